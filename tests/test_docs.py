@@ -22,6 +22,8 @@ from ademem.core import caller, clock, configuration, settings
 from ademem.core.memory import Status
 from ademem.core.value import replace
 from ademem.doors import cli
+from ademem.files import FOLDER
+from ademem.files.pages import TOPICS
 from ademem.search.engine import Filters, search
 from ademem.search.hints import update_sites
 from ademem.session import answer
@@ -289,9 +291,11 @@ def test_a_file_is_tracked_or_ignored_as_told(reader, kept):
     )
     ignored = {path for path, git in told.items() if git == "ignored"}
     missing = {path for path in told if not (reader.root / path).exists()}
+    topics = {f"{FOLDER}{topic.name}.md" for topic in TOPICS}
 
     assert set(listed.stdout.split()) == ignored
-    assert missing == {
+    assert topics <= told.keys()
+    assert missing - topics == {
         ".ade/agents/<name>/core-memory.json",
         ".ade/config.local.toml",
         ".ade/config.toml",

@@ -19,7 +19,7 @@ from ademem.files.texts import clean_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     from ademem.core.memory import Memory
     from ademem.core.settings import MirrorSettings
@@ -107,8 +107,13 @@ class TopicFile(Value):
         return sum(map(len, self.pages))
 
 
-def split_topics(memories: Iterable[Memory], bound: int) -> list[TopicFile]:
-    """Return a file for every topic, even an empty one; split one beyond *bound* by subtopic."""
+def split_topics(
+    memories: Iterable[Memory], bound: int, others: Container[str] = ()
+) -> list[TopicFile]:
+    """Return the files of the topics with memories; split one beyond *bound* by subtopic.
+
+    The *others*, by their names, get an empty file.
+    """
     by_category: dict[Category, list[Memory]] = {topic.category: [] for topic in TOPICS}
     for memory in memories:
         if memory.category in by_category:
@@ -117,6 +122,8 @@ def split_topics(memories: Iterable[Memory], bound: int) -> list[TopicFile]:
     files = []
     for topic in TOPICS:
         found = by_category[topic.category]
+        if not found and topic.name not in others:
+            continue
         if len(found) <= bound:
             files.append(TopicFile(topic=topic, pages=(tuple(found),)))
             continue
@@ -290,6 +297,7 @@ def render_index(
         names = f"`{first}` to `{more[-1]}`" if more else f"`{first}`"
         about = "" if file.subtopic else f" — {file.topic.about}"
         file_lines.append(f"- {names}: {file.count}{about}")
+    file_lines = file_lines or ["None yet: a topic has a file once it has an entry."]
     closing = {FILES: file_lines, LEFT_OUT: _left_out(memories, len(memories), settings)}
     least = _render_sections(closing, regions)
     left_lines = settings.max_lines - least.count("\n")

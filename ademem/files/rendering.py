@@ -118,31 +118,39 @@ def render(
     settings: MirrorSettings,
     tombstones: Iterable[Record] = (),
     refused: Callable[[], Collection[str]] = tuple,
+    committed: Callable[[], Collection[str]] = tuple,
 ) -> dict[str, str]:
     """Render the memories that may be shown; lines of people in the *present* files stay.
 
     *refused* returns the lines that could not be imported: they stay, as do unreadable ones.
+    *committed* returns the files of HEAD: of these a page without entries stays, as git reports a
+    conflict where one side deletes a file and the other changes it.
     """
     shown: list[Memory] = [_PageFields(one) for one in memories if is_on_page(one)]  # type: ignore[misc]
-    files = pages.split_topics(shown, settings.topic_entries)
+    free_texts = _list_free_texts(present)
+    categories = {memory.category for memory in shown}
+    emptied = {
+        f"{FOLDER}{topic.name}.md": topic.name
+        for topic in pages.TOPICS
+        if topic.category not in categories
+    }
+    left = emptied.keys() & present.digests.keys()
+    stay = {emptied[path] for path in left.intersection(committed())} if left else set()
+    stay |= {topic for topic, _ in free_texts}
+    files = pages.split_topics(shown, settings.topic_entries, stay)
     regions = pages.regions_of(present.get(INDEX) or "")
     rendered = {
         INDEX: pages.render_index(shown, document, files, regions, settings),
         BRIEF_PAGE: pages.render_brief(document, shown),
     }
     names = {name for file in files for name in file.names}
-    topics = {topic.name for topic in pages.TOPICS}
-    free_texts: dict[str, list[FreeText]] = {}
-    for path in sorted(present):
-        name = path.removeprefix(FOLDER)
-        topic = re.split(r"[-.]", name)[0]
-        if topic in topics and path.endswith(".md"):  # of a removed page: on the topic's first one
-            home = name if name in names else f"{topic}.md"
-            free_texts.setdefault(home, []).extend(pages.free_texts_of(present[path]))
+    by_page: dict[str, list[FreeText]] = {}
+    for (topic, name), texts in free_texts.items():  # of a removed page: on the topic's first one
+        by_page.setdefault(name if name in names else f"{topic}.md", []).extend(texts)
     for file in files:
-        for name, text in pages.render_topic(file, free_texts).items():
+        for name, text in pages.render_topic(file, by_page).items():
             rendered[FOLDER + name] = text
-    del shown, files, free_texts
+    del shown, files, free_texts, by_page
     alive = {memory.id for memory in memories if has_line(memory)}
     newest = knowledge.newest_tombstones(tombstones, alive)
     shared = (memory for memory in memories if has_line(memory))
@@ -158,6 +166,22 @@ def render(
     if unread:
         lines[KNOWLEDGE] += "".join(unread)
     return rendered | lines
+
+
+def _list_free_texts(present: Texts) -> dict[tuple[str, str], list[FreeText]]:
+    """Return a person's lines in the topic files, by the topic and the name of the page."""
+    topics = {topic.name for topic in pages.TOPICS}
+    found = {}
+    for path in sorted(present):
+        name = path.removeprefix(FOLDER)
+        topic = re.split(r"[-.]", name)[0]
+        if (
+            topic in topics
+            and path.endswith(".md")
+            and (texts := pages.free_texts_of(present[path]))
+        ):
+            found[topic, name] = texts
+    return found
 
 
 class _PageFields:

@@ -122,14 +122,16 @@ def find_differences(
         for one in _find_edits(id, items, before, now, artefacts):
             if isinstance(one, EditedItem) or one.placed.values[2] not in contents():
                 yield one
+    removed = set()
     for id in before.placed:  # a missing file is written again, so that it removes nothing
         if id in now.placed or id in now.survived:
             continue
         items = before.placed[id]
         if all(item.path in now.read for item in items):
+            removed.add(id)
             yield RemovedItem(id=id, before=items[0])
-    for id, line in before.lines.items():
-        present = id in now.lines or id in before.placed or line.is_tombstone
+    for id, line in before.lines.items():  # its page may be gone with its last item
+        present = id in now.lines or id in now.placed or id in removed or line.is_tombstone
         if not present and line.path in now.read and id not in losing_ids():
             yield RemovedItem(id=id, before=line)
     for id, offer in now.sheet.items():

@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 from itertools import islice
 
-from ademem.core import confined, trust
+from ademem.core import confined, git, trust
 from ademem.core.bytecode import source_state
 from ademem.core.project import (
     files_changed,
@@ -22,6 +22,7 @@ from ademem.core.value import Value, as_dict, replace
 from ademem.files import (
     BRIEF,
     BRIEF_PAGE,
+    FOLDER,
     INDEX,
     LINE_FILES,
     SHEET,
@@ -265,14 +266,20 @@ def survey(
     def kept_lines() -> set[str]:
         return {*refused_lines(imported, refused), *load_base(project, made_at(store)).refused}
 
-    wanted = rendering.render(lines, document, readable, settings, tombstones, kept_lines)
+    def committed() -> list[str]:
+        listing = ("ls-tree", "-z", "--name-only", "HEAD", "--", FOLDER)
+        return git.text(project.root, *listing).split("\0")
+
+    wanted = rendering.render(
+        lines, document, readable, settings, tombstones, kept_lines, committed
+    )
     sheet = _render_candidates(store, settings, readable.get(SHEET), place)
     if sheet:
         wanted[SHEET] = sheet
     before = load_fingerprints(project)
     found = [brief_file]
-    known = wanted.keys() | before.keys() | set(filter(is_imported, imported))
-    for path in (known | texts.digests.keys() & {SHEET}) - {BRIEF}:
+    known = wanted.keys() | before.keys() | set(filter(is_imported, texts))
+    for path in known - {BRIEF}:
         want = wanted.get(path)
         same = want is not None and texts.digests.get(path) == sha256_hex(want)
         there = want if same else texts.get(path)  # one text in memory, not two
@@ -319,7 +326,11 @@ def _render_candidates(
 
 
 def _may_change(file: File, force: bool) -> bool:
-    return file.ours or (force and file.present != NOT_TEXT and OVERSIZE not in str(file.present))
+    """Return True for a file of ours; by *force* for any text that has one to replace it."""
+    if file.ours or not force:
+        return file.ours
+    readable = file.present != NOT_TEXT and OVERSIZE not in str(file.present)
+    return readable and file.wanted is not None
 
 
 def _write_files(project: Project, found: Iterable[File], due: Sequence[File]) -> None:

@@ -176,7 +176,7 @@ def test_files_that_the_worker_will_write_are_in_order(files):
 def test_an_edit_by_hand_that_nobody_took_over_is_not(files):
     folder, look = files
     page = folder / "facts.md"
-    page.write_text(page.read_text() + "\n- the port is 9090\n")
+    page.write_text("- the port is 9090\n")
     finding = look()
 
     assert not finding.ok

@@ -26,18 +26,16 @@ def contents(page: str) -> list[str]:
     return [found.content for found in markdown.parse_items(page)]
 
 
-def test_every_topic_has_a_file_even_without_memories():
-    names = [name for file in pages_.split_topics([], 400) for name in file.names]
+def test_a_topic_has_a_file_once_it_has_an_entry():
+    def names(*rows, others=()):
+        return [name for file in pages_.split_topics(rows, 400, others) for name in file.names]
 
-    assert names == [
+    assert names() == []
+    assert names(gotcha(1), memory("a choice", category=Category.DECISION)) == [
         "decisions.md",
-        "conventions.md",
-        "preferences.md",
         "gotchas.md",
-        "patterns.md",
-        "procedures.md",
-        "facts.md",
     ]
+    assert names(others={"facts"}) == ["facts.md"]
 
 
 def test_a_category_without_a_topic_is_in_no_file():

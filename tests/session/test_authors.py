@@ -79,7 +79,8 @@ def client(world, tmp_path):
 
 def add(world, text=TEXT, path=GOTCHAS):
     page = world.root / path
-    page.write_text(page.read_text().replace("Nothing here yet.", "") + f"\n- {text}\n")
+    before = page.read_text() if page.exists() else ""
+    page.write_text(f"{before}\n- {text}\n")
 
 
 def test_an_edit_outside_of_every_turn_is_the_persons(world, client):

@@ -9,7 +9,8 @@ NOTHING = "Nothing here yet."
 
 def edit(world, old, new):
     page = world.root / FACTS
-    page.write_text(page.read_text().replace(old, new))
+    text = page.read_text() if page.exists() else NOTHING
+    page.write_text(text.replace(old, new))
 
 
 def forget_database(world):

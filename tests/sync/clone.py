@@ -8,6 +8,7 @@ from ademem.core.memory import Category
 from ademem.core.settings import Settings
 from ademem.core.value import replace
 from ademem.files import enrolment
+from ademem.files.markdown import NOTHING
 from ademem.store import memories
 from ademem.store.memories import Change
 from ademem.sync import mirror
@@ -55,7 +56,8 @@ class Clone:
         (self.root / path).write_bytes(text.encode())
 
     def edit(self, path, old, new):
-        text = self.read(path)
+        """Replace a part of a file; a topic without entries has none yet."""
+        text = self.read(path) if old != NOTHING or (self.root / path).exists() else NOTHING
         assert old in text
         self.write(path, text.replace(old, new))
 

@@ -112,7 +112,7 @@ def main(request, tmp_path, driver):
     here.git("config", "user.email", "e@x")
     here = Copy(here.root, here.clock)
     for text in START:
-        here.learn(text)
+        here.learn(text, "fact" if text == "ports are free" else "gotcha")
     here.commit()
     return here
 
@@ -138,7 +138,7 @@ def begin(main, topic, synced):
     topic.edit(GOTCHAS, "cache is slow", "cache is fast")
     topic.edit(GOTCHAS, topic.entry(GOTCHAS, "retries need"), "")
     topic.save("edit and delete", synced)
-    topic.edit(FACTS, "Nothing here yet.", "- logins expire")
+    topic.edit(FACTS, "# Facts", "# Facts\n\n- logins expire")
     topic.save("add", synced)
     main.git("checkout", "--quiet", "main")
     main.refresh()

@@ -106,7 +106,7 @@ def test_a_heading_that_names_a_topic_says_the_category(clone):
 
     assert memories.get(clone.store, id).category == "decision"
     assert "We ship on Mondays" in clone.read(f"{FOLDER}/decisions.md")
-    assert "Decisions" not in clone.read(FACTS)
+    assert not (clone.root / FACTS).exists()
 
 
 def test_an_item_is_taken_once_even_if_the_files_could_not_be_written(clone, monkeypatch):
@@ -441,6 +441,54 @@ def test_what_was_refused_here_comes_back_only_when_a_teammate_confirmed_it(
     repository.git("pull", "--quiet", str(other.root), "main")
     assert repository.taken().restored == (row.id,)
     assert repository.get(row).status is Status.PROMOTED
+
+
+def test_reverting_the_first_entry_of_a_topic_takes_its_file_away_and_reverting_that_brings_both(
+    repository,
+):
+    repository.refresh()
+    repository.commit()
+    row = gotcha(repository)
+    repository.refresh()
+    repository.commit("add")
+    repository.git("revert", "--no-edit", "HEAD")
+    assert not (repository.root / GOTCHAS).exists()
+    assert repository.taken().archived == (row.id,)
+    assert not (repository.root / GOTCHAS).exists()
+
+    repository.commit("archived")
+    repository.git("revert", "--no-edit", "HEAD~1")
+    assert repository.taken().restored == (row.id,)
+    assert row.content in repository.read(GOTCHAS)
+
+
+@pytest.mark.parametrize("by_git", [False, True])
+def test_a_page_that_is_gone_while_its_lines_stand_is_drawn_anew(repository, by_git):
+    row = gotcha(repository)
+    repository.refresh()
+    repository.commit()
+    (repository.root / GOTCHAS).unlink()
+    if by_git:
+        repository.commit("without the page")
+
+    assert repository.taken().count == 0
+    assert row.content in repository.read(GOTCHAS)
+
+
+def test_a_page_without_entries_stays_while_a_commit_has_it(repository):
+    repository.refresh()
+    repository.commit()
+    row = gotcha(repository)
+    for committed in (False, True):
+        if not row.live:
+            row = transitions.restore(row.id, Act(store=repository.store, now=repository.tick()))
+        repository.refresh()
+        if committed:
+            repository.commit()
+        row = transitions.archive(row.id, Act(store=repository.store, now=repository.tick()))
+        repository.refresh()
+
+        assert (repository.root / GOTCHAS).exists() is committed
 
 
 def test_reverting_an_edit_brings_the_earlier_text_back(repository):

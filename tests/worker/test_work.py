@@ -50,7 +50,8 @@ def started(monkeypatch):
 
 
 def page(world):
-    return (world.root / ".ade/memory/conventions.md").read_text(encoding="utf-8")
+    path = world.root / ".ade/memory/conventions.md"
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def lock(world):

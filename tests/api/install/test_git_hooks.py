@@ -57,7 +57,7 @@ class Repository:
     def commit(self, message, *, text=None):
         if text:
             page = self.root / FACTS
-            page.write_text(page.read_text().replace("Nothing here yet.", f"- {text}"))
+            page.write_text(f"- {text}\n")
         self.git("add", "-A")
         self.git("commit", "--quiet", "--allow-empty", "-m", message)
 
