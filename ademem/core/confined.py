@@ -33,6 +33,7 @@ LIMITS = (
     ("agents/*", MIB),
     ("skills/*", MIB),
     ("log/*", 16 * MIB),
+    ("run/agreed", 1024 * MIB),  # all files of memory, read in parts
     ("run/*", 64 * MIB),
     ("*", 4 * MIB),
 )

@@ -272,6 +272,13 @@ def test_a_file_beyond_its_bound_is_refused_and_can_be_read_in_parts(root):
     assert [each.path for each in confined.refusals(root, ".ade")] == [f"{root}/.ade/config.toml"]
 
 
+def test_the_record_of_all_files_may_be_larger_than_each_of_them(root):
+    largest = max(confined.limit_of(root, f".ade/memory/a.{kind}") for kind in ("jsonl", "md"))
+
+    assert confined.limit_of(root, ".ade/run/agreed") > largest
+    assert confined.limit_of(root, ".ade/run/other") < largest
+
+
 def test_a_caller_can_set_a_bound_of_its_own(root):
     confined.write_text(root, FILE, "four")
 
