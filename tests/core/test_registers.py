@@ -285,7 +285,7 @@ def test_no_text_is_lost_until_a_write_on_top_of_it(copies):
                 )
 
 
-@settings(max_examples=examples(1000, share=10))
+@settings(max_examples=examples(300))
 @given(st.lists(st.tuples(STRANGE, st.sampled_from(["m1", "m2", "m3"])), max_size=8), st.randoms())
 def test_sets_of_records_join_like_their_records(found, random):
     records = [Record(**{**vars(one), "id": id}) for one, id in found]
@@ -299,7 +299,7 @@ def test_sets_of_records_join_like_their_records(found, random):
     assert duplicates(joined.values()) == duplicates(reversed(joined.values()))
 
 
-@settings(max_examples=examples(1000))
+@settings(max_examples=examples(200))
 @given(st.recursive(JUNK, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_any_json_is_read_or_refused(found):
     assert record_json.from_json(found) is None or found["id"]
