@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
+from ademem.core.errors import suppress
 from ademem.core.settings import SearchSettings
 from ademem.core.value import Value, as_dict, replace
 from ademem.search import evidence

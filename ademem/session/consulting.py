@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from ademem.core import client
-from ademem.core.memory import STOP, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.value import Value
 from ademem.guard import flags
@@ -229,6 +228,7 @@ def _look_up(
     call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime, *, searches: bool
 ) -> list[Lookup]:
     """Find memories tied to the call, then rules that name it, then those that answer it."""
+    from ademem.core.memory import STOP
     from ademem.guard import wording
 
     tied = hint_events.find_tied(payload, runtime)
@@ -263,6 +263,7 @@ def _look_up(
 
 def _find_stopping(found: list[Memory], runtime: Runtime) -> set[str]:
     """Return ids of memories that are marked, or whose wording a person typed or reviewed."""
+    from ademem.core.memory import STOP, Trust
     from ademem.guard import wording
 
     marked = {memory.id for memory in found if STOP in memory.tags}
@@ -287,6 +288,7 @@ def _search(
 ) -> list[tuple[Memory, bool]]:
     """Search by the words of the call and of the order; True for a memory that is about them."""
     from ademem.core.client import mission_of
+    from ademem.core.memory import Status
     from ademem.core.text import unique
     from ademem.search import evidence
     from ademem.search.engine import Filters, current, search
