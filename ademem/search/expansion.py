@@ -8,7 +8,6 @@ it misspells.
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from ademem.search.lexical import bare_word
 from ademem.store import full_text
@@ -93,9 +92,10 @@ def _forms_of_unknown(word: str, is_in_capitals: bool, store: Store) -> list[str
     parts = full_text.count_rows(store, dict.fromkeys(_parted(word), Index.WORDS), 1)
     if joined := [bare_word(phrase) for phrase, count in parts.items() if count]:
         return joined
-    word = "".join(
-        unicodedata.normalize("NFD", letter)[0] for letter in word
-    )  # the index has no accents
+    if not word.isascii():  # the index has no accents
+        import unicodedata
+
+        word = "".join(unicodedata.normalize("NFD", letter)[0] for letter in word)
     stems = full_text.vocabulary(store, word[:SURE])
     longer = [stem for stem in stems if stem.startswith(word)]
     if not longer and len(word) >= MISSPELT:

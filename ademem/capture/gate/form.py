@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from ademem.core.clock import UTC
 from ademem.core.memory import (
@@ -287,6 +286,10 @@ def _tag(text: str) -> str:
 def _says_something(content: str) -> bool:
     """True if a letter, digit or symbol stands outside redaction marks."""
     rest = re.sub(_MARKER, "", content) if "[" in content else content
+    if any(map(str.isalnum, rest)):
+        return True
+    import unicodedata
+
     return any(unicodedata.category(char)[0] in "LNS" for char in rest)
 
 
