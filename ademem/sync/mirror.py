@@ -196,8 +196,11 @@ def _rendered_state(project: Project, store: Store, settings: MirrorSettings, pl
 
 
 def _file_state(project: Project, path: str) -> list[int]:
-    found = confined.status(project.root, path)
-    return [found.st_mtime_ns, found.st_size, found.st_ino] if found else []
+    """Return an empty list for a file that is missing or refused."""
+    with suppress(confined.Refused):
+        if found := confined.status(project.root, path):
+            return [found.st_mtime_ns, found.st_size, found.st_ino]
+    return []
 
 
 class _RolledBack(Exception):
