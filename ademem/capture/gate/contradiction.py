@@ -178,7 +178,7 @@ class Facts(Value):
     values: Mapping[str, frozenset[str]]
     """Its values of today, by kind."""
     parts: frozenset[str]
-    """Stems of all of its values."""
+    """Stems of its values but those it forbids."""
     words: tuple[str, ...]
     """All of its words but articles, in order."""
     tokens: tuple[str, ...]
@@ -310,10 +310,10 @@ def read(text: str) -> Facts:
     return Facts(
         subject=unique(subject),
         values=kinds,
-        parts=frozenset(part for _, value in values for part in _parts(value)),
+        parts=frozenset(part for _, value in values for part in _parts(value)) - banned,
         words=tuple(words),
         tokens=tuple(map(stem, words)),
-        stems=frozenset(map(stem, folded)),
+        stems=frozenset(map(stem, folded)) - banned,
         changes=changes,
         gone=frozenset(gone),
     )
