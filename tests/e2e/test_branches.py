@@ -53,12 +53,12 @@ def test_a_branch_keeps_what_it_learned_until_it_is_merged(ademem: Product) -> N
     world.git("checkout", "-q", "main")
     before = briefing(world)
     ademem("files", "refresh")
-    here = page.read_text()
+    here = page.exists()
     world.git("merge", "-q", "--no-edit", "topic")
     after = briefing(world)
     ademem("files", "refresh")
 
-    assert (RULE in there, RULE in before, RULE in here) == (True, False, False)
+    assert (RULE in there, RULE in before, here) == (True, False, False)
     assert RULE in after
     assert page.read_text() == there
     assert world.git("status", "--porcelain", ".ade/memory") == ""

@@ -95,6 +95,8 @@ class Model:
     briefed: bool = False
     turns: dict = field(default_factory=dict)
     newest: str | None = None
+    agents: set = field(default_factory=set)
+    """The subagents that run."""
     searches: int = 0
 
     def prompt(self, key, wanted):
@@ -121,6 +123,7 @@ class Model:
         main = self.turns.get(prompt)
         if main:
             self.turns[key] = Turn(main.wanted, self.mode == "orient", self.searches)
+            self.agents.add(key)
 
     def search(self, key, how, result):
         """Whether a search of this kind, by whom it was, frees the turn."""
@@ -131,9 +134,13 @@ class Model:
             turn.searched = turn.searched or ran
 
     def compacted(self):
-        turn = self.turns.get(self.newest)
-        if turn and turn.wanted == "required" and self.mode != "orient":
-            turn.searched, turn.mark = False, self.searches if turn.searched else turn.mark
+        """The session's last turn and those of running subagents begin anew."""
+        if self.mode == "orient":
+            return
+        for key in {self.newest, *self.agents} & self.turns.keys():
+            turn = self.turns[key]
+            turn.mark = self.searches if turn.searched else turn.mark
+            turn.searched, turn.denied = False, set()
 
     def would_stop(self, key, mutates, call):
         turn = self.turns.get(key)
@@ -292,6 +299,7 @@ class Play:
         if self.agent_id:
             ids, *_ = self.who("agent")
             self.client.fire("subagent_stop", twice, **ids, last_assistant_message="Done.")
+            self.model.agents.discard(self.agent_id)
 
     def notification(self, twice):
         self.prompt_id = self.fresh("p")

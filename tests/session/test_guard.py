@@ -266,7 +266,7 @@ def test_a_client_without_prompt_ids_is_guarded_by_its_newest_prompt(world, call
     ],
 )
 def test_modes(world, calls, mode, first, second):
-    world.know("Login sessions expire after ten minutes")
+    world.know("The login in auth.py ends sessions after ten minutes")
     world.environment["ADEMEM_GUARD_MODE"] = mode
     world.fire("session_start", source="startup")
     world.fire("user_prompt_submit", prompt=ORDER, **TURN)

@@ -13,7 +13,8 @@ def on_a_branch(ademem):
     git(ademem.root, "checkout", "--quiet", "-b", "topic")
     id = ademem.json("add", LESSON, "--category", "gotcha")["memory"]["id"]
     ademem("files", "refresh")
-    git(ademem.root, "commit", "--quiet", "-am", "memory")
+    git(ademem.root, "add", "-A")
+    git(ademem.root, "commit", "--quiet", "-m", "memory")
     git(ademem.root, "checkout", "--quiet", "main")
     return id
 
