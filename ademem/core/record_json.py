@@ -2,9 +2,10 @@
 
 `stamps` names the registers by the stamp of their last write: `{"0000-1a2b3c4d": ["text", "life"],
 "2026-01-31T23:59:59.123Z-0000-5e6f7a8b": []}`. An empty list is for all others. A stamp of the time
-in `updated_at` is written without it. Four words may follow:
+in `updated_at` is written without it. Five words may follow:
 
 - `over`: the last write of each replica that the text replaced
+- `seen`: the last text of each replica that the archiving knew, if not all of them
 - `heads`: concurrent texts, `[[stamp, content, title], …]`
 - `removed`: removed tags and anchors by stamp
 - `places`: places of tags and anchors that differ from those in the list
@@ -28,11 +29,12 @@ from ademem.core.registers import (
     SUPERSEDED,
     TEXT,
     Record,
+    all_seen,
     element_of,
     is_stamp,
+    latest,
     old_stamp,
     removed,
-    replica_of,
     values_of,
 )
 
@@ -107,7 +109,12 @@ def pack(record: Record, updated_at: str = "") -> dict[str, Any]:
         },
         "places": dict(sorted(places.items())),
     }
-    return packed | {name: value for name, value in more.items() if value}
+    packed |= {name: value for name, value in more.items() if value}
+    life_at = record.registers.get(LIFE, ("", ""))[0]
+    if record.seen and record.seen != all_seen(record.life, life_at, record.over):
+        seen = sorted(set(record.seen.values()) - {life_at})
+        packed["seen"] = [_short(stamp, updated_at) for stamp in seen]
+    return packed
 
 
 def unpack(values: Mapping[str, Any], updated_at: str, stamps: Mapping[str, Any]) -> Record:
@@ -143,12 +150,18 @@ def unpack(values: Mapping[str, Any], updated_at: str, stamps: Mapping[str, Any]
             if name.startswith(_STARTS):
                 registers.setdefault(name, (stamp, None))
     texts, over = _read_texts(values, stamp_of.get(TEXT, rest), stamps, updated_at)
+    seen: dict[str, str] = {}
+    if LIFE in registers:
+        knew = latest(_stamps(stamps["seen"], updated_at)) if "seen" in stamps else over
+        life_at, life = registers[LIFE]
+        seen = all_seen(life, life_at, knew)
     return Record(
         id=id,
         sync_id=sync_id,
         created_at=_time(values.get("created_at")),
         texts=texts,
         over=over,
+        seen=seen,
         registers=registers,
     )
 
@@ -165,13 +178,12 @@ def _read_texts(
             stamp, other = _long(head[0], updated_at), _text(head[1], head[2])
             if is_stamp(stamp) and stamp < last and other:
                 texts[stamp] = other
-    over: dict[str, str] = {}
-    replaced = (_long(short, updated_at) for short in _list(stamps.get("over")))
-    for stamp in (*texts, *filter(is_stamp, replaced)):
-        if stamp <= last:
-            replica = replica_of(stamp)
-            over[replica] = max(stamp, over.get(replica, ""))
-    return texts, over
+    replaced = (stamp for stamp in _stamps(stamps.get("over"), updated_at) if stamp <= last)
+    return texts, latest((*texts, *replaced))
+
+
+def _stamps(found: object, updated_at: str) -> Iterator[str]:
+    return filter(is_stamp, (_long(short, updated_at) for short in _list(found)))
 
 
 def _groups(found: Mapping[str, Any], updated_at: str) -> Iterator[tuple[str, list[str]]]:

@@ -19,7 +19,7 @@ from ademem.core.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
     from typing import Any
 
@@ -65,6 +65,8 @@ class Record(Value):
     """The heads: texts that no write has replaced, by stamp."""
     over: Mapping[str, str] = {}
     """The last write of each replica to the text that is contained or replaced here."""
+    seen: Mapping[str, str] = {}
+    """The same of the texts that the write of life knew, if it ended the memory."""
     registers: Mapping[str, Write] = {}
 
     @property
@@ -108,15 +110,18 @@ def join(ours: Record, theirs: Record) -> Record:
             texts[at] = max(texts[at], text, key=_text_order)
         elif not covers(ours, at):
             texts[at] = text
-    over = dict(ours.over)
-    for replica, at in theirs.over.items():
-        over[replica] = max(at, over.get(replica, ""))
     return Record(
         id=ours.id,
         sync_id=sync_id,
         created_at=_least(ours.created_at, theirs.created_at),
         texts=texts,
-        over=over,
+        over=latest((*ours.over.values(), *theirs.over.values())),
+        seen=latest(
+            stamp
+            for one in (ours, theirs)
+            if one.registers.get(LIFE) == registers.get(LIFE)
+            for stamp in one.seen.values()
+        ),
         registers=registers,
     )
 
@@ -139,6 +144,11 @@ def join_all(*copies: Iterable[Record]) -> dict[str, Record]:
 def covers(record: Record, stamp: str) -> bool:
     """Return True if the record has or has replaced the text written at this stamp."""
     return stamp <= record.over.get(replica_of(stamp), "")
+
+
+def latest(stamps: Iterable[str]) -> dict[str, str]:
+    """Return the last stamp of each replica."""
+    return {replica_of(stamp): stamp for stamp in sorted(stamps)}
 
 
 def _later(name: str, ours: Write, theirs: Write) -> Write:
@@ -165,7 +175,7 @@ def _least(ours: str, theirs: str) -> str:
 
 
 class Candidate(Value):
-    """A text that lost against a concurrent one, until a person decides."""
+    """A text that lost against a concurrent write of text or life, until a person decides."""
 
     id: str
     """Derived from the memory and the text, so that it is the same everywhere."""
@@ -176,13 +186,20 @@ class Candidate(Value):
 
 
 def conflict_candidates(record: Record) -> list[Candidate]:
-    """Return the heads that say something else than the memory does, the latest first."""
+    """Return the heads that say something else than the memory does, the latest first.
+
+    Of a memory that was archived these are the texts that the archiving did not know.
+    """
     found: dict[str, Candidate] = {}
-    said = fold(record.text[0])
-    for stamp in sorted(record.texts, reverse=True):
+    heads = sorted(record.texts, reverse=True)
+    known = heads[:1]
+    if record.life != LIVE:
+        known = [stamp for stamp in heads if stamp <= record.seen.get(replica_of(stamp), "")]
+    said = {fold(record.texts[stamp][0]) for stamp in known}
+    for stamp in heads:
         content, title = record.texts[stamp]
         id = candidate_name(record.id, content)[:12]
-        if fold(content) != said and id not in found:
+        if fold(content) not in said and id not in found:
             found[id] = Candidate(
                 id=id, memory_id=record.id, stamp=stamp, content=content, title=title
             )
@@ -236,10 +253,17 @@ def write(
             registers |= _written_items(record, kind, values[kind], stamp)
     text = values.get("content", record.text[0]), values.get("title", record.text[1]) or None
     is_new = bool(text[0]) and (text != record.text or not record.texts)
+    seen = record.seen
     if life != record.life or LIFE not in registers or is_new or confirms:
         registers[LIFE] = (stamp, life)
-    written = replace(record, registers=registers)
+        seen = all_seen(life, stamp, record.over)
+    written = replace(record, registers=registers, seen=seen)
     return _write_text(written, text, stamp) if is_new else written
+
+
+def all_seen(life: str, stamp: str, over: Mapping[str, str]) -> dict[str, str]:
+    """Return what a write of life knew that was made on top of these texts."""
+    return {} if life in (LIVE, REMOVED) else latest((*over.values(), stamp))
 
 
 def changes(before: Record | None, after: Record) -> Record:
@@ -250,7 +274,7 @@ def changes(before: Record | None, after: Record) -> Record:
     registers = {
         name: write
         for name, write in after.registers.items()
-        if before.registers.get(name) != write
+        if before.registers.get(name) != write or (name == LIFE and before.seen != after.seen)
     }
     return Record(
         id=after.id,
@@ -258,13 +282,50 @@ def changes(before: Record | None, after: Record) -> Record:
         created_at=after.created_at,
         texts={} if same_texts else after.texts,
         over={} if same_texts else after.over,
+        seen=after.seen if LIFE in registers else {},
         registers=registers,
     )
 
 
 def settle(record: Record, stamp: str) -> Record:
     """End a conflict of texts: what the memory says replaces the others."""
-    return _write_text(record, record.text, stamp) if len(record.texts) > 1 else record
+    if len(record.texts) < 2 and not conflict_candidates(record):
+        return record
+    return _write_text(write(record, {}, stamp, confirms=True), record.text, stamp)
+
+
+def rewrite(record: Record, change: Callable[[str], str], tick: Callable[[str], str]) -> Record:
+    """Return the record with *change* made to all that it says, whatever others make of its life.
+
+    Each text and value that differs is a new write, with what `tick` returns, a stamp greater than
+    the given one, and replaces what was there. A tag or an anchor gets the changed name.
+    """
+    last, texts, seen = record.last_stamp, dict(record.texts), record.seen
+    over = dict(record.over)
+    registers: dict[str, Write] = {}
+    # The texts that an archiving knew come first, so that it knows the new ones, and no other.
+    for stamp in sorted(texts, key=lambda stamp: (stamp > seen.get(replica_of(stamp), ""), stamp)):
+        content, title = texts[stamp]
+        text = change(content) or content, (title and change(title)) or None
+        if text != texts[stamp]:
+            is_seen = stamp <= seen.get(replica_of(stamp), "")
+            del texts[stamp]
+            last = tick(last)
+            texts[last] = text
+            over[replica_of(last)] = last
+            seen = latest((*seen.values(), last)) if is_seen else seen
+    for name, (stamp, value) in sorted(record.registers.items()):
+        kind, is_element, rest = name.partition("/")
+        if is_element:
+            found = stamp, value and (value[0], change(value[1]))
+            new = element_of(kind, found[1][1]) if value else f"{kind}/{change(rest)}"
+            registers[new] = _later(new, registers.get(new, found), found)
+        elif name != LIFE and isinstance(value, str) and change(value) != value:
+            last = tick(last)
+            registers[name] = (last, change(value))
+        else:
+            registers[name] = (stamp, value)
+    return replace(record, texts=texts, over=over, seen=seen, registers=registers)
 
 
 def _write_text(record: Record, text: Text, stamp: str) -> Record:

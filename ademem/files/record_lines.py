@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ademem.core import anchor, clock, record_json
-from ademem.core.registers import ARCHIVED, LIFE, LIVE, TEXT, Record, old_stamp
+from ademem.core.registers import ARCHIVED, LIFE, LIVE, TEXT, Record, conflict_candidates, old_stamp
 from ademem.core.text import slug
+from ademem.core.value import replace
 from ademem.files import knowledge
 
 TYPE_CHECKING = False
@@ -15,14 +16,17 @@ _READABLE = (
     *("category", "status", "title", "importance", "confidence", "pinned", "topic_key", "path"),
     "anchors",
 )
+UNDECIDED = "undecided"
+"""Status that an archived memory has when it comes back, in a line that has its text."""
 
 
 def to_line(record: Record, key: str | None = None) -> dict[str, Any]:
     """Return the object of the memory's line; an archived one is a tombstone, without a text.
 
-    *key* replaces a key that another line has, too.
+    *key* replaces a key that another line has, too. A text that the archiving did not know stays.
     """
-    if record.life != LIVE or not record.texts:
+    is_dead = record.life != LIVE
+    if (is_dead and not conflict_candidates(record)) or not record.texts:
         return _to_tombstone(record)
     values = record_json.to_json(record)
     category, tags, given = values.get("category"), values["tags"], values.get("key")
@@ -44,6 +48,8 @@ def to_line(record: Record, key: str | None = None) -> dict[str, Any]:
     found |= {
         name: values[name] for name in ("trust", "created_at", "updated_at") if name in values
     }
+    if is_dead:
+        found |= {"status": ARCHIVED, LIFE: record.life, UNDECIDED: values.get("status")}
     return found | ({"stamps": values["stamps"]} if values["stamps"] else {})
 
 
@@ -51,11 +57,14 @@ def from_line(line: Any) -> Record | None:
     """Read the object of a line, whoever wrote it; None if it has no id of a memory."""
     if not isinstance(line, dict) or not record_json.is_id(line.get("id")):
         return None
-    if line.get("status") == ARCHIVED or line.get("type") == knowledge.TOMBSTONE:
+    life = LIVE
+    if UNDECIDED in line:
+        life, line = line.get(LIFE, ARCHIVED), line | {"status": line[UNDECIDED]}
+    elif line.get("status") == ARCHIVED or line.get("type") == knowledge.TOMBSTONE:
         names = ("id", "sync_id", "created_at", "updated_at", "stamps")
         values = {name: line[name] for name in names if name in line}
         return record_json.from_json(values | {LIFE: line.get(LIFE, ARCHIVED)})
-    values = line | {LIFE: LIVE, "bead": line.get("bead") or None, "anchors": _anchors(line)}
+    values = line | {LIFE: life, "bead": line.get("bead") or None, "anchors": _anchors(line)}
     if all(isinstance(line.get(name), str) for name in ("category", "content", "key")):
         values["key"] = knowledge.key_of(line)
     if not isinstance(line.get("stamps"), dict) and isinstance(line.get(knowledge.SAID_AT), str):
@@ -70,9 +79,8 @@ def derived_key(record: Record) -> str:
 
 def _to_tombstone(record: Record) -> dict[str, Any]:
     life = {LIFE: record.registers[LIFE]} if LIFE in record.registers else {}
-    values = record_json.to_json(
-        Record(id=record.id, sync_id=record.sync_id, created_at=record.created_at, registers=life)
-    )
+    bare = replace(record, texts={}, over={}, registers=life)
+    values = record_json.to_json(bare)
     found = {
         "key": f"gone-{record.id}",
         "type": knowledge.TOMBSTONE,

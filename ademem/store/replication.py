@@ -112,7 +112,7 @@ def apply(
         memory = _store(store, memory, joined, before, change)
         if (before and before.dedupe_key != memory.dedupe_key) or not memory.live:
             _reveal(store, (before or memory).dedupe_key, change)
-        _show_candidates(store, known, joined, memory, change, admit)
+        _show_candidates(store, known, joined, change, admit)
         _journal(store, known, joined, memories.raw_row(db, record.id), change, target)
         jobs.follow(store, change.at)
         return Applied(memory=memory, before=before, changed=True)
@@ -198,6 +198,7 @@ def _make_room(store: Store, memory: Memory, change: Change) -> Memory:
     """Hide the younger of two live memories with one text; of one topic, the younger loses it."""
     if not memory.live:
         return memory
+    withdraw(store, memory.dedupe_key, memory.id)
     for other in _live(store, "dedupe_key = ?", memory.dedupe_key, memory):
         if _age(other) < _age(memory):
             return replace(memory, **transitions.hidden_behind(other.id))
@@ -243,8 +244,8 @@ def follow_up(store: Store, before: Row | None, after: Row | None, change: Chang
     if before:
         _reveal(store, str(before["dedupe_key"]), change)
     new = stamps.record_of_row(after) if after else old and read(store, old.id)
-    if old and (new is None or len(new.texts) < len(old.texts) or new.life != registers.LIVE):
-        _drop_candidates(store, old, frozenset())
+    if old:
+        _show_candidates(store, old, new, change)
     if new and old != new:
         known = old if before and stamps.is_shared(before) else None
         _journal(store, known, new, after or before, change, None)
@@ -272,17 +273,17 @@ def _reveal(store: Store, key: str, change: Change) -> None:
 def _show_candidates(
     store: Store,
     known: Record | None,
-    record: Record,
-    memory: Memory,
+    record: Record | None,
     change: Change,
-    admit: Admit,
+    admit: Admit = lambda memory, _before: memory,
 ) -> None:
     """Keep a row for each text that lost, until somebody decides on it; it is no record."""
-    candidates = registers.conflict_candidates(record) if memory.live else []
-    if known and len(known.texts) > 1:
+    candidates = registers.conflict_candidates(record) if record else []
+    if known:
         _drop_candidates(store, known, {one.id for one in candidates})
     for one in candidates:
         if memories.raw_row(store.db, one.id) is None and read(store, one.id) is None:
+            memory = memories.get(store, one.memory_id)
             row = admit(_row_of_candidate(one, memory, change.at), None)
             if not _live(store, "dedupe_key = ?", row.dedupe_key, row):
                 shown = replace(change, operation="insert", actor="system")
@@ -316,10 +317,26 @@ def _row_of_candidate(one: Candidate, memory: Memory, now: datetime) -> Memory:
 def _drop_candidates(store: Store, record: Record, but: Container[str]) -> None:
     """Delete the candidates of a record that nobody has decided on, when their texts are gone."""
     for one in registers.conflict_candidates(record):
-        row = memories.raw_row(store.db, one.id)
-        if row and one.id not in but and stamps.record_of_row(row) is None:
-            store.db.execute("delete from memory_revisions where memory_id = ?", (one.id,))
-            store.db.execute("delete from main.unified_memories where id = ?", (one.id,))
+        if one.id not in but:
+            _delete_derived(store, one.id)
+
+
+def withdraw(store: Store, key: str, id: str) -> bool:
+    """Delete a candidate that nobody has decided on, as the memory *id* is to say its text."""
+    query = (
+        "select id from main.unified_memories where dedupe_key = ? and id <> ? and source_type = ?"
+    )
+    found = store.db.execute(query, (key, id, MERGE)).fetchall()
+    return any(_delete_derived(store, row[0]) for row in found)
+
+
+def _delete_derived(store: Store, id: str) -> bool:
+    row = memories.raw_row(store.db, id)
+    if row is None or stamps.record_of_row(row) is not None:
+        return False
+    store.db.execute("delete from memory_revisions where memory_id = ?", (id,))
+    store.db.execute("delete from main.unified_memories where id = ?", (id,))
+    return True
 
 
 def _remove(store: Store, record: Record, before: Memory | None, change: Change) -> None:

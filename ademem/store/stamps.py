@@ -189,7 +189,7 @@ def follow_up(store: Store, before: Row | None, after: Row | None, change: Chang
     if before and frees_text:
         query = "select 1 from unified_memories where dedupe_key = ? and superseded_by is not null"
         frees_text = store.db.execute(query, (before["dedupe_key"],)).fetchone()
-    ends_conflict = before and '"heads":' in before["stamps"]
+    ends_conflict = before and ('"heads":' in before["stamps"] or '"seen":' in before["stamps"])
     if frees_text or ends_conflict or targets(store.db):
         from ademem.store import replication
 

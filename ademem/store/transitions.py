@@ -121,7 +121,8 @@ def raised(
 
 def undecided() -> dict[str, Any]:
     """The fields of a text that lost against a concurrent one."""
-    return initial(promoted=False) | {"pinned": False, "promoted_at": None}
+    ends = ("promoted_at", "superseded_by", "rejected_at", "deleted_at")
+    return initial(promoted=False) | {"pinned": False} | dict.fromkeys(ends)
 
 
 def hidden_behind(id: str | None) -> dict[str, Any]:
@@ -399,6 +400,12 @@ def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
     except sqlite3.IntegrityError as error:
         if str(error) in FORBIDDEN:
             raise
+        from ademem.store import replication
+
+        key = changes.get("dedupe_key", memory.dedupe_key)
+        with act.store.transaction():
+            if replication.withdraw(act.store, key, memory.id):
+                return _change(memory, act, operation, **changes)
         raise CannotDo("another live memory says the same", "`ademem recall` finds it") from error
     return changed
 

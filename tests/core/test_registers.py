@@ -21,10 +21,12 @@ from ademem.core.registers import (
     next_stamp,
     old_stamp,
     replica_of,
+    rewrite,
     settle,
     values_of,
     write,
 )
+from ademem.core.text import fold
 from tests.examples import examples
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -63,7 +65,12 @@ EDITED, ARCHIVED = {"content": "Deploys run at one."}, {"life": "archived"}
         pytest.param(
             (1, ARCHIVED), (2, EDITED), EDITED | {"life": "live"}, id="edited after the archiving"
         ),
-        pytest.param((2, ARCHIVED), (1, EDITED), ARCHIVED | EDITED, id="archived after the edit"),
+        pytest.param(
+            (2, ARCHIVED),
+            (1, EDITED),
+            ARCHIVED | EDITED | {"candidates": ["Deploys run at one."]},
+            id="archived after the edit, which it did not know",
+        ),
         pytest.param(
             (1, {"life": "removed"}), (9, EDITED), {"life": "removed"}, id="removed for good"
         ),
@@ -105,6 +112,47 @@ def test_the_next_edit_ends_a_conflict_everywhere():
     assert reduce(join, (ours, decided, theirs)) == decided
     assert conflict_candidates(decided) == []
     assert conflict_candidates(settle(join(ours, theirs), at(3))) == []
+
+
+def test_what_an_archiving_knew_is_decided():
+    ours, theirs = write(OLD, EDITED, at(1)), write(OLD, {"content": "At two."}, at(2, BEN))
+    both = join(ours, theirs)
+    archived = write(both, ARCHIVED, at(3, CLEO))
+    unseen = join(write(ours, ARCHIVED, at(4)), theirs)
+
+    assert conflict_candidates(archived) == []
+    assert conflict_candidates(write(archived, {"life": "live"}, at(4))) != []
+    assert [one.content for one in conflict_candidates(unseen)] == ["At two."]
+    assert conflict_candidates(write(unseen, {"life": "rejected"}, at(5))) == []
+    assert conflict_candidates(settle(unseen, at(5))) == []
+    assert settle(unseen, at(5)).life == "archived"
+
+
+def test_what_is_left_out_of_a_text_stays_out_and_decides_nothing():
+    def without(record, replica=CLEO):
+        def tick(last):
+            return next_stamp(last, NOON, replica)
+
+        return rewrite(record, lambda text: text.replace("noon", "…"), tick)
+
+    ours = write(OLD, {"tags": ("noon", "ops"), "bead": "noon"}, at(1))
+    theirs = write(OLD, {"content": "After noon.", "title": "noon"}, at(2, BEN))
+    both = join(ours, theirs)
+    archived = join(write(ours, ARCHIVED, at(4)), theirs)
+
+    clean = without(both)
+    assert values_of(clean)["bead"] == "…"
+    for copy in (OLD, ours, theirs, both):
+        joined = join(clean, copy)
+        assert "noon" not in str(joined.texts)
+        assert joined.value("bead") == "…"
+        assert without(joined) == clean
+        assert without(join(without(copy, BEN), clean)).registers.keys() == clean.registers.keys()
+    assert without(archived).registers["life"] == archived.registers["life"]
+    assert [one.content for one in conflict_candidates(without(archived))] == ["After …."]
+    assert conflict_candidates(without(write(ours, ARCHIVED, at(4)))) == []
+    conflict = without(join(write(OLD, {"content": "At noon."}, at(1)), theirs))
+    assert sorted(text for text, _ in conflict.texts.values()) == ["After ….", "At …."]
 
 
 def test_the_candidate_of_a_losing_text_has_one_id_on_every_machine():
@@ -200,6 +248,7 @@ MORE = st.fixed_dictionaries(
     {},
     optional={
         "over": or_junk(st.lists(or_junk(st.sampled_from(STAMPS)), max_size=3)),
+        "seen": or_junk(st.lists(or_junk(st.sampled_from(STAMPS)), max_size=3)),
         "heads": or_junk(st.lists(HEAD, max_size=2)),
         "removed": or_junk(grouped(["tags/b", "tags/c", "life"])),
         "places": or_junk(st.dictionaries(st.sampled_from(NAMES), JUNK)),
@@ -283,6 +332,15 @@ def test_no_text_is_lost_until_a_write_on_top_of_it(copies):
                     stamp <= other.over.get(replica_of(stamp), "") and stamp not in other.texts
                     for other in copies
                 )
+        ends = [one for one in copies if one.registers["life"] == joined.registers["life"]]
+        said = {fold(one.content) for one in conflict_candidates(joined)}
+        for stamp, (content, _) in joined.texts.items():
+            if joined.life == "live":
+                knew = stamp == max(joined.texts)
+            else:
+                knew = any(stamp <= one.seen.get(replica_of(stamp), "") for one in ends)
+            said |= {fold(content)} if knew else set()
+        assert {fold(content) for content, _ in joined.texts.values()} == said
 
 
 @settings(max_examples=examples(300))

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core.registers import Record, join, values_of, write
+from ademem.core.registers import Record, conflict_candidates, join, values_of, write
 from ademem.files import knowledge
 from ademem.files.record_lines import from_line, to_line
 from tests.builders import memory
-from tests.core.test_registers import JUNK, STRANGE, at, honest
+from tests.core.test_registers import BEN, JUNK, STRANGE, at, honest
 
 MEMORY = memory(
     "Deploys run at noon.",
@@ -54,13 +54,28 @@ def test_an_archived_memory_is_a_line_without_its_text():
     assert join(restored, from_line(line)) == restored
 
 
+def test_a_text_that_an_archiving_did_not_know_stays_in_the_line_until_somebody_decides():
+    record = from_line(LINE)
+    edited = write(record, {"content": "Deploys run at one."}, at(5))
+    archived = write(record, {"life": "rejected"}, at(6, BEN))
+
+    joined = join(from_line(to_line(edited)), from_line(to_line(archived)))
+    line = json.loads(json.dumps(to_line(joined)))
+    assert (line["status"], line["content"]) == ("archived", "Deploys run at one.")
+    assert from_line(line) == joined
+    assert joined.value("status") == record.value("status")
+    assert [one.content for one in conflict_candidates(joined)] == ["Deploys run at one."]
+    assert "at one" not in json.dumps(to_line(write(joined, {"life": "archived"}, at(7))))
+
+
 @given(honest())
 def test_a_record_is_in_its_line(copies):
     for record in copies:
         line = json.loads(json.dumps(to_line(record)))
-        if record.life == "live":
+        if record.life == "live" or conflict_candidates(record):
             assert from_line(line) == record
         else:
+            assert from_line(line).seen == record.seen
             assert from_line(line).registers["life"] == record.registers["life"]
             assert join(record, from_line(line)) == record
 

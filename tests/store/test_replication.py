@@ -12,7 +12,14 @@ from ademem.core import record_json
 from ademem.core.clock import UTC, datetime, timedelta
 from ademem.core.errors import AdememError
 from ademem.core.memory import Scope, Status
-from ademem.core.registers import REMOVED, is_ahead, next_stamp, replica_of, write
+from ademem.core.registers import (
+    REMOVED,
+    conflict_candidates,
+    is_ahead,
+    next_stamp,
+    replica_of,
+    write,
+)
 from ademem.core.settings import GateSettings
 from ademem.core.value import replace
 from ademem.store import memories, open_store, replication, stamps, transitions
@@ -141,6 +148,58 @@ def test_of_two_edits_the_later_counts_and_the_other_is_a_candidate_for_review(o
     send(anna, ben)
     for store in (anna, ben):
         assert [one.content for one in memories.find(store, "1")] == ["Deploys run at three."]
+
+
+@pytest.mark.parametrize("end", ["archive", "delete", "reject"])
+def test_a_text_that_an_archiving_did_not_know_waits_for_a_decision(end, opened):
+    anna, ben = opened("anna"), opened("ben")
+    known = learn(anna, "Deploys run at noon.", status=Status.CANDIDATE)
+    send(anna, ben)
+    transitions.edit(known.id, act_of(ben, 1), GateSettings(), content="Deploys run at one.")
+    getattr(transitions, end)(known.id, act_of(anna, 2))
+
+    send(anna, ben)
+    send(ben, anna)
+
+    for store in (anna, ben):
+        (other,) = memories.find(store, "source_type = 'merge'")
+        assert not memories.get(store, known.id).live
+        assert (other.content, other.live) == ("Deploys run at one.", True)
+    assert exported(anna) == exported(ben)
+    transitions.restore(known.id, act_of(ben, 3))
+    send(ben, anna)
+    for store in (anna, ben):
+        assert [one.content for one in memories.find(store, "1")] == ["Deploys run at one."]
+
+
+def test_an_edit_to_the_text_of_a_candidate_takes_its_place(opened):
+    anna, ben = opened("anna"), opened("ben")
+    known = learn(anna, "Deploys run at noon.")
+    send(anna, ben)
+    transitions.edit(known.id, act_of(anna, 1), GateSettings(), content="Deploys run at one.")
+    transitions.edit(known.id, act_of(ben, 2), GateSettings(), content="Deploys run at two.")
+    send(anna, ben)
+
+    transitions.edit(known.id, act_of(ben, 3), GateSettings(), content="Deploys run at one.")
+
+    assert [one.content for one in memories.find(ben, "1")] == ["Deploys run at one."]
+
+
+def test_an_archive_decides_on_the_candidates_and_a_restore_shows_them_at_once(opened):
+    anna, ben = opened("anna"), opened("ben")
+    known = learn(anna, "Deploys run at noon.")
+    send(anna, ben)
+    transitions.edit(known.id, act_of(anna, 1), GateSettings(), content="Deploys run at one.")
+    transitions.edit(known.id, act_of(ben, 2), GateSettings(), content="Deploys run at two.")
+    send(anna, ben)
+
+    transitions.archive(known.id, act_of(ben, 3))
+    assert memories.find(ben, "source_type = 'merge'") == []
+    assert conflict_candidates(replication.read(ben, known.id)) == []
+    transitions.restore(known.id, act_of(ben, 4))
+
+    (other,) = memories.find(ben, "source_type = 'merge'")
+    assert (other.content, other.status) == ("Deploys run at one.", Status.CANDIDATE)
 
 
 def test_a_candidate_that_a_person_promotes_becomes_a_memory_everywhere(opened):
