@@ -276,11 +276,11 @@ def _messages(command: Command, read_file: ReadFile) -> Iterator[Body]:
 
 def _written_files(command: Command) -> dict[str, str]:
     """Return the text of a file that this command writes, where the script has it."""
-    from ademem.guard.shell.words import known_output
-
     targets = [each.target.text for each in command.redirects if each.operator in (">", ">|")]
     if len(targets) != 1 or len(command.redirects) > 2:
         return {}
+    from ademem.guard.shell.words import known_output
+
     others = tuple(each for each in command.redirects if ">" not in each.operator)
     text = known_output(replace(command, redirects=others))
     return {targets[0]: _literal_text(text)} if text else {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ademem.guard.policy import OUR_SEARCHES, SHELL_TOOLS
-from ademem.session.turn_tracking import note_search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +12,10 @@ if TYPE_CHECKING:
 
 def handle(payload: Payload, runtime: Runtime) -> None:
     """Print nothing: the model sees the result of its call."""
-    note_search(payload, runtime)
+    if payload.tool_name in OUR_SEARCHES or "ademem" in payload.command:
+        from ademem.session.turn_tracking import note_search  # most calls are no search
+
+        note_search(payload, runtime)
     if payload.tool_name not in SHELL_TOOLS and payload.tool_name not in OUR_SEARCHES:
         from ademem.capture import provenance
 

@@ -8,7 +8,6 @@ is one revision, and the files are due.
 from __future__ import annotations
 
 from ademem.core import registers
-from ademem.core.anchor import joined
 from ademem.core.errors import FORBIDDEN, AdememError
 from ademem.core.memory import LOST_BRANCH, MAX_TITLED_BYTES, Memory, Status, Tier, Trust
 from ademem.core.redaction import redact
@@ -238,6 +237,8 @@ def merge(id: str, act: Act, into: str, content: str, settings: GateSettings) ->
 
     It gets the tags, anchors and observations of both.
     """
+    from ademem.core.anchor import joined
+
     memory, heir = supersede(id, act, into), memories.get(act.store, into)
     changes = {
         "tags": unique((*heir.tags, *memory.tags)),

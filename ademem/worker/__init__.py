@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.store import jobs
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.project import Project
@@ -31,6 +29,8 @@ def start(runtime: Runtime) -> None:
     """Start a detached worker when a job is due, none runs, and this process is none."""
     if not runtime.settings.jobs.auto or runtime.environment.get("ADEMEM_DISABLE"):
         return
+    from ademem.store import jobs
+
     if not jobs.any_due(runtime.store, ON_DEMAND, runtime.now):
         from ademem.worker import running  # the table usually has a due job, if there is one
 

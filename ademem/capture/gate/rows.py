@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ademem.core.anchor import joined
 from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier, Trust
 from ademem.core.text import dedupe_key, sha256_hex, unique, words
 from ademem.core.value import Value, replace
@@ -137,6 +136,8 @@ def merge_row(
             write_gate_reason=rule,
             last_accessed_at=now,
         )
+    from ademem.core.anchor import joined
+
     state = initial_state(draft, settings)
     confidence = max(memory.confidence, state.confidence)
     if corroborates:

@@ -13,7 +13,7 @@ from ademem.core.memory import Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, fold, is_cjk, jaccard, preview, sha256_hex, words
 from ademem.core.value import Value
-from ademem.store import jobs, logs, memories, memory_queries, revisions
+from ademem.store import jobs, memories, memory_queries
 from ademem.store.memories import Change
 from ademem.store.memory_queries import Home
 
@@ -38,6 +38,8 @@ def is_known_source(store: Store, memory: Memory, origin: Origin) -> bool:
     )
     if source(first) == source(origin):
         return True
+    from ademem.store import revisions
+
     return revisions.has_reason(store, memory.id, source_prefix(origin))
 
 
@@ -175,6 +177,8 @@ def _change(operation: str, draft: Reviewed, why: str, now: datetime, event_id: 
 
 
 def _log_refusal(draft: Reviewed, rule: str, why: str, store: Store, now: datetime) -> Written:
+    from ademem.store import logs
+
     text = redact(clean(draft.content)).text
     refusal = logs.Refusal(
         rule=rule,
