@@ -114,7 +114,8 @@ def keywords(text: str, limit: int) -> str:
 
     Longer words tell more. Courtesies and verbs of any order are none: "ok, go on and fix it".
     """
-    text = re.sub(_MARK, " ", readable(text))
+    text = readable(text)
+    text = re.sub(_MARK, " ", text) if "[" in text else text
     words = unique(word for word in _words(text) if not (word in _BLAND or word.isdigit()))
     longest = sorted(words, key=len, reverse=True)[:limit]
     return " ".join(word for word in words if word in longest)
