@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import datetime
 
 from ademem import worker
 from ademem.core import confined, failure_log, git
@@ -107,8 +108,8 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
     The files of memory are rendered again from the clean database.
     """
     store, project = runtime.store, runtime.project
-    rows = _database(store, dry_run=dry_run)
-    copies, left = _copies(project, runtime.environment, dry_run=dry_run)
+    rows = _database(store, runtime.now, dry_run=dry_run)
+    copies, left = _copies(runtime, dry_run=dry_run)
     if not dry_run:
         mirror.refresh(
             project, store, runtime.settings, runtime.now, environment=runtime.environment
@@ -131,10 +132,10 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
     )
 
 
-def _database(store: Store, *, dry_run: bool) -> dict[str, int]:
+def _database(store: Store, now: datetime, *, dry_run: bool) -> dict[str, int]:
     """Redact all rows or none, then rewrite the file of the database."""
     try:
-        return texts.scrub(store, _redacted, dry_run=dry_run)
+        return texts.scrub(store, _redacted, now, dry_run=dry_run)
     except texts.InUse as error:
         raise Busy(DATABASE) from error
 
@@ -143,10 +144,9 @@ def _redacted(text: str) -> str:
     return redact(text).text
 
 
-def _copies(
-    project: Project, environment: Mapping[str, str], *, dry_run: bool
-) -> tuple[dict[str, int], list[Left]]:
+def _copies(runtime: Runtime, *, dry_run: bool) -> tuple[dict[str, int], list[Left]]:
     """Redact backups and damaged databases that can be opened."""
+    project = runtime.project
     rows: dict[str, int] = {}
     left = []
     copies = {
@@ -154,7 +154,7 @@ def _copies(
         for name in confined.names(project.home_root, project.home)
         if name.startswith(f"{DATABASE}.") and not name.endswith(("-wal", "-shm"))
     }
-    copies |= {each.path: "" for each in backups.list_all(project, environment)}
+    copies |= {each.path: "" for each in backups.list_all(project, runtime.environment)}
     for path, root in copies.items():
         name = os.path.basename(path)
         if name.startswith(f"{DATABASE}{admission.FOREIGN}"):
@@ -163,7 +163,7 @@ def _copies(
         try:
             confined.check_database(path, root)
             with closing(connect(path, WAIT_S)) as db:
-                found = _database(Store(db, ""), dry_run=dry_run)
+                found = _database(Store(db, ""), runtime.now, dry_run=dry_run)
         except (sqlite3.Error, AdememError):
             left.append(Left(what=f"{path}, which cannot be cleaned", hint="delete it"))
         else:

@@ -15,7 +15,7 @@ from ademem.core.memory import Category, Importance, Memory, Scope, Status, Trus
 from ademem.core.redaction import redact
 from ademem.core.text import clean, dedupe_key
 from ademem.core.value import Value, replace
-from ademem.store import jobs, memories, stamps, transitions
+from ademem.store import database, jobs, memories, stamps, transitions
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
@@ -51,10 +51,12 @@ def read(store: Store, id: str) -> Record | None:
     if row:
         return stamps.record_of_row(row) if stamps.is_shared(row) else None
     query = "select sync_id, stamp, deleted_at from tombstones where memory_id = ?"
-    gone = store.db.execute(query, (id,)).fetchone()
+    gone = [
+        registers.removed(id, sync_id, at or registers.old_stamp(deleted_at))
+        for sync_id, at, deleted_at in store.db.execute(query, (id,))
+    ]
     if gone:
-        at = gone["stamp"] or registers.old_stamp(gone["deleted_at"])
-        return registers.removed(id, gone["sync_id"], at)
+        return registers.join_all(gone)[id]
     return _waiting(store, id)
 
 
@@ -65,7 +67,10 @@ def read_all(store: Store, where: str = "1") -> Iterator[Record]:
         if stamps.is_shared(row) and (record := stamps.record_of_row(memories.columns(row))):
             yield record
     if where == "1":
-        query = "select memory_id from tombstones where memory_id is not null order by memory_id"
+        query = (
+            "select distinct memory_id from tombstones where memory_id is not null"
+            " and memory_id not in (select id from main.unified_memories) order by 1"
+        )
         for row in store.db.execute(query).fetchall():
             if gone := read(store, row[0]):
                 yield gone
@@ -96,8 +101,8 @@ def apply(
             return Applied(memory=None, before=None, changed=False)
         known = stamps.record_of_row(row) if row else read(store, record.id)
         joined = registers.join(known, record) if known else record
-        if known is None or joined.texts != known.texts:
-            joined = _redacted(joined, store, change.at)
+        if joined != known:
+            joined = redacted(joined, _clean, store, change.at)
         before = memories.from_values(row) if row else None
         if joined == known:
             return Applied(memory=before, before=before, changed=False)
@@ -118,16 +123,16 @@ def apply(
         return Applied(memory=memory, before=before, changed=True)
 
 
-def _redacted(record: Record, store: Store, now: datetime) -> Record:
-    """Return the record without secrets: a later write replaces every text with one."""
-    found = [redact(part) for text in record.texts.values() for part in text if part]
-    if not any(one.found for one in found):
-        return record
-    content, title = (part and clean(redact(part).text) for part in record.text)
-    last = stamps.tick(store, now, above=record.last_stamp)
-    if (content, title) == record.text:
-        return registers.settle(record, last)
-    return registers.write(record, {"content": content, "title": title}, last)
+def redacted(
+    record: Record, change_text: Callable[[str], str], store: Store, now: datetime
+) -> Record:
+    """Return the record without secrets: later writes replace all that held one."""
+    return registers.rewrite(record, change_text, lambda last: stamps.tick(store, now, above=last))
+
+
+def _clean(text: str) -> str:
+    found = redact(text)
+    return clean(found.text) if found.found else text
 
 
 def _row_of(record: Record, before: Memory | None, store: Store, now: datetime) -> Memory:
@@ -236,6 +241,43 @@ def _show(store: Store, before: Memory, after: Memory, change: Change) -> None:
         operation = "supersede" if after.superseded_by else "restore"
         shown = replace(change, operation=operation, actor="system")
         memories.put_back(store, after, shown, stamps.dump(record, memories.row_of(after)))
+
+
+def scrub(store: Store, change_text: Callable[[str], str], now: datetime) -> dict[str, Record]:
+    """Withdraw the candidates of records with secrets; return these records without, by id."""
+    found = {}
+    for row in store.db.execute("select * from main.unified_memories").fetchall():
+        try:
+            record = stamps.record_of_row(memories.columns(row))
+        except database.MISREAD:
+            continue  # no other store gets it
+        if record and (new := redacted(record, change_text, store, now)) != record:
+            found[record.id] = new
+            _drop_candidates(store, record, frozenset())
+    return found
+
+
+def put_scrubbed(store: Store, records: dict[str, Record], now: datetime) -> None:
+    """Give the rows, which were rewritten, the stamps of these records."""
+    change = Change(operation="scrub", actor="system", at=now)
+    for id, record in records.items():
+        if row := memories.raw_row(store.db, id):
+            for kind in registers.SETS:  # secrets of several words are found in all of a list
+                shown = stamps.values_of_row(row)[kind]
+                if shown != record.items(kind):
+                    kept = {
+                        name: write
+                        for name, write in record.registers.items()
+                        if not name.startswith(f"{kind}/")
+                    }
+                    at = stamps.tick(store, now, above=record.last_stamp)
+                    bare = replace(record, registers=kept)
+                    record = registers.write(bare, {kind: shown}, at)
+            update = "update main.unified_memories set stamps = ? where id = ?"
+            store.db.execute(update, (stamps.dump(record, row), record.id))
+            if stamps.is_shared(row):
+                _show_candidates(store, None, record, change)
+            _journal(store, None, record, row, change, None)
 
 
 def follow_up(store: Store, before: Row | None, after: Row | None, change: Change) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from ademem.core.text import dedupe_key, fold, sha256_hex
-from ademem.store import Store, full_text
+from ademem.store import Store, full_text, replication
 
 Change = Callable[[str], str]
 
@@ -39,14 +40,20 @@ class _DryRun(Exception):
     """Raised to roll the transaction back."""
 
 
-def scrub(store: Store, change: Change, *, dry_run: bool) -> dict[str, int]:
-    """Apply *change* to every text in one transaction, then rewrite the file; raises InUse."""
+def scrub(store: Store, change: Change, now: datetime, *, dry_run: bool) -> dict[str, int]:
+    """Apply *change* to every text in one transaction, then rewrite the file; raises InUse.
+
+    In memories it is a write like any other, so that no copy of what was there comes back.
+    """
     store.db.execute("pragma secure_delete = on")
     try:
         with store.transaction():
+            has_stamps = "stamps" in _columns(store.db, "unified_memories")
+            records = replication.scrub(store, change, now) if has_stamps else {}
             rows = rewrite(store, change)
             if rows:
                 _renew_digests(store)
+            replication.put_scrubbed(store, records, now)
             if dry_run:
                 raise _DryRun
     except _DryRun:

@@ -12,7 +12,9 @@ import pytest
 
 from ademem import api
 from ademem.api.upkeep import Busy
-from ademem.store import texts
+from ademem.core.registers import join, next_stamp, write
+from ademem.store import replication, texts
+from ademem.store.memories import Change
 from ademem.sync import checks
 from tests.builders import NOW, insert, memory
 from tests.canaries import CANARIES, found_below
@@ -127,6 +129,29 @@ def test_what_is_clean_is_found_and_merged_as_before(root):
 
     assert said.deduped
     assert [hit.memory.id for hit in found.hits] == [said.merged_into_id]
+
+
+def test_no_copy_of_what_was_redacted_comes_back(root):
+    secret = memory(f"Deploys are signed with {KEY}", title=KEY, tags=(KEY, "ops"), bead=KEY)
+    by_import = Change(operation="import", actor="import", at=NOW)
+    with opened(root) as memories:
+        insert(memories.store, secret)
+        copy = replication.read(memories.store, secret.id)
+        theirs = write(copy, {"content": f"{KEY} signs"}, next_stamp(copy.last_stamp, NOW, "b" * 8))
+        replication.apply(memories.store, copy, by_import)
+        api.scrub(memories)
+        clean = replication.read(memories.store, secret.id)
+        for old in (copy, theirs):
+            joined = join(old, clean)
+            assert joined.value("bead") == "[redacted:github-token]"
+            assert (KEY in str(joined.texts)) == (old is theirs)
+        api.scrub(memories)
+
+        assert join(clean, replication.read(memories.store, secret.id)) == clean
+        assert not replication.apply(memories.store, copy, by_import).changed
+        replication.apply(memories.store, theirs, by_import)
+        assert len(api.list_memories(memories)) == 2
+        assert KEY not in "\n".join(memories.store.db.iterdump())
 
 
 def test_of_two_that_differed_in_their_keys_one_stays_live(root):

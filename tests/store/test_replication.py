@@ -253,6 +253,15 @@ def test_a_memory_removed_for_good_comes_back_from_no_store(opened):
         assert replication.read(store, known.id).life == REMOVED
 
 
+def test_an_id_that_was_removed_and_is_used_again_has_one_record(opened):
+    store = opened("anna")
+    known = learn(store, "Deploys run at noon.")
+    transitions.delete(known.id, act_of(store, 1), hard=True)
+    learn(store, "Deploys run at noon.")
+
+    assert [one.id for one in replication.read_all(store)] == [known.id]
+
+
 def test_an_archiving_of_an_unknown_memory_waits_for_its_text(opened):
     anna, ben = opened("anna"), opened("ben")
     known = learn(anna, "Deploys run at noon.")
