@@ -65,7 +65,34 @@ def find_tied(payload: Payload, runtime: Runtime) -> list[tuple[Memory, str]]:
     if not what:
         return []
     is_path = payload.tool_name in WRITING_TOOLS
-    return _best((_at_path if is_path else _at_command)(what, payload, runtime))
+    found = _best((_at_path if is_path else _at_command)(what, payload, runtime))
+    return _put_current_first(found, payload, runtime) if found else []
+
+
+def _put_current_first(
+    found: list[tuple[Memory, str]], payload: Payload, runtime: Runtime
+) -> list[tuple[Memory, str]]:
+    """Put a later memory that may be shown before what it says otherwise, or in its place."""
+    from ademem.store import memories, relations
+
+    store, states = runtime.store, {memory.seq: state for memory, state in found}
+    later = relations.find_later(store, list(states))
+    missing = sorted({each.seq for each in later.values()} - states.keys())
+    owned = [("project", None), ("agent", payload.agent_type or None)]
+    added = [
+        memory
+        for memory in memories.numbered(store, missing)
+        if memory.status == "promoted"
+        and not memory.hidden
+        and (memory.scope, memory.scope_owner_id) in owned
+        and memory.source_branch in (None, runtime.branch)
+    ]
+    known = {memory.seq: memory for memory in (*(memory for memory, _ in found), *added)}
+    return [
+        (memory, states.get(memory.seq, ""))
+        for memory in relations.put_later_first(known.values(), later)
+        if not ((other := later.get(memory.seq)) and other.replaces and other.seq in known)
+    ]
 
 
 def after_error(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:

@@ -164,7 +164,8 @@ def _assist(turn: Turn, query: str, runtime: Runtime) -> str:
     mission = mission_of(runtime.environment)
     filters = engine.Filters(here=runtime.branch, elsewhere=False, mission=mission)
     found = engine.search(query, runtime.store, filters, runtime.now, limit=MOST_CARRIED)
-    hits = [hit for hit in engine.current(found) if not hit.weak]
+    nearest = engine.current(found)
+    hits = [hit for hit in nearest if not hit.weak] or nearest
     turns.note_search(runtime.store, turn.key, runtime.now)
     flags.set_quiet(runtime.project, turn.key, True)
     shown = engine.as_shown(hits)

@@ -15,7 +15,7 @@ from ademem.store.memories import CONFIRMING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from ademem.core.memory import Memory
@@ -76,8 +76,12 @@ def _open(memory: str) -> str:
 
 
 _PAIRED = "relation in ('conflicts_with', 'supersedes')"
+# Of two live memories the decision that one supersedes the other was taken back.
+_UNDECIDED = """
+case when judgment_status = 'judged' then 'conflicts_with' else relation end as relation
+"""
 _LIST = f"""
-select one.id as one_id, other.id as other_id, relation.reason, relation.relation,
+select one.id as one_id, other.id as other_id, relation.reason, {_UNDECIDED},
   {_learned("one")} as one_at, {_learned("other")} as other_at, one.seq, other.seq
 from memory_relations as relation
 join unified_memories as one on one.sync_id = relation.source_id
@@ -100,11 +104,11 @@ with recursive asked as (
   where memory.superseded_by is not null
 ), paired as (
   select asked.seq, asked.id, asked.created_at, asked.trust, pair.target_id as other_id,
-    pair.relation
+    {_UNDECIDED}
   from asked join memory_relations as pair on pair.source_id = asked.sync_id
   where {_PAIRED} and asked.superseded_by is null
   union all
-  select asked.seq, asked.id, asked.created_at, asked.trust, pair.source_id, pair.relation
+  select asked.seq, asked.id, asked.created_at, asked.trust, pair.source_id, {_UNDECIDED}
   from asked join memory_relations as pair on pair.target_id = asked.sync_id
   where {_PAIRED} and asked.superseded_by is null
 )
@@ -191,6 +195,17 @@ def find_later(store: Store, rows: Sequence[int]) -> dict[int, Later]:
         )
         for row in store.db.execute(_LATER, {"rows": numbers(rows)})
     }
+
+
+def put_later_first(found: Iterable[Memory], later: Mapping[int, Later]) -> list[Memory]:
+    """Put a later memory before the first that it says otherwise, if that stood before it."""
+    rows = {memory.seq: memory for memory in found}
+    placed: dict[int, Memory] = {}
+    for seq, memory in rows.items():
+        if seq in later and later[seq].seq in rows:
+            placed.setdefault(later[seq].seq, rows[later[seq].seq])
+        placed.setdefault(seq, memory)
+    return list(placed.values())
 
 
 def find_all_outdated(store: Store) -> set[int]:

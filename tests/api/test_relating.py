@@ -60,6 +60,24 @@ def test_a_replacement_can_be_taken_back(world, write, take_back):
     assert replaced(world) == []
 
 
+@pytest.mark.parametrize("earlier_is_kept", [True, False])
+def test_a_decision_that_is_taken_back_leaves_both_to_be_decided(world, write, earlier_is_kept):
+    old = write(EARLIER).memory
+    new = write(LATER, Trust.AGENT).memory
+    kept, gone = (old, new) if earlier_is_kept else (new, old)
+    with world.memories() as memories:
+        api.supersede(memories, gone.id, kept.id)
+        undo_last(memories, gone.id)
+        hits = api.search(memories, "which package manager").hits
+        (pair,) = api.list_conflicts(memories)
+
+    assert [(hit.memory.id, hit.against, hit.is_superseded) for hit in hits] == [
+        (new.id, "", False),
+        (old.id, new.id, False),
+    ]
+    assert (pair.left, pair.right, pair.relation) == (old.id, new.id, "conflicts_with")
+
+
 @pytest.mark.parametrize(
     ("earlier", "later", "trust", "pinned"),
     [

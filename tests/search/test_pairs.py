@@ -165,7 +165,7 @@ class TestWhatWasSuperseded:
         transitions.restore(old.id, act(store))
 
         (found,) = relations.list_conflicts(store)
-        assert (found.left, found.right, found.relation) == (old.id, new.id, SUPERSEDES)
+        assert (found.left, found.right, found.relation) == (old.id, new.id, CONFLICT)
         assert [hit.memory.id for hit in ask(QUESTION).hits] == [new.id, old.id]
 
 

@@ -1,9 +1,12 @@
 """What comes up by itself beside an edit, a command or a failure."""
 
+from datetime import timedelta
+
 import pytest
 
 from ademem import api
 from ademem.core.memory import Category, Origin, Trust
+from ademem.store import relations
 
 RULE = "Tokens expire in UTC"
 SMALL_TALK = {"prompt": "thanks, that looks good", "prompt_id": "p1"}
@@ -169,6 +172,35 @@ def test_only_what_is_confirmed_and_current_comes_up(turn):
 
     assert [memory.content for memory in turn.live()] == ["A candidate"]
     assert edit(turn) == ""
+
+
+EARLIER, LATER = "The platform team owns billing", "Billing is owned by the growth team"
+
+
+@pytest.mark.parametrize(
+    ("relation", "path", "expected"),
+    [
+        pytest.param("conflicts_with", "src/auth.py", [LATER, EARLIER], id="undecided"),
+        pytest.param("conflicts_with", None, [LATER, EARLIER], id="undecided, of no file"),
+        pytest.param("supersedes", "src/auth.py", [LATER], id="replaced"),
+        pytest.param("supersedes", None, [LATER], id="replaced by what names no file"),
+        pytest.param(None, "src/auth.py", [EARLIER, LATER], id="both true"),
+    ],
+)
+def test_a_later_fact_comes_up_before_the_earlier_or_in_its_place(turn, relation, path, expected):
+    turn.know(EARLIER, path="src/auth.py")
+    turn.now += timedelta(days=1)
+    turn.know(LATER, path=path)
+    with turn.memories() as memories:
+        later, earlier = api.list_memories(memories)
+        if relation:
+            pair = {"score": 1.0, "reason": "", "actor": "user", "now": turn.now}
+            relations.add(memories.store, earlier, later, relation, **pair)
+        else:
+            api.settle_conflict(memories, earlier.id, later.id)
+    told = edit(turn)
+
+    assert sorted(filter(told.count, (EARLIER, LATER)), key=told.index) == expected
 
 
 def test_the_briefing_is_not_repeated_at_an_edit(world):

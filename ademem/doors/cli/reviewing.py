@@ -111,7 +111,7 @@ def review(
         pairs = [
             (api.get(memories, id), f"conflicts with {other}: {pair.reason}")
             for pair in conflicts
-            for id, other in ((pair.left, pair.right), (pair.right, pair.left))
+            for id, other in ((pair.right, pair.left), (pair.left, pair.right))
         ]
         changed = [
             (each.memory, f"{each.doubt}; corrected: {each.corrected}")
@@ -215,7 +215,7 @@ class Review:
         if isinstance(item, Conflict):
             if item not in api.list_conflicts(self.memories):
                 return None
-            one, other = (api.get(self.memories, id) for id in (item.left, item.right))
+            one, other = (api.get(self.memories, id) for id in (item.right, item.left))
             return Subject(memory=one, alike=(other,), conflict=item.reason)
         memory = api.get(self.memories, item.id)
         waits = memory.status == "candidate" or memory.claimed_author is not None

@@ -117,13 +117,20 @@ class Reader(Value):
         """Return entries by worth, without memories that a later one replaced."""
         rows = list(found)
         unused = logs.count_unused(self.store, [memory.id for memory in rows])
-        later = relations.find_later(self.store, [memory.seq for memory in rows])
-        entries = [
-            memory_entry(memory, chars, worth(memory, self.now, unused.get(memory.id, 0)))
-            for memory in rows
-            if memory.seq not in later or not later[memory.seq].replaces
-        ]
-        return sorted(entries, key=lambda entry: -entry.worth)
+        worths = {one.id: worth(one, self.now, unused.get(one.id, 0)) for one in rows}
+        ranked = self.current(sorted(rows, key=lambda memory: -worths[memory.id]))
+        entries: list[Entry] = []
+        least = 0.0  # a later memory is worth no less than the one that it says otherwise
+        for memory in reversed(ranked):
+            least = max(least, worths[memory.id])
+            entries.append(memory_entry(memory, chars, least))
+        return entries[::-1]
+
+    def current(self, found: Sequence[Memory]) -> list[Memory]:
+        """Return the later one of a pair first, and none that a later one replaced."""
+        later = relations.find_later(self.store, [memory.seq for memory in found])
+        kept = (one for one in found if one.seq not in later or not later[one.seq].replaces)
+        return relations.put_later_first(kept, later)
 
 
 def make_reader(

@@ -204,7 +204,8 @@ def by_branch(reader: Reader) -> list[Entry]:
 
 def recent_knowledge(reader: Reader) -> list[Entry]:
     """Return the newest memories, confirmed or not."""
-    return [memory_entry(memory) for memory in reader.visible.newest(reader.settings.recent)]
+    newest = reader.visible.newest(reader.settings.recent)
+    return [memory_entry(memory) for memory in reader.current(newest)]
 
 
 def procedures(reader: Reader) -> list[Entry]:
@@ -228,7 +229,7 @@ def knowledge(reader: Reader) -> list[Entry]:
 
 def fresh(reader: Reader) -> list[Entry]:
     """Return pinned and new memories that the session was not shown."""
-    newest = reader.visible.newest(reader.settings.recent)
+    newest = reader.current(reader.visible.newest(reader.settings.recent))
     if reader.mission:
         newest = [*reader.of_mission()[: reader.settings.recent], *newest]
     found = [entry.memory for entry in pinned(reader) if entry.memory not in newest] + newest
@@ -236,9 +237,9 @@ def fresh(reader: Reader) -> list[Entry]:
 
 
 def conflicts(reader: Reader) -> list[Entry]:
-    """Name confirmed memories that contradict each other, until a person decided."""
+    """Name confirmed memories that contradict each other, the later first, until one decided."""
     pairs = [
-        [memories.get(reader.store, id) for id in (pair.left, pair.right)]
+        [memories.get(reader.store, id) for id in (pair.right, pair.left)]
         for pair in relations.list_conflicts(reader.store)[: CONFLICTS * POOL]
         if pair.relation == relations.CONFLICT
     ]

@@ -127,6 +127,7 @@ def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
         ),
         pytest.param("Logs go to Loki", "Log lines must be JSON", id="a detail"),
         pytest.param("Use pnpm, never npm", "Never call yarn in a container", id="two bans"),
+        pytest.param("Use pnpm and never npm", "Use pnpm instead of npm", id="one ban twice"),
         pytest.param("Use yarn in apps/web", "Use pnpm in apps/api", id="one choice a folder"),
         pytest.param("Shard 1 is in the EU", "Shard 2 is in the US", id="numbered things"),
         pytest.param("HTTP 404 is never retried", "HTTP 503 is retried twice", id="codes"),

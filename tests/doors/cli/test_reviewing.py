@@ -189,8 +189,11 @@ def test_a_memory_of_another_owner_takes_no_place(person):
 @pytest.mark.parametrize("answer", ["1", "2"])
 def test_one_side_of_a_contradiction_takes_the_place_of_the_other(person, answer):
     person.contradict()
+    with person.memories() as memories:
+        (pair,) = api.list_conflicts(memories)
     shown = person.answer(answer)[0]
     sides = sorted((person.known, person.other), key=shown.index)
+    assert sides == [pair.right, pair.left]  # the later one first
     kept, gone = sides if answer == "1" else sides[::-1]
 
     assert "1 of 1: contradictory: one says Mondays" in shown
