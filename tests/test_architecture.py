@@ -30,8 +30,8 @@ ROOMS = tuple(
 """The names at the root, each with one job; a room imports those before it. See ARCHITECTURE."""
 
 _SLOW = """
-    argparse click dataclasses datetime hashlib inspect jsonlines logging numpy onnxruntime orjson
-    pathlib pydantic rich socket subprocess tomllib traceback typer typing yaml
+    argparse click contextlib dataclasses datetime hashlib inspect jsonlines logging numpy
+    onnxruntime orjson pathlib pydantic rich socket subprocess tomllib traceback typer typing yaml
 """
 SLOW = frozenset(_SLOW.split())
 """Modules that cost a hook more than its own work does."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from ademem.capture import provenance, record, transcript
 from ademem.capture.message_lessons import findings, learnings
 from ademem.capture.prompt_lessons import corrections
 from ademem.capture.record import category_of
 from ademem.capture.transcript import Message, Prompt
 from ademem.core import untrusted
+from ademem.core.errors import suppress
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.text import bounded, dedupe_key, preview, sha256_hex, unique
 from ademem.guard.injection import instruction_in
