@@ -29,6 +29,7 @@ from ademem.store import (
     database,
     full_text,
     jobs,
+    replication,
     salvage,
     stamps,
 )
@@ -106,6 +107,7 @@ def database_is_sound(patient: Patient) -> Finding:
         lost = [index.name for index in full_text.find_broken(runtime.store)]
         parked = jobs.list_parked(runtime.store)
         ahead = stamps.far_ahead(runtime.store, patient.now)
+        waiting, oldest = replication.deferred(runtime.store)
     except sqlite3.Error as error:
         return _bad("database", str(error), _next_step(error))
     finally:
@@ -125,7 +127,10 @@ def database_is_sound(patient: Patient) -> Finding:
         named = "; ".join(f"replica {name} wrote at {at[:24]}" for name, at in ahead.items())
         hint = "set the clock of that machine; its memories are used, and this clock is left alone"
         return _bad("database", f"a clock is more than a day ahead: {named}", hint)
-    return _good("database", f"sound ({os.path.getsize(patient.project.database):,} bytes)")
+    sound = f"sound ({os.path.getsize(patient.project.database):,} bytes)"
+    if waiting:
+        sound += f"; {counted(waiting, 'record')} of other databases waiting since {oldest[:10]}"
+    return _good("database", sound)
 
 
 def _rebuild_hint(patient: Patient) -> str:

@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
+    from typing import Any
 
     from ademem.core.memory import Memory
     from ademem.store import Store
@@ -161,6 +162,7 @@ def add(
             f" and {_PAIRED} and judgment_status = 'pending' and confidence < :score",
             values,
         )
+    _to_journal(store, _id(earlier, later), actor, now)
     return added.rowcount > 0
 
 
@@ -316,7 +318,31 @@ def _judge(
             "now": stamp(now),
         },
     )
+    _to_journal(store, _id(earlier, later), actor, now)
     return cursor.rowcount > 0
+
+
+SHARED = (
+    *("sync_id", "source_id", "target_id", "relation", "reason", "confidence", "judgment_status"),
+    *("marked_by_actor", "marked_by_kind", "created_at", "updated_at"),
+)
+"""Columns that other stores get."""
+
+
+def shared(store: Store, id: str) -> dict[str, Any] | None:
+    """Return what other stores get of a pair."""
+    query = f"select {', '.join(SHARED)} from memory_relations where sync_id = ?"
+    row = store.db.execute(query, (id,)).fetchone()
+    return dict(row) if row else None
+
+
+def _to_journal(store: Store, id: str, actor: str, now: datetime) -> None:
+    from ademem.store import stamps
+
+    if stamps.targets(store.db):
+        from ademem.store import replication
+
+        replication.journal_relation(store, id, actor, now)
 
 
 def _id(one: Memory, other: Memory) -> str:

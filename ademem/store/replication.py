@@ -7,15 +7,16 @@ keep the rest: nothing of a record is lost by being applied, and all stores come
 from __future__ import annotations
 
 import json
+import sqlite3
 
 from ademem.core import record_json, registers
 from ademem.core.clock import parse, stamp
 from ademem.core.json_text import loads
 from ademem.core.memory import Category, Importance, Memory, Scope, Status, Trust
 from ademem.core.redaction import redact
-from ademem.core.text import clean, dedupe_key
+from ademem.core.text import clean, dedupe_key, sha256_hex
 from ademem.core.value import Value, replace
-from ademem.store import database, jobs, memories, stamps, transitions
+from ademem.store import database, jobs, memories, relations, stamps, transitions
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
@@ -74,9 +75,9 @@ def read_all(store: Store, where: str = "1") -> Iterator[Record]:
         for row in store.db.execute(query).fetchall():
             if gone := read(store, row[0]):
                 yield gone
-        query = "select entity_id from sync_apply_deferred order by entity_id"
+        query = "select entity_id from sync_apply_deferred where entity = 'memory' order by 1"
         for row in store.db.execute(query).fetchall():
-            if waiting := _waiting(store, row[0]):
+            if not memories.raw_row(store.db, row[0]) and (waiting := _waiting(store, row[0])):
                 yield waiting
 
 
@@ -104,7 +105,8 @@ def apply(
         if joined != known:
             joined = redacted(joined, _clean, store, change.at)
         before = memories.from_values(row) if row else None
-        if joined == known:
+        may_show = row is None and joined.texts and joined.life != registers.REMOVED
+        if joined == known and not may_show:  # it waited while its id was another memory's
             return Applied(memory=before, before=before, changed=False)
         if joined.life == registers.REMOVED:
             _remove(store, joined, before, change)
@@ -112,13 +114,15 @@ def apply(
         if not joined.texts:
             _defer(store, joined, change.at, "its text has not arrived")
             return Applied(memory=None, before=None, changed=True)
-        db.execute("delete from sync_apply_deferred where entity_id = ?", (record.id,))
+        _undefer(store, "memory", record.id)
         memory = admit(_row_of(joined, before, store, change.at), before)
         memory = _store(store, memory, joined, before, change)
         if (before and before.dedupe_key != memory.dedupe_key) or not memory.live:
             _reveal(store, (before or memory).dedupe_key, change)
         _show_candidates(store, known, joined, change, admit)
         _journal(store, known, joined, memories.raw_row(db, record.id), change, target)
+        if before is None:
+            _retry(store, memory, change, admit)
         jobs.follow(store, change.at)
         return Applied(memory=memory, before=before, changed=True)
 
@@ -386,7 +390,7 @@ def _remove(store: Store, record: Record, before: Memory | None, change: Change)
     if before:
         operation = replace(change, operation="delete")
         memories.delete(store, before, operation, written)
-    store.db.execute("delete from sync_apply_deferred where entity_id = ?", (record.id,))
+    _undefer(store, "memory", record.id)
     store.db.execute(
         "insert into tombstones (entity, sync_id, project_id, deleted_at, memory_id, stamp)"
         " values ('memory', :sync_id, :project, :at, :id, :stamp)"
@@ -402,20 +406,119 @@ def _remove(store: Store, record: Record, before: Memory | None, change: Change)
 
 
 def _defer(store: Store, record: Record, now: datetime, reason: str) -> None:
-    text = json.dumps(record_json.to_json(record), ensure_ascii=False, separators=(",", ":"))
+    waiting = _waiting(store, record.id)
+    record = registers.join(waiting, record) if waiting else record
+    _keep(store, "memory", record.id, record_json.to_json(record), now, reason)
+
+
+def _keep(
+    store: Store, entity: str, id: str, found: dict[str, Any], now: datetime, reason: str
+) -> None:
     store.db.execute(
         "insert into sync_apply_deferred (entity, entity_id, record, reason, created_at)"
-        " values ('memory', :id, :record, :reason, :at)"
-        " on conflict (entity, entity_id) do update set record = :record, reason = :reason",
-        {"id": record.id, "record": text, "reason": reason, "at": stamp(now)},
+        " values (:entity, :id, :record, :reason, :at) on conflict (entity, entity_id)"
+        " do update set record = :record, reason = :reason, attempts = attempts + 1",
+        {
+            "entity": entity,
+            "id": id,
+            "record": json.dumps(found, ensure_ascii=False, separators=(",", ":")),
+            "reason": reason,
+            "at": stamp(now),
+        },
     )
+
+
+def _undefer(store: Store, entity: str, id: str) -> None:
+    delete = "delete from sync_apply_deferred where entity = ? and entity_id = ?"
+    store.db.execute(delete, (entity, id))
 
 
 def _waiting(store: Store, id: str) -> Record | None:
     """Return the record without a text that waits for one."""
-    query = "select record from sync_apply_deferred where entity_id = ?"
+    query = "select record from sync_apply_deferred where entity = 'memory' and entity_id = ?"
     row = store.db.execute(query, (id,)).fetchone()
     return record_json.from_json(loads(row[0])) if row else None
+
+
+def deferred(store: Store) -> tuple[int, str]:
+    """Return the number of records that cannot be applied yet, and when the oldest arrived."""
+    query = "select count(*), ifnull(min(created_at), '') from sync_apply_deferred"
+    count, oldest = store.db.execute(query).fetchone()
+    return count, oldest
+
+
+def _retry(store: Store, memory: Memory, change: Change, admit: Admit) -> None:
+    """Apply what waited for this memory, or for an id that is free now."""
+    rows = store.db.execute(
+        "select entity, record from sync_apply_deferred where case entity when 'relation'"
+        " then :id in (json_extract(record, '$.source_id'), json_extract(record, '$.target_id'))"
+        " else json_extract(record, '$.content') is not null"
+        " and entity_id not in (select id from main.unified_memories) end",
+        {"id": memory.sync_id},
+    )
+    for entity, found in rows.fetchall():
+        if entity == "relation":
+            apply_relation(store, loads(found), change)
+        elif record := record_json.from_json(loads(found)):
+            apply(store, record, change, admit)
+
+
+def apply_relation(
+    store: Store, found: dict[str, Any], change: Change, target: str | None = None
+) -> bool:
+    """Store a relation of the journal if it is later than ours; it waits for both memories.
+
+    Of a person's decision and a machine's the person's counts.
+    """
+    values = {name: found.get(name) for name in relations.SHARED}
+    id = values["sync_id"]
+    with store.transaction() as db:
+        if not record_json.is_id(id):
+            id = sha256_hex(json.dumps(found, sort_keys=True))[:32]
+            _keep(store, "relation", id, found, change.at, "it has no id")
+            return False
+        query = "select count(*) from main.unified_memories where sync_id in (?, ?)"
+        both = (values["source_id"], values["target_id"])
+        if not all(map(record_json.is_id, both)) or db.execute(query, both).fetchone()[0] < 2:
+            _keep(store, "relation", str(id), found, change.at, "a memory of it has not arrived")
+            return False
+        known = relations.shared(store, str(id))
+        if known and _relation_order(known) >= _relation_order(values):
+            _undefer(store, "relation", str(id))
+            return False
+        names = ", ".join(relations.SHARED)
+        marks = ", ".join(f":{name}" for name in relations.SHARED)
+        changed = ", ".join(f"{name} = :{name}" for name in relations.SHARED)
+        try:
+            db.execute(
+                f"insert into memory_relations (project_id, {names}) values (:project, {marks})"
+                f" on conflict (sync_id) do update set {changed}",
+                values | {"project": store.project_id},
+            )
+        except (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError) as error:
+            _keep(store, "relation", str(id), found, change.at, f"it is invalid: {error}")
+            return False
+        _undefer(store, "relation", str(id))
+        journal_relation(store, str(id), change.actor, change.at, target)
+        return True
+
+
+def _relation_order(values: dict[str, Any]) -> tuple[bool, str, str]:
+    by_person = values["marked_by_kind"] != "system"
+    return by_person, str(values["updated_at"]), json.dumps(values, sort_keys=True)
+
+
+def journal_relation(
+    store: Store, id: str, actor: str, now: datetime, target: str | None = None
+) -> None:
+    """Append a relation of two shared memories to the journal, if a target is enrolled."""
+    found = relations.shared(store, id)
+    if not found or not stamps.targets(store.db):
+        return
+    query = "select * from main.unified_memories where sync_id in (?, ?)"
+    both = store.db.execute(query, (found["source_id"], found["target_id"])).fetchall()
+    if len(both) == 2 and all(map(stamps.is_shared, both)):
+        _append(store, "relation", id, found, actor, str(both[0]["trust"]), now, target)
 
 
 def _journal(
@@ -430,16 +533,32 @@ def _journal(
     if not stamps.targets(store.db) or not row or not stamps.is_shared(row):
         return
     written = record_json.to_json(registers.changes(before, after))
+    event, trust = change.event_id, str(row["trust"])
+    _append(store, "memory", after.id, written, change.actor, trust, change.at, target, event)
+
+
+def _append(
+    store: Store,
+    entity: str,
+    id: str,
+    written: dict[str, Any],
+    actor: str,
+    trust: str,
+    now: datetime,
+    target: str | None,
+    event_id: str = "",
+) -> None:
     store.db.execute(
         "insert into sync_mutations (entity, entity_id, registers, event_id, actor, trust, target,"
-        " created_at) values ('memory', ?, ?, ?, ?, ?, ?, ?)",
+        " created_at) values (?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            after.id,
+            entity,
+            id,
             json.dumps(written, ensure_ascii=False, separators=(",", ":")),
-            change.event_id or memories.new_event(),
-            change.actor,
-            row["trust"],
+            event_id or memories.new_event(),
+            actor,
+            trust,
             target,
-            stamp(change.at),
+            stamp(now),
         ),
     )

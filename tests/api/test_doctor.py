@@ -13,7 +13,9 @@ from ademem.api.doctor import (
 )
 from ademem.core import project
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.store import stamps
+from ademem.core.registers import Record
+from ademem.store import replication, stamps
+from ademem.store.memories import Change
 from tests.builders import NOW
 
 MODEL = 'model = "small"\n'
@@ -146,6 +148,20 @@ def test_a_replica_whose_clock_is_far_ahead_is_named(tmp_path):
     finding = database_is_sound(patient)
     assert not finding.ok
     assert "replica 1a2b3c4d wrote at 2400-01-31T12:00:00.000Z" in finding.message
+
+
+def test_records_that_cannot_be_applied_yet_are_counted(tmp_path):
+    api.init(str(tmp_path))
+    patient = Patient(project=project.at(str(tmp_path)), environment={}, now=NOW)
+    written = ("2026-01-31T12:00:00.000Z-0000-1a2b3c4d", "archived")
+    gone = Record(id="m1", registers={"life": written})
+    with api.open_memories(str(tmp_path), environment={}) as memories:
+        change = Change(operation="import", actor="import", at=NOW)
+        replication.apply(memories.store, gone, change)
+
+    finding = database_is_sound(patient)
+    assert finding.ok
+    assert f"1 record of other databases waiting since {NOW:%Y-%m-%d}" in finding.message
 
 
 def test_every_check_is_made(examined):

@@ -22,7 +22,7 @@ from ademem.core.registers import (
 )
 from ademem.core.settings import GateSettings
 from ademem.core.value import replace
-from ademem.store import memories, open_store, replication, stamps, transitions
+from ademem.store import memories, open_store, relations, replication, stamps, transitions
 from ademem.store.memories import Change
 from ademem.store.transitions import Act
 from tests.builders import memory, project
@@ -276,6 +276,48 @@ def test_an_archiving_of_an_unknown_memory_waits_for_its_text(opened):
 
     assert memories.get(ben, known.id).status is Status.ARCHIVED
     assert exported(anna) == exported(ben)
+
+
+def test_a_relation_waits_for_both_memories_and_a_decision_travels(opened):
+    anna, ben = opened("anna"), opened("ben")
+    one, other = learn(anna, "Deploys run at noon."), learn(anna, "Deploys run at one.")
+    stamps.set_value(anna.db, "sync/folder", "0")
+    known = {"score": 0.9, "reason": "they differ", "actor": "system", "now": NOON}
+    relations.add(anna, one, other, relations.CONFLICT, **known)
+    relations.resolve(anna, one, other, "user", NOON + timedelta(minutes=1))
+    query = "select registers from sync_mutations where entity = 'relation' order by seq"
+    pending, judged = (json.loads(row[0]) for row in anna.db.execute(query))
+
+    assert not replication.apply_relation(ben, pending, BY_IMPORT)
+    for waited_for in (one, other):
+        assert replication.deferred(ben) == (1, "2026-01-31T12:00:00.000Z")
+        assert relations.list_conflicts(ben) == []
+        replication.apply(ben, replication.read(anna, waited_for.id), BY_IMPORT)
+
+    assert replication.deferred(ben)[0] == 0
+    assert len(relations.list_conflicts(ben)) == 1
+    for _ in range(2):
+        replication.apply_relation(ben, judged, BY_IMPORT)
+        replication.apply_relation(ben, pending, BY_IMPORT)
+    assert relations.list_conflicts(ben) == []
+    assert relations.shared(ben, judged["sync_id"]) == judged
+
+
+def test_what_cannot_be_applied_is_kept_until_it_can(opened):
+    anna, ben = opened("anna"), opened("ben")
+    known = learn(anna, "Deploys run at noon.")
+    own = learn(ben, "Mine.", id=known.id, sync_id="mine", scope=Scope.AGENT, scope_owner_id="me")
+    send(anna, ben)
+    assert replication.deferred(ben)[0] == 1
+    replication.apply_relation(ben, {"relation": []}, BY_IMPORT)
+    assert replication.deferred(ben)[0] == 2
+
+    transitions.delete(own.id, act_of(ben, 1), hard=True)
+    ben.db.execute("delete from tombstones")
+    replication.apply(ben, replication.read(anna, learn(anna, "A tag.").id), BY_IMPORT)
+
+    assert memories.get(ben, known.id).content == "Deploys run at noon."
+    assert replication.deferred(ben)[0] == 1
 
 
 @pytest.mark.parametrize(
