@@ -116,7 +116,7 @@ def import_files(
     runtime: Runtime, *, on_import: Callable[[int, int], None] | None = None
 ) -> ImportReport:
     """Import edits of the files without writing the files."""
-    return importer.import_changes(
+    report = importer.import_changes(
         runtime.project,
         runtime.store,
         runtime.settings,
@@ -124,6 +124,8 @@ def import_files(
         on_batch=on_import,
         environment=runtime.environment,
     )
+    _relate_at_once(report.count, runtime)
+    return report
 
 
 def import_pending(
@@ -172,9 +174,7 @@ def import_lines(
     they say otherwise than other memories is found at once, or by the worker where they are many
     and where there is a model, which compares better than words.
     """
-    from ademem.capture.gate import relating
     from ademem.files import export_format
-    from ademem.worker.running import find_model
 
     imported = export_format.import_lines(
         lines,
@@ -185,9 +185,17 @@ def import_lines(
         mission=mission_of(runtime.environment),
         confirms=confirms,
     )
-    if imported.inserted <= RELATED_AT_ONCE and find_model(runtime) is None:
-        relating.catch_up(runtime.store, runtime.clock())
+    _relate_at_once(imported.inserted, runtime)
     return imported
+
+
+def _relate_at_once(count: int, runtime: Runtime) -> None:
+    """Compare what was imported, unless the worker does so by meaning, or it is much."""
+    from ademem.capture.gate import relating
+    from ademem.worker.running import find_model
+
+    if 0 < count <= RELATED_AT_ONCE and find_model(runtime) is None:
+        relating.catch_up(runtime.store, runtime.clock())
 
 
 def import_beads(runtime: Runtime, source: str) -> Imported:

@@ -111,6 +111,20 @@ def test_what_is_imported_is_compared_at_once_and_replaces_nothing(world):
     assert replaced(world) == []
 
 
+def test_what_is_written_into_a_file_is_compared_when_it_is_imported(world, write):
+    write(EARLIER)
+    with world.memories() as memories:
+        api.refresh_files(memories)
+    page = world.root / ".ade/memory/facts.md"
+    page.write_text(f"{page.read_text()}- {LATER}\n")
+    with world.memories() as memories:
+        api.import_files(memories)
+        hits = api.search(memories, "package manager").hits
+
+    assert [hit.memory.content for hit in hits] == [LATER, EARLIER]
+    assert replaced(world) == [EARLIER]
+
+
 def test_one_matter_of_two_things_is_no_pair_where_other_memories_tell_that_they_are_two(
     world, write
 ):
