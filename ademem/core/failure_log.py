@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
 
 from ademem.core import clock, confined
+from ademem.core.errors import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import closing
 from enum import StrEnum
 
 from ademem.core import trust
@@ -140,13 +139,16 @@ def admit(
 def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> Kind:
     """Raises NewerDatabase, or sqlite3.Error for what is damaged or locked."""
     try:
-        with closing(open_read_only(path, wait_s, LOOK_S)) as db:
+        db = open_read_only(path, wait_s, LOOK_S)
+        try:
             found = version(db)
             if found > SCHEMA_VERSION:
                 raise NewerDatabase(found)
             if trust.is_registered(read_secret(db), environment):
                 return Kind.OURS
             objects = schema(db)
+        finally:
+            db.close()
     except (TooMuch, sqlite3.Error) as error:
         if not is_beyond_bounds(error):
             raise
@@ -270,6 +272,8 @@ def _is_not_left_over(each: Object) -> bool:
 
 
 def _built(found: int) -> set[Object]:
+    from contextlib import closing
+
     with closing(sqlite3.connect(":memory:")) as db:
         run_schema(db, upto=found)
         return _spelled(schema(db))
@@ -319,6 +323,8 @@ def _build(
     wait_s: float,
 ) -> bool:
     """Make the new database; False where the rows of the old one do not fit or never end."""
+    from contextlib import closing
+
     with (
         closing(sqlite3.connect(aside, isolation_level=None)) as db,
         closing(open_read_only(path, wait_s, COPY_S)) as source,

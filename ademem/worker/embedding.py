@@ -72,7 +72,8 @@ def _embed_missing(model: Model, context: JobContext, job: Job) -> bool:
     if embedder is None:
         raise ModelFails(f"the model {model.id} is no longer installed")
     # Hooks are offered the first model, which loads the second one when a prompt needs it.
-    with context.offer(embedder) if model is context.model else nullcontext():
+    offer = context.offer if model is context.model else None
+    with offer(embedder) if offer else nullcontext():
         _embed_all(chain([first], batches), embedder, context)
     return True
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext, suppress
 
 from ademem import store as store_
 from ademem.core import configuration, confined
 from ademem.core.clock import parse, stamp, timedelta
+from ademem.core.errors import suppress
 from ademem.core.json_text import loads
 from ademem.core.project import was_read, worktrees
 from ademem.core.repository import under_way
@@ -74,7 +74,7 @@ class JobContext:
         """Called between two batches."""
         self.tell = tell
         """Called with the progress, for a person who watches."""
-        self.offer = offer or nullcontext
+        self.offer = offer
         """Serves the loaded model to other processes while the context lasts."""
         self.figures: dict[str, int] = {}
         """Counts of the running job, for the log."""

@@ -105,15 +105,17 @@ def socket_path(project: Project, environment: Mapping[str, str]) -> str:
 def exchange(path: str, request: bytes, budget_s: float) -> bytes:
     """Send a request and return its reply, within the budget; raises OSError or BadFrame."""
     import _socket as sockets  # the module `socket` takes longer to load than the search
-    from contextlib import closing
 
     deadline = time.monotonic() + budget_s
-    with closing(sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)) as client:
+    client = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
+    try:
         client.settimeout(budget_s)
         client.connect(path)
         check_peer(client)
         send(client, request, deadline)
         return receive(client, REPLY_BYTES, deadline)
+    finally:
+        client.close()
 
 
 def send(to: sockets.socket, body: bytes, deadline: float) -> None:
