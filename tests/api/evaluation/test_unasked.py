@@ -1,4 +1,4 @@
-"""What the prompt hook shows, measured."""
+"""Measurement of what the prompt hook shows."""
 
 from __future__ import annotations
 
