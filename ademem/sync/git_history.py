@@ -145,7 +145,7 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
     root, now = project.root, commit(project.root)
     if now is None:
         return GitHistory(root=root)
-    found, is_edited = _find_outdated(project, base)
+    found, is_edited = _find_outdated(project, base, now)
     outdated = frozenset(found)
     if now == base.commit:
         if base.branch not in (None, filed(branch(root) or "")):
@@ -188,10 +188,10 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
     )
 
 
-def _find_outdated(project: Project, base: MergeBase) -> tuple[set[str], bool]:
+def _find_outdated(project: Project, base: MergeBase, head: str) -> tuple[set[str], bool]:
     """Return the files that git set back to an old rendering, and True if others were edited.
 
-    To the text of HEAD by a stash, a reset or a restore since the base; to that of an earlier
+    To the text of *head* by a stash, a reset or a restore since the base; to that of an earlier
     commit by a checkout, which stages it.
     """
     root, fingerprints = project.root, load_fingerprints(project)
@@ -206,7 +206,7 @@ def _find_outdated(project: Project, base: MergeBase) -> tuple[set[str], bool]:
         staged = states.of(path)
         if staged is None:
             is_rendering = fingerprint(path, present[path]) in fingerprints.get(path, ())
-            if is_rendering and base.commit == commit(root):
+            if is_rendering and base.commit == head:
                 outdated.add(path)
         elif staged and _is_in_history(root, path, staged):
             outdated.add(path)
