@@ -13,7 +13,15 @@ from typing import Any
 
 from ademem import worker
 from ademem.api import init, install, open_memories, recovery, reports, searching
-from ademem.core import configuration, confined, errors, failure_log, process, shared_files
+from ademem.core import (
+    configuration,
+    confined,
+    errors,
+    failure_log,
+    process,
+    registers,
+    shared_files,
+)
 from ademem.core.configuration.values import BadSetting
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
@@ -124,7 +132,9 @@ def database_is_sound(patient: Patient) -> Finding:
         named = "; ".join(worker.gave_up(*job) for job in parked)
         return _bad("database", f"work that gave up: {named}", "`ademem work --retry` tries again")
     if ahead:
-        named = "; ".join(f"replica {name} wrote at {at[:24]}" for name, at in ahead.items())
+        named = "; ".join(
+            f"replica {name} wrote at {registers.time_of(at)}" for name, at in ahead.items()
+        )
         hint = "set the clock of that machine; its memories are used, and this clock is left alone"
         return _bad("database", f"a clock is more than a day ahead: {named}", hint)
     sound = f"sound ({os.path.getsize(patient.project.database):,} bytes)"

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from ademem.core import anchor, clock
+from ademem.core import anchor
 from ademem.core.memory import MAX_TITLED_BYTES, Category, Importance
 from ademem.core.registers import (
     FIELDS,
@@ -30,11 +30,13 @@ from ademem.core.registers import (
     TEXT,
     Record,
     all_seen,
+    as_time,
     element_of,
     is_stamp,
     latest,
     old_stamp,
     removed,
+    time_of,
     values_of,
 )
 
@@ -64,7 +66,7 @@ _ONE_OF: dict[str, frozenset[Any]] = {
 
 def to_json(record: Record) -> dict[str, Any]:
     """Return the record as an object of JSON, from which `from_json` makes an equal one."""
-    updated_at = record.last_stamp[: len("2026-01-31T23:59:59.123Z")]
+    updated_at = time_of(record.last_stamp)
     found = {"id": record.id, "sync_id": record.sync_id, "created_at": record.created_at}
     values = values_of(record)
     lists = {kind: list(values[kind]) for kind in SETS}
@@ -75,7 +77,14 @@ def from_json(found: Any) -> Record | None:
     """Read a record; None for what has no id."""
     if not isinstance(found, dict) or not is_id(found.get("id")):
         return None
-    return unpack(found, _time(found.get("updated_at")), _object(found.get("stamps")))
+    return unpack(found, as_time(found.get("updated_at")), _object(found.get("stamps")))
+
+
+def compact(found: Mapping[str, Any]) -> str:
+    """Write an object without blanks."""
+    import json  # to read a record takes none of it
+
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
 
 def pack(record: Record, updated_at: str = "") -> dict[str, Any]:
@@ -158,7 +167,7 @@ def unpack(values: Mapping[str, Any], updated_at: str, stamps: Mapping[str, Any]
     return Record(
         id=id,
         sync_id=sync_id,
-        created_at=_time(values.get("created_at")),
+        created_at=as_time(values.get("created_at")),
         texts=texts,
         over=over,
         seen=seen,
@@ -245,14 +254,6 @@ def _texts(found: object) -> Iterator[str]:
     for item in items[:MAX_ITEMS]:
         if _is_short(item) and item.strip():
             yield _plain(item)
-
-
-def _time(found: object) -> str:
-    """Return a time as the database has it; empty for none."""
-    try:
-        return clock.stamp(clock.parse(found)) if isinstance(found, str) else ""
-    except (ValueError, OverflowError):
-        return ""
 
 
 def _list(found: object) -> list[Any]:

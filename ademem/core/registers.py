@@ -371,7 +371,11 @@ def next_stamp(last: str, now: datetime, replica: str) -> str:
 
 def is_ahead(stamp: str, now: datetime) -> bool:
     """Return True if a clock that reads the stamp must not follow it."""
-    return stamp[:_TIME] > clock.stamp(now + CLOCKS_DIFFER)
+    return time_of(stamp) > clock.stamp(now + CLOCKS_DIFFER)
+
+
+def time_of(stamp: str) -> str:
+    return stamp[:_TIME]
 
 
 def replica_of(stamp: str) -> str:
@@ -393,12 +397,12 @@ def is_stamp(text: object) -> bool:
     shape = text[: _MOMENT + 1].translate(_DIGITS)
     if shape != "0000-00-00T00:00:00.000Z-0000-" or text[_MOMENT + 1 :].strip("0123456789abcdef"):
         return False
-    return "1970" <= text < "9990" and is_time(text[:_TIME])
+    return "1970" <= text < "9990" and as_time(time_of(text)) == time_of(text)
 
 
-def is_time(text: object) -> bool:
-    """Return True for a time as the database has it."""
+def as_time(found: object) -> str:
+    """Return a time as the database has it; empty for none."""
     try:
-        return isinstance(text, str) and clock.stamp(clock.parse(text)) == text
+        return clock.stamp(clock.parse(found)) if isinstance(found, str) else ""
     except (ValueError, OverflowError):
-        return False
+        return ""

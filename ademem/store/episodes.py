@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core.clock import stamp
 from ademem.core.json_text import loads
 from ademem.core.value import Value, as_dict
-from ademem.store import database
+from ademem.store import LIVE, database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,8 +101,7 @@ def list_all(
         f"select {_COLUMNS} from episodes where project_id = :project"
         " and (:mission is null or mission_id = :mission)"
         " and exists (select 1 from unified_memories as memory where memory.id = memory_id"
-        "  and status <> 'archived' and deleted_at is null and superseded_by is null"
-        "  and quarantine_reason is null)"
+        f" and {LIVE} and quarantine_reason is null)"
         " order by ended_at desc, memory_id limit :limit",
         {
             "project": store.project_id,

@@ -16,7 +16,7 @@ from ademem.core.memory import Category, Importance, Memory, Scope, Status, Trus
 from ademem.core.redaction import redact
 from ademem.core.text import clean, dedupe_key, sha256_hex
 from ademem.core.value import Value, replace
-from ademem.store import database, jobs, memories, relations, stamps, transitions
+from ademem.store import LIVE, database, jobs, memories, relations, stamps, transitions
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
@@ -143,7 +143,7 @@ def _row_of(record: Record, before: Memory | None, store: Store, now: datetime) 
     """Return the row that shows the record."""
     values = registers.values_of(record)
     content, title = record.text
-    last = parse(record.last_stamp[:24])
+    last = parse(registers.time_of(record.last_stamp))
     memory = before or Memory(
         id=record.id,
         sync_id=record.sync_id or record.id,
@@ -226,8 +226,7 @@ def _without_topic(memory: Memory) -> Memory:
 def _live(store: Store, where: str, key: str | None, memory: Memory) -> list[Memory]:
     rows = store.db.execute(
         "select * from main.unified_memories where project_id = ? and scope = 'project'"
-        f" and status <> 'archived' and deleted_at is null and superseded_by is null and {where}"
-        " and id <> ?",
+        f" and {LIVE} and {where} and id <> ?",
         (store.project_id, key, memory.id),
     )
     return memories.from_rows(rows)
@@ -337,7 +336,7 @@ def _show_candidates(
 
 
 def _row_of_candidate(one: Candidate, memory: Memory, now: datetime) -> Memory:
-    at = parse(one.stamp[:24])
+    at = parse(registers.time_of(one.stamp))
     return replace(
         memory,
         id=one.id,
@@ -398,7 +397,7 @@ def _remove(store: Store, record: Record, before: Memory | None, change: Change)
         {
             "sync_id": record.sync_id or record.id,
             "project": store.project_id,
-            "at": written[:24],
+            "at": registers.time_of(written),
             "id": record.id,
             "stamp": written,
         },
@@ -421,7 +420,7 @@ def _keep(
         {
             "entity": entity,
             "id": id,
-            "record": json.dumps(found, ensure_ascii=False, separators=(",", ":")),
+            "record": record_json.compact(found),
             "reason": reason,
             "at": stamp(now),
         },
@@ -554,7 +553,7 @@ def _append(
         (
             entity,
             id,
-            json.dumps(written, ensure_ascii=False, separators=(",", ":")),
+            record_json.compact(written),
             event_id or memories.new_event(),
             actor,
             trust,

@@ -114,15 +114,13 @@ def of_changed(store: Store, before: Row, after: Row, operation: str, now: datet
 
 def dump(record: Record, row: Row) -> str:
     """Return the column for a record that the row shows."""
-    import json
-
     from ademem.core import record_json
 
     packed = record_json.pack(record)
     shown, values = values_of_row(row), registers.values_of(record)
     other = {name: one for name, one in values.items() if shown[name] != one}
     packed |= {VALUES: other} if other else {}
-    return json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
+    return record_json.compact(packed)
 
 
 def record_of_row(row: Row) -> Record | None:
