@@ -29,6 +29,7 @@ INDEXES = (
         columns="title, content, tags, file_scope_pattern, topic_key",
     ),
     FullText(name="unified_memories_trigram", table="unified_memories", columns="title, content"),
+    FullText(name="prompts_fts", table="user_prompts", columns="content"),
 )
 
 
@@ -163,14 +164,10 @@ def named_rows(store: Store, key: str) -> frozenset[int]:
     return frozenset(row[0] for row in rows)
 
 
-_OF_PROMPTS = FullText(name="prompts_fts", table="user_prompts", columns="content")
-"""Versions before 25 have it."""
-
-
 def present(db: sqlite3.Connection) -> list[FullText]:
     """The indexes that the database has, whatever its version."""
     names = {row[0] for row in db.execute("select name from sqlite_master where type = 'table'")}
-    return [index for index in (*INDEXES, _OF_PROMPTS) if index.name in names]
+    return [index for index in INDEXES if index.name in names]
 
 
 def find_broken(store: Store) -> list[FullText]:

@@ -73,6 +73,7 @@ SHIPPED = (
     "019b64790db01e5692ea633853d3bb1b",
     "2fe22e223f01e7bb6a8999b68f93c816",
     "5c61a4af286235f95110935e1f780e5a",
+    "af89fa599ab4b5402aa2c747e62d373d",
 )
 """Digests of the schemas that were shipped, from version 1 on; see `fingerprint`."""
 

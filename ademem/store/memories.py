@@ -330,6 +330,7 @@ def from_snapshot(snapshot: dict[str, Any]) -> Memory:
 def _read(values: dict[str, Any]) -> dict[str, Any]:
     """Convert values in place to those of a Memory; raises one of MISREAD."""
     values.pop("stamps", None)
+    values.pop("foreign_fields", None)
     if bytes in map(type, values.values()):
         raise TypeError("bytes where a text or a number is expected")
     # Sums of unlike kinds raise TypeError.

@@ -347,4 +347,4 @@ def _to_journal(store: Store, id: str, actor: str, now: datetime) -> None:
 
 def _id(one: Memory, other: Memory) -> str:
     """Return the id of a pair, the same for both orders and on every machine."""
-    return sha256_hex(CONFLICT, *sorted((one.sync_id, other.sync_id)))[:32]
+    return "rel-" + sha256_hex(CONFLICT, *sorted((one.sync_id, other.sync_id)))[:16]

@@ -58,7 +58,7 @@ create table unified_memories (
   rejected_at text check (rejected_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
   base_score real check (typeof(base_score) in ('integer', 'real', 'null') and base_score >= 0),
   claimed_author text check (typeof(claimed_author) in ('text', 'null'))  -- who wrote it, as the files claim; null: of a store of this person, or accepted; empty: they name nobody
-, stamps text not null default '{}' check (case when json_valid(stamps) then json_type(stamps) = 'object' else 0 end));
+, stamps text not null default '{}' check (case when json_valid(stamps) then json_type(stamps) = 'object' else 0 end), foreign_fields text);
 create unique index idx_unified_memories_live_text
   on unified_memories(project_id, scope, ifnull(scope_owner_id, ''), dedupe_key)
   where status <> 'archived' and deleted_at is null and superseded_by is null;
@@ -229,7 +229,7 @@ create table sessions (
   transcript_path text,
   own_since text check (own_since glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
   compacting_at text check (compacting_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
-);
+, foreign_fields text);
 create index idx_sessions_started on sessions(project_id, started_at desc);
 
 -- Prompts of the person.
@@ -242,8 +242,14 @@ create table user_prompts (
   content text not null,                -- redacted
   created_at text not null,
   deleted_at text
-);
+, foreign_fields text);
 create index idx_user_prompts_session on user_prompts(session_id, created_at);
+
+-- Word index of prompts.
+create virtual table prompts_fts using fts5(
+  content,
+  content='user_prompts', content_rowid='seq', tokenize='porter unicode61 remove_diacritics 2'
+);
 
 -- State of the guard: a turn of the main thread (agent_id '') or a subagent (prompt_id '').
 create table turns (
@@ -270,7 +276,7 @@ create table recall_log (
   session_id text,
   agent_id text not null default '',
   prompt_id text not null default '',
-  place text not null check (place in ('briefing', 'prompt', 'agent', 'site', 'failure', 'guard', 'recall', 'search')),
+  place text not null check (place in ('briefing', 'prompt', 'agent', 'site', 'failure', 'guard', 'recall', 'search', 'mcp')),
   query text,
   memory_id text,  -- null: it ran and found nothing
   rank integer check (typeof(rank) in ('integer', 'null')),
@@ -309,12 +315,14 @@ create unique index idx_memory_relations_pending
 create index idx_memory_relations_source on memory_relations(source_id);
 create index idx_memory_relations_target on memory_relations(target_id);
 
--- Ids of memories that were deleted for good, so that no import brings them back.
+-- Ids of what was deleted for good, so that no import brings it back.
 create table tombstones (
-  entity text not null check (entity in ('memory', 'prompt', 'relation')),
+  entity text not null check (entity in ('memory', 'prompt', 'relation', 'session')),
   sync_id text not null,
   project_id text not null,
-  deleted_at text not null check (deleted_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'), memory_id text, stamp text,
+  deleted_at text not null check (deleted_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  memory_id text,
+  stamp text,
   primary key (entity, sync_id)
 );
 create index idx_tombstones_memory on tombstones(memory_id) where memory_id is not null;
@@ -518,6 +526,16 @@ create table store_values (
   value not null
 );
 
+-- Calls of tools of an MCP server, as the client's hook saw them before they were made.
+create table mcp_calls (
+  tool_use_id text primary key,
+  session_id text not null,
+  agent_id text not null default '',
+  prompt_id text not null default '',
+  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
+);
+create index idx_mcp_calls_created on mcp_calls(created_at);
+
 create trigger unified_memories_fts_ai after insert on unified_memories when new.deleted_at is null begin
   insert into unified_memories_fts(rowid, title, content, tags, file_scope_pattern, topic_key)
     values (new.seq, new.title, new.content, new.tags, new.file_scope_pattern, new.topic_key);
@@ -621,4 +639,18 @@ end;
 
 create trigger unified_memories_changes_ad after delete on unified_memories begin
   insert into store_values values ('changes', 1) on conflict do update set value = value + 1;
+end;
+
+create trigger prompts_fts_ai after insert on user_prompts when new.deleted_at is null begin
+  insert into prompts_fts(rowid, content) values (new.seq, new.content);
+end;
+
+create trigger prompts_fts_bd before delete on user_prompts when old.deleted_at is null begin
+  insert into prompts_fts(prompts_fts, rowid, content) values ('delete', old.seq, old.content);
+end;
+
+create trigger prompts_fts_au after update of content, deleted_at on user_prompts begin
+  insert into prompts_fts(prompts_fts, rowid, content)
+    select 'delete', old.seq, old.content where old.deleted_at is null;
+  insert into prompts_fts(rowid, content) select new.seq, new.content where new.deleted_at is null;
 end;

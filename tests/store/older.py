@@ -52,7 +52,7 @@ VALID: dict[str | tuple[str, str], Any] = {
     "place": "recall",
     "used": 1,
     "pending": 1,
-    **dict.fromkeys(("stamps", "registers", "record"), "{}"),
+    **dict.fromkeys(("stamps", "registers", "record", "foreign_fields"), "{}"),
     "relation": "related",
     "judgment_status": "judged",
     "entity": "relation",
