@@ -45,6 +45,10 @@ class AdememError(Exception):
 
     hint = ""
     exit_code = REFUSED
+    rule = ""
+    """Rule of a refusal, for other programs; empty for that of the exit code."""
+    id = ""
+    """Id of the memory or other row that the error is about."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -58,6 +62,14 @@ class UsageError(AdememError):
 
 class NotFound(AdememError):
     exit_code = NO
+
+
+class Conflict(AdememError):
+    """The row changed since the caller read it, or the caller says two different things."""
+
+    def __init__(self, message: str, hint: str, id: str = "") -> None:
+        super().__init__(message, hint)
+        self.id = id
 
 
 class UnusableStore(AdememError):

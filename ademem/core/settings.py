@@ -258,6 +258,18 @@ class JobSettings(Section):
     """Maximum memory of a background process in MiB; 0: any."""
 
 
+class DoorSettings(Section):
+    writes_per_minute: int = yours(30, 1, 100_000)
+    """Maximum number of memories that one server process writes in a minute."""
+
+
+class RelationSettings(Section):
+    candidates: int = shared(3, 0, 20)
+    """Maximum number of memories on the same subject that are named when one is saved."""
+    surface: bool = shared(True)
+    """Name memories on the same subject when one is saved."""
+
+
 class TrustSettings(Section):
     roots: tuple[str, ...] = yours(())
     """Globs of folders whose databases count as yours even if they were made elsewhere."""
@@ -277,6 +289,8 @@ class Settings(Value):
     procedures: ProcedureSettings = ProcedureSettings()
     skills: SkillSettings = SkillSettings()
     jobs: JobSettings = JobSettings()
+    doors: DoorSettings = DoorSettings()
+    relations: RelationSettings = RelationSettings()
     trust: TrustSettings = TrustSettings()
 
 

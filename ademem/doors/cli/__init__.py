@@ -63,11 +63,11 @@ def main() -> NoReturn:
     except ModuleNotFoundError as error:
         if sys.argv[1:] == ["init"]:
             _enrol_here()
-        _fail(_log_crash(error) if "ademem" in str(error.name) else MissingPackage(error))
+        _fail(log_crash(error) if "ademem" in str(error.name) else MissingPackage(error))
     except Exception as error:
         if isinstance(error, UnicodeEncodeError) and not "".join(sys.argv).isprintable():
             _fail(UsageError("an argument is no UTF-8 text", "check the terminal's encoding"))
-        _fail(explain_machine_error(error) or _log_crash(error))
+        _fail(explain_machine_error(error) or log_crash(error))
     sys.exit(0)
 
 
@@ -118,7 +118,7 @@ class Bug(AdememError):
     exit_code = BUG
 
 
-def _log_crash(error: Exception) -> Bug:
+def log_crash(error: Exception) -> Bug:
     """Log the traceback, redacted, and return an error that names the log."""
     import traceback
 
