@@ -136,6 +136,8 @@ pre_tool_use)
     # is to look for; a reader who was told some has lists of its own, with the rest.
     # A command that may be ours is read in every turn: approving is for people.
     case $payload in *'"command":"'*ade*mem*) id= ;; esac
+    # A call of our MCP server is noted with its turn, which the server is not told.
+    case $head in *'"tool_name":"mcp__'*__mem*) id= ;; esac
     # What came with a clone as a link is nothing of ours: Python refuses it, and says so.
     marks=$folder/.ade/run
     if [ -n "$id" ] && [ -f "$marks/clear/$id" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&

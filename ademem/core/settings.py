@@ -138,6 +138,8 @@ class GuardSettings(Section):
     """Words of commands that change something, such as `pytest --live`; they outrank all rules."""
     order_words: tuple[str, ...] = yours((), stricter=MORE)
     """Words that order a change: whole (`usuń`), as a prefix (`napraw*`) or anywhere (`*x*`)."""
+    mcp_servers: tuple[str, ...] = yours(("ademem",))
+    """Names of MCP servers whose tools are those of `ademem mcp`, and whose searches count."""
     question_words: tuple[str, ...] = yours(())
     """Words that begin a question or a request for information."""
     talk_words: tuple[str, ...] = yours(())

@@ -16,12 +16,8 @@ if TYPE_CHECKING:
 
 WRITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
 SHELL_TOOLS = frozenset({"Bash", "PowerShell", "Monitor"})
-OUR_SERVERS = ("mcp__ademem__", "mcp__plugin_ademem_ademem__")
-OUR_SEARCHES = frozenset(
-    server + tool
-    for server in OUR_SERVERS
-    for tool in ("memory_search", "mem_search", "mem_context")
-)
+SEARCHES = frozenset({"memory_search", "memory_context", "mem_search", "mem_context"})
+"""Tools of our MCP server after which memory counts as searched."""
 TARGET_CHARS = 200
 READ_CHARS = 20_000
 """Length of a command that is redacted for its log line."""
@@ -43,6 +39,15 @@ class ToolCall(Value):
 
         target = whole_words(self.path or self.command or self.tool, READ_CHARS)
         return " ".join(redact(target).text.split())[:TARGET_CHARS]
+
+
+def own_tool(tool: str, servers: Sequence[str] = ("ademem",)) -> str:
+    """Return the name of a tool of our MCP server without the server's; empty for others."""
+    for server in servers if tool.startswith("mcp__") else ():
+        for prefix in (f"mcp__{server}__", f"mcp__plugin_ademem_{server}__"):
+            if tool.startswith(prefix):
+                return tool[len(prefix) :]
+    return ""
 
 
 class CallContext(Value):
@@ -149,7 +154,7 @@ def call_is_harmless(call: ToolCall, known: CallContext) -> Pass | None:
 
         judgement = judge(call.command, known.settings)
         return None if judgement.mutates else Pass(reason=judgement.reason)
-    if call.tool.startswith(OUR_SERVERS):
+    if own_tool(call.tool, known.settings.mcp_servers):
         return Pass(reason="memory's own tool")
     if call.tool.startswith("mcp__"):
         from ademem.guard import mcp_tools

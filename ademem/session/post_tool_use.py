@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.guard.policy import OUR_SEARCHES, SHELL_TOOLS
+from ademem.guard.policy import SEARCHES, SHELL_TOOLS, own_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
 def handle(payload: Payload, runtime: Runtime) -> None:
     """Print nothing: the model sees the result of its call."""
-    if payload.tool_name in OUR_SEARCHES or "ademem" in payload.command:
+    own = own_tool(payload.tool_name, runtime.settings.guard.mcp_servers)
+    if own in SEARCHES or "ademem" in payload.command:
         from ademem.session.turn_tracking import note_search  # most calls are no search
 
         note_search(payload, runtime)
-    if payload.tool_name not in SHELL_TOOLS and payload.tool_name not in OUR_SEARCHES:
+    if payload.tool_name not in SHELL_TOOLS and not own:
         from ademem.capture import provenance
 
         provenance.record_source(payload, runtime)

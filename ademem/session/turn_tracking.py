@@ -7,7 +7,7 @@ import os
 from ademem.core.client import TurnKey
 from ademem.core.clock import timedelta
 from ademem.guard import flags
-from ademem.guard.policy import OUR_SEARCHES, SHELL_TOOLS, WRITING_TOOLS
+from ademem.guard.policy import SEARCHES, SHELL_TOOLS, WRITING_TOOLS, own_tool
 from ademem.store import existence, ledger, logs, sessions, turns
 
 TYPE_CHECKING = False
@@ -88,7 +88,8 @@ def mark_read(key: TurnKey, runtime: Runtime) -> None:
 
 def note_search(payload: Payload, runtime: Runtime) -> None:
     """Lift the guard for the turn after a search of memory, even one without hits."""
-    by_mcp = payload.tool_name in OUR_SEARCHES and not payload.error
+    servers = runtime.settings.guard.mcp_servers
+    by_mcp = own_tool(payload.tool_name, servers) in SEARCHES and not payload.error
     by_command = payload.tool_name in SHELL_TOOLS and "ademem" in payload.command
     if not (by_mcp or by_command):
         return

@@ -19,7 +19,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import fold, preview, whole_words
 from ademem.core.value import Value, replace
 from ademem.guard.mutation import judge
-from ademem.guard.policy import OUR_SEARCHES, SHELL_TOOLS, WRITING_TOOLS
+from ademem.guard.policy import SEARCHES, SHELL_TOOLS, WRITING_TOOLS, own_tool
 from ademem.guard.prompts import TurnClass, classify
 from ademem.guard.shell import parse
 from ademem.guard.shell.edits import find_edits
@@ -63,7 +63,7 @@ _KINDS = {
     **dict.fromkeys(("BashOutput", "TaskOutput"), "read"),
     **dict.fromkeys(("WebFetch", "WebSearch"), "web"),
     **dict.fromkeys(("Agent", "Task"), "delegate"),
-    **dict.fromkeys(OUR_SEARCHES, "search"),
+    **dict.fromkeys(SEARCHES, "search"),
     **dict.fromkeys(WRITING_TOOLS, "edit"),
 }
 _BOOKKEEPING = frozenset(
@@ -334,7 +334,7 @@ def action_of(call: Call, roots: Roots) -> Action | None:
             kind = "run" if judge(script).mutates else "read"
         return Action(tool=call.tool, target=line, kind=kind)
     target = next((given for name in _TARGETS if (given := _input(call, name))), "")
-    kind = _KINDS.get(call.tool, "other")
+    kind = _KINDS.get(own_tool(call.tool) or call.tool, "other")
     return Action(tool=call.tool, target=_shorten(relative(target, roots)), kind=kind)
 
 

@@ -1,6 +1,7 @@
 """The guard as the client meets it: prompts, tool calls and searches in order."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
@@ -88,15 +89,53 @@ def test_a_search_of_an_earlier_turn_lifts_nothing_in_this_one(armed, calls):
     assert not flag(armed, "p2")
 
 
-def test_our_mcp_search_lifts_and_a_strangers_does_not(armed, calls):
-    for name, denied in (
-        ("mcp__other__memory_search", True),
-        ("mcp__ademem__memory_search", False),
-    ):
-        call = {"tool_name": name, "tool_input": {"query": "x"}, "tool_use_id": name}
-        armed.fire("post_tool_use", **TURN, **call, tool_response={})
+def mcp(tool, **keys):
+    return {"tool_name": f"mcp__{tool}", "tool_input": {}, "tool_use_id": tool} | keys
 
-        assert (armed.denial(**TURN, **calls.write(number=name)) is not None) is denied
+
+@pytest.mark.parametrize(
+    ("tool", "lifts"),
+    [
+        *((f"ademem__{name}", True) for name in ("memory_search", "memory_context", "mem_search")),
+        pytest.param("plugin_ademem_ademem__mem_context", True, id="of the plugin"),
+        pytest.param("notes__memory_search", True, id="a name in the settings"),
+        pytest.param("other__memory_search", False, id="a stranger's"),
+        pytest.param("ademem__memory_get", False, id="no search"),
+    ],
+)
+def test_a_search_by_our_mcp_tools_lifts_the_guard(armed, calls, tool, lifts):
+    armed.environment["ADEMEM_GUARD_MCP_SERVERS"] = "ademem,notes"
+    armed.fire("post_tool_use", **TURN, **mcp(tool), tool_response='{"count":0}')
+
+    assert (armed.denial(**TURN, **calls.write()) is None) is lifts
+
+
+def test_an_mcp_search_that_failed_lifts_nothing(armed, calls):
+    failed = mcp("ademem__memory_search", error='{"rule":"argument"}')
+    armed.fire("post_tool_use_failure", **TURN, **failed)
+
+    assert armed.denial(**TURN, **calls.write()) is not None
+
+
+@pytest.mark.parametrize("agent", [{}, {"agent_id": "a1", "agent_type": "Explore"}])
+def test_a_call_of_our_mcp_tools_is_noted_with_its_turn_and_never_denied(armed, agent):
+    said = armed.fire("pre_tool_use", **TURN, **agent, **mcp("ademem__memory_remove"))
+
+    assert said == ""
+    row = armed.row("select tool_use_id, session_id, agent_id, prompt_id from mcp_calls")
+    assert tuple(row) == (
+        "ademem__memory_remove",
+        "s1",
+        *(("a1", "") if agent else ("", "p1")),
+    )
+
+
+def test_a_note_of_an_mcp_call_is_dropped_after_a_day(armed):
+    armed.fire("pre_tool_use", **TURN, **mcp("ademem__memory_get"))
+    armed.now += timedelta(hours=25)
+    armed.fire("pre_tool_use", **TURN, **mcp("ademem__memory_add"))
+
+    assert armed.row("select group_concat(tool_use_id) from mcp_calls")[0] == "ademem__memory_add"
 
 
 def test_a_turn_is_denied_at_most_twice(armed, calls):

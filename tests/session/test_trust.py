@@ -139,9 +139,10 @@ def test_what_a_subagent_read_is_heard_by_the_turn_that_sent_it(world, told):
     assert told("message", LESSON)[0].trust is Trust.WEB
 
 
-def test_our_own_tools_are_not_the_outside(world, told):
-    search = {"tool_name": "mcp__ademem__memory_search", "tool_input": {}, "tool_use_id": "m"}
-    world.fire("post_tool_use", **search, prompt_id="p1", tool_response="[]")
+@pytest.mark.parametrize("tool", ["memory_search", "memory_add"])
+def test_our_own_tools_are_not_the_outside(world, told, tool):
+    call = {"tool_name": f"mcp__ademem__{tool}", "tool_input": {}, "tool_use_id": "m"}
+    world.fire("post_tool_use", **call, prompt_id="p1", tool_response="[]")
 
     assert told("message", LESSON)[0].trust is Trust.AGENT
 

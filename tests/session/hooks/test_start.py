@@ -81,7 +81,7 @@ def machine(request, tmp_path):
 def before_tool(input: object = None, *, after: dict | None = None, **header: object) -> bytes:
     """A PreToolUse payload with its keys in the client's order."""
     payload = {"session_id": "s", "cwd": "/w", "prompt_id": "turn-1"} | header
-    payload |= {"hook_event_name": "PreToolUse", "tool_name": "Bash"}
+    payload |= {"hook_event_name": "PreToolUse", "tool_name": header.get("tool_name", "Bash")}
     payload |= {"tool_input": {"command": "ls"} if input is None else input} | (after or {})
     return written({name: value for name, value in payload.items() if value is not None})
 
@@ -202,6 +202,22 @@ def test_a_command_that_may_be_ours_is_for_python_in_a_clear_turn_too(machine, c
     machine.start("PreToolUse", running(command))
 
     assert machine.asked
+
+
+@pytest.mark.parametrize(
+    ("tool", "asked"),
+    [
+        ("mcp__ademem__memory_add", True),
+        ("mcp__plugin_ademem_ademem__mem_save", True),
+        ("mcp__docs__search", False),
+    ],
+)
+def test_a_call_of_our_mcp_tools_is_noted_by_python_in_a_clear_turn_too(machine, tool, asked):
+    machine.clear("turn-1")
+
+    machine.start("PreToolUse", before_tool({"content": "x"}, tool_name=tool))
+
+    assert machine.asked is asked
 
 
 def editing(path="/w/src/auth.py", key="file_path", **header):
