@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from ademem.api.browsing import *
     from ademem.api.curation import *
     from ademem.api.files import *
     from ademem.api.practice import *
@@ -32,6 +33,7 @@ FUNCTIONS = {
         recall search find_similar list_memories get find_related verify verify_change
         list_doubtful find_astray
     """,
+    "browsing": "find read_part timeline",
     "writing": "write explain learn origin place_draft",
     "curation": """
         review review_imported continue_review stop_review decide_all

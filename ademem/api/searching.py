@@ -37,10 +37,10 @@ def recall(
     return recall_(
         query,
         runtime.store,
-        _filters(runtime, filters),
+        complete_filters(runtime, filters),
         runtime.clock(),
         runtime.settings.search.limit if limit is None else limit,
-        key=_turn(runtime),
+        key=turn_of(runtime),
         embedder=load_embedder(runtime),
     )
 
@@ -56,13 +56,13 @@ def search(
     results = engine.search(
         query,
         runtime.store,
-        _filters(runtime, filters),
+        complete_filters(runtime, filters),
         runtime.clock(),
         limit=runtime.settings.search.limit if limit is None else limit,
         embedder=load_embedder(runtime),
         parameters=parameters,
     )
-    if turn := _turn(runtime):
+    if turn := turn_of(runtime):
         shown = engine.as_shown(hit for hit in results.hits if not hit.weak)
         logs.log_shown(runtime.store, "search", shown, runtime.clock(), key=turn)
     return results
@@ -148,12 +148,12 @@ def find_astray(runtime: Runtime, found: Iterable[Memory]) -> dict[str, str]:
     return anchor_verification.stale_states(anchored, runtime.project)
 
 
-def _turn(runtime: Runtime) -> TurnKey | None:
+def turn_of(runtime: Runtime) -> TurnKey | None:
     session_id = client.session_of(runtime.environment)
     return TurnKey(session_id=session_id) if session_id else None
 
 
-def _filters(runtime: Runtime, filters: Filters | None) -> Filters:
+def complete_filters(runtime: Runtime, filters: Filters | None) -> Filters:
     """Include faded memories, and those of this branch and mission."""
     filters = filters or Filters()
     return replace(

@@ -8,6 +8,7 @@ from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from typing import Self
 
@@ -268,3 +269,23 @@ def accessed(score: float) -> float:
 def combined_confidence(confidence: float, witnesses: int) -> float:
     """Return the probability that not all of several independent sources err."""
     return float(1 - (1 - confidence) ** max(1, witnesses))
+
+
+CAME = "came-with-files"
+"""Flag of a memory that came with the files and was not accepted here."""
+
+
+def flags(memory: Memory, astray: Mapping[str, str] | None = None, against: str = "") -> list[str]:
+    """Name what limits the validity of a memory."""
+    held = {
+        "candidate": memory.status == "candidate",
+        "archived": memory.status == "archived",
+        "deleted": memory.deleted_at is not None,
+        "superseded": memory.superseded_by is not None and not against,
+        "quarantined": memory.quarantine_reason is not None,
+        CAME: memory.claimed_author is not None,
+    }
+    code = [f"code-{astray[memory.id]}"] if astray and memory.id in astray else []
+    branch = [f"branch-{memory.source_branch}"] if memory.source_branch else []
+    other = [against] if against else []
+    return [name for name, is_so in held.items() if is_so] + branch + code + other

@@ -194,6 +194,16 @@ def of_session(store: Store, session_id: str) -> list[Memory]:
     return memories.find(store, "source_session_id = :id", "order by seq", id=session_id)
 
 
+def beside(store: Store, memory: Memory, before: int, after: int) -> dict[str, list[Memory]]:
+    """Memories of the same session that came next *before* and *after* this one, oldest first."""
+    where = f"source_session_id = :session and {CURRENT} and {BROWSED} and seq "
+    values = {"session": memory.source_session_id, "seq": memory.seq}
+    tail = "order by seq {} limit :most"
+    earlier = memories.find(store, where + "< :seq", tail.format("desc"), most=before, **values)
+    later = memories.find(store, where + "> :seq", tail.format("asc"), most=after, **values)
+    return {"before": earlier[::-1], "after": later}
+
+
 def merged_into(store: Store, id: str) -> list[Memory]:
     return memories.find(store, "superseded_by = :id", "order by seq", id=id)
 

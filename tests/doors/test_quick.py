@@ -44,7 +44,7 @@ def run(project, *arguments, before="", door="program"):
     ("arguments", "query", "limit", "project"),
     [
         pytest.param(["recall", "a b", "--json"], "a b", 10, None, id="words"),
-        pytest.param(["search", "--json", "a", "b"], "a b", 10, None, id="words one by one"),
+        pytest.param(["recall", "--json", "a", "b"], "a b", 10, None, id="words one by one"),
         pytest.param(["recall", "a", "--limit", "3", "--json"], "a", 3, None, id="a limit"),
         pytest.param(["recall", "a", "--limit=3", "--json"], "a", 3, None, id="limit="),
         pytest.param(["recall", "-n", "3", "a", "--json"], "a", 3, None, id="a short limit"),
@@ -57,7 +57,7 @@ def test_words_and_few_options_are_read(arguments, query, limit, project):
     asked = parse_recall(arguments)
 
     assert (asked.query, asked.limit, asked.project) == (query, limit, project)
-    assert asked.counts == (arguments[0] == "recall" and "--no-count" not in arguments)
+    assert asked.counts == ("--no-count" not in arguments)
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,11 @@ def test_the_rest_is_left_to_the_parser_of_options(arguments):
     assert parse_recall(arguments) is None
 
 
-@pytest.mark.parametrize("command", ["recall", "search"])
-def test_the_answer_is_that_of_the_long_way(project, command):
-    short = run(project, command, "--json", "login tokens")
-    long = run(project, command, "--json", "login tokens", "--scope", "project")
+def test_the_answer_is_that_of_the_long_way(project):
+    short = run(project, "recall", "--json", "login tokens")
+    long = run(project, "recall", "--json", "login tokens", "--scope", "project")
 
     assert short.stderr == long.stderr
-    assert ("recall --no-count" in short.stderr) == (command == "search")
     assert short.returncode == long.returncode == 0
     assert without_scores(short) == without_scores(long)
 

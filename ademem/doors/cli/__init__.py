@@ -25,7 +25,6 @@ CRASH_CHARS = 20_000
 """Logged length of a traceback, from its end."""
 LARGEST_LIMIT = 1000
 REPLACED = "ademem: `{old}` is now `{new}`; the old form still works"
-SEARCH = "recall --no-count"
 
 
 def __getattr__(name: str) -> Any:
@@ -138,8 +137,6 @@ def log_crash(error: Exception) -> Bug:
 
 
 class Question(Value):
-    is_search: bool
-    """The old form `search` was typed."""
     counts: bool
     """An access of each hit is counted."""
     query: str
@@ -151,7 +148,7 @@ class Question(Value):
 def parse_recall(arguments: Sequence[str]) -> Question | None:
     """Parse the forms of recall that agents type; return None for any other command line."""
     command, *rest = arguments or ("",)
-    if command not in ("recall", "search"):
+    if command != "recall":
         return None
     words: list[str] = []
     options = {"--limit": "10", "--project": ""}
@@ -173,8 +170,7 @@ def parse_recall(arguments: Sequence[str]) -> Question | None:
     if options["--project"].startswith("-"):
         return None
     return Question(
-        is_search=command == "search",
-        counts=command == "recall" and "--no-count" not in rest,
+        counts="--no-count" not in rest,
         query=query,
         limit=int(limit),
         project=options["--project"] or None,
@@ -191,8 +187,6 @@ def answer(question: Question) -> int:
     from ademem import api
     from ademem.doors.cli import show
 
-    if question.is_search:
-        print(REPLACED.format(old="search", new=SEARCH), file=sys.stderr)
     with api.open_memories(question.project, on_import=_import_progress()) as memories:
         memories.before_close = None  # an answer changes no hint
         show.notices(memories)

@@ -13,10 +13,10 @@ from typer.core import TyperGroup
 
 from ademem import __version__
 from ademem.core.errors import USAGE, AdememError, UsageError
-from ademem.doors.cli import REPLACED, SEARCH, wants_json
+from ademem.doors.cli import REPLACED, wants_json
 
 MODULES = {
-    "memory": "add learn recall get list log undo",
+    "memory": "add learn recall search timeline get list log undo",
     "curating": "promote reject archive restore pin delete edit",
     "reviewing": "review propose",
     "upkeep": "backup work sweep verify scrub doctor",
@@ -29,7 +29,7 @@ MODULES = {
 """Modules of this package, with the commands and groups that each defines."""
 
 PANELS = {
-    "Every day": ("recall", "add", "learn", "get", "list"),
+    "Every day": ("recall", "search", "timeline", "add", "learn", "get", "list"),
     "Review": tuple("review promote reject edit pin archive restore delete undo propose".split()),
     "Team": (
         *("files refresh", "files import", "files check", "core show", "core set"),
@@ -67,7 +67,6 @@ FORMS = {
     "model verify": "model status --verify",
     "procedures show": "procedures list",
     "refusals": "log --refused",
-    "search": SEARCH,
     "settle": "review --settle",
     "stats": "status impressions",
     "unpin": "pin --off",

@@ -17,7 +17,7 @@ from ademem.core.client import mission_of
 from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import STOP, Category, Draft, Status
 from ademem.core.text import counted, preview
-from ademem.core.value import as_dict
+from ademem.core.value import as_dict, replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import (
@@ -47,6 +47,7 @@ from ademem.doors.cli.options import (
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.episodes import Episode
 
+AGO = "ISO 8601, or ago: 45m, 3h, 2d."
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each result came about.")]
 Strict = Annotated[
@@ -188,9 +189,75 @@ def recall(
 
 
 @app.command()
+def search(
+    words: Words = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=20, help="At most so many.")
+    ] = 5,
+    category: CategoryName = None,
+    type_: Type = None,
+    scope: ScopeName = None,
+    owner: Owner = None,
+    path: PathGlob = None,
+    branch: Branch = None,
+    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help=AGO)] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help=AGO)] = None,
+    candidates: Candidates = False,
+    all_: All = False,
+    cursor: Annotated[
+        str, typer.Option("--cursor", help="The next page: `next_cursor` of the one before.")
+    ] = "",
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find memories that answer WORDS, in pages of previews."""
+    query = " ".join(words or ())
+    if not query.strip():
+        raise UsageError("search for what?", 'ademem search "words"')
+    filters = _filters(category, type_, scope, owner, path, branch, _statuses(candidates, all_))
+    now = datetime.now(UTC)
+    filters = replace(
+        filters,
+        since=parse_time(since, now) if since else None,
+        until=parse_time(until, now) if until else None,
+    )
+    with open_project(project) as memories:
+        page = api.find(memories, query, filters, limit, cursor=cursor)
+    if as_json:
+        show.json(page)
+    else:
+        show.previews(page)
+    raise typer.Exit(show.exit_code(page["memories"]))
+
+
+@app.command()
+def timeline(
+    id: Id,
+    before: Annotated[int, typer.Option("--before", min=0, max=20, help="Earlier ones.")] = 3,
+    after: Annotated[int, typer.Option("--after", min=0, max=20, help="Later ones.")] = 3,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a memory between its neighbours of the same session."""
+    with open_project(project) as memories:
+        show.require_readable(api.get(memories, id))
+        found = api.timeline(memories, id, before, after)
+    if as_json:
+        show.json(found)
+        return
+    rows = [*found["before"], found["focus"], *found["after"]]
+    show.fenced(show.preview_line(row, focus=row is found["focus"]) for row in rows)
+    if "why" in found:
+        show.echo(found["why"], err=True)
+
+
+@app.command()
 def get(
     id: Id,
     history: Annotated[bool, typer.Option("--history", help="Its revisions instead.")] = False,
+    offset: Annotated[
+        int | None, typer.Option("--offset", min=0, help="The text in parts, from here on.")
+    ] = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -214,7 +281,11 @@ def get(
     if as_json:
         row = show.memory_json(memory, astray=astray)
         row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
+        if offset is not None:
+            row["content"], row["next_offset"] = api.read_part(memory.content, offset)
         show.json(row)
+    elif offset is not None:
+        show.say(api.read_part(memory.content, offset)[0])
     else:
         show.whole(memory, astray, related)
     return None

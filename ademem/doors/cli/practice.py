@@ -10,6 +10,7 @@ import typer
 from ademem import api
 from ademem.core.client import MISSION, mission_of
 from ademem.core.errors import UsageError
+from ademem.core.memory import flags
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
@@ -159,7 +160,7 @@ def _procedure_json(each: Procedure) -> dict[str, Any]:
         "exported_skill_path": details.exported_skill_path,
         "exported_at": details.exported_at.isoformat() if details.exported_at else None,
         "superseded_by": details.superseded_by_memory_id,
-        "flags": show.flags(memory),
+        "flags": flags(memory),
     }
 
 
@@ -169,7 +170,7 @@ def _procedure_line(each: Procedure) -> str:
         return f"{memory.id}  {show.WITHHELD}"
     text = preview(f"{memory.title}: use when {each.wording.trigger}", TEXT_CHARS)
     worked = f"{details.success_count} of {each.outcomes} worked"
-    marks = ", ".join([f"{memory.confidence:.0%}", worked, *show.flags(memory)])
+    marks = ", ".join([f"{memory.confidence:.0%}", worked, *flags(memory)])
     return f"{memory.id}  {text}  ({marks})"
 
 
@@ -185,7 +186,7 @@ def _skill_json(each: Listed) -> dict[str, Any]:
         "content_hash": entry.content_hash,
         "modified_at": entry.last_modified_at.isoformat() if entry.last_modified_at else None,
         "archived_at": entry.archived_at.isoformat() if entry.archived_at else None,
-        "flags": show.flags(memory) if memory else ["deleted"],
+        "flags": flags(memory) if memory else ["deleted"],
     }
 
 
@@ -196,7 +197,7 @@ def _skill_line(each: Listed) -> str:
     start = f"{memory.id}  {each.entry.path}"
     if memory.quarantine_reason:
         return f"{start}  {waits_for(memory)}"
-    marks = ", ".join([*([] if each.there else ["gone"]), *show.flags(memory)])
+    marks = ", ".join([*([] if each.there else ["gone"]), *flags(memory)])
     text = f"{start}  {each.name}: {preview(memory.content, TEXT_CHARS)}"
     return f"{text}  ({marks})" if marks else text
 

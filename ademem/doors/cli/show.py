@@ -7,6 +7,7 @@ import sys
 
 from ademem.core import anchor, caller, untrusted
 from ademem.core.errors import NO, REFUSED, AdememError
+from ademem.core.memory import CAME, flags
 from ademem.core.untrusted import visible
 
 TYPE_CHECKING = False
@@ -27,9 +28,6 @@ NOTHING: dict[str, str] = {}
 
 QUERY_CHARS = 120
 """Length of a query in the line that it found nothing."""
-
-CAME = "came-with-files"
-"""Flag of a memory that came with the files and was not accepted here."""
 
 WITHHELD = "(withheld until a person approves it)"
 
@@ -172,22 +170,6 @@ def memory_json(
     }
 
 
-def flags(memory: Memory, astray: Mapping[str, str] = NOTHING, against: str = "") -> list[str]:
-    """Name what limits the validity of a memory."""
-    held = {
-        "candidate": memory.status == "candidate",
-        "archived": memory.status == "archived",
-        "deleted": memory.deleted_at is not None,
-        "superseded": memory.superseded_by is not None and not against,
-        "quarantined": memory.quarantine_reason is not None,
-        CAME: memory.claimed_author is not None,
-    }
-    code = [f"code-{astray[memory.id]}"] if memory.id in astray else []
-    branch = [f"branch-{memory.source_branch}"] if memory.source_branch else []
-    other = [against] if against else []
-    return [name for name, is_so in held.items() if is_so] + branch + code + other
-
-
 def results_json(
     found: Results, *, explain: bool = False, astray: Mapping[str, str] = NOTHING
 ) -> dict[str, Any]:
@@ -231,6 +213,22 @@ def results(found: Results, *, as_json: bool, explain: bool, astray: Mapping[str
             *(["    " + explain_hit(hit)] if explain else []),
         )
     )
+
+
+def previews(page: Mapping[str, Any]) -> None:
+    """Print one page of a search, and how to get the next one."""
+    if not page["memories"]:
+        echo("nothing in memory answers that", err=not to_model())
+        return
+    fenced(preview_line(row) for row in page["memories"])
+    if cursor := page.get("next_cursor"):
+        echo(f"({page['total']} in all; `--cursor {cursor}` shows more)", err=not to_model())
+
+
+def preview_line(row: Mapping[str, Any], *, focus: bool = False) -> str:
+    title = f"{row['title']}: " if "title" in row else ""
+    marks = f"  ({', '.join(row['flags'])})" if row["flags"] else ""
+    return f"{'> ' if focus else ''}{row['id']}  [{row['category']}] {title}{row['text']}{marks}"
 
 
 def _relation(hit: Hit) -> str:

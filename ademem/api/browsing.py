@@ -1,0 +1,210 @@
+"""Bounded views of memories for programs: pages of a search, parts of a text, neighbours.
+
+Sizes are counted in characters of compact JSON. Entries are whole; what was left out is counted and
+comes with the next call.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from datetime import timedelta
+
+from ademem.core.clock import parse, stamp
+from ademem.core.errors import UsageError
+from ademem.core.memory import Status, flags
+from ademem.core.text import preview, sha256_hex
+from ademem.core.untrusted import escaped
+from ademem.search import engine
+from ademem.store import filters as rows
+from ademem.store import logs, memories, memory_queries, sessions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from ademem.core.client import TurnKey
+    from ademem.core.memory import Memory
+    from ademem.search.engine import Filters, Hit
+    from ademem.store.runtime import Runtime
+
+    Row = dict[str, Any]
+
+PREVIEW_CHARS, NEIGHBOUR_CHARS, FOCUS_CHARS = 240, 150, 500
+SEARCH_CHARS, TIMELINE_CHARS, PART_CHARS = 6000, 4000, 9000
+"""Sizes of whole results."""
+ENVELOPE_CHARS = 700
+"""Part of a result's size for keys that a door adds, and long queries."""
+RANKED = 100
+"""Most hits of a search, over all pages."""
+CURSOR_MINUTES = 10
+_RANK = struct.Struct("<If")
+
+
+def find(
+    runtime: Runtime,
+    query: str,
+    filters: Filters | None = None,
+    limit: int = 5,
+    *,
+    cursor: str = "",
+    max_chars: int = SEARCH_CHARS,
+    place: str = "search",
+    key: TurnKey | None = None,
+) -> Row:
+    """Return one page of previews, and the cursor of the next one if there is more.
+
+    A cursor fixes the order of the first page's search: no later page repeats or skips a memory
+    that did not change. In a session the page is recorded as shown at *place*.
+    """
+    from ademem.api import searching
+
+    filters = searching.complete_filters(runtime, filters)
+    asked = sha256_hex(query, repr(filters))[:16]
+    if cursor:
+        head, ranked = _read_cursor(cursor, asked, runtime)
+    else:
+        results = engine.search(
+            query,
+            runtime.store,
+            filters,
+            runtime.clock(),
+            limit=RANKED,
+            embedder=searching.load_embedder(runtime),
+        )
+        hits = [hit for hit in results.hits if not hit.memory.superseded_by]
+        head = {
+            "asked": asked,
+            "at": stamp(runtime.clock()),
+            "mode": results.mode,
+            "relaxed": results.relaxed,
+            "total": len(hits),
+        }
+        ranked = [(hit.memory.seq, hit.score) for hit in hits]
+    seqs, statuses = [seq for seq, _ in ranked], filters.statuses or tuple(Status)
+    live = rows.visible(seqs, runtime.store, filters, statuses, len(seqs))
+    found = {memory.seq: memory for memory in live}
+    marks = {} if cursor else {hit.memory.seq: _marks(hit) for hit in hits}
+    page: list[Row] = []
+    size, last = ENVELOPE_CHARS + len(json.dumps(query)) + len(ranked) * 11, 0
+    for place_, (seq, score) in enumerate(ranked):
+        if seq in found:
+            row = preview_row(found[seq], PREVIEW_CHARS, score, marks.get(seq, ()))
+            size += size_of(row)
+            if len(page) == limit or (page and size > max_chars):
+                break
+            page.append(row)
+        last = place_ + 1
+    if turn := key or searching.turn_of(runtime):
+        shown = [logs.Shown(memory_id=row["id"], score=row["score"]) for row in page]
+        logs.log_shown(runtime.store, place, shown, runtime.clock(), key=turn)
+    rest = ranked[last:]
+    return {
+        "query": query,
+        **{name: head[name] for name in ("mode", "relaxed")},
+        "count": len(page),
+        "total": head["total"],
+        "memories": page,
+        **({"next_cursor": _write_cursor(head, rest)} if rest else {}),
+    }
+
+
+def preview_row(
+    memory: Memory, chars: int, score: float | None = None, marks: Iterable[str] = ()
+) -> Row:
+    """Return the keys by which a program decides whether to read a memory."""
+    row = {
+        "id": memory.id,
+        "category": memory.category.value,
+        "title": memory.title and escaped(preview(memory.title, chars // 2)),
+        "text": escaped(preview(memory.content, chars)),
+        "by": memory.trust.value,
+        "status": memory.status.value,
+        "score": None if score is None else round(score, 4),
+        "path": memory.file_scope_pattern,
+        "flags": [*flags(memory), *marks],
+    }
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def read_part(text: str, offset: int, max_chars: int = PART_CHARS) -> tuple[str, int | None]:
+    """Return the text from *offset* on, as long as its JSON fits, and the offset of the rest."""
+    end = min(len(text), offset + max_chars)
+    while end > offset + 1 and size_of(escaped(text[offset:end])) > max_chars:
+        end -= max(1, (size_of(escaped(text[offset:end])) - max_chars) // 6)
+    return text[offset:end], (end if end < len(text) else None)
+
+
+def size_of(value: object) -> int:
+    """Return the number of characters of the compact JSON, with a comma."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) + 1
+
+
+def timeline(
+    runtime: Runtime,
+    id: str,
+    before: int = 3,
+    after: int = 3,
+    *,
+    max_chars: int = TIMELINE_CHARS,
+) -> Row:
+    """Return a memory with its neighbours of the same session, in order of arrival.
+
+    A memory without a session has none. The farthest neighbours are left out, and counted, where
+    the result would be too large.
+    """
+    memory = memories.get(runtime.store, id)
+    session = None
+    found: dict[str, list[Memory]] = {"before": [], "after": []}
+    if memory.source_session_id:
+        session = sessions.describe(runtime.store, memory.source_session_id)
+        found = memory_queries.beside(runtime.store, memory, before, after)
+    listed = {
+        name: [preview_row(each, NEIGHBOUR_CHARS) for each in near] for name, near in found.items()
+    }
+    focus = preview_row(memory, FOCUS_CHARS)
+    left_out = {"before": 0, "after": 0}
+    while ENVELOPE_CHARS + size_of((session, focus, listed)) > max_chars:
+        side = max(listed, key=lambda name: len(listed[name]))
+        if not listed[side]:
+            break
+        listed[side].pop(0 if side == "before" else -1)
+        left_out[side] += 1
+    why = {} if memory.source_session_id else {"why": "the memory came from no session"}
+    return {
+        "session": session,
+        "focus": focus,
+        **listed,
+        **({"left_out": left_out} if any(left_out.values()) else {}),
+        **why,
+    }
+
+
+def _marks(hit: Hit) -> list[str]:
+    weak = ["weak"] if hit.weak else []
+    relation = "superseded" if hit.is_superseded else "contradicted"
+    return weak + ([f"{relation}-by-{hit.against}"] if hit.against else [])
+
+
+def _write_cursor(head: Row, rest: list[tuple[int, float]]) -> str:
+    packed = b"".join(_RANK.pack(*each) for each in rest)
+    return urlsafe_b64encode(json.dumps(head).encode() + b"\n" + packed).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str, asked: str, runtime: Runtime) -> tuple[Row, list[tuple[int, float]]]:
+    """Return what `_write_cursor` was given; raises UsageError for another search's cursor."""
+    again = "search again without a cursor"
+    try:
+        raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        line, _, packed = raw.partition(b"\n")
+        head, ranked = json.loads(line), list(_RANK.iter_unpack(packed))
+        is_of_this, at = head["asked"] == asked, parse(head["at"])
+    except (ValueError, KeyError, TypeError, struct.error) as error:
+        raise UsageError("this is no cursor of a search", again) from error
+    if not is_of_this:
+        raise UsageError("this cursor is of another search", again)
+    if not timedelta() <= runtime.clock() - at <= timedelta(minutes=CURSOR_MINUTES):
+        raise UsageError(f"this cursor is older than {CURSOR_MINUTES} minutes", again)
+    return head, ranked

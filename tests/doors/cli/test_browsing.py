@@ -1,0 +1,45 @@
+"""Pages, timelines and parts at the terminal."""
+
+
+def test_a_search_shows_previews_and_the_way_to_the_next_page(ademem):
+    for topic in ("invoices", "uploads", "sessions"):
+        ademem("add", f"The {topic} need a lock " + "that expires " * 30)
+    page = ademem.json("search", "lock", "--limit", "2")
+
+    assert (page["count"], page["total"]) == (2, 3)
+    assert all(len(row["text"]) <= 240 for row in page["memories"])
+    said = ademem("search", "lock", "--limit", "2", "--cursor", page["next_cursor"])
+    assert "need a lock" in said
+    assert ademem.json("get", page["memories"][0]["id"])["content"].count("that expires") == 30
+
+
+def test_a_search_in_vain_ends_with_1(ademem):
+    assert "nothing in memory answers that" in ademem("search", "kubernetes")
+    assert ademem.exit_code == 1
+
+
+def test_a_timeline_marks_the_memory_that_was_asked_for(ademem):
+    ademem.inside("s1")
+    ids = [
+        ademem.json("add", f"The {topic} need a lock")["memory"]["id"]
+        for topic in ("invoices", "uploads", "sessions")
+    ]
+    ademem.outside()
+    lines = ademem("timeline", ids[1]).splitlines()
+
+    assert [line.split()[0] for line in lines] == [ids[0], ">", ids[2]]
+    assert ademem.json("timeline", ids[1])["focus"]["id"] == ids[1]
+
+
+def test_a_long_text_is_shown_in_parts(ademem):
+    text = "a lock that expires, " * 900
+    id = ademem.json("add", text, "--title", "Locks")["memory"]["id"]
+    first = ademem.json("get", id, "--offset", "0")
+    second = ademem.json("get", id, "--offset", str(first["next_offset"]))
+
+    assert (
+        first["content"]
+        + second["content"]
+        + ademem.json("get", id, "--offset", str(second["next_offset"]))["content"]
+        == text.strip()
+    )
