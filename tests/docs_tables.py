@@ -13,6 +13,7 @@ import typer.main
 
 from ademem.core import settings
 from ademem.doors.cli.commands import FORMS, PANELS, load
+from ademem.doors.rpc.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -122,6 +123,22 @@ def schema() -> Iterator[Row]:
             yield code(found[1]), above.removeprefix("-- ")
 
 
+def rpc_methods() -> Iterator[Row]:
+    """Methods with their parameters, required ones first, and the values of each."""
+    yield "Method", "Does", "Parameters"
+    for method in METHODS:
+        required = method.params["required"]
+        given = [
+            f"**{code(name)}**" if name in required else code(name) + _range(schema)
+            for name, schema in method.params["properties"].items()
+        ]
+        yield code(method.name), method.summary, " ".join(given)
+
+
+def _range(schema: dict[str, Any]) -> str:
+    return f" ({schema['minimum']}–{schema['maximum']})" if "minimum" in schema else ""
+
+
 def code(text: str) -> str:
     return f"`{text}`" if text else ""
 
@@ -132,6 +149,7 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     "replaced": replaced,
     "settings": defaults,
     "schema": schema,
+    "rpc": rpc_methods,
 }
 
 

@@ -45,6 +45,7 @@ NETWORK = frozenset(_NETWORK.split())
 BROAD_EXCEPT = (
     "core/background.py",
     "doors/cli/__init__.py",
+    "doors/rpc/server.py",
     "session/__init__.py",
     "worker/warm_server.py",
     "worker/running.py",
@@ -106,7 +107,7 @@ def test_events_import_the_capability_they_need_and_no_door():
     assert doors == []
 
 
-LOCAL = {"worker/warm.py", "worker/warm_server.py"}
+LOCAL = {"doors/rpc/server.py", "worker/warm.py", "worker/warm_server.py"}
 """What talks over a socket that is a file of this machine."""
 
 

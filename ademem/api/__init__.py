@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FUNCTIONS = {
     "searching": """
         recall search find_similar list_memories get find_related verify verify_change
-        list_doubtful find_astray
+        list_doubtful find_astray list_candidates list_best list_embedded
     """,
     "browsing": "find read_part timeline",
     "writing": "write explain learn origin place_draft",
@@ -52,10 +52,11 @@ FUNCTIONS = {
         export_memories import_lines import_beads import_feedback
         get_brief update_brief list_agents
     """,
-    "upkeep": "work is_worker_running sweep consolidate scrub",
+    "upkeep": "work is_worker_running sweep consolidate scrub sync_commits download_model",
     "reports": """
         get_status get_knowledge get_cost get_impressions get_digest get_guard_state
         list_refusals list_decisions find_overfull judge_command
+        get_health get_last_run get_sync_status list_latest_sessions
     """,
 }
 """Functions by their module of this package, besides those below."""

@@ -72,17 +72,20 @@ def export_procedures(
     runtime: Runtime,
     id: str | None = None,
     *,
+    name: str = "",
     publish: bool | None = None,
     dry_run: bool = False,
 ) -> list[Exported]:
     """Write confirmed procedures, or the one named, as skills; naming one confirms it.
 
-    Raises Unconfirmed when an agent names a candidate.
+    *name* is that of a new file. Raises Unconfirmed when an agent names a candidate.
     """
     from ademem.synthesis.procedures import export
 
     publish = runtime.settings.skills.publish if publish is None else publish
-    job = export.Export(runtime=runtime, now=runtime.clock(), publish=publish, dry_run=dry_run)
+    job = export.Export(
+        runtime=runtime, now=runtime.clock(), publish=publish, dry_run=dry_run, name=name
+    )
     return export.export_command(id, job, act(runtime))
 
 

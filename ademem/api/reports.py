@@ -14,12 +14,13 @@ from ademem.core.client import mission_of
 from ademem.core.clock import stamp
 from ademem.core.memory import Scope, Status
 from ademem.core.project import Project, import_waits
-from ademem.core.repository import branch
+from ademem.core.repository import branch, commit
 from ademem.core.text import preview, with_title
 from ademem.guard.mutation import Judgement
 from ademem.store import (
     ai_calls,
     backups,
+    commits,
     embeddings,
     filters,
     jobs,
@@ -173,6 +174,50 @@ def lifecycle(runtime: Runtime) -> dict[str, Any]:
     }
 
 
+def get_health(runtime: Runtime) -> dict[str, Any]:
+    """Return the memories of each scope, the last runs of the upkeep, and the vectors."""
+    counts, limit_of = statistics.by_scope(runtime.store), runtime.settings.lifecycle.limit_of
+    kinds = ("tier1", "tier2", "tier3", "archived")
+    scopes = []
+    for scope in Scope:
+        held = {kind: counts.get(scope, {}).get(kind, 0) for kind in kinds}
+        current = sum(held.values()) - held["archived"]
+        scopes.append({"scope": scope, "current": current, "max": limit_of(scope), "counts": held})
+    return {
+        "scopes": scopes,
+        "last_sweep": get_last_run(runtime, maintenance.SWEEP),
+        "last_consolidation": get_last_run(runtime, maintenance.CONSOLIDATION),
+        "embeddings": vectors(runtime),
+    }
+
+
+def get_last_run(runtime: Runtime, kind: str) -> dict[str, Any] | None:
+    """Return the row of the sweep or consolidation that started last; None before the first."""
+    return maintenance.newest(runtime.store, kind)
+
+
+def get_sync_status(runtime: Runtime) -> dict[str, Any]:
+    """Return how far the commits of this worktree were read."""
+    project, store = runtime.project, runtime.store
+    head, here = commit(project.root), branch(project.root) or ""
+    cursor = commits.get_cursor(store, project.root, here)
+    failures = [*jobs.list_failing(store), *jobs.list_parked(store)]
+    return {
+        "syncing": worker.is_running(project) and jobs.exists(store, "digest"),
+        "last_seen_head_sha": cursor.sha if cursor else None,
+        "current_head_sha": head,
+        "diverged": head is not None and (cursor is None or cursor.sha != head),
+        "last_digest_at": cursor.seen_at if cursor else None,
+        "last_digest_memory_id": None,
+        "last_error": next((error for kind, _, error in failures if kind == "digest"), None),
+    }
+
+
+def list_latest_sessions(runtime: Runtime, limit: int = 5) -> list[statistics.SessionSummary]:
+    """List the last sessions, the newest first."""
+    return statistics.latest_sessions(runtime.store, limit)
+
+
 def get_knowledge(runtime: Runtime) -> dict[str, Any]:
     """Return the keys of `ademem recall --stats --json`: captures, memories, and their sources."""
     store = runtime.store
@@ -263,9 +308,9 @@ def find_overfull(runtime: Runtime) -> str | None:
 
 def get_digest(runtime: Runtime) -> dict[str, Any]:
     """Return commits of this worktree that no session made or was shown."""
-    from ademem.capture import commits
+    from ademem.capture.commits import report
 
-    return commits.report(runtime.project, runtime.store, runtime.clock())
+    return report(runtime.project, runtime.store, runtime.clock())
 
 
 def list_refusals(runtime: Runtime, limit: int = 20) -> list[dict[str, Any]]:

@@ -91,6 +91,30 @@ def list_memories(
     return engine.listed(runtime.store, filters, limit)
 
 
+def list_candidates(runtime: Runtime, limit: int = 20) -> list[Memory]:
+    """List candidates of the project by confidence, then by observations, then the newest."""
+    from ademem.store import memory_queries
+
+    return memory_queries.best_candidates(runtime.store, limit)
+
+
+def list_best(
+    runtime: Runtime, limit: int, scope: str = "project", owner: str | None = None
+) -> list[Memory]:
+    """List promoted memories, the pinned, important and used ones first."""
+    from ademem.store import memory_queries
+
+    return memory_queries.best_of_scope(runtime.store, scope, owner, limit)
+
+
+def list_embedded(runtime: Runtime, ids: Iterable[str]) -> frozenset[str]:
+    """Return those ids that have a vector of the model in use."""
+    from ademem.search.embedding import model_id
+    from ademem.store import embeddings
+
+    return frozenset(embeddings.blobs(runtime.store, model_id(runtime.settings.embed), ids))
+
+
 def get(runtime: Runtime, id: str) -> Memory:
     """Return one memory by id, sync id or the beginning of its id; raises NoSuchMemory."""
     return memories.get(runtime.store, id)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import datetime
+from typing import Any
 
 from ademem import worker
-from ademem.core import confined, failure_log, git
+from ademem.core import confined, failure_log, git, process
 from ademem.core.errors import AdememError, UnusableStore
 from ademem.core.project import Project
 from ademem.core.redaction import redact
@@ -67,6 +69,20 @@ def consolidate(runtime: Runtime, *, dry_run: bool = False) -> Consolidated:
     if dry_run:
         return consolidation.preview(run)
     return consolidation.consolidate_locked(runtime, run, runtime.clock)
+
+
+def sync_commits(runtime: Runtime) -> dict[str, Any] | None:
+    """Read the commits since the last look now; None where there is none."""
+    from ademem.capture import commits
+
+    return commits.sync(runtime.project, runtime.store, runtime.clock())
+
+
+def download_model(runtime: Runtime) -> None:
+    """Start `ademem model install` and return at once."""
+    start = "from ademem.doors.cli import program; program()"
+    command = [sys.executable, "-c", start, "model", "install"]
+    process.detach([*command, "--project", runtime.project.root], runtime.environment)
 
 
 DATABASE = "ade.db"

@@ -29,6 +29,8 @@ KEPT = 200
 LATEST = 10
 FILES = 100
 """Paths stored of one commit."""
+SUMMARIES = 20
+"""Commits that `sync` names."""
 TOP = "."
 """The name of the top folder, for files that are in no other."""
 
@@ -175,6 +177,31 @@ def report(project: Project, store: Store, now: datetime) -> dict[str, Any]:
             for each in made
         ],
         "folders": dict(folders(path for each in made for path in each.files)),
+    }
+
+
+def sync(project: Project, store: Store, now: datetime) -> dict[str, Any] | None:
+    """Read new commits, and describe them and their files; None where HEAD did not move."""
+    here = branch(project.root) or ""
+    before = table.get_cursor(store, project.root, here)
+    catch_up(project, store, now)
+    after = table.get_cursor(store, project.root, here)
+    if before is None or after is None or before.sha == after.sha:
+        return None
+    from ademem.core import git
+
+    made = _log(project.root, after.sha, "--not", before.sha, files=True)[0]
+    files = sorted({path for each in made for path in each.files})
+    return {
+        "from_sha": before.sha,
+        "to_sha": after.sha,
+        "commit_count": len(made),
+        "commit_summaries": [f"{each.sha[:7]} {_safe(each.subject)}" for each in made[:SUMMARIES]],
+        "diffstat": git.text(project.root, "diff", "--shortstat", before.sha, after.sha).strip(),
+        "changed_files": list(map(_safe, files[:FILES])),
+        "file_clusters": [
+            {"folder": _safe(folder), "files": count} for folder, count in folders(files)
+        ],
     }
 
 

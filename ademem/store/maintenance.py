@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
+    from typing import Any
 
     from ademem.core.memory import Memory
     from ademem.store import Store
@@ -246,6 +247,22 @@ def last(store: Store, kind: str, outcome: str = "%", *, until: str = FOREVER) -
         return LoggedRun(**values | {"counts": _counts(loads(values["counts"]), kind)})
 
     return database.read_row(row, read, "maintenance_log", kind)
+
+
+def newest(store: Store, kind: str) -> dict[str, Any] | None:
+    """Return the row of the run that started last, also of one that runs."""
+    row = store.db.execute(
+        "select id, trigger_reason, started_at, completed_at, counts, tokens_used, duration_ms,"
+        " outcome, error from maintenance_log where project_id = ? and kind = ?"
+        " order by started_at desc, rowid desc limit 1",
+        (store.project_id, kind),
+    ).fetchone()
+    return database.read_row(
+        row,
+        lambda row: dict(row) | {"counts": _counts(loads(row["counts"]), kind)},
+        "maintenance_log",
+        kind,
+    )
 
 
 def _counts(known: dict[str, int], kind: str = SWEEP) -> dict[str, int]:

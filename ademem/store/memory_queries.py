@@ -109,6 +109,30 @@ def in_review(store: Store, limit: int | None) -> list[Memory]:
     )
 
 
+def best_candidates(store: Store, limit: int) -> list[Memory]:
+    """Return candidates of the project by confidence, then by observations, then the newest."""
+    return memories.find(
+        store,
+        f"scope = 'project' and status = 'candidate' and {CURRENT} and {BROWSED}",
+        "order by confidence desc, observation_count desc, created_at desc limit :limit",
+        limit=limit,
+    )
+
+
+def best_of_scope(store: Store, scope: str, owner: str | None, limit: int) -> list[Memory]:
+    """Return promoted memories of a scope's owner, the pinned, important and used ones first."""
+    return memories.find(
+        store,
+        "scope = :scope and scope_owner_id is :owner"
+        f" and status = 'promoted' and {CURRENT} and {BROWSED}",
+        "order by pinned desc, case importance when 'high' then 0 when 'medium' then 1 else 2 end,"
+        " access_score desc, updated_at desc limit :limit",
+        scope=scope,
+        owner=owner,
+        limit=limit,
+    )
+
+
 def count_in_review(store: Store, most: int) -> int:
     """Count candidates, quarantined ones too, up to *most*."""
     row = store.db.execute(

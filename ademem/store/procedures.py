@@ -157,7 +157,7 @@ def undo_outcomes(store: Store, event: str, by: str) -> None:
 def history(store: Store, memory_id: str) -> list[dict[str, Any]]:
     """Return outcomes of its uses, newest first, without undone ones."""
     rows = store.db.execute(
-        "select outcome, confidence, reason, recorded_at from memory_procedure_history"
+        "select id, outcome, confidence, reason, recorded_at from memory_procedure_history"
         " where procedure_memory_id = ? and taken_back_by is null"
         " order by recorded_at desc, rowid desc limit ?",
         (memory_id, HISTORY),

@@ -58,6 +58,19 @@ def memories(store: Store) -> dict[str, int]:
     return dict(row)
 
 
+def by_scope(store: Store) -> dict[str, dict[str, int]]:
+    """Count the memories of each scope: live ones by tier, and archived ones."""
+    rows = store.db.execute(
+        f"select scope, iif({LIVE}, 'tier' || tier, 'archived'), count(*) from unified_memories"
+        " where project_id = ? and deleted_at is null group by 1, 2",
+        (store.project_id,),
+    )
+    found: dict[str, dict[str, int]] = {}
+    for scope, kind, count in rows:
+        found.setdefault(scope, {})[kind] = count
+    return found
+
+
 def by_owner(store: Store, scope: str) -> list[int]:
     """Live memories of each owner in the scope."""
     rows = store.db.execute(

@@ -25,6 +25,7 @@ MODULES = {
     "model": "model serve",
     "setup": "init install uninstall config trust",
     "reports": "status guard eval",
+    "rpc": "rpc",
 }
 """Modules of this package, with the commands and groups that each defines."""
 

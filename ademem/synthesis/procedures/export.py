@@ -66,6 +66,8 @@ class Export(Value):
     asked: bool = False
     """A person named the procedure: write its file again if it was deleted."""
     dry_run: bool = False
+    name: str = ""
+    """Name of a file that is not there yet; empty: from the title."""
 
 
 def export_command(id: str | None, job: Export, act: Act) -> list[Exported]:
@@ -230,7 +232,7 @@ def _free_name(procedure: Procedure, job: Export) -> str:
     sync_id, root = procedure.memory.sync_id, job.runtime.project.root
     others = (details.exported_skill_path for details in table.all_of(job.runtime.store))
     used = {_stem(path) for path in others if path}
-    name = skill_name(procedure.wording.title, sync_id)
+    name = skill_name(job.name or procedure.wording.title, sync_id)
 
     def is_ours(path: str) -> bool:
         if confined.refusal(root, path):

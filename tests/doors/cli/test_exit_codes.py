@@ -141,8 +141,12 @@ def ended(project, line):
     return project.exit_code or 0, json.loads(project.printed)
 
 
+PROTOCOLS = {"rpc"}
+"""Commands that speak a protocol, whose errors are its own."""
+
+
 def test_every_command_is_tried():
-    assert sorted(DONE) == sorted(name for name, _ in leaves())
+    assert sorted(DONE) == sorted(name for name, _ in leaves() if name not in PROTOCOLS)
 
 
 @pytest.mark.parametrize("name", DONE)

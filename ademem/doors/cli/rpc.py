@@ -1,0 +1,41 @@
+"""The command that answers JSON-RPC."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from ademem.core import project as project_
+from ademem.core.errors import UsageError
+from ademem.core.memory import Trust
+from ademem.doors.cli import show
+from ademem.doors.cli.commands import app
+from ademem.doors.cli.options import Project
+
+
+@app.command()
+def rpc(
+    trust: Annotated[
+        Trust, typer.Option("--trust", help="`user` acts for a person; an agent may not say so.")
+    ] = Trust.AGENT,
+    socket: Annotated[
+        bool, typer.Option("--socket", help="Listen at `.ade/run/rpc.sock` until a signal.")
+    ] = False,
+    project: Project = None,
+) -> None:
+    """Answer JSON-RPC 2.0, by default on standard input and output.
+
+    `rpc.discover` lists the methods with their schemas.
+    """
+    from ademem.doors.rpc.server import Server
+
+    if trust not in (Trust.USER, Trust.AGENT):
+        raise UsageError(f"no caller is trusted as {trust.value!r}", "agent or user")
+    found = project_.find(project, os.environ, os.getcwd())
+    server = Server(found, os.environ, by_person=trust is Trust.USER)
+    if socket:
+        server.listen(lambda path: show.echo(f"listening at {path}; Ctrl-C ends it", err=True))
+    else:
+        server.serve_process()

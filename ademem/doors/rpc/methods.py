@@ -1,0 +1,504 @@
+"""The methods of JSON-RPC: `ade.memory.*`, each one function of `ademem.api`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ademem import api
+from ademem.core.errors import AdememError, NoSuchMemory
+from ademem.core.memory import Category, Draft, Importance, Scope, Status
+from ademem.core.value import Value, replace
+from ademem.doors import calls
+from ademem.doors.rpc import views
+from ademem.doors.rpc.protocol import REFUSED, RpcError
+from ademem.search.engine import UNARCHIVED
+from ademem.store.filters import Filters
+from ademem.store.runtime import Runtime
+
+if TYPE_CHECKING:
+    from ademem.core.memory import Memory
+    from ademem.synthesis.procedures.records import Procedure
+
+Params = dict[str, Any]
+Notify = Callable[[str, dict[str, Any]], None]
+"""Sends a notification to the caller: method and parameters."""
+
+
+class Call(Value):
+    """What a method runs with."""
+
+    runtime: Runtime
+    params: Params
+    by_person: bool
+    """The door was opened with `--trust user`."""
+    notify: Notify
+
+    def __getitem__(self, name: str) -> Any:
+        return self.params.get(name)
+
+
+class Method(Value):
+    name: str
+    run: Callable[[Call], Any]
+    params: dict[str, Any]
+    """JSON Schema of the parameters."""
+    result: dict[str, Any]
+    """JSON Schema of the result."""
+
+    @property
+    def summary(self) -> str:
+        return (self.run.__doc__ or "").partition("\n")[0]
+
+
+STATUSES = {
+    "promoted": (Status.PROMOTED,),
+    "candidate": (Status.CANDIDATE,),
+    "archived": (Status.ARCHIVED,),
+    "all": tuple(Status),
+}
+BUDGETS = {"lite": 3, "standard": 8, "deep": 20}
+"""Memories of each level of `getBudget`."""
+SCOPES = ("project", "agent", "mission", "user", "lane")
+PREFIX = "ade.memory."
+
+
+def add(call: Call) -> Any:
+    """Write a memory through the gate."""
+    runtime = call.runtime
+    if call["projectId"] not in (None, runtime.store.project_id):
+        raise RpcError(
+            REFUSED,
+            f"the project here is {runtime.store.project_id}",
+            {"rule": "project", "why": "projectId names another", "next": "leave projectId out"},
+        )
+    origin = replace(api.origin(runtime, "rpc"), run_id=call["sourceRunId"])
+    draft = Draft(
+        content=call["content"],
+        category=call["category"],
+        importance=call["importance"] or Importance.MEDIUM,
+        origin=origin,
+    )
+    written = api.write(
+        runtime, api.place_draft(runtime, draft, call["scope"], call["scopeOwnerId"])
+    )
+    if not written.accepted:
+        facts = calls.describe_gate_refusal(written.rule, written.reason)
+        raise RpcError(REFUSED, facts["why"], facts)
+    return {
+        "accepted": True,
+        "durability": written.durability,
+        "memory": written.memory and views.entry(runtime, written.memory),
+        "reason": written.reason,
+        "deduped": written.deduped,
+        "mergedIntoId": written.merged_into_id,
+    }
+
+
+def pin(call: Call) -> Any:
+    """Pin a memory to every briefing."""
+    api.pin(call.runtime, call["id"])
+    return {}
+
+
+def promote(call: Call) -> Any:
+    """Confirm a candidate, for a person."""
+    if not call.by_person:
+        why = "a person confirms memories"
+        raise RpcError(
+            REFUSED,
+            why,
+            {"rule": "trust", "why": why, "next": "ademem review", "id": call["id"]},
+        )
+    api.promote(call.runtime, call["id"])
+    return {}
+
+
+def archive(call: Call) -> Any:
+    """Archive a memory."""
+    api.archive(call.runtime, call["id"])
+    return {}
+
+
+def update_core(call: Call) -> Any:
+    """Replace fields of the brief of the project or of an agent."""
+    changed = api.update_brief(
+        call.runtime, call["patch"], call["agentId"] or "", expect_version=call["version"]
+    )
+    sessions = [
+        {
+            "startedAt": each.started_at,
+            "endedAt": each.ended_at,
+            "branch": each.branch,
+            "prompts": each.prompts,
+            "summary": each.asked,
+        }
+        for each in api.list_latest_sessions(call.runtime)
+    ]
+    return {"coreMemory": views.brief(changed), "recentSessions": sessions}
+
+
+def get_budget(call: Call) -> Any:
+    """Return the best memories of a scope, and how full each scope is."""
+    level = call["level"] or "standard"
+    scope = Scope.parse(call["scope"] or "project")
+    found = api.list_best(call.runtime, BUDGETS[level], scope, call["scopeOwnerId"])
+    usage = [
+        {"scope": each["scope"], "current": each["current"], "max": each["max"]}
+        for each in api.get_health(call.runtime)["scopes"]
+    ]
+    return {"level": level, "scopes": usage, "memories": views.entries(call.runtime, found)}
+
+
+def get_candidates(call: Call) -> Any:
+    """List candidates by confidence, then by observations, then the newest."""
+    return views.entries(call.runtime, api.list_candidates(call.runtime, call["limit"] or 20))
+
+
+def promote_mission_entry(call: Call) -> Any:
+    """Copy a memory of a mission to the project; null if the mission has none with this id."""
+    try:
+        memory = api.get(call.runtime, call["id"])
+    except NoSuchMemory:
+        return None
+    owners = (call["missionId"], call["runId"])
+    if memory.scope is not Scope.MISSION or memory.scope_owner_id not in owners:
+        return None
+    return views.entry(call.runtime, api.promote_from_mission(call.runtime, memory.id))
+
+
+def search(call: Call) -> Any:
+    """Rank the memories that answer a query; counts no access."""
+    runtime = call.runtime
+    if call["mode"] == "lexical":
+        words_only = replace(runtime.settings.search, hybrid=False)
+        runtime.settings = replace(runtime.settings, search=words_only)
+    filters = _filters(call, STATUSES[call["status"] or "promoted"])
+    found = api.search(runtime, call["query"], filters, call["limit"] or 10)
+    scores = {hit.memory.id: hit.score for hit in found.hits}
+    return views.entries(runtime, (hit.memory for hit in found.hits), scores)
+
+
+def list_memories(call: Call) -> Any:
+    """List memories by filter, newest first."""
+    statuses = STATUSES[call["status"]] if call["status"] else UNARCHIVED
+    filters = replace(_filters(call, statuses), tiers=(call["tier"],) if call["tier"] else ())
+    return views.entries(
+        call.runtime, api.list_memories(call.runtime, filters, call["limit"] or 100)
+    )
+
+
+def list_mission_entries(call: Call) -> Any:
+    """List the memories of a mission, oldest first."""
+    statuses = STATUSES[call["status"] or "all"]
+    owners = dict.fromkeys(filter(None, (call["missionId"], call["runId"])))
+    found = [
+        memory
+        for owner in owners
+        for memory in api.list_mission_memories(call.runtime, owner)
+        if memory.status in statuses
+    ]
+    return views.entries(call.runtime, found)
+
+
+def list_procedures(call: Call) -> Any:
+    """List procedures, the highest confidence first."""
+    statuses = STATUSES[call["status"] or "all"]
+    words = (call["query"] or "").casefold().split()
+    scope = Scope.parse(call["scope"]) if call["scope"] else None
+    found = (
+        each
+        for each in api.list_procedures(call.runtime, archived=Status.ARCHIVED in statuses)
+        if views.is_shown(each.memory)
+        and each.memory.status in statuses
+        and scope in (None, each.memory.scope)
+        and all(word in _text_of(each.memory) for word in words)
+    )
+    return [_procedure(call.runtime, each) for each in found]
+
+
+def get_procedure_detail(call: Call) -> Any:
+    """Return a procedure with its episodes and its outcomes; null if there is none."""
+    found = _find_procedure(call)
+    if found is None:
+        return None
+    past = api.get_procedure_history(call.runtime, found.id)
+    episodes = [api.get(call.runtime, id) for id in past["sources"]]
+    return {
+        **_procedure(call.runtime, found),
+        "sourceEpisodes": views.entries(call.runtime, episodes),
+        "confidenceHistory": views.camel(past["history"]),
+    }
+
+
+def export_procedure_skill(call: Call) -> Any:
+    """Write a procedure as a skill file; null if there is none."""
+    found = _find_procedure(call)
+    if found is None:
+        return None
+    exported = api.export_procedures(call.runtime, found.id, name=call["name"] or "")
+    path = exported[0].path
+    indexed = (each for each in api.list_skills(call.runtime) if each.entry.path == path)
+    return {"path": path, "skill": next(map(views.skill, indexed), None)}
+
+
+def list_indexed_skills(call: Call) -> Any:
+    """List the skill files of the index, deleted ones last."""
+    return [views.skill(each) for each in api.list_skills(call.runtime, gone=True)]
+
+
+def reindex_skills(call: Call) -> Any:
+    """Scan the folders of skills, and list the files of the index."""
+    api.reindex_skills(call.runtime)
+    paths = call["paths"]
+    found = api.list_skills(call.runtime, gone=True)
+    return [views.skill(each) for each in found if not paths or each.entry.path in paths]
+
+
+def sync_knowledge(call: Call) -> Any:
+    """Read the commits since the last look; null where HEAD did not move."""
+    return views.camel(api.sync_commits(call.runtime))
+
+
+def get_knowledge_sync_status(call: Call) -> Any:
+    """Return how far the commits of this worktree were read."""
+    return views.camel(api.get_sync_status(call.runtime))
+
+
+def health_stats(call: Call) -> Any:
+    """Return the memories of each scope, the last runs of the upkeep, and the model."""
+    runtime = call.runtime
+    found = api.get_health(runtime)
+    embeddings = found["embeddings"]
+    model = {"id": embeddings.pop("model"), "installed": embeddings.pop("installed")}
+    return {
+        "scopes": found["scopes"],
+        "lastSweep": found["last_sweep"] and views.run("sweep", runtime, found["last_sweep"]),
+        "lastConsolidation": found["last_consolidation"]
+        and views.run("consolidation", runtime, found["last_consolidation"]),
+        "embeddings": {**views.camel(embeddings), "model": model},
+    }
+
+
+def download_embedding_model(call: Call) -> Any:
+    """Start the download of the model, and return health at once."""
+    api.download_model(call.runtime)
+    return health_stats(call)
+
+
+def run_sweep(call: Call) -> Any:
+    """Age the memories now."""
+    return _run(call, "sweep", api.sweep)
+
+
+def sweep_status(call: Call) -> Any:
+    """Return the last event of a sweep; null before the first."""
+    return _last_event(call, "sweep")
+
+
+def run_consolidation(call: Call) -> Any:
+    """Merge memories of the same meaning now."""
+    return _run(call, "consolidation", api.consolidate)
+
+
+def consolidation_status(call: Call) -> Any:
+    """Return the last event of a consolidation; null before the first."""
+    return _last_event(call, "consolidation")
+
+
+def _run(call: Call, kind: str, work: Callable[[Runtime], Any]) -> Any:
+    """Run the upkeep, with a notification before and after it."""
+    runtime, status = call.runtime, f"{PREFIX}{kind}Status"
+    started_at = views.time_of(runtime.clock())
+    call.notify(status, {"type": f"memory-{kind}-started", "startedAt": started_at})
+    try:
+        work(runtime)
+    except AdememError as error:
+        failed = {"type": f"memory-{kind}-failed", "startedAt": started_at, "error": str(error)}
+        call.notify(status, failed)
+        raise
+    row = api.get_last_run(runtime, kind)
+    if row is None:
+        return None
+    call.notify(status, views.event(kind, runtime, row))
+    return views.run(kind, runtime, row)
+
+
+def _last_event(call: Call, kind: str) -> Any:
+    row = api.get_last_run(call.runtime, kind)
+    return row and views.event(kind, call.runtime, row)
+
+
+def _filters(call: Call, statuses: tuple[str, ...]) -> Filters:
+    """Return filters for one owner's memories of a scope beside those of the project."""
+    scope = Scope.parse(call["scope"]) if call["scope"] else None
+    owner = call["scopeOwnerId"]
+    return Filters(
+        scopes=(scope,) if scope else (),
+        statuses=statuses,
+        owner=owner if scope in (None, Scope.AGENT) else None,
+        mission=owner if scope is Scope.MISSION else None,
+    )
+
+
+def _find_procedure(call: Call) -> Procedure | None:
+    try:
+        found = api.get_procedure(call.runtime, call["id"])
+    except AdememError:
+        return None
+    return found if views.is_shown(found.memory) else None
+
+
+def _procedure(runtime: Runtime, found: Procedure) -> dict[str, Any]:
+    sources = api.get_procedure_history(runtime, found.id)["sources"]
+    return views.procedure(runtime, found, sources)
+
+
+def _text_of(memory: Memory) -> str:
+    return f"{memory.title or ''}\n{memory.content}".casefold()
+
+
+def text(chars: int, description: str = "") -> dict[str, Any]:
+    return {"type": "string", "maxLength": chars, **_described(description)}
+
+
+def choice(values: Iterable[str], description: str = "") -> dict[str, Any]:
+    return {"type": "string", "enum": list(map(str, values)), **_described(description)}
+
+
+def number(least: int, most: int, description: str = "") -> dict[str, Any]:
+    return {"type": "integer", "minimum": least, "maximum": most, **_described(description)}
+
+
+def _described(description: str) -> dict[str, str]:
+    return {"description": description} if description else {}
+
+
+def params(required: str = "", **properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object with these properties and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required.split(),
+        "additionalProperties": False,
+    }
+
+
+ID = text(64, "id of a memory, or its beginning")
+NAME = text(200)
+SCOPE = choice(SCOPES)
+STATUS = choice(STATUSES)
+ENTRY: dict[str, Any] = {"$ref": "#/components/schemas/Entry"}
+ENTRIES = {"type": "array", "items": ENTRY}
+NOTHING = {"type": "object", "maxProperties": 0}
+OBJECT = {"type": "object"}
+OBJECTS = {"type": "array", "items": OBJECT}
+
+
+def or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def method(
+    name: str, run: Callable[[Call], Any], params: dict[str, Any], result: dict[str, Any]
+) -> Method:
+    return Method(name=PREFIX + name, run=run, params=params, result=result)
+
+
+OF_ID = params("id", id=ID)
+NO_PARAMS = params()
+
+METHODS: tuple[Method, ...] = (
+    method(
+        "add",
+        add,
+        params(
+            "content category",
+            content=text(50_000),
+            category=choice(Category),
+            scope=SCOPE,
+            scopeOwnerId=NAME,
+            importance=choice(Importance),
+            sourceRunId=NAME,
+            projectId=NAME,
+        ),
+        OBJECT,
+    ),
+    method("pin", pin, OF_ID, NOTHING),
+    method(
+        "updateCore",
+        update_core,
+        params("patch", patch=OBJECT, agentId=NAME, version=number(0, 2**31)),
+        OBJECT,
+    ),
+    method(
+        "getBudget",
+        get_budget,
+        params(level=choice(BUDGETS), scope=SCOPE, scopeOwnerId=NAME),
+        OBJECT,
+    ),
+    method("getCandidates", get_candidates, params(limit=number(1, 200)), ENTRIES),
+    method("promote", promote, OF_ID, NOTHING),
+    method(
+        "promoteMissionEntry",
+        promote_mission_entry,
+        params("id missionId", id=ID, missionId=NAME, runId=NAME),
+        or_null(ENTRY),
+    ),
+    method("archive", archive, OF_ID, NOTHING),
+    method(
+        "search",
+        search,
+        params(
+            "query",
+            query=text(1000),
+            scope=SCOPE,
+            scopeOwnerId=NAME,
+            limit=number(1, 100),
+            mode=choice(("lexical", "hybrid")),
+            status=STATUS,
+        ),
+        ENTRIES,
+    ),
+    method(
+        "list",
+        list_memories,
+        params(scope=SCOPE, tier=number(1, 3), status=STATUS, limit=number(1, 200)),
+        ENTRIES,
+    ),
+    method(
+        "listMissionEntries",
+        list_mission_entries,
+        params("missionId", missionId=NAME, runId=NAME, status=STATUS),
+        ENTRIES,
+    ),
+    method(
+        "listProcedures",
+        list_procedures,
+        params(status=STATUS, scope=SCOPE, query=text(1000)),
+        OBJECTS,
+    ),
+    method("getProcedureDetail", get_procedure_detail, OF_ID, or_null(OBJECT)),
+    method(
+        "exportProcedureSkill",
+        export_procedure_skill,
+        params("id", id=ID, name=text(64)),
+        or_null(OBJECT),
+    ),
+    method("listIndexedSkills", list_indexed_skills, NO_PARAMS, OBJECTS),
+    method(
+        "reindexSkills",
+        reindex_skills,
+        params(paths={"type": "array", "items": text(1000)}),
+        OBJECTS,
+    ),
+    method("syncKnowledge", sync_knowledge, NO_PARAMS, or_null(OBJECT)),
+    method("getKnowledgeSyncStatus", get_knowledge_sync_status, NO_PARAMS, OBJECT),
+    method("healthStats", health_stats, NO_PARAMS, OBJECT),
+    method("downloadEmbeddingModel", download_embedding_model, NO_PARAMS, OBJECT),
+    method("runSweep", run_sweep, NO_PARAMS, or_null(OBJECT)),
+    method("sweepStatus", sweep_status, NO_PARAMS, or_null(OBJECT)),
+    method("runConsolidation", run_consolidation, NO_PARAMS, or_null(OBJECT)),
+    method("consolidationStatus", consolidation_status, NO_PARAMS, or_null(OBJECT)),
+)
+"""ADE's 24 methods, in the order of their table."""

@@ -1,0 +1,124 @@
+"""JSON-RPC 2.0: from the bytes of a request to the bytes of its answer.
+
+https://www.jsonrpc.org/specification
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from ademem.core import untrusted
+from ademem.core.value import Value
+
+PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, INTERNAL = (
+    -32700,
+    -32600,
+    -32601,
+    -32602,
+    -32603,
+)
+REFUSED, FAILED = -32010, -32011
+"""Codes of our own: the gate or a policy refused; the work failed."""
+BATCH = 100
+"""Most requests of one batch."""
+
+Call = Callable[[str, dict[str, Any]], Any]
+"""Runs a method with its parameters; raises RpcError."""
+
+
+class RpcError(Exception):
+    """An error object: code, message and data."""
+
+    def __init__(self, code: int, message: str, data: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.data = code, message, data or {}
+
+
+class Request(Value):
+    method: str
+    params: dict[str, Any]
+    id: str | int | float | None
+    is_notification: bool
+
+
+def answer(body: bytes, call: Call) -> bytes | None:
+    """Return the answer to a request or a batch; None where only notifications came."""
+    try:
+        message = json.loads(body.decode(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        return encode(_error(None, RpcError(PARSE_ERROR, f"that is no JSON: {error}")))
+    if not isinstance(message, list):
+        reply = _reply(message, call)
+        return None if reply is None else encode(reply)
+    if not 1 <= len(message) <= BATCH:
+        wrong = RpcError(INVALID_REQUEST, f"a batch has 1 to {BATCH} requests")
+        return encode(_error(None, wrong))
+    replies = [reply for each in message if (reply := _reply(each, call)) is not None]
+    return encode(replies) if replies else None
+
+
+def encode(value: object) -> bytes:
+    """Write compact JSON in which no text can look like a tag."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return untrusted.escaped(text, angle="\\u003c").encode("utf-8", "replace")
+
+
+def refusal(problem: str) -> bytes:
+    """Return the answer to a message that was not read."""
+    return encode(_error(None, RpcError(INVALID_REQUEST, problem)))
+
+
+def notification(method: str, params: dict[str, Any]) -> bytes:
+    return encode({"jsonrpc": "2.0", "method": method, "params": params})
+
+
+def _reply(message: object, call: Call) -> dict[str, Any] | None:
+    try:
+        request = _parse(message)
+    except RpcError as error:
+        return _error(_id_of(message), error)
+    try:
+        result = call(request.method, request.params)
+    except RpcError as error:
+        return None if request.is_notification else _error(request.id, error)
+    if request.is_notification:
+        return None
+    return {"jsonrpc": "2.0", "id": request.id, "result": result}
+
+
+def _parse(message: object) -> Request:
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        raise RpcError(INVALID_REQUEST, 'a request is an object with "jsonrpc": "2.0"')
+    method, params = message.get("method"), message.get("params", {})
+    if not isinstance(method, str):
+        raise RpcError(INVALID_REQUEST, "`method` is a text")
+    if "id" in message and not _is_id(message["id"]):
+        raise RpcError(INVALID_REQUEST, "`id` is a text, a number or null")
+    if not isinstance(params, dict):
+        raise RpcError(INVALID_PARAMS, "`params` is an object; parameters have names here")
+    is_notification = "id" not in message
+    return Request(
+        method=method, params=params, id=message.get("id"), is_notification=is_notification
+    )
+
+
+def _error(id: object, error: RpcError) -> dict[str, Any]:
+    body: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.data:
+        body["data"] = error.data
+    return {"jsonrpc": "2.0", "id": id, "error": body}
+
+
+def _id_of(message: object) -> object:
+    found = message.get("id") if isinstance(message, dict) else None
+    return found if _is_id(found) else None
+
+
+def _is_id(value: object) -> bool:
+    return value is None or (isinstance(value, str | int | float) and not isinstance(value, bool))
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")

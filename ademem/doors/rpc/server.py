@@ -1,0 +1,199 @@
+"""Serve one project: open it for each request, run the method, and word what failed."""
+
+from __future__ import annotations
+
+import _socket as sockets
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from difflib import get_close_matches
+from threading import BoundedSemaphore, Event, Lock, Thread
+from typing import Any, BinaryIO
+
+from ademem import api
+from ademem.core import caller, clock
+from ademem.core.errors import AdememError
+from ademem.core.project import Project
+from ademem.doors import calls
+from ademem.doors.rpc import protocol
+from ademem.doors.rpc.framing import BadHeader, read_messages, write_message
+from ademem.doors.rpc.methods import METHODS, Call, Method
+from ademem.doors.rpc.protocol import RpcError
+from ademem.worker import warm
+from ademem.worker.warm_server import listening
+
+DISCOVER = "rpc.discover"
+SOCKET = "rpc.sock"
+CLIENTS = 16
+TICK_S = 0.25
+CODES = {
+    "argument": protocol.INVALID_PARAMS,
+    "internal": protocol.INTERNAL,
+    "not_found": protocol.FAILED,
+    "store": protocol.FAILED,
+}
+"""Codes of refusals by their rule; of all others it is REFUSED."""
+PARENT_S = 2.0
+"""Seconds between looks at the parent."""
+
+
+class NotByAgent(AdememError):
+    hint = "leave `--trust user` out: what an agent writes is its own"
+
+    def __init__(self, client: str) -> None:
+        super().__init__(f"`--trust user` acts for a person, and {client} runs this")
+
+
+class Server:
+    """Answer requests for one project; each opens the memory anew, as none is held open."""
+
+    def __init__(
+        self, project: Project, environment: Mapping[str, str], *, by_person: bool = False
+    ) -> None:
+        if by_person and (client := caller.client_of(environment)):
+            raise NotByAgent(client)
+        self.project = project
+        self.by_person = by_person
+        self._environment = environment if by_person else {**environment, "CLAUDECODE": "1"}
+        self._stopped = Event()
+
+    def serve(self, source: BinaryIO, target: BinaryIO) -> None:
+        """Answer the messages of a stream until it ends."""
+        lock, framed = Lock(), False
+
+        def send(body: bytes) -> None:
+            with lock:
+                write_message(target, body, framed=framed)
+
+        def notify(method: str, params: dict[str, Any]) -> None:
+            send(protocol.notification(method, params))
+
+        try:
+            for message in read_messages(source):
+                framed = message.framed
+                if message.problem:
+                    send(protocol.refusal(message.problem))
+                elif reply := protocol.answer(message.body, self._caller(notify)):
+                    send(reply)
+        except BadHeader as error:
+            send(protocol.refusal(str(error)))
+        except BrokenPipeError:
+            return
+
+    def serve_process(self) -> None:
+        """Answer on standard input and output until the input, this process's parent or a signal.
+
+        What was answered is in the database, so that the process may end at any moment.
+        """
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: os._exit(0))
+        Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+        self.serve(sys.stdin.buffer, sys.stdout.buffer)
+
+    def listen(self, on_ready: Callable[[str], None]) -> None:
+        """Answer the clients of a socket until a signal; raises AdememError or OSError."""
+        path = os.path.join(self.project.home, "run", SOCKET)
+        places = BoundedSemaphore(CLIENTS)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: self._stopped.set())
+        with listening(path, self.project.home_root) as listener:
+            if listener is None:
+                raise AdememError(f"another process listens at {path}", "connect to that one")
+            on_ready(path)
+            while not self._stopped.is_set():
+                if select.select([listener], [], [], TICK_S)[0]:
+                    handle, _ = listener._accept()  # type: ignore[attr-defined]
+                    if places.acquire(blocking=False):
+                        Thread(target=self._converse, args=(handle, places), daemon=True).start()
+                    else:
+                        os.close(handle)
+
+    def _converse(self, handle: int, places: BoundedSemaphore) -> None:
+        try:
+            with closing(sockets.socket(fileno=handle)) as connection, suppress(OSError):
+                connection.setblocking(True)
+                warm.check_peer(connection)
+                with (
+                    os.fdopen(os.dup(handle), "rb") as source,
+                    os.fdopen(os.dup(handle), "wb") as target,
+                ):
+                    self.serve(source, target)
+        finally:
+            places.release()
+
+    def _caller(self, notify: Callable[[str, dict[str, Any]], None]) -> protocol.Call:
+        def call(name: str, params: dict[str, Any]) -> Any:
+            if name == DISCOVER:
+                return discover()
+            method = next((each for each in METHODS if each.name == name), None)
+            if method is None:
+                raise _unknown(name)
+            return self._call(method, params, notify)
+
+        return call
+
+    def _call(
+        self, method: Method, params: dict[str, Any], notify: Callable[[str, dict[str, Any]], None]
+    ) -> Any:
+        try:
+            given = calls.check_arguments(method.params, params)
+            with api.open_memories(
+                self.project.root, environment=self._environment, now=clock.now
+            ) as runtime:
+                return method.run(
+                    Call(runtime=runtime, params=given, by_person=self.by_person, notify=notify)
+                )
+        except (RpcError, BrokenPipeError):
+            raise
+        except Exception as error:
+            facts = calls.describe_refusal(error)
+            raise RpcError(
+                CODES.get(facts["rule"], protocol.REFUSED), facts["why"], facts
+            ) from error
+
+
+def _end_with_parent(parent: int) -> None:
+    """End the process once its parent has ended, whoever else holds the other end of the pipe."""
+    while os.getppid() == parent:
+        time.sleep(PARENT_S)
+    os._exit(0)
+
+
+def _unknown(name: str) -> RpcError:
+    near = get_close_matches(name[:80], [method.name for method in METHODS], 1)
+    why = f"no method {name[:80]!r}"
+    return RpcError(
+        protocol.NO_METHOD,
+        why,
+        {"rule": "argument", "why": why, "next": near[0] if near else DISCOVER},
+    )
+
+
+def discover() -> dict[str, Any]:
+    """Return the methods with their schemas, as OpenRPC 1.3 (https://spec.open-rpc.org)."""
+    from ademem import __version__
+    from ademem.doors.rpc.views import ENTRY_SCHEMA
+
+    def described(method: Method) -> dict[str, Any]:
+        properties, required = method.params["properties"], method.params["required"]
+        return {
+            "name": method.name,
+            "summary": method.summary,
+            "paramStructure": "by-name",
+            "params": [
+                {"name": name, "required": name in required, "schema": schema}
+                for name, schema in properties.items()
+            ],
+            "result": {"name": "result", "schema": method.result},
+        }
+
+    return {
+        "openrpc": "1.3.2",
+        "info": {"title": "ademem", "version": __version__},
+        "methods": [described(method) for method in METHODS],
+        "components": {"schemas": {"Entry": ENTRY_SCHEMA}},
+    }
