@@ -137,6 +137,15 @@ def test_one_matter_of_two_things_is_no_pair_where_other_memories_tell_that_they
     assert relations(world) == []
 
 
+def test_a_matter_that_is_said_of_many_things_is_no_pair_of_two_of_them(world, write):
+    for thing in ("search", "mail", "ledger", "pricing", "feeds"):
+        write(f"Secrets of {thing} are rotated monthly")
+    write("billing rotates its secrets weekly; the job restarts the pods")
+    write("search rotates its secrets by hand; the job restarts the pods")
+
+    assert relations(world) == [("supersedes", "by hand against monthly")]
+
+
 def test_one_matter_in_other_words_is_a_pair_where_other_memories_use_them_of_it(world, write):
     for thing, team in (("search", "growth"), ("mail", "mobile")):
         write(f"Changes to {thing} are reviewed by the {team} team")

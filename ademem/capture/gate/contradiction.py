@@ -61,7 +61,7 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 """Words by which people say that something changed."""
-_NAMED = r"([\w.@/+-]+(?: [A-Z0-9][\w.+-]*)*)"
+_NAMED = r"([\w.@/+-]+(?: (?-i:[A-Z0-9])[\w.+-]*)*)"
 _ENDED = r"retired|removed|replaced|dropped|sold|closed|deleted|deprecated|abandoned|shut down"
 _GONE = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -232,6 +232,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
     change = float(left.changes or right.changes)
     measure = float(any(kind.partition(" ")[0] in _MEASURES for kind in differing))
     slot = float(not _KINDS.isdisjoint(differing))
+    name = float("name" in differing and not ended)
     oppose = float(
         share >= 0.5 and (_turns_off(left, right) or find_opposition(one, other) is not None)
     )
@@ -249,7 +250,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         "measure": measure,
         "version": float(any(kind.startswith("version ") for kind in differing)),
         "path": float("path" in differing),
-        "name": float("name" in differing),
+        "name": name,
         "manner": float("manner" in differing),
         "named": float(bool(named)),
         "named_apart": float(bool(named) and apart > 0),
@@ -264,7 +265,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         "slot_common": slot * common,
         "measure_share": measure * share,
         "ended_common": ended * common,
-        "name_share": float("name" in differing) * share,
+        "name_share": name * share,
         "path_share": float("path" in differing) * share,
         "change_share": change * share,
         "oppose_share": oppose * share,
@@ -361,7 +362,8 @@ def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[
     if joined := SLOTS.get(f"{token}-{after}"):
         return [(kind, f"{token}-{after}") for kind in joined], 2
     if token in SLOTS and (token not in PLAIN_WORDS or (at and raw[at][:1].isupper())):
-        return [(kind, token) for kind in SLOTS[token]], 1
+        called = _name_kind(raw, folded, at)
+        return [(kind, token) for kind in (*SLOTS[token], *([called] if called else []))], 1
     if measured := re.fullmatch(r"(\d+(?:[.,]\d+)*)([a-z]+|%)", token):
         kind = _UNITS.get(measured[2])
         return ([(kind, f"{measured[1]} {measured[2]}")], 1) if kind else ([("name", token)], 1)

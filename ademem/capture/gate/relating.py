@@ -42,6 +42,8 @@ NOTE_CHARS = 80
 """Characters of a text in a note."""
 COMPANY = 0.35
 """Share of the common words that memories with another word of the matter have."""
+SIBLINGS = 4
+"""Memories of other things that say the same, from which two of them are told apart."""
 COMPANIONS = 20
 """Memories with a word that are looked at."""
 LONGEST = 250
@@ -175,18 +177,35 @@ def _neighbours(memory: Memory, cosines: Cosines | None, store: Store) -> list[M
 
 
 def _name_two_things(memory: Memory, other: Memory, home: Home) -> bool:
-    """True if each has a word of its own that other memories do not use of the same matter.
+    """True if each has a word of its own by which it is about another thing of one kind.
 
     "Billing is reviewed by the core team" and "The data team reviews search" both hold.
     """
     texts = compared_text(memory), compared_text(other)
-    if not contradiction.features(*texts)["named_apart"]:
+    found = contradiction.features(*texts)
+    if found["ended"] or not found["apart"]:
         return False
     shared, *apart = contradiction.compare_subjects(*map(contradiction.read, texts))
     ids = memory.id, other.id
-    return bool(shared) and all(
+    if len(shared) > 1 and _is_said_of_others(shared, set().union(*apart), home, ids):
+        return True
+    return bool(found["named_apart"] and shared) and all(
         any(not _belongs(word, shared, home, ids) for word in words) for words in apart
     )
+
+
+def _is_said_of_others(
+    shared: set[str], apart: set[str], home: Home, pair: tuple[str, str]
+) -> bool:
+    """True if other memories have what a pair shares, each with further words of its own."""
+    match = " AND ".join(f'"{stem}" *' for stem in shared if stem.isalnum())
+    subjects = (
+        set(contradiction.read(compared_text(one)).subject)
+        for one in home.sharing_words(match, COMPANIONS)
+        if one.id not in pair
+    )
+    things = {frozenset(subject - shared - apart) for subject in subjects}
+    return len(things - {frozenset()}) >= SIBLINGS
 
 
 def _belongs(word: str, shared: set[str], home: Home, pair: tuple[str, str]) -> bool:

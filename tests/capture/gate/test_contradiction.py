@@ -89,6 +89,18 @@ class TestPairsWrittenBeforeTheRules:
             id="a plain word as the name of a queue",
         ),
         pytest.param(
+            "Tests of search need the rabbitmq container running",
+            "Start the minio container before the tests of search",
+            "minio against rabbitmq",
+            id="a well-known name in the place of a plain word",
+        ),
+        pytest.param(
+            "The EU data centre is in Frankfurt",
+            "The EU region was moved from Frankfurt to Dublin",
+            "dublin against frankfurt",
+            id="a name that is no longer used, in the place of another",
+        ),
+        pytest.param(
             "Drafts are kept in the browser",
             "Drafts are kept in memory",
             "other words",
@@ -166,3 +178,8 @@ def test_what_is_no_longer_used_is_no_value_of_today():
     facts = read("Plausible replaced Google Analytics")
 
     assert facts.values == {"analytics": {"plausible"}}
+
+
+def test_what_follows_the_name_of_what_is_no_longer_used_is_not_part_of_it():
+    assert read("WeasyPrint was replaced by Typst for all reports").gone == {"weasy", "typst"}
+    assert read("We moved from Google Groups to a mailing list").gone == {"googl", "group"}
