@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ademem.api.practice import *
     from ademem.api.reports import *
     from ademem.api.searching import *
+    from ademem.api.sessions import *
     from ademem.api.upkeep import *
     from ademem.api.writing import *
 
@@ -34,6 +35,10 @@ FUNCTIONS = {
         list_doubtful find_astray list_candidates list_best list_embedded
     """,
     "browsing": "find read_part timeline",
+    "sessions": """
+        start_session end_session summarize_session require_open_session list_sessions get_session
+        list_session_memories delete_session search_prompts delete_prompt
+    """,
     "writing": "write explain learn origin place_draft",
     "curation": """
         review review_imported continue_review stop_review decide_all

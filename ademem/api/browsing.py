@@ -18,7 +18,7 @@ from ademem.core.text import preview, sha256_hex
 from ademem.core.untrusted import escaped
 from ademem.search import engine
 from ademem.store import filters as rows
-from ademem.store import logs, memories, memory_queries, sessions
+from ademem.store import logs, memories, memory_queries, session_queries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 PREVIEW_CHARS, NEIGHBOUR_CHARS, FOCUS_CHARS = 240, 150, 500
 SEARCH_CHARS, TIMELINE_CHARS, PART_CHARS = 6000, 4000, 9000
 """Sizes of whole results."""
+SESSION_KEYS = ("id", "started_at", "ended_at", "summary")
 ENVELOPE_CHARS = 700
 """Part of a result's size for keys that a door adds, and long queries."""
 RANKED = 100
@@ -159,7 +160,8 @@ def timeline(
     session = None
     found: dict[str, list[Memory]] = {"before": [], "after": []}
     if memory.source_session_id:
-        session = sessions.describe(runtime.store, memory.source_session_id)
+        known = session_queries.list_sessions(runtime.store, 1, memory.source_session_id)
+        session = {name: row[name] for row in known for name in SESSION_KEYS if name in row} or None
         found = memory_queries.beside(runtime.store, memory, before, after)
     listed = {
         name: [preview_row(each, NEIGHBOUR_CHARS) for each in near] for name, near in found.items()

@@ -228,6 +228,21 @@ def beside(store: Store, memory: Memory, before: int, after: int) -> dict[str, l
     return {"before": earlier[::-1], "after": later}
 
 
+def latest_with_tag(store: Store, tag: str, beside: Memory) -> Memory | None:
+    """The newest other live memory with a tag, of the same scope and owner."""
+    found = memories.find(
+        store,
+        f"instr(' ' || tags || ' ', ' ' || :tag || ' ') and {LIVE} and quarantine_reason is null"
+        " and scope = :scope and scope_owner_id is :owner and id <> :id",
+        "order by seq desc limit 1",
+        tag=tag,
+        scope=beside.scope,
+        owner=beside.scope_owner_id,
+        id=beside.id,
+    )
+    return _first(found)
+
+
 def merged_into(store: Store, id: str) -> list[Memory]:
     return memories.find(store, "superseded_by = :id", "order by seq", id=id)
 

@@ -53,14 +53,6 @@ def get(store: Store, id: str) -> Session | None:
     return Session(**dict(zip(Session._fields, row, strict=True))) if row else None
 
 
-def describe(store: Store, id: str) -> dict[str, str] | None:
-    """Return the keys of a session that programs see; those without a value are left out."""
-    row = store.db.execute(
-        "select id, started_at, ended_at, summary from sessions where id = ?", (id,)
-    ).fetchone()
-    return {name: row[name] for name in row.keys() if row[name]} if row else None  # noqa: SIM118
-
-
 def start(
     store: Store,
     id: str,

@@ -17,6 +17,7 @@ from ademem.doors.cli import REPLACED, wants_json
 
 MODULES = {
     "memory": "add learn recall search timeline get list log undo",
+    "sessions": "session prompts",
     "curating": "promote reject archive restore pin delete edit",
     "reviewing": "review propose",
     "upkeep": "backup work sweep verify scrub doctor",
@@ -39,6 +40,10 @@ PANELS = {
     "Set-up": (
         *("init", "install", "uninstall", "config list", "config set"),
         *("model install", "model status", "model remove"),
+    ),
+    "Sessions": (
+        *("session start", "session end", "session summary", "session list", "session show"),
+        *("session delete", "prompts search", "prompts delete"),
     ),
     "Upkeep": ("doctor", "backup", "work", "sweep", "scrub", "verify"),
     "Insight": (
@@ -73,6 +78,9 @@ FORMS = {
     "unpin": "pin --off",
 }
 """Replaced forms of commands, which still work, and the listed form of each."""
+
+USUAL = {"prompts": "search"}
+"""Commands of groups that are meant where none of the group is named."""
 
 
 _ParserError: Any = typer.BadParameter.__base__
@@ -164,6 +172,11 @@ def run() -> None:
 
 def replace_form(arguments: Sequence[str]) -> list[str]:
     """Return the arguments in their listed form; name it on standard error where it is another."""
+    if arguments and arguments[0] in USUAL:
+        group, *rest = arguments
+        known = {f"{group} --help", *(name for names in PANELS.values() for name in names)}
+        if not rest or f"{group} {rest[0]}" not in known:
+            return [group, USUAL[group], *rest]
     for words in (1, 2):
         old, rest = " ".join(arguments[:words]), list(arguments[words:])
         if old in FORMS:

@@ -1,0 +1,175 @@
+"""Sessions and prompts: start, end, summarize, list, search and delete them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ademem.api.writing import origin, write
+from ademem.core import client
+from ademem.core.errors import AdememError, NotFound, UsageError
+from ademem.core.memory import Draft
+from ademem.core.redaction import redact
+from ademem.core.text import clean, preview
+from ademem.core.value import replace
+from ademem.store import memory_queries, relations, session_queries
+from ademem.store.transitions import CannotDo
+
+if TYPE_CHECKING:
+    from ademem.capture.gate import Written
+    from ademem.core.memory import Memory
+    from ademem.store.runtime import Runtime
+
+    Row = dict[str, Any]
+
+SUMMARY = "session_summary"
+"""Type of the summary of a session."""
+ID_CHARS = 200
+PROMPT_CHARS, SUMMARY_CHARS = 200, 200
+"""Lengths in lists."""
+
+
+class NoSuchSession(NotFound):
+    hint = "`ademem session list` shows the ids"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"no session has the id {id!r}")
+
+
+class SessionEnded(AdememError):
+    rule = "session"
+
+    def __init__(self, id: str, free: str) -> None:
+        super().__init__(f"session_already_ended: {id!r} ended", f"use the session {free!r}")
+        self.id = free
+
+
+def start_session(
+    runtime: Runtime, id: str, directory: str = "", *, source: str = "startup"
+) -> Row:
+    """Add a session, or fill the blanks of an open one; raises SessionEnded for an ended one."""
+    id = _checked_id(id)
+    with runtime.store.transaction():
+        require_open_session(runtime, id)
+        now = runtime.clock()
+        session_queries.add(runtime.store, id, directory, runtime.branch, source, now)
+    return get_session(runtime, id)
+
+
+def require_open_session(runtime: Runtime, id: str) -> None:
+    """Raise SessionEnded, with an id to use, where the session is over."""
+    if not _has_ended(runtime, id):
+        return
+    number = 2
+    while _has_ended(runtime, f"{id}-{number}"):
+        number += 1
+    raise SessionEnded(id, f"{id}-{number}")
+
+
+def end_session(runtime: Runtime, id: str, summary: str = "", *, reason: str = "ended") -> Row:
+    """End a session for good, with a summary if one is given; raises NoSuchSession."""
+    get_session(runtime, id)
+    if summary:
+        summarize_session(runtime, summary, id)
+    session_queries.end(runtime.store, id, reason, runtime.clock())
+    return get_session(runtime, id)
+
+
+def summarize_session(runtime: Runtime, text: str, id: str | None = None) -> Written:
+    """Write the summary of a session, by default of this process's, and store it with its row.
+
+    It replaces the session's earlier summary; that of the session before is proposed as superseded.
+    """
+    id = id or client.session_of(runtime.environment)
+    if not id:
+        raise UsageError("the summary of which session?", "--session ID")
+    draft = Draft(
+        content=text,
+        category=SUMMARY,
+        title=f"Summary of session {id}",
+        topic_key=f"session/{id}",
+        origin=replace(origin(runtime), session_id=id),
+    )
+    written = write(runtime, draft)
+    if memory := written.memory:
+        session_queries.set_summary(runtime.store, id, memory.content)
+        _propose_as_heir(runtime, memory)
+    return written
+
+
+def list_sessions(runtime: Runtime, limit: int = 20) -> list[Row]:
+    """List sessions, the newest first, each with the numbers of its prompts and memories."""
+    found = session_queries.list_sessions(runtime.store, limit)
+    return [row | {"summary": preview(row.get("summary", ""), SUMMARY_CHARS)} for row in found]
+
+
+def get_session(runtime: Runtime, id: str) -> Row:
+    found = session_queries.list_sessions(runtime.store, 1, id)
+    if not found:
+        raise NoSuchSession(id)
+    return found[0]
+
+
+def list_session_memories(runtime: Runtime, id: str) -> list[Memory]:
+    """List the live memories of a session in order of arrival."""
+    found = memory_queries.of_session(runtime.store, get_session(runtime, id)["id"])
+    return [each for each in found if each.live and not each.quarantine_reason]
+
+
+def delete_session(runtime: Runtime, id: str) -> None:
+    """Delete a session and its prompts; raises CannotDo while it has live memories."""
+    if number := get_session(runtime, id)["memories"]:
+        raise CannotDo(f"{id} has {number} live memories", f"`ademem session show {id}` lists them")
+    session_queries.delete(runtime.store, id, runtime.clock())
+
+
+def search_prompts(
+    runtime: Runtime, words: str = "", session: str | None = None, limit: int = 20
+) -> list[Row]:
+    """Find prompts by words, the best first, or list the newest; each with a redacted preview."""
+    found = session_queries.search_prompts(runtime.store, words, session, limit)
+    return [
+        {name: row[name] for name in ("id", "session_id", "created_at")}
+        | {"text": preview(redact(row["content"]).text, PROMPT_CHARS)}
+        for row in found
+    ]
+
+
+class NoSuchPrompt(NotFound):
+    hint = "`ademem prompts` shows the ids"
+
+
+def delete_prompt(runtime: Runtime, id: str) -> None:
+    """Delete a prompt by its id or the beginning of it; no import brings it back."""
+    found = session_queries.find_prompts(runtime.store, id) if id else []
+    if len(found) != 1:
+        raise NoSuchPrompt(f"{'several prompts' if found else 'no prompt'} with the id {id!r}")
+    session_queries.delete_prompt(runtime.store, found[0], runtime.clock())
+
+
+def _has_ended(runtime: Runtime, id: str) -> bool:
+    return any("ended_at" in row for row in session_queries.list_sessions(runtime.store, 1, id))
+
+
+def _checked_id(id: str) -> str:
+    id = clean(redact(id).text)
+    if not id or len(id) > ID_CHARS:
+        raise UsageError(f"a session's id has 1 to {ID_CHARS} characters", "give another")
+    return id
+
+
+def _propose_as_heir(runtime: Runtime, summary: Memory) -> None:
+    """Propose that it supersedes the latest summary of another session."""
+    earlier = memory_queries.latest_with_tag(runtime.store, SUMMARY, summary)
+    if earlier is None:
+        return
+    with runtime.store.transaction():
+        relations.add(
+            runtime.store,
+            earlier,
+            summary,
+            relations.SUPERSEDES,
+            score=1.0,
+            reason="a later session was summarized",
+            actor=summary.trust,
+            now=runtime.clock(),
+        )

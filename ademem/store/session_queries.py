@@ -1,0 +1,132 @@
+"""Sessions and prompts as commands and other programs see them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ademem.core.clock import stamp
+from ademem.core.redaction import redact
+from ademem.store import LIVE
+from ademem.store.memories import columns
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ademem.store import Store
+
+_SESSION = f"""
+select id, directory, branch, started_at, last_source as source, ended_at, end_reason, summary,
+  (select count(*) from user_prompts
+   where session_id = sessions.id and deleted_at is null) as prompts,
+  (select count(*) from unified_memories
+   where source_session_id = sessions.id and {LIVE}) as memories
+from sessions where project_id = :project
+"""
+_PROMPT = "select substr(sync_id, 1, 12) as id, session_id, content, created_at from user_prompts"
+
+
+def list_sessions(store: Store, limit: int, id: str | None = None) -> list[dict[str, Any]]:
+    """Return sessions, the newest first, or the one with this id; values may be missing."""
+    rows = store.db.execute(
+        f"{_SESSION} and (:id is null or id = :id)"
+        " order by started_at desc, rowid desc limit :most",
+        {"project": store.project_id, "id": id, "most": limit},
+    )
+    return [
+        {name: value for name, value in columns(row).items() if value is not None} for row in rows
+    ]
+
+
+def add(
+    store: Store, id: str, directory: str, branch: str | None, source: str, now: datetime
+) -> None:
+    """Add a session, or fill the blanks of the one there is."""
+    store.db.execute(
+        "insert into sessions"
+        " (id, project_id, directory, branch, started_at, last_started_at, last_source)"
+        " values (:id, :project, :directory, :branch, :now, :now, :source)"
+        " on conflict (id) do update set branch = ifnull(branch, :branch),"
+        " directory = case directory when '' then :directory else directory end",
+        {
+            "id": id,
+            "project": store.project_id,
+            "directory": redact(directory).text,
+            "branch": branch and redact(branch).text,
+            "now": stamp(now),
+            "source": source,
+        },
+    )
+
+
+def end(store: Store, id: str, reason: str, now: datetime) -> None:
+    """End a session, which keeps the end that it has."""
+    store.db.execute(
+        "update sessions set end_reason = ifnull(end_reason, ?), ended_at = ifnull(ended_at, ?)"
+        " where id = ?",
+        (reason, stamp(now), id),
+    )
+
+
+def set_summary(store: Store, id: str, summary: str) -> None:
+    store.db.execute("update sessions set summary = ? where id = ?", (redact(summary).text, id))
+
+
+def delete(store: Store, id: str, now: datetime) -> None:
+    """Delete a session and its prompts, so that no import brings them back."""
+    with store.transaction() as db:
+        for row in db.execute("select sync_id from user_prompts where session_id = ?", (id,)):
+            delete_prompt(store, row[0], now)
+        db.execute("delete from turns where session_id = ?", (id,))
+        db.execute("delete from sessions where id = ?", (id,))
+        _bury(store, "session", id, now)
+
+
+def search_prompts(
+    store: Store, words: str, session_id: str | None, limit: int
+) -> list[dict[str, Any]]:
+    """Return prompts that have all words, else some, the best first; without words the newest."""
+    terms = [f'"{term}"' for term in re.findall(r"\w+", words)]
+    within = "deleted_at is null and (:session is null or session_id = :session)"
+    values = {"session": session_id, "most": limit, "text": f"%{words.strip()}%"}
+    if not words.strip():
+        rows = store.db.execute(f"{_PROMPT} where {within} order by seq desc limit :most", values)
+        return [columns(row) for row in rows]
+    for joined in (" ".join(terms), " OR ".join(terms)) if terms else ():
+        rows = store.db.execute(
+            f"{_PROMPT} join (select rowid as found, rank from prompts_fts"
+            f" where prompts_fts match :match) on found = seq where {within}"
+            " order by rank, seq desc limit :most",
+            values | {"match": joined},
+        )
+        if found := [columns(row) for row in rows]:
+            return found
+    rows = store.db.execute(  # part of a word, as in scripts without blanks
+        f"{_PROMPT} where {within} and content like :text order by seq desc limit :most", values
+    )
+    return [columns(row) for row in rows]
+
+
+def find_prompts(store: Store, id: str) -> list[str]:
+    """Return the whole ids of prompts whose id begins so."""
+    query = "select sync_id from user_prompts where substr(sync_id, 1, :chars) = :id"
+    rows = store.db.execute(f"{query} and deleted_at is null", {"id": id, "chars": len(id)})
+    return [row[0] for row in rows]
+
+
+def delete_prompt(store: Store, sync_id: str, now: datetime) -> None:
+    """Delete the text of a prompt; its row and a tombstone keep any import from adding it again."""
+    with store.transaction() as db:
+        db.execute(
+            "update user_prompts set content = '', deleted_at = ? where sync_id = ?",
+            (stamp(now), sync_id),
+        )
+        _bury(store, "prompt", sync_id, now)
+
+
+def _bury(store: Store, entity: str, id: str, now: datetime) -> None:
+    store.db.execute(
+        "insert or ignore into tombstones (entity, sync_id, project_id, deleted_at)"
+        " values (?, ?, ?, ?)",
+        (entity, id, store.project_id, stamp(now)),
+    )

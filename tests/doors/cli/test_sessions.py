@@ -1,0 +1,27 @@
+"""Sessions and prompts at the terminal."""
+
+from ademem.doors.cli.commands import replace_form
+
+
+def test_a_session_is_started_summarized_ended_and_shown(ademem):
+    ademem("session", "start", "m1", "--directory", "/work")
+    ademem("session", "summary", "Goal: signed webhooks. Next: rotate keys", "--session", "m1")
+    ended = ademem.json("session", "end", "m1")
+
+    assert (ended["directory"], ended["end_reason"], ended["memories"]) == ("/work", "ended", 1)
+    assert ademem.json("session", "list")["sessions"][0]["id"] == "m1"
+    shown = ademem.json("session", "show", "m1")
+    assert [row["category"] for row in shown["memories"]] == ["handoff"]
+    assert "1 memory, 0 prompts" in ademem("session", "show", "m1")
+    assert "session_already_ended" in ademem("session", "start", "m1")
+    assert "1 live memories" in ademem("session", "delete", "m1")
+    ademem("delete", shown["memories"][0]["id"])
+    assert ademem("session", "delete", "m1") == "deleted m1\n"
+
+
+def test_words_after_prompts_are_searched(ademem):
+    assert replace_form(["prompts", "rotate", "keys"]) == ["prompts", "search", "rotate", "keys"]
+    assert replace_form(["prompts"]) == ["prompts", "search"]
+    for known in (["prompts", "delete", "x"], ["prompts", "--help"]):
+        assert replace_form(known) == known
+    assert ademem.json("prompts", "rotate")["prompts"] == []
