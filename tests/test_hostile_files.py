@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import stat
 import sys
@@ -260,6 +261,7 @@ def test_hostile_files_in_every_place_reach_nothing_outside(world, ademem, outsi
     assert contents(outside) == before
     assert (outside / "new").exists() is False
     assert PRIVATE not in "".join(said) + inside(world, *PLACES)
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2 << 20  # nor does git read it
 
 
 def test_where_ade_itself_is_a_link_the_person_is_told_and_nothing_is_opened(

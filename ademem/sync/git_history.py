@@ -215,9 +215,14 @@ def _find_outdated(project: Project, base: MergeBase, head: str) -> tuple[set[st
     return outdated, is_edited
 
 
-def is_committed_text(project: Project, path: str) -> bool:
-    """Return True if a commit that HEAD descends from has the file as it is now."""
-    object = git.text(project.root, "hash-object", "--no-filters", "--", path).strip()
+def is_committed_text(project: Project, path: str, text: str) -> bool:
+    """Return True if the file had this text in a commit that HEAD descends from."""
+    try:
+        # From the standard input: git would follow a link, and read a device without end.
+        hashed = git.run(project.root, "hash-object", "--stdin", stdin=text.encode())
+    except OSError:
+        return False
+    object = hashed.output.decode().strip()
     return bool(object) and _is_in_history(project.root, path, object)
 
 

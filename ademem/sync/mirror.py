@@ -293,7 +293,7 @@ def survey(
             and (
                 (path in imported and texts.digests[path] == imported.digests[path])
                 or fingerprint(path, there) in before.get(path, ())
-                or (path in (INDEX, BRIEF_PAGE) and is_committed_text(project, path))
+                or (path in (INDEX, BRIEF_PAGE) and is_committed_text(project, path, there))
             )
         )
         found.append(File(path=path, wanted=want, present=there, ours=ours))
