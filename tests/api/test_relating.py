@@ -7,6 +7,7 @@ import json
 import pytest
 
 from ademem import api
+from ademem.capture.gate import relating
 from ademem.core.memory import Category, Draft, Origin, Status, Trust
 
 EARLIER, LATER = "yarn is the package manager", "We switched to pnpm"
@@ -48,6 +49,15 @@ def test_a_change_that_a_person_types_replaces_the_earlier_text_and_names_it(wor
 
     assert note.startswith(f"replaces {old.id} “{EARLIER}” (pnpm against yarn)")
     assert replaced(world) == [EARLIER]
+
+
+@pytest.mark.parametrize(("most", "related"), [(2, 0), (3, 1)])
+def test_words_that_very_many_memories_have_relate_none(world, write, monkeypatch, most, related):
+    monkeypatch.setattr(relating, "WIDESPREAD", most)
+    write("The session cookie expires after 10 minutes")
+    write("The session cookie expires after 20 minutes")
+
+    assert len(relations(world)) == related
 
 
 @pytest.mark.parametrize("take_back", [api.restore, undo_last])

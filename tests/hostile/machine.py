@@ -238,7 +238,7 @@ def faults(
         if ran.peak_mib > MOST_MIB:
             found.append(f"{ran.name} took {ran.peak_mib:.0f} MiB")
     for ran in machine.commands:
-        if ran.code == 3 or "Traceback" in ran.complaint:
+        if ran.code == 3 or ran.code < 0 or "Traceback" in ran.complaint:
             found.append(f"{ran.name} ended with {ran.code}: {ran.complaint[-300:]}")
         if ran.peak_mib > MOST_MIB and ran.name.startswith("work"):
             found.append(f"{ran.name} took {ran.peak_mib:.0f} MiB")

@@ -9,7 +9,7 @@ from ademem.capture.gate.slots import SLOTS
 from ademem.core.memory import DIALOGUE, Category, Trust
 from ademem.core.text import preview
 from ademem.core.value import Value, replace
-from ademem.store import embeddings, memories, memory_queries, relations, transitions
+from ademem.store import embeddings, full_text, memories, memory_queries, relations, transitions
 from ademem.store.memory_queries import Home
 from ademem.store.relations import CONFLICT, SUPERSEDES
 from ademem.store.transitions import Act
@@ -34,6 +34,8 @@ CERTAIN = 0.8
 """Score from which a text that a person types replaces the earlier one at once."""
 NEIGHBOURS = 30
 """Memories that are compared with one, of those that share its words and of the nearest vectors."""
+WIDESPREAD = 1000
+"""Memories from which a word says nothing about the subject, and costs more than it finds."""
 MOST = 8
 """Most memories that one is related to, the likeliest."""
 BATCH = 50
@@ -82,8 +84,11 @@ def relate(
 
     Where a person typed the later text and the match is certain, it replaces the earlier one.
     """
+    counts: dict[str, int] = {}
     pairs = (
-        record(pair, store, now) for each in found for pair in find_pairs(each, store, meaning)
+        record(pair, store, now)
+        for each in found
+        for pair in find_pairs(each, store, meaning, counts)
     )
     return [pair for pair in pairs if pair]
 
@@ -109,13 +114,21 @@ def record(pair: Pair, store: Store, now: datetime) -> Pair | None:
     return replace(pair, is_done=True)
 
 
-def find_pairs(memory: Memory, store: Store, meaning: Meaning | None = None) -> list[Pair]:
-    """Return the likeliest pairs of a memory with its neighbours; nothing is written."""
+def find_pairs(
+    memory: Memory,
+    store: Store,
+    meaning: Meaning | None = None,
+    counts: dict[str, int] | None = None,
+) -> list[Pair]:
+    """Return the likeliest pairs of a memory with its neighbours; nothing is written.
+
+    *counts*, of memories with a term, is filled for the next call.
+    """
     if not _is_compared(memory):
         return []
     text = compared_text(memory)
     cosines = meaning(memory) if meaning else None
-    neighbours = _neighbours(memory, cosines, store)
+    neighbours = _neighbours(memory, cosines, store, {} if counts is None else counts)
     near = cosines.compare([other.seq for other in neighbours])[1] if cosines else {}
     scored = []
     for other in neighbours:
@@ -163,13 +176,18 @@ def _is_certain(pair: Pair) -> bool:
     )
 
 
-def _neighbours(memory: Memory, cosines: Cosines | None, store: Store) -> list[Memory]:
+def _neighbours(
+    memory: Memory, cosines: Cosines | None, store: Store, counts: dict[str, int]
+) -> list[Memory]:
     """Return live memories with the same subject or a name of the same kind, or near in meaning."""
     home = Home(store, memory.scope, memory.scope_owner_id)
     facts = contradiction.read(compared_text(memory))
     terms = [f'"{stem}" *' for stem in facts.subject if stem.isalnum()]
     terms += [f'"{name}"' for name, mine in SLOTS.items() if not mine.isdisjoint(facts.values)]
-    found = {each.seq: each for each in home.sharing_words(" OR ".join(terms), NEIGHBOURS)}
+    new = dict.fromkeys((term for term in terms if term not in counts), full_text.Index.WORDS)
+    counts |= full_text.count_rows(store, new, WIDESPREAD)
+    telling = " OR ".join(term for term in terms if counts[term] < WIDESPREAD)
+    found = {each.seq: each for each in home.sharing_words(telling, NEIGHBOURS)}
     nearest = cosines.nearest(NEIGHBOURS) if cosines else []
     for each in memory_queries.by_seqs(store, [seq for seq in nearest if seq not in found]):
         found[each.seq] = each
