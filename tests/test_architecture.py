@@ -44,6 +44,7 @@ NETWORK = frozenset(_NETWORK.split())
 
 BROAD_EXCEPT = (
     "core/background.py",
+    "doors/mcp/access.py",
     "doors/cli/__init__.py",
     "doors/rpc/server.py",
     "session/__init__.py",
@@ -373,6 +374,7 @@ OPENERS = {
     "store/inspection.py": "copies of a database that it made",
     "worker/warm_server.py": "the socket, in its checked folder",
     "core/process.py": "/dev/null",
+    "doors/mcp/process.py": "/dev/null",
     "session/notices.py": "the client's file of variables; inode of a database set aside",
     "session/consulting.py": "the file that a call is to write",
     "session/pre_tool_use.py": "the client's own memories",

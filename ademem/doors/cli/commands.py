@@ -25,6 +25,7 @@ MODULES = {
     "files": "files core import export merge-file",
     "model": "model serve",
     "setup": "init install uninstall config trust",
+    "mcp": "mcp",
     "reports": "status guard eval",
     "rpc": "rpc",
 }
@@ -38,7 +39,7 @@ PANELS = {
         *("import", "export", "trust"),
     ),
     "Set-up": (
-        *("init", "install", "uninstall", "config list", "config set"),
+        *("init", "install", "uninstall", "mcp", "config list", "config set"),
         *("model install", "model status", "model remove"),
     ),
     "Sessions": (

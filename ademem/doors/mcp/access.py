@@ -1,0 +1,214 @@
+"""A call of a tool: its project, its session, and its answer or refusal."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import threading
+import time
+from contextlib import contextmanager, suppress
+from json import dumps, loads
+from typing import TYPE_CHECKING, Any
+
+from ademem import api
+from ademem.capture import provenance
+from ademem.core import configuration, project
+from ademem.core.client import TurnKey, safe_id
+from ademem.core.errors import NO_PROJECT, AdememError, NotEnrolled
+from ademem.core.memory import Origin
+from ademem.core.untrusted import escaped
+from ademem.core.value import Value
+from ademem.doors.calls import WriteRate, describe_refusal
+from ademem.store import mcp_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ademem.core.project import Project
+    from ademem.doors.mcp.tools import Tool
+    from ademem.store import Store
+    from ademem.store.runtime import Runtime
+
+VARIABLES = ("ADEMEM_PROJECT", "CLAUDE_PROJECT_DIR")
+SESSION_ID = "CLAUDE_CODE_SESSION_ID"
+TOOL_USE_ID = "claudecode/toolUseId"
+CODEX_TURN = "x-codex-turn-metadata"
+
+
+class NoCertainProject(AdememError):
+    rule = "project"
+    exit_code = NO_PROJECT
+
+
+class Place(Value):
+    """The projects that a call may reach, and how they were found."""
+
+    projects: tuple[Project, ...]
+    how: str
+    """--project, ADEMEM_PROJECT, CLAUDE_PROJECT_DIR, roots or cwd."""
+
+
+class Caller:
+    """The client at the other end of this process."""
+
+    def __init__(self, root: str | None, environment: Mapping[str, str], cwd: str) -> None:
+        self.root, self.environment, self.cwd = root, environment, cwd
+        self.roots: list[str] | None = None
+        """Folders that the client declared; None where it has not been asked."""
+        self.session_id = ""
+        """Of the session that this process is, where the client has none."""
+        self.opened: dict[str, Project] = {}
+        """Projects in which that session was begun."""
+        self.rate: WriteRate | None = None
+        self.lock = threading.Lock()
+
+    @property
+    def is_named(self) -> bool:
+        """True where a folder was given, which precedes those that the client declares."""
+        return bool(self.root or any(self.environment.get(name) for name in VARIABLES))
+
+    def find(self) -> Place:
+        """Find the projects in the documented order; the first source that names any decides."""
+        named = [("--project", self.root)]
+        named += [(name, self.environment.get(name)) for name in VARIABLES]
+        for how, folder in named:
+            if folder:
+                return Place(projects=self._enrolled([folder]), how=how)
+        if found := self._enrolled(self.roots or []):
+            return Place(projects=found, how="roots")
+        return Place(projects=self._enrolled([self.cwd]), how="cwd")
+
+    def _enrolled(self, folders: Sequence[str]) -> tuple[Project, ...]:
+        home = os.path.realpath(os.path.expanduser("~"))
+        found: dict[str, Project] = {}
+        for folder in folders:
+            try:
+                roots = [project.find(None, {}, os.path.abspath(folder)).root]
+            except project.Ambiguous as several:
+                roots = list(several.candidates)
+            except NotEnrolled:
+                roots = []
+            found |= {root: project.at(root) for root in roots if root != home or self.root}
+        return tuple(found.values())
+
+    def set_roots(self, uris: Sequence[str]) -> None:
+        paths = [uri.removeprefix("file://").encode() for uri in uris if uri.startswith("file:///")]
+        self.roots = [os.fsdecode(re.sub(rb"%([0-9A-Fa-f]{2})", _decode, path)) for path in paths]
+
+    def admit_write(self, found: Project) -> None:
+        """Count a write; raise TooManyWrites where the last minute had too many."""
+        with self.lock:
+            if self.rate is None:
+                settings = configuration.load(found, self.environment).settings
+                self.rate = WriteRate(settings.doors.writes_per_minute)
+            self.rate.admit(time.monotonic())
+
+    def own_session(self, client: str) -> str:
+        """Return the id of the session that this process is."""
+        with self.lock:
+            if not self.session_id:
+                name = "".join(char if char.isalnum() else "-" for char in client.partition("/")[0])
+                self.session_id = f"mcp-{name[:40].lower() or 'client'}-{secrets.token_hex(6)}"
+            return self.session_id
+
+    def close(self) -> None:
+        """End the session of this process."""
+
+
+class Call:
+    """One call, answered in a thread."""
+
+    def __init__(
+        self, caller: Caller, arguments: dict[str, Any], meta: dict[str, Any], client: str
+    ) -> None:
+        self.caller, self.arguments, self.meta = caller, arguments, meta
+        self.client = client
+        self.place = caller.find()
+        self.runtime: Runtime | None = None
+        self.turn = TurnKey(session_id="")
+
+    def answer(self, tool: Tool) -> tuple[str, dict[str, Any], bool]:
+        """Return the result as compact JSON and as values, and True for a refusal."""
+        try:
+            result = tool.answer(self)
+        except Exception as error:  # logged where it is no refusal; the server goes on
+            result = describe_refusal(error)
+        shown = _escape(result)
+        text = dumps(shown, ensure_ascii=False, separators=(",", ":"))
+        return text, shown, "rule" in shown
+
+    def interrupt(self) -> None:
+        """Stop the reading of a call that was cancelled."""
+        if self.runtime:
+            self.runtime.store.db.interrupt()
+
+    @contextmanager
+    def open(self, found: Project) -> Iterator[Runtime]:
+        """Open a project of the call, in the session that makes it."""
+        environment = dict(self.caller.environment) | {"CLAUDECODE": "1"}
+        with api.open_memories(found.root, environment=environment) as memories:
+            self.runtime = memories
+            self.turn = self._find_turn(memories.store)
+            environment[SESSION_ID] = self.turn.session_id
+            yield memories
+
+    def origin(self) -> Origin:
+        """Return the origin of a text: an agent, or what its turn read of the web or of tools."""
+        assert self.runtime
+        turn = f"{self.turn.session_id}:{self.turn.agent_id or self.turn.prompt_id}"
+        return Origin(
+            trust=provenance.trust_of_turn(turn, self.runtime.store),
+            source_type="mcp",
+            session_id=self.turn.session_id,
+            run_id=self.client or None,
+            agent_id=self.turn.agent_id or None,
+        )
+
+    def _find_turn(self, store: Store) -> TurnKey:
+        """Return the turn of the call as the client's hook noted it, else its session."""
+        noted = mcp_calls.find_turn(store, str(self.meta.get(TOOL_USE_ID)))
+        if noted:
+            return noted
+        codex = self.meta.get(CODEX_TURN)
+        if isinstance(codex, str):
+            with suppress(ValueError):
+                codex = loads(codex)
+        if isinstance(codex, dict) and isinstance(codex.get("session_id"), str):
+            return TurnKey(session_id=safe_id(codex["session_id"]))
+        given = safe_id(self.caller.environment.get(SESSION_ID, ""))
+        return TurnKey(session_id=given or self.caller.own_session(self.client))
+
+    def choose(self, named: str, *, writes: bool) -> tuple[Project, ...]:
+        """Return the projects to ask: the named one, or all that reads may reach.
+
+        Raises NoCertainProject for a write that is not certain, and for an unknown name.
+        """
+        projects = self.place.projects
+        listed = ", ".join(f"{each.name} ({each.root})" for each in projects)
+        if named and projects:
+            projects = tuple(each for each in projects if named in (each.name, each.root))
+            if not projects:
+                raise NoCertainProject(f"{named!r} is none of: {listed}", "give one of these names")
+        if writes and len(projects) > 1:
+            why = f"several projects are open here: {listed}"
+            raise NoCertainProject(why, "give `project` with one of these names")
+        if writes and not projects:
+            raise self.none_enrolled()
+        return projects
+
+    def none_enrolled(self) -> NoCertainProject:
+        return NoCertainProject("no project here has a memory", "ademem init")
+
+
+def _decode(found: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(found[1].decode())
+
+
+def _escape(value: Any) -> Any:
+    """Return the value with texts in which nothing is hidden or looks like a tag."""
+    if isinstance(value, str):
+        return escaped(value)
+    if isinstance(value, dict):
+        return {name: _escape(each) for name, each in value.items() if each is not None}
+    return [_escape(each) for each in value] if isinstance(value, list | tuple) else value

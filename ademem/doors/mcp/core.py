@@ -1,0 +1,163 @@
+"""The functions of the core tools: each calls one function of `api`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ademem import __version__, api
+from ademem.api.browsing import size_of
+from ademem.core.errors import NoSuchMemory, NotFound
+from ademem.core.memory import Draft, Memory, Scope, Status
+from ademem.core.text import preview
+from ademem.doors.calls import describe_gate_refusal
+from ademem.doors.cli import show
+from ademem.doors.cli.options import parse_time
+from ademem.search.engine import UNARCHIVED, Filters
+
+if TYPE_CHECKING:
+    from ademem.doors.mcp.access import Call
+    from ademem.store.runtime import Runtime
+
+    Result = dict[str, Any]
+
+GET_CHARS, MARGIN_CHARS, REVISION_CHARS = 9000, 300, 3000
+"""Size of a whole memory as it is sent, of what the door adds, and of its revisions."""
+
+
+def search(memories: Runtime, call: Call, query: str, **given: Any) -> Result:
+    now = memories.clock()
+    filters = Filters(
+        statuses=_statuses(given["candidates"], given["archived"]),
+        categories=tuple(filter(None, [given.get("category")])),
+        types=tuple(filter(None, [given.get("type")])),
+        scopes=(Scope.parse(given["scope"]),) if "scope" in given else (),
+        path=given.get("path"),
+        branch=given.get("branch"),
+        since=parse_time(given["since"], now) if "since" in given else None,
+        until=parse_time(given["until"], now) if "until" in given else None,
+    )
+    return api.find(
+        memories,
+        query,
+        filters,
+        given["limit"],
+        cursor=given.get("cursor", ""),
+        place="mcp",
+        key=call.turn,
+    )
+
+
+def _statuses(candidates: bool, archived: bool) -> tuple[Status, ...]:
+    """Return the statuses to search; empty means promoted memories."""
+    return tuple(Status) if archived else UNARCHIVED if candidates else ()
+
+
+def timeline(memories: Runtime, call: Call, id: str, before: int, after: int) -> Result:
+    return api.timeline(memories, _readable(memories, id).id, before, after)
+
+
+def get(memories: Runtime, call: Call, id: str, offset: int, history: bool) -> Result:
+    memory = _readable(memories, id)
+    row = show.memory_json(memory, astray=api.find_astray(memories, [memory]))
+    related = api.find_related(memories, memory.id)
+    row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
+    del row["content"]
+    revisions = _newest(api.list_revisions(memories, memory.id)) if history else None
+    size = size_of((row, revisions)) + MARGIN_CHARS
+    text, rest = api.read_part(memory.content, offset, GET_CHARS - size)
+    return {"memory": row, "text": text, "next_offset": rest, "revisions": revisions}
+
+
+def _newest(rows: list[Result]) -> list[Result]:
+    """Return the newest revisions that fit, newest first, each with the beginning of its text."""
+    fit: list[Result] = []
+    for row in reversed(rows):
+        shown = {name: row[name] for name in ("revision", "operation", "actor", "created_at")}
+        shown |= {"reason": row["reason"], "text": preview(row["snapshot"]["content"], 240)}
+        if size_of([*fit, shown]) > REVISION_CHARS:
+            break
+        fit.append(shown)
+    return fit
+
+
+def _readable(memories: Runtime, id: str) -> Memory:
+    """Return the memory; raise where it is held back, deleted, or another took its place."""
+    memory = api.get(memories, id)
+    if memory.quarantine_reason:
+        raise show.Withheld(memory)
+    if memory.deleted_at:
+        raise NoSuchMemory(id)
+    if memory.superseded_by:
+        raise NotFound(f"{memory.superseded_by} took the place of {id}", "memory_get with that id")
+    return memory
+
+
+def add(memories: Runtime, call: Call, **given: Any) -> Result:
+    draft = Draft(
+        content=given["content"],
+        category=given.get("type") or given["category"],
+        importance=given["importance"],
+        title=given.get("title"),
+        topic_key=given.get("topic_key"),
+        tags=(*given.get("tags", ()), *filter(None, [given.get("type")])),
+        path=given.get("path"),
+        anchors=tuple(given.get("anchors", ())),
+        origin=call.origin(),
+    )
+    draft = api.place_draft(memories, draft, given["scope"], given.get("owner"))
+    written = api.write(memories, draft)
+    memory = written.memory
+    if memory is None:
+        return {
+            "accepted": False,
+            "durability": written.durability,
+            "deduped": False,
+            "judgment_required": False,
+            "candidates": [],
+        } | describe_gate_refusal(written.rule, written.reason)
+    return {
+        "accepted": True,
+        "durability": written.durability,
+        "id": memory.id,
+        "deduped": written.deduped,
+        "merged_into": written.merged_into_id,
+        "revision": memory.revision_count,
+        "judgment_required": False,
+        "candidates": [],
+    }
+
+
+def status(memories: Runtime, call: Call) -> Result:
+    found = api.get_status(memories)
+    vectors = found["embeddings"]
+    return {
+        "root": memories.project.root,
+        "how": call.place.how,
+        "others": [each.name for each in call.place.projects if each.root != memories.project.root],
+        "session": call.turn.session_id,
+        "counts": found["memories"],
+        "model": vectors,
+        "queue": found["jobs"],
+        "guard": found["guard"],
+        "version": __version__,
+    }
+
+
+def update(memories: Runtime, call: Call, *, id: str, **changes: Any) -> Result:
+    memory = api.edit(memories, id, **changes)
+    return {"id": memory.id, "revision": memory.revision_count, "changed": sorted(changes)}
+
+
+def remove(memories: Runtime, call: Call, *, id: str, how: str, reason: str = "") -> Result:
+    memory = api.archive(memories, id) if how == "archive" else api.delete(memories, id)
+    return {"id": memory.id, "how": how, "undo": f"ademem restore {memory.id}"}
+
+
+def pin(memories: Runtime, call: Call, *, id: str, pinned: bool) -> Result:
+    memory = api.pin(memories, id, pinned=pinned)
+    return {"id": memory.id, "pinned": memory.pinned}
+
+
+def update_core(memories: Runtime, call: Call, *, version: int, **fields: Any) -> Result:
+    document = api.update_brief(memories, fields, expect_version=version)
+    return {"version": document.version, "updatedAt": document.updated_at.isoformat()}
