@@ -39,9 +39,9 @@ FUNCTIONS = {
         start_session end_session summarize_session require_open_session list_sessions get_session
         list_session_memories delete_session search_prompts delete_prompt
     """,
-    "writing": "write explain learn origin place_draft",
+    "writing": "write explain learn origin place_draft categorize suggest_topic_key",
     "curation": """
-        review review_imported continue_review stop_review decide_all
+        review review_imported list_due mark_reviewed continue_review stop_review decide_all
         accept_files list_claimed_briefs get_speaker
         promote reject refuse archive restore delete pin edit correct propose
         supersede merge list_conflicts settle_conflict reopen_conflict

@@ -13,9 +13,9 @@ from typing import Any
 from ademem.capture import provenance
 from ademem.core import client
 from ademem.core.clock import parse, stamp
-from ademem.core.errors import FORBIDDEN, NoSuchMemory, NotFound
+from ademem.core.errors import FORBIDDEN, Conflict, NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory, Trust
-from ademem.core.text import fold
+from ademem.core.text import fold, preview
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.store import (
@@ -31,7 +31,7 @@ from ademem.store import (
     transitions,
 )
 from ademem.store.memories import Change
-from ademem.store.relations import Conflict
+from ademem.store.relations import Conflict as Pair
 from ademem.store.revisions import Revision
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import BY_PERSON, Act, CannotDo
@@ -52,6 +52,10 @@ def act(runtime: Runtime) -> Act:
 
 def get_speaker(runtime: Runtime) -> Trust:
     return provenance.trust_of_caller(runtime.environment, runtime.store)
+
+
+CONFLICT_CHARS = 500
+"""Length of the present text in the message of a conflict."""
 
 
 class Selection(Value):
@@ -180,8 +184,46 @@ def pin(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
     return _decide(runtime, transitions.pin, id, pinned=pinned)
 
 
-def edit(runtime: Runtime, id: str, **changes: Any) -> Memory:
-    """Change content, title, category, importance, tags, file_scope_pattern or anchors."""
+def edit(
+    runtime: Runtime,
+    id: str,
+    *,
+    revision: int | None = None,
+    find: str | None = None,
+    replacement: str | None = None,
+    **changes: Any,
+) -> Memory:
+    """Change content, title, category, importance, tags, topic_key, path or anchors.
+
+    *find* is replaced wherever the text has it. Raises Conflict where the memory is not at this
+    *revision*.
+    """
+    with runtime.store.transaction():
+        memory = memories.get(runtime.store, id)
+        if revision not in (None, memory.revision_count):
+            raise Conflict(
+                f"{memory.id} is at revision {memory.revision_count}, not {revision}",
+                f"it says by now: {preview(memory.content, CONFLICT_CHARS)}",
+                memory.id,
+            )
+        if find is not None:
+            changes["content"] = _replaced(memory, find, replacement, changes)
+        return _edit(runtime, id, changes)
+
+
+def _replaced(memory: Memory, find: str, replacement: str | None, changes: dict[str, Any]) -> str:
+    if replacement is None or "content" in changes:
+        raise UsageError("a text to find needs one that replaces it, and no whole text beside it")
+    if not find or find not in memory.content:
+        raise UsageError(f"{memory.id} does not have the text to find", "find another part of it")
+    return memory.content.replace(find, replacement)
+
+
+def _edit(runtime: Runtime, id: str, changes: dict[str, Any]) -> Memory:
+    if changes.get("topic_key"):
+        from ademem.capture.topic_keys import normalize_key
+
+        changes["topic_key"] = normalize_key(changes["topic_key"])
     if changes.keys() & {"anchors", "content", "title"}:
         from ademem.synthesis import anchor_verification
 
@@ -194,6 +236,19 @@ def edit(runtime: Runtime, id: str, **changes: Any) -> Memory:
         elif memory.anchors:
             changes["anchors"] = anchor_verification.renew_values(memory.anchors, root, text)
     return _decide(runtime, transitions.edit, id, runtime.settings.gate, **changes)
+
+
+def list_due(runtime: Runtime, limit: int | None = 100) -> list[Memory]:
+    """List memories whose date of review has come, the longest overdue first."""
+    return memory_queries.due_for_review(runtime.store, stamp(runtime.clock()), limit)
+
+
+def mark_reviewed(runtime: Runtime, id: str) -> Memory:
+    """Record that a memory still holds, and set its next date of review."""
+    from ademem.capture.gate.rows import review_date
+
+    memory, now = memories.get(runtime.store, id), runtime.clock()
+    return _decide(runtime, transitions.renew, id, review_date(memory.category, memory.tags, now))
 
 
 def correct(runtime: Runtime, found: Checked, text: str) -> Memory:
@@ -225,7 +280,7 @@ def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = Fals
     )
 
 
-def list_conflicts(runtime: Runtime) -> list[Conflict]:
+def list_conflicts(runtime: Runtime) -> list[Pair]:
     """List unsettled pairs of live memories that contradict each other."""
     return relations.list_conflicts(runtime.store)
 

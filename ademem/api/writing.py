@@ -8,20 +8,31 @@ from collections.abc import Iterable
 from ademem.capture import gate, provenance
 from ademem.capture.gate import RuleEffect, Written
 from ademem.core import client
-from ademem.core.errors import UsageError
-from ademem.core.memory import Draft, Origin, Scope, Trust
-from ademem.core.value import replace
-from ademem.store import missions
+from ademem.core.errors import Conflict, NoSuchMemory, UsageError
+from ademem.core.memory import TYPES, Category, Draft, Origin, Scope, Trust
+from ademem.core.text import sha256_hex
+from ademem.core.value import as_dict, replace
+from ademem.store import ledger, memories, missions
 from ademem.store.runtime import Runtime
 
 
-def write(runtime: Runtime, draft: Draft | str) -> Written:
+def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Written:
     """Write a draft through the gate; a plain text is a fact from an agent.
 
-    A new text is compared with its neighbours; a note names what it says otherwise.
+    A new text is compared with its neighbours; a note names what it says otherwise. The same
+    *operation_id* again writes nothing and returns the first answer; it raises Conflict for another
+    draft, and NoSuchMemory where that memory is gone.
     """
-    now = runtime.clock()
-    written = gate.write(complete_draft(runtime, draft), runtime.store, runtime.settings.gate, now)
+    draft, now = complete_draft(runtime, draft), runtime.clock()
+    with runtime.store.transaction():
+        if operation_id and (known := _find_answer(runtime, draft, operation_id)):
+            return known
+        written = gate.write(draft, runtime.store, runtime.settings.gate, now)
+        if operation_id:
+            answer = {name: getattr(written, name) for name in _ANSWER}
+            stored = {"draft": _digest(draft), "answer": answer}
+            id = written.memory.id if written.memory else None
+            ledger.add_answer(runtime.store, operation_id, id, stored, now)
     if written.memory is None or written.deduped:
         return written
     from ademem.capture.gate import relating  # which reading commands need not load
@@ -29,6 +40,40 @@ def write(runtime: Runtime, draft: Draft | str) -> Written:
     pairs = relating.relate_written(written.memory, runtime.store, now)
     notes = (relating.note(pair, written.memory) for pair in pairs)
     return replace(written, notes=(*written.notes, *notes))
+
+
+_ANSWER = ("accepted", "durability", "rule", "reason", "deduped", "merged_into_id", "notes")
+
+
+def _digest(draft: Draft) -> str:
+    return sha256_hex(repr(as_dict(draft)))
+
+
+def _find_answer(runtime: Runtime, draft: Draft, operation_id: str) -> Written | None:
+    found = ledger.find_answer(runtime.store, operation_id)
+    if found is None:
+        return None
+    id, stored = found
+    if stored["draft"] != _digest(draft):
+        why = f"the operation {operation_id!r} wrote another text"
+        raise Conflict(why, "give each write an operation_id of its own", id or "")
+    memory = memories.get(runtime.store, id) if id else None
+    if memory and memory.deleted_at:
+        raise NoSuchMemory(memory.id)
+    return Written(**stored["answer"] | {"notes": tuple(stored["answer"]["notes"])}, memory=memory)
+
+
+def categorize(category: str | None, type: str | None) -> str:
+    """Return the given category, else that of a known type such as `bugfix`, else fact."""
+    is_known = type is not None and (type in TYPES or type in frozenset(Category))
+    return category or (type if type and is_known else Category.FACT)
+
+
+def suggest_topic_key(type: str | None, title: str | None, content: str) -> str:
+    """Return a key under which later texts on the same subject replace this one."""
+    from ademem.capture.topic_keys import suggest_key
+
+    return suggest_key(type, title, content)
 
 
 def explain(runtime: Runtime, draft: Draft | str) -> list[RuleEffect]:
@@ -42,18 +87,24 @@ def learn(
     runtime: Runtime,
     text: str,
     *,
-    prefix: str = "LEARNED",
+    type: str = "learned",
     bead: str | None = None,
     tags: Iterable[str] = (),
     key: str | None = None,
     cwd: str | None = None,
 ) -> Written:
-    """Write a lesson, as `bd comment … LEARNED:` does."""
-    from ademem.capture.learned import Lesson, draft_of, source_of
+    """Write a lesson, as `bd comment … LEARNED:` does; raises UsageError for an unknown type."""
+    from ademem.capture.learned import CATEGORY, Lesson, draft_of, source_of
 
+    prefix = type.upper() if type.upper() in CATEGORY else "LEARNED"
+    if prefix != type.upper() and type not in TYPES:
+        names = (*(name.lower() for name in CATEGORY), *TYPES)
+        raise UsageError(f"no type {type!r}", ", ".join(dict.fromkeys(names)))
     lesson = Lesson(content=text, prefix=prefix, bead=bead, key=key, tags=tuple(tags))
-    source = source_of(cwd or os.getcwd())
-    return write(runtime, place_draft(runtime, draft_of(lesson, origin(runtime, source))))
+    draft = draft_of(lesson, origin(runtime, source_of(cwd or os.getcwd())))
+    if type in TYPES:
+        draft = replace(draft, category=type)
+    return write(runtime, place_draft(runtime, draft))
 
 
 def origin(runtime: Runtime, source_type: str = "") -> Origin:
@@ -91,7 +142,11 @@ def place_draft(
 
 
 def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
-    """Add session and branch, and resolve anchors; raises NoSuchPlace or NoSuchCommand."""
+    """Add session and branch, resolve anchors, and give a topic's key its form.
+
+    Raises NoSuchPlace or NoSuchCommand.
+    """
+    from ademem.capture.topic_keys import normalize_key
     from ademem.synthesis import anchor_verification
 
     if isinstance(draft, str):
@@ -105,4 +160,5 @@ def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
     anchors = anchor_verification.resolve_anchors(
         draft.anchors, runtime.project.root, os.getcwd(), text
     )
-    return replace(draft, origin=origin, anchors=anchors)
+    topic_key = draft.topic_key and normalize_key(draft.topic_key)
+    return replace(draft, origin=origin, anchors=anchors, topic_key=topic_key)

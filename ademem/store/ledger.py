@@ -8,6 +8,7 @@ from ademem.core.text import sha256_hex
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
+    from typing import Any
 
     from ademem.core.memory import Memory
     from ademem.store import Store
@@ -19,6 +20,8 @@ ANY_FILE = "*"
 """The path of a call that may change any file."""
 ERROR = "error_capture"
 """Source type of captured errors; an entry's key is the fingerprint and a session that met it."""
+OPERATION = "operation"
+"""Type of an entry for a write that its caller may repeat; its key is the caller's id of it."""
 READ = "files_read"
 """Type of an entry for the last complete reading of the files of a work tree."""
 
@@ -90,6 +93,32 @@ def release(store: Store, source_type: str, source_key: str) -> None:
         " where project_id = ? and source_type = ? and source_key = ?",
         (store.project_id, source_type, source_key),
     )
+
+
+def add_answer(
+    store: Store, operation_id: str, memory_id: str | None, answer: dict[str, Any], now: datetime
+) -> None:
+    """Store what a write answered, by the caller's id of it."""
+    import json  # which no hook needs
+
+    claim(store, OPERATION, operation_id, now)
+    store.db.execute(
+        "update memory_capture_ledger set memory_id = ?, metadata_json = ?"
+        " where project_id = ? and source_type = ? and source_key = ?",
+        (memory_id, json.dumps(answer), store.project_id, OPERATION, operation_id),
+    )
+
+
+def find_answer(store: Store, operation_id: str) -> tuple[str | None, dict[str, Any]] | None:
+    """Return the memory and the answer of a write that was made before."""
+    from ademem.core.json_text import loads
+
+    row = store.db.execute(
+        "select memory_id, metadata_json from memory_capture_ledger"
+        " where project_id = ? and source_type = ? and source_key = ?",
+        (store.project_id, OPERATION, operation_id),
+    ).fetchone()
+    return (row[0], loads(row[1])) if row else None
 
 
 def credit(store: Store, source_type: str, source_key: str, memory_id: str) -> None:

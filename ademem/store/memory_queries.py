@@ -133,6 +133,17 @@ def best_of_scope(store: Store, scope: str, owner: str | None, limit: int) -> li
     )
 
 
+def due_for_review(store: Store, now: str, limit: int | None) -> list[Memory]:
+    """Live memories whose date of review has come, the longest overdue first."""
+    return memories.find(
+        store,
+        f"review_after <= :now and {LIVE} and quarantine_reason is null",
+        "order by review_after, seq limit :limit",
+        now=now,
+        limit=-1 if limit is None else limit,
+    )
+
+
 def count_in_review(store: Store, most: int) -> int:
     """Count candidates, quarantined ones too, up to *most*."""
     row = store.db.execute(

@@ -301,6 +301,13 @@ def pin(id: str, act: Act, *, pinned: bool = True) -> Memory:
     )
 
 
+def renew(id: str, act: Act, review_after: datetime | None) -> Memory:
+    """Record that a memory was reviewed and still holds, until its next review."""
+    memory = memories.get(act.store, id)
+    _check_held(memory, act)
+    return _change(memory, act, "edit", review_after=review_after)
+
+
 def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
     """Change some fields, within the bounds and the redaction that a new memory meets."""
     memory = memories.get(act.store, id)
@@ -328,7 +335,8 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
         changes |= _provenance(memory, act, changes)
     if act.claimed_author is not None or "content" in changes or "title" in changes:
         changes["claimed_author"] = _claimed_author(memory, act)
-    changes["dedupe_key"] = dedupe_key(changes.get("content", memory.content), memory.topic_key)
+    topic_key = changes.get("topic_key", memory.topic_key)
+    changes["dedupe_key"] = dedupe_key(changes.get("content", memory.content), topic_key)
     return _change(memory, act, "edit", **changes)
 
 

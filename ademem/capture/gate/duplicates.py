@@ -212,7 +212,7 @@ def _is_name(token: str, starts_sentence: bool) -> bool:
 PART_CHARS = 20
 """Shortest part of a text that counts as a repetition."""
 
-UNLIKE = 0.1
+UNLIKE = 0.15
 """Jaccard similarity below which a revision is noted as a different statement."""
 
 

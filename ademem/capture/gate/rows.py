@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core.clock import timedelta
 from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier, Trust
 from ademem.core.text import dedupe_key, sha256_hex, unique, words
 from ademem.core.value import Value, replace
@@ -23,6 +24,10 @@ UNTRUSTED_CONFIDENCE = 0.5
 
 MERGE_GAIN = 0.05
 """Share of the missing confidence that a second, different origin adds."""
+
+REVIEW_DAYS = {Category.DECISION: 182, Category.PREFERENCE: 91}
+POLICY, POLICY_DAYS = "policy", 365
+"""Days after which a memory is to be reviewed: by category, and for policies."""
 
 RANK = {Trust.USER: 2, Trust.AGENT: 1, Trust.TOOL: 0, Trust.WEB: 0, Trust.IMPORT: 0}
 """Rank by which one writer's text may replace another's."""
@@ -113,7 +118,14 @@ def build_row(
         updated_at=now,
         last_accessed_at=now,
         promoted_at=now if state.status is Status.PROMOTED else None,
+        review_after=review_date(draft.category, draft.tags, now),
     )
+
+
+def review_date(category: str, tags: Iterable[str], now: datetime) -> datetime | None:
+    """Return when a memory is to be reviewed; None where it does not age."""
+    days = POLICY_DAYS if POLICY in tags else REVIEW_DAYS.get(Category(category))
+    return now + timedelta(days=days) if days else None
 
 
 def merge_row(

@@ -6,7 +6,7 @@ import os
 import shlex
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -142,9 +142,19 @@ def edit(
     content: Annotated[
         str | None, typer.Option("--content", help="New text; - reads standard input.")
     ] = None,
+    find: Annotated[
+        str | None, typer.Option("--find", help="Part of the text; --replace takes its place.")
+    ] = None,
+    replacement: Annotated[str | None, typer.Option("--replace", help="See --find.")] = None,
+    revision: Annotated[
+        int | None, typer.Option("--revision", help="Refuse unless it is at this revision.")
+    ] = None,
     title: Title = None,
     category: CategoryName = None,
     importance: ImportanceName = None,
+    topic_key: Annotated[
+        str | None, typer.Option("--topic-key", help="Its topic, which later texts replace.")
+    ] = None,
     tags: Tags = None,
     path: PathGlob = None,
     anchor: Anchors = None,
@@ -161,9 +171,12 @@ def edit(
     """Change a memory; without options the text opens in $EDITOR."""
     with open_project(project) as memories:
         require_person(memories, id, "edit")
-        given = {
+        given: dict[str, Any] = {
             "content": None if content is None else text_or_stdin(content),
+            "find": find,
+            "replacement": replacement,
             "title": title,
+            "topic_key": topic_key,
             "category": parse_choice(Category, category),
             "importance": parse_choice(Importance, importance),
             "tags": _tags(api.get(memories, id), tags, stop),
@@ -180,7 +193,7 @@ def edit(
             if edited.strip() in ("", api.get(memories, id).content):
                 raise UsageError("nothing was changed", "save the editor's file, or pass --content")
             changes["content"] = edited
-        memory = api.edit(memories, id, **changes)
+        memory = api.edit(memories, id, revision=revision, **changes)
     show.one("edited", memory, as_json)
 
 

@@ -66,7 +66,7 @@ Candidates = Annotated[bool, typer.Option("--candidates", help="Unconfirmed memo
 @app.command()
 def add(
     text: Text,
-    category: CategoryName = "fact",
+    category: CategoryName = None,
     scope: ScopeName = None,
     owner: Owner = None,
     importance: ImportanceName = "medium",
@@ -82,6 +82,9 @@ def add(
     path: PathGlob = None,
     anchor: Anchors = None,
     command: Commands = None,
+    operation_id: Annotated[
+        str, typer.Option("--operation-id", help="Of this write; a retry with it writes nothing.")
+    ] = "",
     project: Project = None,
     dry_run: DryRun = False,
     explain: Explain = False,
@@ -92,7 +95,7 @@ def add(
     with open_project(project) as memories:
         draft = Draft(
             content=text_or_stdin(text),
-            category=category or type_ or "fact",
+            category=api.categorize(category, type_),
             importance=importance or "medium",
             title=title,
             topic_key=topic_key,
@@ -108,7 +111,8 @@ def add(
         if dry_run or (judged and not as_json):
             show.steps(judged, as_json)
         if not dry_run:
-            show.verdict(api.write(memories, draft), as_json, judged)
+            written = api.write(memories, draft, operation_id=operation_id)
+            show.verdict(written, as_json, judged)
             if (pin or strict) and not by_person:
                 show.echo("a person pins and confirms it: `ademem review`", err=True)
 
@@ -120,7 +124,7 @@ def learn(
     ],
     bead: Annotated[str | None, typer.Option("--bead", help="The task it comes from.")] = None,
     type_: Annotated[
-        str, typer.Option("--type", "-t", help="learned, decision, fact, pattern, …")
+        str, typer.Option("--type", "-t", help="learned, decision, bugfix, pattern, …")
     ] = "learned",
     tags: Tags = None,
     key: Annotated[str | None, typer.Option("--key", help="Replaces what has this key.")] = None,
@@ -128,20 +132,28 @@ def learn(
     as_json: AsJson = False,
 ) -> None:
     """Write a lesson, as `bd comment ID "LEARNED: …"` does."""
-    from ademem.capture.learned import CATEGORY
-
-    if type_.upper() not in CATEGORY:
-        raise UsageError(f"no type {type_!r}", ", ".join(name.lower() for name in CATEGORY))
     with open_project(project) as memories:
         written = api.learn(
             memories,
             text_or_stdin(text),
-            prefix=type_.upper(),
+            type=type_,
             bead=bead,
             tags=split_words(tags),
             key=key,
         )
         show.verdict(written, as_json)
+
+
+@app.command("topic-key")
+def topic_key(
+    text: Text,
+    type_: Type = None,
+    title: Title = None,
+    as_json: AsJson = False,
+) -> None:
+    """Suggest a key under which later texts replace TEXT."""
+    key = api.suggest_topic_key(type_, title, text_or_stdin(text))
+    show.report({"topic_key": key}, [key], as_json=as_json)
 
 
 @app.command()

@@ -68,6 +68,10 @@ def review(
     reject: Annotated[
         bool, typer.Option("--reject", help="Reject all that are chosen, in one act.")
     ] = False,
+    due: Annotated[bool, typer.Option("--due", help="List those to be read again.")] = False,
+    reviewed: Annotated[
+        str | None, typer.Option("--reviewed", metavar="ID", help="This one still holds.")
+    ] = None,
     settle: Annotated[
         tuple[str, str] | None,
         typer.Option("--settle", metavar="ID OTHER", help="Accept both memories of a conflict."),
@@ -93,6 +97,10 @@ def review(
             line = "both are kept as true" if known else "no conflict between them was known"
             show.report({"settled": known}, [line], as_json=as_json)
             raise typer.Exit(0 if known else NO)
+        if reviewed:
+            return show.one("still holds:", api.mark_reviewed(memories, reviewed), as_json)
+        if due:
+            return show.memories(api.list_due(memories, limit), as_json=as_json)
         enrolment.register_typed(memories.project, memories.store, memories.environment)
         list_waiting = api.review_imported if imported else api.review
         waiting = list_waiting(memories, limit, selection)

@@ -43,3 +43,29 @@ def test_a_long_text_is_shown_in_parts(ademem):
         + ademem.json("get", id, "--offset", str(second["next_offset"]))["content"]
         == text.strip()
     )
+
+
+def test_a_type_decides_about_the_category(ademem):
+    added = ademem.json("add", "The parser fails on tabs", "--type", "bugfix")["memory"]
+    learned = ademem.json("learn", "Redis drops idle locks", "--type", "bugfix")["memory"]
+
+    assert (added["category"], added["tags"]) == ("gotcha", ["bugfix"])
+    assert learned["category"] == "gotcha"
+    assert "bugfix" in learned["tags"]
+    assert "no type 'nonsense'" in ademem("learn", "x", "--type", "nonsense")
+
+
+def test_a_due_memory_is_listed_marked_and_edited_in_part(ademem):
+    id = ademem.json("add", "Use Redis for locks", "-c", "decision", "--operation-id", "1")[
+        "memory"
+    ]["id"]
+
+    assert ademem.json("review", "--due")["memories"] == []
+    assert ademem.json("review", "--reviewed", id)["id"] == id
+    edited = ademem.json("edit", id, "--find", "Redis", "--replace", "Valkey", "--revision", "2")
+    assert edited["content"] == "Use Valkey for locks"
+    assert "at revision 3, not 2" in ademem("edit", id, "--content", "x", "--revision", "2")
+    assert (
+        ademem("topic-key", "Use Redis for locks", "--type", "decision")
+        == "decision/use-redis-for-locks\n"
+    )

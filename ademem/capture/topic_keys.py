@@ -1,0 +1,50 @@
+"""Keys of topics, `family/segment`: the form of a given one, and the suggestion for a text."""
+
+from __future__ import annotations
+
+import re
+
+from ademem.core.text import fold, sha256_hex, words
+
+KEY_CHARS, SEGMENT_CHARS = 120, 100
+SUGGESTED_WORDS = 8
+
+FAMILIES = {
+    "architecture": ("architecture", "design", "module", "layer", "component", "schema"),
+    "bug": ("bug", "bugfix", "fix", "gotcha", "crash", "error", "fails", "failure", "regression"),
+    "decision": ("decision", "decided", "chose", "choose", "policy", "instead"),
+    "pattern": ("pattern", "convention", "procedure", "style", "always", "never"),
+    "config": ("config", "configuration", "setting", "environment", "variable", "flag", "port"),
+    "discovery": ("discovery", "discovered", "found", "fact", "turns"),
+    "learning": ("learning", "learned", "lesson", "preference"),
+    "session": ("session", "session_summary", "handoff", "episode", "digest"),
+}
+"""Types and words of each family; the first one with a word of the text is chosen."""
+OTHER = "topic"
+"""Family of a text with none of them."""
+
+
+def normalize_key(key: str) -> str | None:
+    """Return the key in lower-case letters, digits and hyphens; None where nothing is left."""
+    segments = [_segment(part) for part in key.split("/")]
+    return "/".join(filter(None, segments))[:KEY_CHARS].rstrip("/-") or None
+
+
+def suggest_key(type: str | None, title: str | None, content: str) -> str:
+    """Return the same key for the same type and text; different texts of any script differ."""
+    about = title or " ".join(content.split()[:SUGGESTED_WORDS])
+    segment = _segment(about) or sha256_hex(about)[:8]
+    return f"{_family(type, about)}/{segment}"
+
+
+def _family(type: str | None, text: str) -> str:
+    said = words(text)
+    for wanted in ({(type or "").strip().lower()}, said):
+        for family, named in FAMILIES.items():
+            if not wanted.isdisjoint(named):
+                return family
+    return OTHER
+
+
+def _segment(text: str) -> str:
+    return re.sub(r"[^\w]+|_+", "-", fold(text))[:SEGMENT_CHARS].strip("-")
