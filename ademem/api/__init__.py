@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 FUNCTIONS = {
     "searching": """
         recall search find_similar list_memories get find_related verify verify_change
-        list_doubtful find_astray list_candidates list_best list_embedded
+        list_doubtful find_astray find_later list_candidates list_best list_embedded
     """,
     "browsing": "find read_part timeline",
     "sessions": """

@@ -186,8 +186,7 @@ def timeline(
 
 def _marks(hit: Hit) -> list[str]:
     weak = ["weak"] if hit.weak else []
-    relation = "superseded" if hit.is_superseded else "contradicted"
-    return weak + ([f"{relation}-by-{hit.against}"] if hit.against else [])
+    return weak + ([hit.later.flag] if hit.later else [])
 
 
 def _write_cursor(head: Row, rest: list[tuple[int, float]]) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ademem.search.embedding import Embedder
     from ademem.search.engine import Results
     from ademem.search.parameters import Parameters
+    from ademem.store.relations import Later
     from ademem.store.runtime import Runtime
     from ademem.synthesis.anchor_verification import Checked
 
@@ -135,6 +136,15 @@ def find_related(runtime: Runtime, id: str) -> dict[str, list[str]]:
         "merged into": into,
     }
     return {name: ids for name, ids in found.items() if ids}
+
+
+def find_later(runtime: Runtime, found: Iterable[Memory]) -> dict[str, Later]:
+    """Map ids to the latest memory that says something else, where there is one."""
+    from ademem.store import relations
+
+    ids = {memory.seq: memory.id for memory in found}
+    later = relations.find_later(runtime.store, sorted(ids))
+    return {ids[seq]: each for seq, each in later.items()}
 
 
 def verify(runtime: Runtime, *, fix: bool = False) -> list[Checked]:

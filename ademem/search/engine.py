@@ -153,7 +153,7 @@ def recall(
 
 def current(results: Results) -> list[Hit]:
     """The hits that no other one replaces, for a reader who did not ask."""
-    return [hit for hit in results.hits if not hit.is_superseded]
+    return [hit for hit in results.hits if not (hit.later and hit.later.replaces)]
 
 
 def as_shown(hits: Iterable[Hit]) -> list[Shown]:

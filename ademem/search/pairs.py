@@ -42,12 +42,7 @@ def order_pairs(
             if other.seq not in placed and not _names_earlier(query, hit.memory, later_one):
                 first = found.get(other.seq) or _found_by(hit, added[other.seq])
                 placed[other.seq] = _raise_to(first, hit)
-            hit = replace(
-                hit,
-                against=other.id,
-                against_at=other.at[:10],
-                is_superseded=other.replaces,
-            )
+            hit = replace(hit, later=other)
         elif hit.memory.superseded_by:
             continue
         placed.setdefault(hit.memory.seq, hit)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ademem.search.query import Query
     from ademem.store import Store
     from ademem.store.filters import Filters
+    from ademem.store.relations import Later
 
     Signals = dict[str, float]
 
@@ -54,12 +55,8 @@ class Ranked(Value):
     """It most likely does not answer the question."""
     missing: tuple[str, ...] = ()
     """Words of the question that it does not contain."""
-    against: str = ""
-    """Id of a later memory that says something else."""
-    against_at: str = ""
-    """When that was last learned, as a date."""
-    is_superseded: bool = False
-    """That memory replaced it, or most likely did; otherwise a person has to decide."""
+    later: Later | None = None
+    """A later memory that says something else."""
 
 
 class Hit(Ranked):

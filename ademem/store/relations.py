@@ -58,6 +58,16 @@ class Later(Value):
         """True unless a person has to decide which of the two holds."""
         return self.relation == SUPERSEDES
 
+    @property
+    def flag(self) -> str:
+        """The flag of the earlier memory."""
+        return f"{'superseded' if self.replaces else 'contradicted'}-by-{self.id}"
+
+    @property
+    def mark(self) -> str:
+        """The same with the date, for people."""
+        return f"{self.flag.partition('-')[0]} by {self.id}, {self.at[:10]}"
+
 
 def _learned(memory: str) -> str:
     """SQL for the time when a memory was learned, or last confirmed."""

@@ -81,10 +81,8 @@ def test_a_decision_that_is_taken_back_leaves_both_to_be_decided(world, write, e
         hits = api.search(memories, "which package manager").hits
         (pair,) = api.list_conflicts(memories)
 
-    assert [(hit.memory.id, hit.against, hit.is_superseded) for hit in hits] == [
-        (new.id, "", False),
-        (old.id, new.id, False),
-    ]
+    assert [hit.memory.id for hit in hits] == [new.id, old.id]
+    assert [hit.later and hit.later.flag for hit in hits] == [None, f"contradicted-by-{new.id}"]
     assert (pair.left, pair.right, pair.relation) == (old.id, new.id, "conflicts_with")
 
 

@@ -57,7 +57,8 @@ def test_the_later_one_is_found_by_what_the_earlier_says(pair, ask):
 
     first, second = ask("which package manager").hits
     assert (first.memory, second.memory) == (new, old)
-    assert (first.against, second.against, second.against_at) == ("", new.id, "2026-01-31")
+    assert not first.later
+    assert second.later.mark == f"superseded by {new.id}, 2026-01-31"
 
 
 def test_a_question_that_names_the_earlier_value_asks_for_the_earlier_one(pair, texts):
@@ -83,7 +84,7 @@ def test_a_memory_that_the_filters_hide_is_not_added(pair, ask):
     )
 
     (hit,) = ask("which package manager").hits
-    assert (hit.memory.content, hit.against) == ("yarn is the package manager", "")
+    assert (hit.memory.content, hit.later) == ("yarn is the package manager", None)
 
 
 def test_who_did_not_ask_is_not_shown_what_was_replaced(pair, ask):
@@ -109,7 +110,7 @@ def test_a_memory_that_is_not_shown_outdates_nothing(pair, ask, later):
     pair(**later)
     (old, *_) = [hit for hit in ask(QUESTION).hits if hit.memory.content == OLD]
 
-    assert not old.against
+    assert not old.later
 
 
 def test_a_memory_that_was_learned_again_since_is_the_later_one(store, pair, texts):
@@ -133,7 +134,8 @@ class TestWhatWasSuperseded:
         transitions.supersede(old.id, act(store), new.id)
 
         hits = ask("which package manager").hits
-        assert [(hit.memory.id, hit.against) for hit in hits] == [(new.id, ""), (old.id, new.id)]
+        assert [hit.memory.id for hit in hits] == [new.id, old.id]
+        assert [hit.later and hit.later.id for hit in hits] == [None, new.id]
 
     def test_leads_to_the_heir_of_its_heir(self, store, pair, keep, texts):
         old, new = pair(SUPERSEDES, "yarn is the package manager", "We switched to pnpm")

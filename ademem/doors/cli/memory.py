@@ -189,7 +189,7 @@ def recall(
         filters = _filters(category, type_, scope, owner, path, branch, statuses)
         if recent_ is not None or (not query and type_):
             newest = api.list_memories(memories, filters, 10 if recent_ is None else recent_)
-            show.memories(newest, as_json=as_json)
+            show.memories(newest, api.find_later(memories, newest), as_json=as_json)
             raise typer.Exit(show.exit_code(newest))
         if not query.strip():
             raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
@@ -290,8 +290,9 @@ def get(
             return None
         memory = show.require_readable(api.get(memories, id))
         astray, related = api.find_astray(memories, [memory]), api.find_related(memories, memory.id)
+        later = api.find_later(memories, [memory]).get(memory.id)
     if as_json:
-        row = show.memory_json(memory, astray=astray)
+        row = show.memory_json(memory, astray=astray, later=later)
         row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
         if offset is not None:
             row["content"], row["next_offset"] = api.read_part(memory.content, offset)
@@ -299,7 +300,7 @@ def get(
     elif offset is not None:
         show.say(api.read_part(memory.content, offset)[0])
     else:
-        show.whole(memory, astray, related)
+        show.whole(memory, astray, related, later)
     return None
 
 
@@ -329,7 +330,8 @@ def list_(
         else:
             filters = _filters(category, type_, scope, owner, None, branch, statuses)
             found = api.list_memories(memories, filters, limit)
-    show.memories(found, as_json=as_json)
+        later = {} if at else api.find_later(memories, found)
+    show.memories(found, later, as_json=as_json)
 
 
 def _filters(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.files.project_brief import CoreMemory
     from ademem.search.engine import Hit, Results
+    from ademem.store.relations import Later
     from ademem.store.runtime import Runtime
 
     Row = TypeVar("Row")
@@ -130,7 +131,7 @@ def memory_json(
     memory: Memory,
     score: float | None = None,
     astray: Mapping[str, str] = NOTHING,
-    against: str = "",
+    later: Later | None = None,
 ) -> dict[str, Any]:
     """Return the documented keys of a memory; times are ISO 8601 in UTC."""
     withheld = is_withheld(memory)
@@ -166,7 +167,7 @@ def memory_json(
             "branch": memory.source_branch,
             "claimed_author": memory.claimed_author,
         },
-        "flags": flags(memory, astray, against),
+        "flags": flags(memory, astray, later.flag if later else ""),
     }
 
 
@@ -174,8 +175,7 @@ def results_json(
     found: Results, *, explain: bool = False, astray: Mapping[str, str] = NOTHING
 ) -> dict[str, Any]:
     def row(hit: Hit) -> dict[str, Any]:
-        against = f"{_relation(hit)}-by-{hit.against}" if hit.against else ""
-        keys = memory_json(hit.memory, hit.score, astray, against)
+        keys = memory_json(hit.memory, hit.score, astray, hit.later)
         keys |= {"weak": hit.weak, "missing": list(hit.missing)}
         return keys | {"signals": hit.signals} if explain else keys
 
@@ -209,7 +209,7 @@ def results(found: Results, *, as_json: bool, explain: bool, astray: Mapping[str
         text
         for hit in found.hits
         for text in (
-            line(hit.memory, astray=astray, against=_against(hit)) + _weakness(hit),
+            line(hit.memory, astray=astray, later=hit.later) + _weakness(hit),
             *(["    " + explain_hit(hit)] if explain else []),
         )
     )
@@ -231,15 +231,6 @@ def preview_line(row: Mapping[str, Any], *, focus: bool = False) -> str:
     return f"{'> ' if focus else ''}{row['id']}  [{row['category']}] {title}{row['text']}{marks}"
 
 
-def _relation(hit: Hit) -> str:
-    return "superseded" if hit.is_superseded else "contradicted"
-
-
-def _against(hit: Hit) -> str:
-    """Return the mark of a hit of which a later memory says something else."""
-    return f"{_relation(hit)} by {hit.against}, {hit.against_at}" if hit.against else ""
-
-
 def _weakness(hit: Hit) -> str:
     """Return the mark of a weak hit, with the words that it lacks."""
     if not hit.weak:
@@ -255,13 +246,17 @@ def one(done: str, memory: Memory, as_json: bool) -> None:
         say(f"{done} {line(memory, 120)}")
 
 
-def memories(found: Sequence[Memory], *, as_json: bool) -> None:
+def memories(
+    found: Sequence[Memory], later: Mapping[str, Later] | None = None, *, as_json: bool
+) -> None:
+    """Print memories with their dates, and name the later one that says something else."""
+    later = later or {}
     listing(
         "memories",
         found,
         as_json=as_json,
-        row_json=memory_json,
-        lines=lambda memory: [line(memory)],
+        row_json=lambda memory: memory_json(memory, later=later.get(memory.id)),
+        lines=lambda memory: [line(memory, later=later.get(memory.id), dated=True)],
         none="no memories",
     )
 
@@ -297,13 +292,20 @@ def waiting(
 
 
 def line(
-    memory: Memory, chars: int = 300, astray: Mapping[str, str] = NOTHING, against: str = ""
+    memory: Memory,
+    chars: int = 300,
+    astray: Mapping[str, str] = NOTHING,
+    later: Later | None = None,
+    *,
+    dated: bool = False,
 ) -> str:
     """Return one memory on one line."""
     from ademem.core.text import preview
 
     came = untrusted.import_label(memory.claimed_author or "")
-    found = [*(["pinned"] if memory.is_pinned else []), *flags(memory, astray, against)]
+    found = [f"{memory.created_at:%Y-%m-%d}"] if dated else []
+    found += ["pinned"] if memory.is_pinned else []
+    found += flags(memory, astray, later.mark if later else "")
     marks = ", ".join(came if mark == CAME else mark for mark in found)
     title = f"{memory.title}: " if memory.title else ""
     content = WITHHELD if is_withheld(memory) else preview(title + memory.content, chars)
@@ -315,11 +317,12 @@ def whole(
     memory: Memory,
     astray: Mapping[str, str] = NOTHING,
     related: Mapping[str, Iterable[str]] = NOTHING,
+    later: Later | None = None,
 ) -> None:
     """Print one memory with all its attributes."""
     beside = (f"{name}: {' '.join(ids)}" for name, ids in related.items())
     text = memory.content.split("\n")
-    fenced((line(memory, 80, astray), "", *text, "", *_attributes(memory), *beside))
+    fenced((line(memory, 80, astray, later), "", *text, "", *_attributes(memory), *beside))
 
 
 def _attributes(memory: Memory) -> Iterator[str]:

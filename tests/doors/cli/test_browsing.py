@@ -69,3 +69,20 @@ def test_a_due_memory_is_listed_marked_and_edited_in_part(ademem):
         ademem("topic-key", "Use Redis for locks", "--type", "decision")
         == "decision/use-redis-for-locks\n"
     )
+
+
+def test_a_list_shows_dates_and_names_the_later_of_two_facts(ademem):
+    earlier = ademem.json("add", "yarn is the package manager")["memory"]["id"]
+    ademem.inside()
+    row = ademem.json("add", "We switched to pnpm")["memory"]
+    ademem.outside()
+
+    later, day = row["id"], row["created_at"][:10]
+    first, second = ademem("list", "--all").splitlines()
+    assert first.startswith(later)
+    assert first.endswith(f"({day}, candidate)")
+    assert second.startswith(earlier)
+    assert second.endswith(f"({day}, contradicted by {later}, {day})")
+    assert f"(contradicted by {later}, {day})" in ademem("get", earlier)
+    for row in (ademem.json("list", "--all")["memories"][1], ademem.json("get", earlier)):
+        assert f"contradicted-by-{later}" in row["flags"]
