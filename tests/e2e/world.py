@@ -65,6 +65,8 @@ class World:
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
             "DISABLE_INSTALLATION_CHECKS": "1",
+            "MCP_CONNECT_TIMEOUT_MS": "60000",  # a busy machine is slow to start a server
+            "MCP_CONNECTION_NONBLOCKING": "0",
             "IS_SANDBOX": "1",  # root may only then skip permissions
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",

@@ -18,7 +18,7 @@ ReadOnly = Annotated[bool, typer.Option("--read-only", help="Only tools that cha
 
 @app.command()
 def mcp(project: Project = None, tools: Tools = "core", read_only: ReadOnly = False) -> None:
-    """Serve the tools of memory by MCP on standard input and output."""
+    """Serve memory to other programs by MCP."""
     from ademem.doors.mcp.tools import choose
 
     chosen = choose(tools, read_only=read_only)

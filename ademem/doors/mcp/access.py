@@ -112,8 +112,18 @@ class Caller:
                 self.session_id = f"mcp-{name[:40].lower() or 'client'}-{secrets.token_hex(6)}"
             return self.session_id
 
+    def begin_session(self, memories: Runtime) -> None:
+        """Add the session that this process is to the project."""
+        with self.lock:
+            if memories.project.root not in self.opened:
+                api.start_session(memories, self.session_id, self.cwd, source="mcp")
+                self.opened[memories.project.root] = memories.project
+
     def close(self) -> None:
-        """End the session of this process."""
+        """End the session that this process is, in all its projects."""
+        for root in self.opened:
+            with api.open_memories(root, environment=self.environment, catch_up=False) as memories:
+                api.end_session(memories, self.session_id, reason="mcp")
 
 
 class Call:
@@ -144,13 +154,15 @@ class Call:
             self.runtime.store.db.interrupt()
 
     @contextmanager
-    def open(self, found: Project) -> Iterator[Runtime]:
+    def open(self, found: Project, *, writes: bool) -> Iterator[Runtime]:
         """Open a project of the call, in the session that makes it."""
         environment = dict(self.caller.environment) | {"CLAUDECODE": "1"}
         with api.open_memories(found.root, environment=environment) as memories:
             self.runtime = memories
             self.turn = self._find_turn(memories.store)
             environment[SESSION_ID] = self.turn.session_id
+            if writes and self.turn.session_id == self.caller.session_id:
+                self.caller.begin_session(memories)
             yield memories
 
     def origin(self) -> Origin:

@@ -75,7 +75,7 @@ class Tool(Value):
         answers: list[dict[str, Any]] = []
         for found in projects:
             try:
-                with call.open(found) as memories:
+                with call.open(found, writes=not self.reads) as memories:
                     answer = run(memories, call, **arguments)
             except NotFound:
                 if found is projects[-1] and not answers:

@@ -125,6 +125,17 @@ def test_a_write_lands_in_the_session_that_made_it(world, call, meta, environmen
     assert row[1] == ("a7" if session == "s7" else None)
 
 
+def test_the_session_of_a_process_ends_with_it(world, call):
+    call("memory_status", {})
+    assert world.row("select count(*) from sessions")[0] == 0
+
+    added = call("memory_add", {"content": LESSON})
+    row = world.row("select id, ended_at is not null, last_source from sessions")
+    assert tuple(row)[1:] == (1, "mcp")
+    assert world.row("select source_session_id from unified_memories")[0] == row["id"]
+    assert call("memory_timeline", {"id": added.id}).session["id"] == row["id"]
+
+
 def test_what_a_turn_read_in_the_web_is_of_the_web(world, call):
     turn = {"session_id": "s7", "prompt_id": "p7"}
     world.fire("post_tool_use", **turn, tool_name="WebFetch", tool_input={}, tool_use_id="w")

@@ -1,0 +1,90 @@
+"""Memory by MCP in the real client: its search lifts the guard, what it saves briefs the next."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from .product import Product, watched
+from .script import Call, delegate, helper, model, person, write
+from .world import World, opened
+
+pytestmark = [pytest.mark.e2e, pytest.mark.contract]
+
+RULE = "Never edit src/auth.py by hand; `make auth` writes it"
+LESSON = "Login tokens expire in UTC, because the gateway has no time zone"
+AGENTS = "Session ids are random, because counters leaked how many users there are"
+SERVER, PLUGIN = "mcp__ademem__", "mcp__plugin_ademem_ademem__"
+
+
+@pytest.fixture
+def armed(claude: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Product]:
+    """The product with its server, as a plugin or as the project's."""
+    with opened(claude, tmp_path) as world, watched(world) as product:
+        product.enrol()
+        if request.param == PLUGIN:
+            product.plug_in()
+        else:
+            product.install()
+            entry = {"command": str(Path(sys.executable).parent / "ademem"), "args": ["mcp"]}
+            servers = tmp_path / "servers.json"
+            servers.write_text(json.dumps({"mcpServers": {"ademem": entry}}))
+            world.options += ("--mcp-config", str(servers))
+        product.know(RULE)
+        yield product
+
+
+def rows(world: World) -> dict[str, tuple[str, str | None, str]]:
+    """Session, subagent and source of each memory, by its text."""
+    with closing(sqlite3.connect(world.project / ".ade/ade.db")) as db:
+        found = db.execute(
+            "select content, source_session_id, agent_id, source_type from unified_memories"
+        ).fetchall()
+    return {content: (session, agent, kind) for content, session, agent, kind in found}
+
+
+@pytest.mark.parametrize(
+    ("armed", "server", "mode"),
+    [
+        pytest.param(SERVER, SERVER, "strict", id="of the project, strict"),
+        pytest.param(PLUGIN, PLUGIN, "consult", id="of the plugin, consult"),
+    ],
+    indirect=["armed"],
+)
+def test_a_search_by_mcp_precedes_a_write_and_what_is_saved_briefs_the_next_session(
+    armed: Product, server: str, mode: str
+) -> None:
+    world = armed.world
+    world.configure(f'[guard]\nmode = "{mode}"\n')
+    file = world.project / "src/auth.py"
+    file.parent.mkdir()
+    session = world.chat(
+        person("Fix the login bug in src/auth.py"),
+        model(write(file, "early\n")),
+        model(Call(f"{server}memory_search", {"query": "login auth"})),
+        model(write(file)),
+        model(Call(f"{server}memory_add", {"content": LESSON, "category": "gotcha"})),
+        model(delegate("Look at the session ids.")),
+        helper(Call(f"{server}memory_add", {"content": AGENTS})),
+        helper("Done."),
+        model("Fixed."),
+    )
+    denied, found, written, saved, *_ = (request.results for request in session.requests[1:])
+
+    assert [denied[0].is_error, found[0].is_error, written[0].is_error] == [True, False, False]
+    assert json.loads(found[0].text)["memories"][0]["text"] == RULE
+    assert json.loads(saved[0].text)["accepted"]
+    assert file.read_text() == "written\n"
+    by_mcp = rows(world)
+    assert by_mcp[LESSON] == (session.id, None, "mcp")
+    assert by_mcp[AGENTS][0] == session.id
+    assert by_mcp[AGENTS][1]
+
+    after = world.chat(person("Hello"), model("Hello."))
+    assert LESSON in after.requests[0].text
