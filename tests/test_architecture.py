@@ -359,6 +359,8 @@ OPENERS = {
     "core/failure_log.py": "makes the user's own folder for logs",
     "doors/cli/": "files that the person named on the command line, and the log of crashes",
     "files/beads.py": "files that the person named",
+    "files/readers/": "files that the person named",
+    "store/foreign.py": "is there a log beside a database that the person named",
     "api/install/": "settings of the client and hooks of git",
     "api/evaluation/__init__.py": "a temporary project",
     "worker/read_only.py": "a copy of the checked database, in the user's cache folder",

@@ -54,7 +54,7 @@ FUNCTIONS = {
     """,
     "files": """
         inspect_files check_files preview_files refresh_files import_files read_pending_brief
-        export_memories import_lines import_beads import_feedback
+        export_memories import_lines import_beads import_feedback import_foreign compare_foreign
         get_brief update_brief list_agents
     """,
     "upkeep": "work is_worker_running sweep consolidate scrub sync_commits download_model",

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ademem.capture.feedback import FeedbackReport
 from ademem.core import clock, configuration, confined, project
@@ -24,6 +24,9 @@ from ademem.store.runtime import Runtime, is_writable, open_runtime
 from ademem.sync import checks, importer, mirror
 from ademem.sync.import_context import ImportReport
 from ademem.sync.mirror import Preview, Refreshed
+
+if TYPE_CHECKING:
+    from ademem.files import readers
 
 RELATED_AT_ONCE = 1000
 """Imported memories up to which a command compares them; that takes 2 ms each."""
@@ -205,6 +208,45 @@ def import_beads(runtime: Runtime, source: str) -> Imported:
     imported = beads.import_files(source, runtime.store, runtime.settings.gate, runtime.clock())
     beads.save_misread(imported.misread, runtime.project)
     return imported
+
+
+def import_foreign(
+    runtime: Runtime,
+    path: str,
+    *,
+    format: str = "auto",
+    project: str = "",
+    personal: bool = False,
+    dry_run: bool = False,
+) -> readers.Report:
+    """Import the memories of another program; *project* is one of the source's.
+
+    Raises UsageError where the format or the project is not certain.
+    """
+    from ademem.files import readers
+
+    job = readers.Job(
+        store=runtime.store,
+        settings=runtime.settings.gate,
+        now=runtime.clock(),
+        personal=personal,
+        project=project,
+        dry_run=dry_run,
+    )
+    return readers.import_from(readers.find_reader(format, path), path, job)
+
+
+def compare_foreign(
+    runtime: Runtime, path: str, *, format: str = "auto", project: str = ""
+) -> tuple[str, list[readers.Comparison]]:
+    """Return the format at the path, and what of it is imported, by project of the source."""
+    from ademem.files import readers
+
+    reader = readers.find_reader(format, path)
+    job = readers.Job(
+        store=runtime.store, settings=runtime.settings.gate, now=runtime.now, project=project
+    )
+    return reader.name, readers.compare(reader, path, job)
 
 
 def import_feedback(runtime: Runtime, text: str) -> FeedbackReport:

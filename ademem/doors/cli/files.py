@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from difflib import unified_diff
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,10 +34,19 @@ from ademem.doors.cli.options import (
     stdin,
 )
 from ademem.files import project_brief
+from ademem.files.readers import NAMES as FOREIGN
+from ademem.files.readers import Report
+from ademem.store.runtime import Runtime
 from ademem.sync.import_context import ImportReport
 from ademem.sync.merging import merge_versions
 from ademem.sync.mirror import File, Preview
 from ademem.sync.tracked_files import NOT_TEXT
+
+
+class Destination(StrEnum):
+    PROJECT = "project"
+    PERSONAL = "personal"
+
 
 files = typer.Typer(help="The git-reviewable files of memory.", no_args_is_help=True)
 core = typer.Typer(help="The project brief.", no_args_is_help=True)
@@ -287,22 +297,50 @@ def set_core(
 @app.command("import")
 def import_(
     source: Annotated[
-        str, typer.Argument(metavar="FILE|DIR|-", help="- is standard input, DIR for beads.")
+        str,
+        typer.Argument(metavar="FILE|DIR|-", help="- is standard input, of jsonl and pr alone."),
     ],
     format: Annotated[
         str,
         typer.Option(
-            "--format", help="jsonl, ademem (our own export), beads, or pr (JSON of `gh`)."
+            "--format",
+            help="jsonl, ademem (our own export), beads, pr (JSON of `gh`), auto, or one of:"
+            f" {', '.join(FOREIGN)}.",
         ),
     ] = "jsonl",
+    as_: Annotated[
+        Destination, typer.Option("--as", help="personal: your own, in every project.")
+    ] = Destination.PROJECT,
+    from_project: Annotated[
+        str, typer.Option("--from-project", help="One of the source's projects.", metavar="NAME")
+    ] = "",
+    status: Annotated[
+        bool, typer.Option("--status", help="Count what is imported and what is new, only.")
+    ] = False,
+    dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Import memories through the gate. A second run changes nothing."""
     if format == "pr":
         return _import_feedback(source, project, as_json)
+    if format in ("auto", *FOREIGN):
+        with open_project(project) as memories:
+            if status:
+                return _compare_foreign(memories, source, format, from_project, as_json)
+            report = api.import_foreign(
+                memories,
+                source,
+                format=format,
+                project=from_project,
+                personal=as_ is Destination.PERSONAL,
+                dry_run=dry_run,
+            )
+        return _show_foreign(report, dry_run, as_json)
     if format not in ("jsonl", "ademem", "beads"):
-        raise UsageError(f"no format {format!r}", "jsonl, ademem, beads or pr")
+        raise UsageError(f"no format {format!r}", f"jsonl, beads, pr, auto, {', '.join(FOREIGN)}")
+    if from_project or status or dry_run or as_ is Destination.PERSONAL:
+        raise UsageError(f"{format} has no such option", "leave it out, or name another format")
     with open_project(project) as memories:
         if format == "beads":
             imported = api.import_beads(memories, source)
@@ -320,6 +358,33 @@ def import_(
     for number, message in imported.errors:
         show.echo(f"line {number}: {message}", err=True)
     return None
+
+
+def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
+    counts = {
+        name: getattr(report, name)
+        for name in ("inserted", "merged", "known", "rejected", "prompts")
+    }
+    if as_json:
+        skipped = [as_dict(each) for each in report.skipped]
+        head = {"format": report.format, "dry_run": dry_run}
+        return show.json(head | counts | {"skipped": skipped, "dropped": report.dropped})
+    would = "would be " if dry_run else ""
+    figures = ", ".join(f"{count} {would}{name}" for name, count in counts.items() if count)
+    show.echo(f"{report.format}: {figures or 'nothing there'}")
+    for each in report.skipped:
+        show.say(f"skipped {each.where}: {each.why}", err=True)
+    show.echo(f"not imported: {report.dropped}", err=True)
+    return None
+
+
+def _compare_foreign(
+    memories: Runtime, source: str, format: str, from_project: str, as_json: bool
+) -> None:
+    name, found = api.compare_foreign(memories, source, format=format, project=from_project)
+    lines = [f"{each.project or name}: {each.known} imported, {each.new} new" for each in found]
+    rows = [as_dict(each) for each in found]
+    show.report({"format": name, "count": len(rows), "projects": rows}, lines, as_json=as_json)
 
 
 def _import_feedback(source: str, project: str | None, as_json: bool) -> None:

@@ -1,0 +1,175 @@
+"""Import the memories of other programs through the write gate, each item once."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from datetime import datetime
+
+from ademem.core.errors import UsageError
+from ademem.core.memory import Draft, Origin, Scope, Status, Trust
+from ademem.core.redaction import redact
+from ademem.core.settings import GateSettings
+from ademem.core.text import sha256_hex
+from ademem.core.value import Value
+from ademem.files import records
+from ademem.files.readers import databases, exports, notes
+from ademem.files.readers.items import Item, Prompt, Reader, Skipped
+from ademem.files.records import Import
+from ademem.store import Store, database, ledger, sessions
+
+READERS: tuple[Reader, ...] = (*databases.READERS, *exports.READERS, *notes.READERS)
+AUTO = "auto"
+NAMES = tuple(dict.fromkeys(reader.name for reader in READERS))
+
+
+class Several(UsageError):
+    """The path fits several formats or has several projects."""
+
+
+class Job(Value):
+    """An import: where to, as whose memories, and whether it is only tried."""
+
+    store: Store
+    settings: GateSettings
+    now: datetime
+    personal: bool = False
+    """All items are the person's own, for every project."""
+    project: str = ""
+    """The project of the source; empty where it has one."""
+    dry_run: bool = False
+
+
+class Report(Value):
+    format: str
+    inserted: int = 0
+    merged: int = 0
+    known: int = 0
+    """Items that were imported before."""
+    rejected: int = 0
+    """Items that the gate refused; its log has the reasons."""
+    prompts: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    dropped: str = ""
+    """What the format has that is not imported."""
+
+
+class Comparison(Value):
+    """How many items of one project of a source are imported, and how many are not."""
+
+    project: str
+    known: int
+    new: int
+
+
+def find_reader(name: str, path: str) -> Reader:
+    """Return the reader of a format, or of the one format that the path has.
+
+    Raises UsageError where none or several fit.
+    """
+    if not os.path.exists(path):
+        raise UsageError(f"there is no {path}", "name a file or a folder")
+    named = [reader for reader in READERS if name in (AUTO, reader.name)]
+    found = [reader for reader in named if reader.fits(path)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(reader.name for reader in found)
+        raise Several(f"{path} fits several formats: {names}", "choose one with `--format`")
+    if name == AUTO:
+        raise UsageError(f"{path} has no known format", f"`--format` {', '.join(NAMES)}")
+    raise UsageError(f"{path} is nothing of {name}", "`--format auto` names what it is")
+
+
+class _TriedOnly(Exception):
+    """Takes the writes of a dry run back."""
+
+
+def import_from(reader: Reader, path: str, job: Job) -> Report:
+    """Import what is new at the path, all or nothing; raises UsageError for a bad source."""
+    projects = reader.projects(path)
+    if not job.project and len(projects) > 1:
+        listed = ", ".join(projects)
+        raise Several(f"{path} has several projects: {listed}", "choose one with `--from-project`")
+    _require_project(path, job.project, projects)
+    counts: Counter[str] = Counter()
+    skipped: list[Skipped] = []
+    try:
+        with database.BulkWrites(job.store.db), job.store.transaction():
+            for found in reader.read(path, job.project):
+                match found:
+                    case Skipped():
+                        skipped.append(found)
+                    case Prompt():
+                        counts["prompts" if _add_prompt(reader, found, job) else "known"] += 1
+                    case Item():
+                        counts[_write(reader, found, job)] += 1
+            if job.dry_run:
+                raise _TriedOnly
+    except _TriedOnly:
+        pass
+    return Report(format=reader.name, **counts, skipped=tuple(skipped), dropped=reader.dropped)
+
+
+def compare(reader: Reader, path: str, job: Job) -> list[Comparison]:
+    """Count what is imported and what is new, for each project of the source."""
+    projects = reader.projects(path)
+    _require_project(path, job.project, projects)
+    compared = []
+    for project in [job.project] if job.project else projects or [""]:
+        items = [each for each in reader.read(path, project) if isinstance(each, Item)]
+        known = sum(ledger.is_claimed(job.store, records.SOURCE, _key(reader, i)) for i in items)
+        compared.append(Comparison(project=project, known=known, new=len(items) - known))
+    return compared
+
+
+def _require_project(path: str, project: str, projects: list[str]) -> None:
+    if project and project not in projects:
+        known = ", ".join(projects) or "leave `--from-project` out"
+        raise UsageError(f"{path} has no project {project!r}", known)
+
+
+def _write(reader: Reader, item: Item, job: Job) -> str:
+    """Pass an item to the gate unless its text was imported before."""
+    key = _key(reader, item)
+    if ledger.is_claimed(job.store, records.SOURCE, key):
+        return "known"
+    is_own = job.personal or item.personal or item.agent
+    draft = Draft(
+        content=item.content,
+        category=item.category,
+        title=item.title,
+        tags=item.all_tags,
+        path=item.path,
+        topic_key=item.topic_key,
+        scope=Scope.AGENT if is_own else Scope.PROJECT,
+        owner=None if job.personal else item.agent,
+        created_at=item.created_at,
+        origin=Origin(
+            trust=Trust.IMPORT,
+            source_type=records.SOURCE,
+            source_id=_source_id(reader, item.id),
+        ),
+    )
+    status = Status.ARCHIVED if item.archived else None
+    importing = Import(store=job.store, settings=job.settings, now=job.now)
+    return str(records.write_once(key, draft, status, importing))
+
+
+def _add_prompt(reader: Reader, prompt: Prompt, job: Job) -> bool:
+    """Add a prompt, without its secrets; one that was deleted here stays deleted."""
+    return sessions.add_prompt(
+        job.store,
+        f"{reader.name}:{prompt.session_id}",
+        prompt.id,
+        redact(prompt.content).text,
+        prompt.created_at or job.now,
+    )
+
+
+def _source_id(reader: Reader, id: str) -> str:
+    return f"{reader.name}:{redact(id).text}"
+
+
+def _key(reader: Reader, item: Item) -> str:
+    return f"{_source_id(reader, item.id)} {sha256_hex(item.title or '', item.content)[:16]}"

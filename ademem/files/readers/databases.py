@@ -1,0 +1,239 @@
+"""Memories of programs that keep them in SQLite: claude-mem, mcp-memory-service and MemPalace."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+from ademem.core.errors import UsageError
+from ademem.core.memory import Category
+from ademem.files.readers.items import (
+    Found,
+    Item,
+    Prompt,
+    Reader,
+    Skipped,
+    join_fields,
+    moment_of,
+    object_of,
+    text_of,
+    texts_of,
+)
+from ademem.store.foreign import columns, open_foreign, rows
+
+CLAUDE_MEM = "claude-mem.db"
+MEMORY_SERVICE = "sqlite_vec.db"
+PALACE = "sqlite_exact.sqlite3"
+PALACE_FACTS = "knowledge_graph.sqlite3"
+CHROMA = "chroma.sqlite3"
+
+
+def _file(path: str, name: str) -> str:
+    """Return the database itself, or the one with this name in a folder."""
+    return os.path.join(path, name) if os.path.isdir(path) else path
+
+
+def _has_table(path: str, name: str, table: str, *needed: str) -> bool:
+    place = _file(path, name)
+    if not os.path.isfile(place):
+        return False
+    try:
+        with open_foreign(place) as db:
+            return columns(db, table) >= set(needed)
+    except (UsageError, sqlite3.Error):
+        return False
+
+
+# claude-mem
+
+
+def _fits_claude_mem(path: str) -> bool:
+    return _has_table(path, CLAUDE_MEM, "observations", "memory_session_id", "project")
+
+
+def _claude_mem_projects(path: str) -> list[str]:
+    with open_foreign(_file(path, CLAUDE_MEM)) as db:
+        found = (row for table in _CLAUDE_MEM_TABLES for row in rows(db, table, "project"))
+        return sorted({name for row in found if (name := text_of(row["project"]))})
+
+
+_CLAUDE_MEM_TABLES = ("observations", "session_summaries")
+
+
+def _read_claude_mem(path: str, project: str) -> Found:
+    with open_foreign(_file(path, CLAUDE_MEM)) as db:
+        sessions = {}
+        wanted = ("content_session_id", "memory_session_id", "project")
+        for row in rows(db, "sdk_sessions", *wanted):
+            sessions[row["content_session_id"]] = row["project"]
+        for row in rows(db, "observations", *_OBSERVATION):
+            if project in ("", row["project"]):
+                yield _observation(row)
+        for row in rows(db, "session_summaries", *_SUMMARY):
+            if project in ("", row["project"]):
+                yield _summary(row)
+        for row in rows(db, "user_prompts", *_PROMPT):
+            session = text_of(row["content_session_id"])
+            text = text_of(row["prompt_text"])
+            if text and session and project in ("", sessions.get(session)):
+                yield Prompt(
+                    id=f"{session}:{row['prompt_number']}",
+                    session_id=session,
+                    content=text,
+                    created_at=moment_of(row["created_at_epoch"]),
+                )
+
+
+_OBSERVATION = """
+    id project text type title facts narrative concepts files_modified created_at_epoch
+""".split()
+_SUMMARY = """
+    id project request investigated learned completed next_steps notes created_at_epoch
+""".split()
+_PROMPT = "content_session_id prompt_number prompt_text created_at_epoch".split()
+
+
+def _observation(row: dict[str, Any]) -> Item | Skipped:
+    facts = "\n".join(f"- {fact}" for fact in texts_of(row["facts"]))
+    content = text_of(row["narrative"]) or text_of(row["text"]) or facts
+    title = text_of(row["title"])
+    if not content and not title:
+        return Skipped(where=f"observation {row['id']}", why="it has no text")
+    files = texts_of(row["files_modified"])
+    return Item(
+        id=f"observation:{row['id']}",
+        content=content or title,
+        title=title if content and title else None,
+        kind=text_of(row["type"]) or Category.FACT,
+        tags=tuple(texts_of(row["concepts"])),
+        path=files[0] if len(files) == 1 and not os.path.isabs(files[0]) else None,
+        created_at=moment_of(row["created_at_epoch"]),
+    )
+
+
+def _summary(row: dict[str, Any]) -> Item | Skipped:
+    content = join_fields(
+        {
+            "Request": row["request"],
+            "Investigated": row["investigated"],
+            "Learned": row["learned"],
+            "Completed": row["completed"],
+            "Next steps": row["next_steps"],
+            "Notes": row["notes"],
+        }
+    )
+    if not content:
+        return Skipped(where=f"summary {row['id']}", why="it has no text")
+    return Item(
+        id=f"summary:{row['id']}",
+        content=content,
+        title="Session summary",
+        kind="session_summary",
+        created_at=moment_of(row["created_at_epoch"]),
+    )
+
+
+# mcp-memory-service
+
+
+def _fits_memory_service(path: str) -> bool:
+    return _has_table(path, MEMORY_SERVICE, "memories", "content_hash", "memory_type")
+
+
+def _read_memory_service(path: str, project: str) -> Found:
+    wanted = "content_hash content tags memory_type metadata created_at created_at_iso deleted_at"
+    with open_foreign(_file(path, MEMORY_SERVICE)) as db:
+        related: dict[str, list[str]] = {}
+        for edge in rows(db, "memory_graph", "source_hash", "target_hash", "relationship_type"):
+            if edge["relationship_type"] in ("contradicts", "supersedes"):
+                related.setdefault(edge["source_hash"], []).append(edge["target_hash"])
+        for row in rows(db, "memories", *wanted.split()):
+            if row["deleted_at"] is not None:
+                continue
+            content = text_of(row["content"])
+            if not content:
+                yield Skipped(where=f"memory {row['content_hash']}", why="it has no text")
+                continue
+            yield Item(
+                id=str(row["content_hash"]),
+                content=content,
+                kind=text_of(row["memory_type"]) or Category.FACT,
+                tags=tuple(texts_of(row["tags"])),
+                created_at=moment_of(row["created_at"]) or moment_of(row["created_at_iso"]),
+                related=tuple(related.get(row["content_hash"], ())),
+            )
+
+
+# MemPalace
+
+
+def _fits_palace(path: str) -> bool:
+    if os.path.isdir(path) and os.path.isfile(os.path.join(path, CHROMA)):
+        return True
+    return _has_table(path, PALACE, "documents", "document", "metadata_json")
+
+
+def _read_palace(path: str, project: str) -> Found:
+    place = _file(path, PALACE)
+    if not os.path.isfile(place):
+        raise UsageError(
+            f"{path} keeps its drawers in Chroma, which is not read",
+            "`mempalace export FOLDER` writes Markdown; import that folder",
+        )
+    with open_foreign(place) as db:
+        for row in rows(db, "documents", "id", "document", "metadata_json", "created_at"):
+            about = object_of(row["metadata_json"])
+            content = text_of(row["document"])
+            if not content:
+                yield Skipped(where=f"drawer {row['id']}", why="it has no text")
+                continue
+            yield Item(
+                id=str(row["id"]),
+                content=content,
+                tags=tuple(filter(None, (text_of(about.get("wing")), text_of(about.get("room"))))),
+                created_at=moment_of(about.get("filed_at")) or moment_of(row["created_at"]),
+            )
+    facts = os.path.join(os.path.dirname(place), PALACE_FACTS)
+    if os.path.isfile(facts):
+        yield from _facts(facts)
+
+
+def _facts(path: str) -> Iterator[Item]:
+    """Yield the triples that are still valid, as sentences."""
+    with open_foreign(path) as db:
+        names = {row["id"]: text_of(row["name"]) for row in rows(db, "entities", "id", "name")}
+        wanted = ("id", "subject", "predicate", "object", "valid_from", "valid_to", "extracted_at")
+        for row in rows(db, "triples", *wanted):
+            subject, object = (names.get(row[end]) or row[end] for end in ("subject", "object"))
+            if not row["valid_to"]:
+                predicate = text_of(row["predicate"]).replace("_", " ")
+                yield Item(
+                    id=f"triple:{row['id']}",
+                    content=f"{subject} {predicate} {object}",
+                    created_at=moment_of(row["valid_from"]) or moment_of(row["extracted_at"]),
+                )
+
+
+READERS = (
+    Reader(
+        name="claude-mem",
+        fits=_fits_claude_mem,
+        read=_read_claude_mem,
+        projects=_claude_mem_projects,
+        dropped="subtitles, counts of tokens, files that were read",
+    ),
+    Reader(
+        name="mcp-memory-service",
+        fits=_fits_memory_service,
+        read=_read_memory_service,
+        dropped="vectors, other edges of its graph, deleted memories",
+    ),
+    Reader(
+        name="mempalace",
+        fits=_fits_palace,
+        read=_read_palace,
+        dropped="vectors, closets, expired facts",
+    ),
+)

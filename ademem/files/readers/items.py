@@ -1,0 +1,250 @@
+"""Items of other memories, before the write gate, and what the readers of several formats share."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from ademem.core.clock import parse
+from ademem.core.errors import UsageError
+from ademem.core.memory import TYPES, Category
+from ademem.core.text import slug, unique
+from ademem.core.value import Value
+
+FILE_BYTES = 8 << 20
+"""Longest text file that is read."""
+FILES = 5000
+"""Most files of one folder."""
+SECTION_CHARS = 2000
+"""Longest section of a page that becomes one memory."""
+TAG_CHARS = 60
+SECONDS_TO_2100 = 4_102_444_800
+
+
+class Item(Value):
+    """A memory as its source has it."""
+
+    id: str
+    """Its identity in the source."""
+    content: str
+    title: str | None = None
+    kind: str = Category.FACT
+    """A category or one of TYPES; any other becomes a tag of a fact."""
+    tags: tuple[str, ...] = ()
+    path: str | None = None
+    """Glob of files that it is about."""
+    created_at: datetime | None = None
+    topic_key: str | None = None
+    archived: bool = False
+    personal: bool = False
+    agent: str | None = None
+    """The agent whose own memory it is."""
+    related: tuple[str, ...] = ()
+    """Ids of items that it names."""
+
+    @property
+    def category(self) -> str:
+        kind = self.kind.casefold()
+        return TYPES.get(kind, kind if kind in set(Category) else Category.FACT)
+
+    @property
+    def all_tags(self) -> tuple[str, ...]:
+        """Its tags, and its kind where that is no category."""
+        kind = self.kind.casefold()
+        own = () if kind in set(Category) else (kind if kind in TYPES else slug(kind),)
+        names = (*own, *map(slug, self.tags))
+        return unique(name[:TAG_CHARS] for name in names if name)
+
+
+class Prompt(Value):
+    """A prompt of a session in the source."""
+
+    id: str
+    session_id: str
+    content: str
+    created_at: datetime | None = None
+
+
+class Skipped(Value):
+    """An item that was not read."""
+
+    where: str
+    why: str
+
+
+Found = Iterator[Item | Prompt | Skipped]
+
+
+class Reader(Value):
+    """A format: how to recognise it, how to read it, and what is left out."""
+
+    name: str
+    fits: Callable[[str], bool]
+    read: Callable[[str, str], Found]
+    """Yields the items at a path, of one of its projects; empty for all of them."""
+    projects: Callable[[str], list[str]] = lambda path: []
+    """Lists the projects at a path, for a format that has several in one place."""
+    dropped: str = ""
+    """What of the source is not imported."""
+
+
+def text_of(value: object) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def texts_of(value: object) -> list[str]:
+    """Return texts of a list, of JSON of one, or of words between commas."""
+    if isinstance(value, str):
+        words: list[str] = value.split(",")
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            value = words
+    return [text for each in value if (text := text_of(each))] if isinstance(value, list) else []
+
+
+def moment_of(value: object) -> datetime | None:
+    """Read an ISO time, or seconds or milliseconds since 1970."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        seconds = value if value < SECONDS_TO_2100 else value / 1000
+        return datetime.fromtimestamp(seconds, UTC) if 0 < seconds < SECONDS_TO_2100 else None
+    try:
+        return parse(value) if isinstance(value, str) and value else None
+    except ValueError:
+        return None
+
+
+def object_of(value: object) -> dict[str, Any]:
+    """Return an object, also one in JSON; empty for anything else."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return {}
+    return value if isinstance(value, dict) else {}
+
+
+def read_text(path: str) -> str:
+    """Read a file of text; raises UsageError for another, or for a long one."""
+    try:
+        if os.path.getsize(path) > FILE_BYTES:
+            raise UsageError(f"{path} has more than {FILE_BYTES:,} bytes", "split it")
+        with open(path, encoding="utf-8-sig", errors="strict") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {error}", "name a file of text") from error
+
+
+def files_below(folder: str, *endings: str) -> list[str]:
+    """Return files with these endings by path, through no link and no hidden folder."""
+    if not os.path.isdir(folder):
+        return [folder] if folder.endswith(endings) else []
+    found = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        paths = (os.path.join(place, name) for name in sorted(names) if name.endswith(endings))
+        found += [path for path in paths if not os.path.islink(path)]
+        if len(found) > FILES:
+            raise UsageError(f"{folder} has more than {FILES:,} files", "name a folder in it")
+    return found
+
+
+_FRONT = re.compile(r"\A---[ \t]*\n(.*?\n)---[ \t]*(?:\n|\Z)", re.S)
+
+
+def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
+    """Return the fields above a page, and the page; no fields where they are no YAML."""
+    import yaml  # which a command that imports nothing need not load
+
+    found = _FRONT.match(text.replace("\r\n", "\n"))
+    if not found:
+        return {}, text
+    try:
+        fields = yaml.safe_load(found[1])
+    except (yaml.YAMLError, ValueError, RecursionError):
+        fields = None
+    return (fields if isinstance(fields, dict) else {}), text.replace("\r\n", "\n")[found.end() :]
+
+
+_BULLET = re.compile(r"^(\s*)(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+
+
+class Passage(Value):
+    """A bullet or a short section of a page."""
+
+    heading: str
+    text: str
+
+
+def passages(text: str) -> Iterator[Passage]:
+    """Yield bullets, and sections without any, under their headings.
+
+    Blocks of code over 10 lines, tables and headings without text are left out.
+    """
+    for heading, lines in _sections(_without_long_code(text.splitlines())):
+        bullets = list(_bullets(lines))
+        if bullets:
+            yield from (Passage(heading=heading, text=bullet) for bullet in bullets)
+        else:
+            prose = "\n".join(line for line in lines if not line.lstrip().startswith("|")).strip()
+            if prose and len(prose) <= SECTION_CHARS:
+                yield Passage(heading=heading, text=prose)
+
+
+def _sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+    heading, held = "", list[str]()
+    for line in lines:
+        if re.match(r"#{1,6}\s", line):
+            yield heading, held
+            heading, held = line.lstrip("#").strip(), []
+        else:
+            held.append(line)
+    yield heading, held
+
+
+def _bullets(lines: list[str]) -> Iterator[str]:
+    """Join each bullet of the outermost level with what is below it."""
+    current: list[str] = []
+    for line in lines:
+        found = _BULLET.match(line)
+        if found and not found[1]:
+            if current:
+                yield "\n".join(current).strip()
+            current = [found[2]]
+        elif current and (line.startswith((" ", "\t")) or not line.strip()):
+            current.append(line.strip())
+        elif current:
+            yield "\n".join(current).strip()
+            current = []
+    if current:
+        yield "\n".join(current).strip()
+
+
+LONG_CODE = 10
+
+
+def _without_long_code(lines: list[str]) -> list[str]:
+    kept: list[str] = []
+    opened: int | None = None
+    for line in lines:
+        kept.append(line)
+        if _FENCE.match(line):
+            if opened is None:
+                opened = len(kept) - 1
+            elif len(kept) - opened - 2 > LONG_CODE:
+                del kept[opened:]
+                opened = None
+            else:
+                opened = None
+    return kept
+
+
+def join_fields(fields: Mapping[str, object]) -> str:
+    """Write labelled texts, one paragraph each, without empty ones."""
+    shown = ((label, text_of(value)) for label, value in fields.items())
+    return "\n\n".join(f"{label}: {text}" for label, text in shown if text)

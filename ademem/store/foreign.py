@@ -1,0 +1,66 @@
+"""Databases of other programs: opened read-only, and read by the columns that they have."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ademem.core.errors import UsageError
+
+MAX_TEXT_BYTES = 1 << 20
+"""Longest value that is read of a row."""
+
+
+@contextmanager
+def open_foreign(path: str) -> Iterator[sqlite3.Connection]:
+    """Open a database without a change to any file; raises UsageError if it is none.
+
+    Without a log of recent writes beside it, SQLite is told that nobody writes, and makes no file.
+    """
+    mode = "mode=ro" if os.path.exists(f"{path}-wal") else "mode=ro&immutable=1"
+    try:
+        db = sqlite3.connect(f"{Path(path).absolute().as_uri()}?{mode}", uri=True)
+    except sqlite3.Error as error:
+        raise UsageError(f"cannot open {path}: {error}", "name a database file") from error
+    try:
+        db.execute("pragma trusted_schema = off")
+        db.execute("pragma query_only = on")
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_TEXT_BYTES)
+        db.row_factory = sqlite3.Row
+        db.text_factory = _decode
+        yield db
+    except sqlite3.DatabaseError as error:
+        raise UsageError(f"cannot read {path}: {error}", "is it whole?") from error
+    finally:
+        db.close()
+
+
+def columns(db: sqlite3.Connection, table: str) -> frozenset[str]:
+    """Return the names of a table's columns; none where there is no such table.
+
+    A view is none, as reading it would run what its author wrote.
+    """
+    query = "select 1 from sqlite_schema where type = 'table' and name = ?"
+    if db.execute(query, (table,)).fetchone() is None:
+        return frozenset()
+    return frozenset(row[1] for row in db.execute(f'pragma table_info("{table}")'))
+
+
+def rows(db: sqlite3.Connection, table: str, *wanted: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table, oldest first; a column that it lacks is None."""
+    there = columns(db, table)
+    names = [name for name in wanted if name in there]
+    if not names:
+        return
+    listed = ", ".join(f'"{name}"' for name in names)
+    missing = dict.fromkeys(name for name in wanted if name not in there)
+    for row in db.execute(f'select {listed} from main."{table}" order by rowid'):
+        yield missing | dict(row)
+
+
+def _decode(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
