@@ -4,7 +4,7 @@ set -eu
 
 usage() {
   cat <<'END'
-Usage: sh install.sh [--project DIR] [--prefix DIR] [--shared | --user] [--no-model] [--dry-run] [--uninstall]
+Usage: sh install.sh [--project DIR] [--prefix DIR] [--shared | --user] [--mcp] [--no-model] [--dry-run] [--uninstall]
 
 Installs ademem into a virtual environment of its own, enrols a project, registers the hooks with
 Claude Code, and proves that each of them works.
@@ -14,6 +14,7 @@ Claude Code, and proves that each of them works.
   --shared        register the hooks for everybody, in .claude/settings.json
   --user          register the hooks for all your projects, in ~/.claude/settings.json
                   (default: for you in this project, in .claude/settings.local.json)
+  --mcp           also install the server for other programs, and add it to Claude Code
   --no-model      leave the embedding model alone: neither install it nor, with --uninstall, remove it
   --dry-run       show what would be done, and do nothing
   --uninstall     take the hooks out of the settings, and remove ademem itself;
@@ -52,6 +53,7 @@ read_arguments() {
   project=$PWD
   prefix=${ADEMEM_PREFIX:-${HOME:?is not set}/.local/share/ademem}
   where=
+  mcp=
   no_model=
   dry_run=
   action=install
@@ -66,6 +68,7 @@ read_arguments() {
       [ -z "$where" ] || [ "$where" = "$1" ] || wrong "--shared and --user exclude each other"
       where=$1
       ;;
+    --mcp) mcp=yes ;;
     --no-model) no_model=yes ;;
     --dry-run) dry_run=yes ;;
     --uninstall) action=uninstall ;;
@@ -109,7 +112,7 @@ install_package() {
   say "installing into $prefix with $("$python" --version)"
   run_logged "$python" -m venv "$prefix" ||
     fail "cannot make a virtual environment (on Debian: apt install python3-venv); see $log"
-  run_logged "$prefix/bin/python" -m pip install --disable-pip-version-check "$here" ||
+  run_logged "$prefix/bin/python" -m pip install --disable-pip-version-check "$here${mcp:+[mcp]}" ||
     fail "cannot install the package; is a package index in reach? see $log, then run this again"
 }
 
@@ -148,6 +151,7 @@ install() {
   add_link
   run "$prefix/bin/ademem" init --project "$project"
   run "$prefix/bin/ademem" install --project "$project" ${where:+"$where"}
+  [ -z "$mcp" ] || run "$prefix/bin/ademem" install --mcp claude --project "$project"
   install_model
   run "$prefix/bin/ademem" doctor --project "$project"
   # The shared command line cannot name a folder of this machine.

@@ -63,48 +63,48 @@ def install(
         wanted = registration.make_groups(python="", hooks=f'"{PREFIX}/share/ademem/hooks"')
     else:
         wanted = registration.make_groups(python=quote(python), hooks=quote(hooks))
-    text = _read_file(path)
+    text = read_file(path)
     if text is not None and registration.is_current(_settings(path, text), wanted):
         return Change(path=path, before=text, after=text)
     record = _record(project, where)
-    original = _read_record(*record)
+    original = read_record(*record)
     before = _restored(text, original)
     after = _with_entries(path, "{}\n" if before is None else before, wanted)
     if not dry_run:
         folder = os.path.dirname(os.path.realpath(path))
         made = original.made_folder if original else not os.path.isdir(folder)
         noted = Original(before=before, after=after, made_folder=made)
-        _write_record(record[0], noted, record[1])
-        _write_file(path, after)
+        write_record(record[0], noted, record[1])
+        write_file(path, after)
     return Change(path=path, before=text, after=after)
 
 
 def uninstall(project: str, where: Where, *, dry_run: bool = False) -> Change:
     """Restore the original file, or remove our entries from a file that was edited since."""
     path, record = settings_path(project, where), _record(project, where)
-    text, original = _read_file(path), _read_record(*record)
+    text, original = read_file(path), read_record(*record)
     if text is not None:
         _settings(path, text)
     after = _restored(text, original)
     if not dry_run:
         if text is not None and after is None:
-            _delete_file(path, with_folder=bool(original and original.made_folder))
+            delete_file(path, with_folder=bool(original and original.made_folder))
         elif after is not None and after != text:
-            _write_file(path, after)
-        _delete_record(*record)
+            write_file(path, after)
+        delete_record(*record)
     return Change(path=path, before=text, after=after)
 
 
 def find_commands(project: str, where: Where) -> dict[str, str]:
     """Return the registered command line of each event."""
     path = settings_path(project, where)
-    text = _read_file(path)
+    text = read_file(path)
     return registration.list_commands(_settings(path, text)) if text is not None else {}
 
 
 def has_record(project: str, where: Where) -> bool:
     """Tell whether hooks were registered there and not removed by `uninstall`."""
-    return _read_record(*_record(project, where)) is not None
+    return read_record(*_record(project, where)) is not None
 
 
 def own_commands() -> dict[str, str]:
@@ -191,7 +191,7 @@ class Original(Value):
     made_folder: bool
 
 
-def _read_file(path: str) -> str | None:
+def read_file(path: str) -> str | None:
     """Return the text with its own line ends; None when there is no file."""
     try:
         return read_text(path)
@@ -201,7 +201,7 @@ def _read_file(path: str) -> str | None:
         raise BadSettingsFile(path, str(error.strerror)) from error
 
 
-def _write_file(path: str, text: str, *, mode: int = 0o666) -> None:
+def write_file(path: str, text: str, *, mode: int = 0o666) -> None:
     """Replace the file, or the target of a link; raises BadSettingsFile."""
     try:
         write_atomic(path, text, mode=mode)
@@ -209,7 +209,7 @@ def _write_file(path: str, text: str, *, mode: int = 0o666) -> None:
         raise BadSettingsFile(path, str(error.strerror)) from error
 
 
-def _delete_file(path: str, *, with_folder: bool) -> None:
+def delete_file(path: str, *, with_folder: bool) -> None:
     """Remove the file, or the target of a link, and on request its empty folder."""
     target = os.path.realpath(path)
     remove(target)
@@ -218,7 +218,7 @@ def _delete_file(path: str, *, with_folder: bool) -> None:
             os.rmdir(os.path.dirname(target))
 
 
-def _read_record(record: str, root: str = "") -> Original | None:
+def read_record(record: str, root: str = "") -> Original | None:
     """Return the readable record; None without one, or behind a link below *root*."""
     try:
         text = confined.read_text(root, record) if root else read_text(record)
@@ -227,15 +227,15 @@ def _read_record(record: str, root: str = "") -> Original | None:
         return None
 
 
-def _write_record(record: str, original: Original, root: str = "") -> None:
+def write_record(record: str, original: Original, root: str = "") -> None:
     text = json.dumps(as_dict(original))
     if root:  # settings may hold tokens: readable for the owner alone
         confined.write_text(root, record, text, mode=0o600)
     else:
-        _write_file(record, text, mode=0o600)
+        write_file(record, text, mode=0o600)
 
 
-def _delete_record(record: str, root: str = "") -> None:
+def delete_record(record: str, root: str = "") -> None:
     if root:
         confined.remove(root, record)
     else:

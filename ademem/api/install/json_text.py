@@ -46,12 +46,16 @@ def replace(text: str, path: Keys, written: str) -> str:
 
 def append(text: str, path: Keys, value: Any) -> str:
     """Append *value* to the array at *path*, which is created when missing."""
-    depth = len(path)
+    if _span(text, path) is not None:
+        return _insert(text, path, "", value)
+    return add(text, path, [value])
+
+
+def add(text: str, path: Keys, value: Any) -> str:
+    """Add a member, which is missing, with the objects that lead to it."""
+    depth = len(path) - 1
     while _span(text, path[:depth]) is None:
         depth -= 1
-    if depth == len(path):
-        return _insert(text, path, "", value)
-    value = [value]
     for name in reversed(path[depth + 1 :]):
         value = {name: value}
     return _insert(text, path[:depth], json.dumps(path[depth]) + ": ", value)

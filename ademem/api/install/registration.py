@@ -59,8 +59,11 @@ EVENTS = (
 )
 """Names known to the oldest supported client, where an unknown one can disable the file."""
 
-PERMISSIONS = tuple(f"Bash(ademem {verb}:*)" for verb in ("recall", "search", "get", "add"))
-"""Commands that Claude may run without asking."""
+PERMISSIONS = (
+    *(f"Bash(ademem {verb}:*)" for verb in ("recall", "search", "get", "add")),
+    *(f"mcp__ademem__memory_{tool}" for tool in ("search", "timeline", "get", "context", "status")),
+)
+"""Commands and reading tools that Claude may run without asking."""
 
 _START = '[ -r "$hooks/start.sh" ] && . "$hooks/start.sh"'
 _BY_NAME = "/ademem pre_compact"

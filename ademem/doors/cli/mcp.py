@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ademem.core.errors import UsageError
+from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import Project
 
@@ -16,9 +17,26 @@ Tools = Annotated[
 ReadOnly = Annotated[bool, typer.Option("--read-only", help="Only tools that change nothing.")]
 
 
+Config = Annotated[
+    str | None,
+    typer.Option("--config", metavar="CLIENT", help="Show what its file needs, and serve nothing."),
+]
+
+
 @app.command()
-def mcp(project: Project = None, tools: Tools = "core", read_only: ReadOnly = False) -> None:
+def mcp(
+    project: Project = None,
+    tools: Tools = "core",
+    read_only: ReadOnly = False,
+    config: Config = None,
+) -> None:
     """Serve memory to other programs by MCP."""
+    if config:
+        from ademem.api.install import mcp_clients
+
+        for line in mcp_clients.describe(config):
+            show.echo(line)
+        return
     from ademem.doors.mcp.tools import choose
 
     chosen = choose(tools, read_only=read_only)

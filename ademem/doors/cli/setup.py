@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +14,8 @@ from ademem import api
 from ademem.api import configuring
 from ademem.api import install as install_
 from ademem.api.configuring import Setting, UntrustedParts, format_value
-from ademem.api.install import Where, command_files, git_hooks
+from ademem.api.install import Where, command_files, git_hooks, mcp_clients
+from ademem.api.install.mcp_clients import CLIENTS
 from ademem.core import caller
 from ademem.core import project as project_
 from ademem.core.configuration.values import (
@@ -31,8 +33,12 @@ from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Project, open_project
 from ademem.files import enrolment
 
-Shared = Annotated[bool, typer.Option("--shared", help="The team's .claude/settings.json.")]
+Shared = Annotated[bool, typer.Option("--shared", help="The team's files of the project.")]
 User = Annotated[bool, typer.Option("--user", help="Your own settings, for every project.")]
+McpClients = Annotated[
+    list[str] | None,
+    typer.Option("--mcp", metavar="CLIENT", help=f"Instead the server: {', '.join(CLIENTS)}."),
+]
 
 
 @app.command()
@@ -59,11 +65,22 @@ def install(
     with_git: Annotated[
         bool, typer.Option("--git-hooks", help="Also import after each pull, checkout and rebase.")
     ] = False,
+    mcp: McpClients = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Register the hooks and slash commands with Claude Code."""
     root = _root(project)
+    if mcp:
+        changes = [
+            mcp_clients.add_server(name, root, os.environ, shared=shared, dry_run=dry_run)
+            for name in mcp
+        ]
+        _show_servers(changes, dry_run, "registered in", "was registered already in", as_json)
+        if find_spec("mcp") is None:
+            needs = f"{sys.executable} -m pip install 'ademem[mcp]'"
+            show.say(f"the server needs a package: {needs}", err=True)
+        return
     where = _where(shared, user)
     change = install_.install(
         root,
@@ -94,15 +111,25 @@ def uninstall(
     project: Project = None,
     shared: Shared = False,
     user: User = False,
+    mcp: McpClients = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Remove the hooks from the settings file. `.ade/` stays."""
     root = _root(project)
+    if mcp:
+        changes = [
+            mcp_clients.remove_server(name, root, os.environ, shared=shared, dry_run=dry_run)
+            for name in mcp
+        ]
+        _show_servers(changes, dry_run, "removed from", "was not in", as_json)
+        return
     where = _where(shared, user)
     claude = os.path.dirname(install_.settings_path(root, where))
     removed = command_files.uninstall(claude, dry_run=dry_run)
     change = install_.uninstall(root, where, dry_run=dry_run)
+    if mcp_clients.has_record("claude", root, os.environ):  # which is of this project alone
+        mcp_clients.remove_server("claude", root, os.environ, shared=False, dry_run=dry_run)
     if not dry_run:
         if where is Where.LOCAL:
             command_files.unhide(root)
@@ -113,6 +140,14 @@ def uninstall(
         done.insert(0, f"{'would remove' if dry_run else 'removed'} {', '.join(removed)}")
     lines = [_describe(change, dry_run, "removed from", "was not in"), *done]
     show.report(_change_json(change, done), lines, as_json=as_json)
+
+
+def _show_servers(
+    changes: list[install_.Change], dry_run: bool, did: str, had: str, as_json: bool
+) -> None:
+    lines = [_describe(change, dry_run, did, had) for change in changes]
+    files = [{"path": change.path, "diff": change.diff()} for change in changes]
+    show.report({"files": files}, lines, as_json=as_json)
 
 
 def _root(project: str | None) -> str:

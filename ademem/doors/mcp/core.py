@@ -13,6 +13,7 @@ from ademem.doors.calls import describe_gate_refusal
 from ademem.doors.cli import show
 from ademem.doors.cli.options import parse_time
 from ademem.search.engine import UNARCHIVED, Filters
+from ademem.store.transitions import BY_PERSON, waits_for
 
 if TYPE_CHECKING:
     from ademem.doors.mcp.access import Call
@@ -95,7 +96,7 @@ def _readable(memories: Runtime, id: str) -> Memory:
 def add(memories: Runtime, call: Call, **given: Any) -> Result:
     draft = Draft(
         content=given["content"],
-        category=given.get("type") or given["category"],
+        category=api.categorize(given.get("category"), given.get("type")),
         importance=given["importance"],
         title=given.get("title"),
         topic_key=given.get("topic_key"),
@@ -105,7 +106,7 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
         origin=call.origin(),
     )
     draft = api.place_draft(memories, draft, given["scope"], given.get("owner"))
-    written = api.write(memories, draft)
+    written = api.write(memories, draft, operation_id=given.get("operation_id", ""))
     memory = written.memory
     if memory is None:
         return {
@@ -115,13 +116,17 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
             "judgment_required": False,
             "candidates": [],
         } | describe_gate_refusal(written.rule, written.reason)
-    return {
+    held = {"why": waits_for(memory), "next": BY_PERSON} if memory.quarantine_reason else {}
+    return held | {
         "accepted": True,
         "durability": written.durability,
         "id": memory.id,
         "deduped": written.deduped,
         "merged_into": written.merged_into_id,
         "revision": memory.revision_count,
+        "topic_key_suggestion": None
+        if memory.topic_key or memory.quarantine_reason
+        else api.suggest_topic_key(given.get("type"), memory.title, memory.content),
         "judgment_required": False,
         "candidates": [],
     }

@@ -228,7 +228,6 @@ CORE = (
         arguments={
             "content": WHAT,
             **ABOUT,
-            "category": _choice(*CATEGORIES, default="fact"),
             "importance": _choice(*IMPORTANCES, default="medium"),
             "scope": _choice(*SCOPES, default="project"),
             "owner": TEXT,

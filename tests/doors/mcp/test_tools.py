@@ -91,6 +91,20 @@ def test_what_is_added_is_found_read_and_removed(serve, world, mode):
     assert tuple(origin) == ("mcp", "mcp/0.1.0", "agent")
 
 
+def test_a_repeated_call_with_its_operation_id_is_answered_once(serve):
+    async def scenario(client):
+        async def add(**changes):
+            given = {"content": LESSON, "operation_id": "op-1"} | changes
+            return unpack(await client.call_tool("memory_add", given))
+
+        return await add(), await add(), await add(content=f"{LESSON}, mostly")
+
+    first, again, other = serve(scenario)
+    assert vars(first) == vars(again)
+    assert first.topic_key_suggestion
+    assert (other.is_error, other.rule) == (True, "conflict")
+
+
 def test_a_search_is_logged_and_counts_no_access(call, world):
     world.know("Login sessions expire after ten minutes")
     before = world.row("select access_count, access_score from unified_memories")

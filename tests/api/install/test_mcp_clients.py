@@ -1,0 +1,131 @@
+"""Our server in the files of MCP clients."""
+
+import json
+import tomllib
+
+import pytest
+
+from ademem.api.install import BadSettingsFile, mcp_clients
+from ademem.core.errors import UsageError
+
+FILES = {
+    "claude": ".claude.json",
+    "codex": ".codex/config.toml",
+    "gemini": ".gemini/settings.json",
+    "opencode": ".config/opencode/opencode.json",
+    "cursor": ".cursor/mcp.json",
+    "vscode": ".config/Code/User/mcp.json",
+}
+TEXTS = {
+    "nothing": None,
+    "json": '{"theme":  "dark",\n\t"mcpServers": {"other": {"command": "x"}}}\n',
+    "toml": 'model = "gpt" # mine\n\n[mcp_servers.other]\ncommand = "x"',
+}
+
+
+@pytest.fixture
+def change(world, home, monkeypatch):
+    """Add or remove our server at a client, as in the project of the world."""
+    monkeypatch.setattr(mcp_clients.sys, "platform", "linux")
+
+    def make(act, name, *, shared=False, **options):
+        environment = {"PATH": "", "HOME": str(home)}
+        monkeypatch.setattr(mcp_clients, "program", lambda _: "/opt/ademem")
+        return act(name, str(world.root), environment, shared=shared, **options)
+
+    return make
+
+
+def prepared(home, name, kind):
+    path, text = (
+        home / FILES[name],
+        TEXTS["toml" if kind and name == "codex" else kind or "nothing"],
+    )
+    if text is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return path, text
+
+
+@pytest.mark.parametrize("kind", ["", "json"])
+@pytest.mark.parametrize("name", FILES)
+def test_a_server_comes_and_goes_byte_for_byte(change, home, name, kind):
+    path, before = prepared(home, name, kind)
+    tried = change(mcp_clients.add_server, name, dry_run=True)
+    assert tried.diff()
+    assert path.exists() is (before is not None)
+
+    added = change(mcp_clients.add_server, name)
+    assert added.after == path.read_text() == tried.after
+    assert not change(mcp_clients.add_server, name).changes
+    assert "/opt/ademem" in str(
+        (tomllib.loads if name == "codex" else json.loads)(path.read_text())
+    )
+
+    change(mcp_clients.remove_server, name)
+    assert (path.read_text() if path.exists() else None) == before
+
+
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_from_a_file_that_was_edited_since_only_our_entry_goes(change, home, name):
+    path, _ = prepared(home, name, "json")
+    change(mcp_clients.add_server, name)
+    path.write_text(path.read_text().replace("x", "y"))
+    change(mcp_clients.remove_server, name)
+
+    left = path.read_text()
+    assert "ademem" not in left
+    assert "y" in left
+
+
+def test_claude_keeps_the_server_of_a_person_by_project(change, home, world):
+    change(mcp_clients.add_server, "claude")
+    projects = json.loads((home / ".claude.json").read_text())["projects"]
+
+    entry = {"command": "/opt/ademem", "args": ["mcp"]}
+    assert projects == {str(world.root): {"mcpServers": {"ademem": entry}}}
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name != "codex"])
+def test_a_file_for_the_team_names_no_folder_of_this_machine(change, world, name):
+    added = change(mcp_clients.add_server, name, shared=True)
+
+    assert added.path.startswith(str(world.root))
+    assert "/opt" not in added.after
+    assert '"ademem"' in added.after
+    change(mcp_clients.remove_server, name, shared=True)
+    assert not (world.root / mcp_clients.CLIENTS[name].shared).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param("gemini", "{ // mine\n}", id="no JSON"),
+        pytest.param("codex", "model = ", id="no TOML"),
+        pytest.param("gemini", '{"mcpServers": []}', id="no object"),
+        pytest.param("cursor", '{"mcpServers": {"ademem": {"url": "x"}}}', id="another server"),
+    ],
+)
+def test_a_file_that_cannot_be_edited_safely_is_left_as_it_is(change, home, name, text):
+    path = home / FILES[name]
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+
+    with pytest.raises(BadSettingsFile):
+        change(mcp_clients.add_server, name)
+    assert path.read_text() == text
+
+
+def test_an_unknown_client_is_named_with_the_known_ones(change):
+    with pytest.raises(UsageError) as raised:
+        change(mcp_clients.add_server, "emacs")
+    assert "opencode" in raised.value.hint
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_a_client_needs_can_be_shown(name):
+    where, _, *lines = mcp_clients.describe(name)
+    text = "\n".join(lines)
+
+    assert where.endswith((".json", ".toml"))
+    assert "ademem" in str(tomllib.loads(text) if name == "codex" else json.loads(text))
