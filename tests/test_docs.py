@@ -22,6 +22,7 @@ from ademem.core import caller, clock, configuration, settings
 from ademem.core.memory import Status
 from ademem.core.value import replace
 from ademem.doors import cli
+from ademem.doors.cli.commands import USUAL
 from ademem.files import FOLDER
 from ademem.files.pages import TOPICS
 from ademem.search.engine import Filters, search
@@ -485,6 +486,7 @@ def test_every_setting_that_is_named_exists():
 
 def test_every_command_that_is_named_exists():
     known = dict(docs_tables.leaves())
+    known |= {group: known[f"{group} {name}"] for group, name in USUAL.items()}
     speaking = [*docs_tables.PAGES, ROOT / "install.sh", *(ROOT / "ademem").rglob("*.py")]
     unknown = [
         f"{path.relative_to(ROOT)}: ademem {named}"
