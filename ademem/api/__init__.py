@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ademem.api.curation import *
     from ademem.api.files import *
     from ademem.api.practice import *
+    from ademem.api.relating import *
     from ademem.api.reports import *
     from ademem.api.searching import *
     from ademem.api.sessions import *
@@ -35,6 +36,10 @@ FUNCTIONS = {
         list_doubtful find_astray find_later list_candidates list_best list_embedded
     """,
     "browsing": "find read_part timeline",
+    "relating": """
+        judge list_relations list_proposals scan_relations list_deferred replay_deferred
+        drop_deferred describe_relation
+    """,
     "sessions": """
         start_session end_session summarize_session require_open_session list_sessions get_session
         list_session_memories delete_session search_prompts delete_prompt

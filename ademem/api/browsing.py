@@ -18,7 +18,7 @@ from ademem.core.text import preview, sha256_hex
 from ademem.core.untrusted import escaped
 from ademem.search import engine
 from ademem.store import filters as rows
-from ademem.store import logs, memories, memory_queries, session_queries
+from ademem.store import logs, memories, memory_queries, session_queries, verdicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,12 +87,15 @@ def find(
     seqs, statuses = [seq for seq, _ in ranked], filters.statuses or tuple(Status)
     live = rows.visible(seqs, runtime.store, filters, statuses, len(seqs))
     found = {memory.seq: memory for memory in live}
+    related = verdicts.annotate(runtime.store, live)
     marks = {} if cursor else {hit.memory.seq: _marks(hit) for hit in hits}
     page: list[Row] = []
     size, last = ENVELOPE_CHARS + len(json.dumps(query)) + len(ranked) * 11, 0
     for place_, (seq, score) in enumerate(ranked):
         if seq in found:
             row = preview_row(found[seq], PREVIEW_CHARS, score, marks.get(seq, ()))
+            if row["id"] in related:
+                row["relations"] = related[row["id"]]
             size += size_of(row)
             if len(page) == limit or (page and size > max_chars):
                 break

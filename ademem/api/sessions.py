@@ -135,7 +135,7 @@ def search_prompts(
 
 
 class NoSuchPrompt(NotFound):
-    hint = "`ademem prompts` shows the ids"
+    hint = "`ademem prompts search` shows the ids"
 
 
 def delete_prompt(runtime: Runtime, id: str) -> None:

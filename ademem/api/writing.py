@@ -33,13 +33,20 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
             stored = {"draft": _digest(draft), "answer": answer}
             id = written.memory.id if written.memory else None
             ledger.add_answer(runtime.store, operation_id, id, stored, now)
-    if written.memory is None or written.deduped:
+    memory = written.memory
+    if memory is None or written.deduped:
         return written
     from ademem.capture.gate import relating  # which reading commands need not load
 
-    pairs = relating.relate_written(written.memory, runtime.store, now)
-    notes = (relating.note(pair, written.memory) for pair in pairs)
-    return replace(written, notes=(*written.notes, *notes))
+    pairs = relating.relate_written(memory, runtime.store, now)
+    notes = (relating.note(pair, memory) for pair in pairs)
+    written = replace(written, notes=(*written.notes, *notes))
+    surfaced = runtime.settings.relations
+    if not surfaced.surface or memory.quarantine_reason:
+        return written
+    with runtime.store.transaction():
+        found = relating.propose(memory, runtime.store, now, surfaced.candidates)
+    return replace(written, candidates=tuple(found))
 
 
 _ANSWER = ("accepted", "durability", "rule", "reason", "deduped", "merged_into_id", "notes")

@@ -27,6 +27,10 @@ CONFLICT = "conflicts_with"
 SUPERSEDES = "supersedes"
 """The later one most likely replaced the earlier."""
 NOT_CONFLICT = "not_conflict"
+RELATED = "related"
+"""Both are about one subject; what they have to do with each other was not judged."""
+SYSTEM = "system"
+"""Actor of a pair that no one judged."""
 
 
 class Conflict(Value):
@@ -86,7 +90,7 @@ def _open(memory: str) -> str:
     )
 
 
-_PAIRED = "relation in ('conflicts_with', 'supersedes')"
+_PAIRED = "relation in ('conflicts_with', 'supersedes') and judgment_status <> 'ignored'"
 # Of two live memories the decision that one supersedes the other was taken back.
 _UNDECIDED = """
 case when judgment_status = 'judged' then 'conflicts_with' else relation end as relation
@@ -147,7 +151,7 @@ def add(
 ) -> bool:
     """Add a pair; False if there is one, or was, which then gets the surer relation of the two."""
     values = {
-        "id": _id(earlier, later),
+        "id": id_of(earlier, later),
         "project": store.project_id,
         "source": later.sync_id,
         "target": earlier.sync_id,
@@ -169,17 +173,24 @@ def add(
         store.db.execute(
             "update memory_relations set relation = :relation, reason = :reason,"
             " confidence = :score, updated_at = :now where sync_id = :id"
-            f" and {_PAIRED} and judgment_status = 'pending' and confidence < :score",
+            f" and judgment_status = 'pending' and :relation <> '{RELATED}'"
+            f" and (relation = '{RELATED}' or {_PAIRED} and confidence < :score)",
             values,
         )
-    _to_journal(store, _id(earlier, later), actor, now)
+    journal(store, id_of(earlier, later), actor, now)
     return added.rowcount > 0
 
 
 def is_known(store: Store, one: Memory, other: Memory) -> bool:
     """Tell whether the pair was added before, whatever became of it."""
     query = "select 1 from memory_relations where sync_id = ?"
-    return store.db.execute(query, (_id(one, other),)).fetchone() is not None
+    return store.db.execute(query, (id_of(one, other),)).fetchone() is not None
+
+
+def waits(store: Store, one: Memory, other: Memory) -> bool:
+    """Tell whether nobody has judged the pair yet."""
+    query = "select 1 from memory_relations where sync_id = ? and judgment_status = 'pending'"
+    return store.db.execute(query, (id_of(one, other),)).fetchone() is not None
 
 
 def list_conflicts(store: Store) -> list[Conflict]:
@@ -319,7 +330,7 @@ def _judge(
         " source_id = :source, target_id = :target, marked_by_actor = :actor,"
         f" marked_by_kind = :actor, updated_at = :now where sync_id = :id and {before}",
         {
-            "id": _id(earlier, later),
+            "id": id_of(earlier, later),
             "relation": after[0],
             "status": after[1],
             "source": later.sync_id,
@@ -328,7 +339,7 @@ def _judge(
             "now": stamp(now),
         },
     )
-    _to_journal(store, _id(earlier, later), actor, now)
+    journal(store, id_of(earlier, later), actor, now)
     return cursor.rowcount > 0
 
 
@@ -346,7 +357,7 @@ def shared(store: Store, id: str) -> dict[str, Any] | None:
     return dict(row) if row else None
 
 
-def _to_journal(store: Store, id: str, actor: str, now: datetime) -> None:
+def journal(store: Store, id: str, actor: str, now: datetime) -> None:
     from ademem.store import stamps
 
     if stamps.targets(store.db):
@@ -355,6 +366,6 @@ def _to_journal(store: Store, id: str, actor: str, now: datetime) -> None:
         replication.journal_relation(store, id, actor, now)
 
 
-def _id(one: Memory, other: Memory) -> str:
+def id_of(one: Memory, other: Memory) -> str:
     """Return the id of a pair, the same for both orders and on every machine."""
     return "rel-" + sha256_hex(CONFLICT, *sorted((one.sync_id, other.sync_id)))[:16]

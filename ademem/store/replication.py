@@ -446,6 +446,28 @@ def deferred(store: Store) -> tuple[int, str]:
     return count, oldest
 
 
+def list_deferred(store: Store) -> list[dict[str, Any]]:
+    """Return what cannot be applied yet, oldest first."""
+    query = "select entity, entity_id as id, reason, attempts, created_at from sync_apply_deferred"
+    return [
+        memories.columns(row) for row in store.db.execute(f"{query} order by created_at, rowid")
+    ]
+
+
+def replay_relations(store: Store, now: datetime) -> int:
+    """Apply the relations whose memories have arrived; return their number."""
+    query = "select record from sync_apply_deferred where entity = 'relation' order by created_at"
+    change = Change(operation="import", actor="system", at=now)
+    waiting = [loads(row[0]) for row in store.db.execute(query)]
+    return sum(apply_relation(store, found, change) for found in waiting)
+
+
+def drop_deferred(store: Store, id: str) -> bool:
+    """Forget what cannot be applied; False where nothing has this id."""
+    delete = "delete from sync_apply_deferred where entity_id = ?"
+    return store.db.execute(delete, (id,)).rowcount > 0
+
+
 def _retry(store: Store, memory: Memory, change: Change, admit: Admit) -> None:
     """Apply what waited for this memory, or for an id that is free now."""
     rows = store.db.execute(

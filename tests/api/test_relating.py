@@ -33,8 +33,11 @@ def undo_last(memories, _id):
     api.undo(memories, event)
 
 
+CONTRADICTIONS = "select relation, reason from memory_relations where relation <> 'related'"
+
+
 def relations(world):
-    return [tuple(row) for row in world.rows("select relation, reason from memory_relations")]
+    return [tuple(row) for row in world.rows(CONTRADICTIONS)]
 
 
 def replaced(world):

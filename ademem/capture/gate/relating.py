@@ -6,8 +6,9 @@ from ademem.capture.gate import contradiction
 from ademem.capture.gate.duplicates import compared_text
 from ademem.capture.gate.rows import RANK
 from ademem.capture.gate.slots import SLOTS
+from ademem.capture.gate.writing import Candidate
 from ademem.core.memory import DIALOGUE, Category, Trust
-from ademem.core.text import preview
+from ademem.core.text import jaccard, preview
 from ademem.core.value import Value, replace
 from ademem.store import embeddings, full_text, memories, memory_queries, relations, transitions
 from ademem.store.memory_queries import Home
@@ -32,6 +33,8 @@ STRONG = 0.6
 """Score from which the later one is taken for the heir of the earlier."""
 CERTAIN = 0.8
 """Score from which a text that a person types replaces the earlier one at once."""
+SUBJECT = 0.3
+"""Share of the common words from which two memories are about one subject."""
 NEIGHBOURS = 30
 """Memories that are compared with one, of those that share its words and of the nearest vectors."""
 WIDESPREAD = 1000
@@ -280,6 +283,41 @@ def relate_written(memory: Memory, store: Store, now: datetime) -> list[Pair]:
     if relations.list_changed(store, cursor, "") == [memory.id]:
         return catch_up(store, now)
     return relate([memory], store, now)
+
+
+def propose(memory: Memory, store: Store, now: datetime, most: int) -> list[Candidate]:
+    """Return memories on the subject of one that was written, each with a relation that waits."""
+    found = sorted(_on_subject(memory, store), key=lambda one: one[0], reverse=True)
+    candidates: list[Candidate] = []
+    for score, other in found:
+        if len(candidates) == most:
+            break
+        relations.add(
+            store,
+            other,
+            memory,
+            relations.RELATED,
+            score=score,
+            reason="both are about one subject",
+            actor=ADEMEM,
+            now=now,
+        )
+        if relations.waits(store, other, memory):
+            id = relations.id_of(other, memory)
+            candidates.append(Candidate(memory=other, judgment_id=id, score=score))
+    return candidates
+
+
+def _on_subject(memory: Memory, store: Store) -> Iterator[tuple[float, Memory]]:
+    """Yield live memories of the same scope and owner with so many of the same words."""
+    mine = contradiction.read(compared_text(memory)).stems
+    terms = [f'"{stem}" *' for stem in sorted(mine, key=len, reverse=True) if stem.isalnum()]
+    home = Home(store, memory.scope, memory.scope_owner_id)
+    for other in home.sharing_words(" OR ".join(terms[:NEIGHBOURS]), NEIGHBOURS):
+        if other.id != memory.id and not other.hidden:
+            score = jaccard(mine, contradiction.read(compared_text(other)).stems)
+            if score >= SUBJECT:
+                yield round(score, 3), other
 
 
 def find_new_pairs(store: Store, model: str = "") -> list[Pair]:

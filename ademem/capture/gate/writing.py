@@ -58,6 +58,14 @@ PREVIEW = 120
 """Characters of a rejected text in the log."""
 
 
+class Candidate(Value):
+    """A memory on the same subject, with the relation that waits for a verdict."""
+
+    memory: Memory
+    judgment_id: str
+    score: float
+
+
 class Written(Value):
     accepted: bool
     durability: str
@@ -70,6 +78,8 @@ class Written(Value):
     deduped: bool = False
     merged_into_id: str | None = None
     notes: tuple[str, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    """Memories on the same subject, whose relation to this one is to be judged."""
 
 
 def write(

@@ -18,6 +18,7 @@ from ademem.doors.cli import REPLACED, wants_json
 MODULES = {
     "memory": "add learn topic-key recall search timeline get list log undo",
     "sessions": "session prompts",
+    "relating": "relations",
     "curating": "promote reject archive restore pin delete edit",
     "reviewing": "review propose",
     "upkeep": "backup work sweep verify scrub doctor",
@@ -46,6 +47,7 @@ PANELS = {
         *("session start", "session end", "session summary", "session list", "session show"),
         *("session delete", "prompts search", "prompts delete"),
     ),
+    "Relations": ("relations list", "relations judge", "relations scan", "relations deferred"),
     "Upkeep": ("doctor", "backup", "work", "sweep", "scrub", "verify"),
     "Insight": (
         *("status", "log", "guard explain", "mission start", "mission end", "mission list"),
@@ -80,7 +82,7 @@ FORMS = {
 }
 """Replaced forms of commands, which still work, and the listed form of each."""
 
-USUAL = {"prompts": "search"}
+USUAL = {"prompts": "search", "relations": "list"}
 """Commands of groups that are meant where none of the group is named."""
 
 

@@ -121,6 +121,14 @@ def review(
             for pair in conflicts
             for id, other in ((pair.right, pair.left), (pair.left, pair.right))
         ]
+        pairs += [
+            (
+                api.get(memories, each.source),
+                f"{each.actor} says {each.relation} {each.target} ({each.confidence:.0%})"
+                f" {each.reason}; `ademem relations judge {each.id} VERB` decides",
+            )
+            for each in ([] if narrowed else api.list_proposals(memories))
+        ]
         changed = [
             (each.memory, f"{each.doubt}; corrected: {each.corrected}")
             if each.corrected

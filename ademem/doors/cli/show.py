@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from ademem.capture.gate import RuleEffect, Written
+    from ademem.capture.gate.writing import Candidate
     from ademem.core.configuration.sources import SettingWarning
     from ademem.core.memory import Memory
     from ademem.files.project_brief import CoreMemory
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 NOTHING: dict[str, str] = {}
 
+CANDIDATE_CHARS = 120
 QUERY_CHARS = 120
 """Length of a query in the line that it found nothing."""
 
@@ -226,6 +228,8 @@ def previews(page: Mapping[str, Any]) -> None:
 
 
 def preview_line(row: Mapping[str, Any], *, focus: bool = False) -> str:
+    related = [f"{verb}: {' '.join(ids)}" for verb, ids in row.get("relations", {}).items()]
+    row = {**row, "flags": [*row["flags"], *related]}
     title = f"{row['title']}: " if "title" in row else ""
     marks = f"  ({', '.join(row['flags'])})" if row["flags"] else ""
     return f"{'> ' if focus else ''}{row['id']}  [{row['category']}] {title}{row['text']}{marks}"
@@ -392,6 +396,20 @@ def _table_lines(values: dict[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}{name}: {'-' if value is None else value}"
 
 
+def candidate_json(candidate: Candidate) -> dict[str, Any]:
+    """Return the keys of a memory on the subject of one that was saved."""
+    from ademem.core.text import preview
+
+    memory = candidate.memory
+    return {
+        "id": memory.id,
+        "title": memory.title,
+        "text": preview(memory.content, CANDIDATE_CHARS),
+        "judgment_id": candidate.judgment_id,
+        "score": candidate.score,
+    }
+
+
 def verdict(written: Written, as_json: bool, judged: Iterable[RuleEffect] = ()) -> None:
     """Print the verdict of the gate; exit with REFUSED where it refused the text."""
     memory = written.memory
@@ -407,6 +425,7 @@ def verdict(written: Written, as_json: bool, judged: Iterable[RuleEffect] = ()) 
                 "deduped": written.deduped,
                 "mergedIntoId": written.merged_into_id,
                 "notes": list(written.notes),
+                "candidates": [candidate_json(each) for each in written.candidates],
             }
         )
     elif memory:

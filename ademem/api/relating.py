@@ -1,0 +1,214 @@
+"""Relations between memories: propose, judge, list and scan for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ademem.api.curation import act
+from ademem.capture.gate.rows import RANK
+from ademem.core.errors import NotFound, UsageError
+from ademem.core.memory import Trust
+from ademem.core.redaction import redact
+from ademem.core.text import clean
+from ademem.core.value import as_dict
+from ademem.store import memories, memory_queries, relations, transitions, verdicts
+from ademem.store.transitions import CannotDo
+from ademem.store.verdicts import VERBS, Verdict
+
+if TYPE_CHECKING:
+    from ademem.capture.gate.relating import Pair
+    from ademem.core.memory import Memory
+    from ademem.store.runtime import Runtime
+
+SURE = 0.7
+"""Confidence from which a verdict of an agent takes effect."""
+SCAN_ROWS = 100
+"""Most memories of one page of a scan."""
+
+EFFECTS = {
+    "related": "an annotation of both",
+    "compatible": "an annotation of both",
+    "scoped": "an annotation of both",
+    "conflicts_with": "both carry it, the later ranks first, and `ademem review` shows them",
+    "supersedes": "the other left search, briefing and files; `ademem undo` brings it back",
+    "not_conflict": "the pair is not proposed again",
+}
+"""Effects of the verbs once judged."""
+
+
+class NoSuchRelation(NotFound):
+    hint = "`ademem relations list` shows the ids"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"no relation has the id {id!r}")
+
+
+def judge(
+    runtime: Runtime,
+    relation: str,
+    *,
+    judgment_id: str = "",
+    id: str = "",
+    other: str = "",
+    reason: str = "",
+    evidence: str = "",
+    confidence: float = 1.0,
+    actor: str = "",
+) -> dict[str, str]:
+    """Judge a pair: a proposed one by its id, or the memories *id* and *other*, in this order.
+
+    The verdict takes effect if its judge is trusted as much as the target, is sure of it, and
+    nobody more trusted judged otherwise. Else it stands beside the pair, and a review shows it.
+    Raises UsageError, NoSuchRelation, NoSuchMemory, or CannotDo for what is no longer live.
+    """
+    if relation not in VERBS:
+        raise UsageError(f"no relation {relation!r}", ", ".join(VERBS))
+    if not 0 <= confidence <= 1:
+        raise UsageError(f"the confidence is {confidence}", "give it from 0 to 1")
+    if relation == "scoped" and not reason.strip():
+        raise UsageError("`scoped` needs a reason", "say where each of the two holds")
+    done = act(runtime)
+    kind = Trust(done.actor)
+    with runtime.store.transaction():
+        source, target = _find_pair(runtime, judgment_id, id, other)
+        before = verdicts.of_pair(runtime.store, source, target)
+        sure = kind is Trust.USER or confidence >= SURE
+        may = RANK[kind] >= RANK[target.trust] and sure
+        overruled = before is not None and before.status == "judged" and _rank(before) > RANK[kind]
+        in_effect = may and not overruled
+        if before is None and not in_effect:
+            _propose(runtime, source, target)
+        if in_effect:
+            _apply(runtime, relation, source, target, before)
+        row = verdicts.put(
+            runtime.store,
+            source,
+            target,
+            relation,
+            in_effect=in_effect,
+            reason=clean(redact(reason).text),
+            evidence=clean(redact(evidence).text),
+            confidence=confidence,
+            actor=clean(redact(actor).text) or kind.value,
+            kind=kind.value,
+            now=runtime.clock(),
+        )
+    if in_effect:
+        status, effect = "judged", EFFECTS[relation]
+    elif overruled:
+        status, effect = "overruled", "none: somebody more trusted judged the pair"
+    else:
+        status, effect = "pending", "none yet: ask the person, who decides in `ademem review`"
+    return {"relation_id": row, "relation": relation, "status": status, "effect": effect}
+
+
+def _rank(verdict: Verdict) -> int:
+    return RANK[Trust(verdict.kind)] if verdict.kind in frozenset(Trust) else -1
+
+
+def _find_pair(runtime: Runtime, judgment_id: str, id: str, other: str) -> tuple[Memory, Memory]:
+    """Return source and target; those of a proposal as they were proposed."""
+    if bool(judgment_id) == bool(id or other) or bool(id) != bool(other):
+        raise UsageError("judge which pair?", "a judgment_id, or two ids of memories")
+    if judgment_id:
+        found = verdicts.find(runtime.store, judgment_id)
+        if found is None:
+            raise NoSuchRelation(judgment_id)
+        if not found.source or not found.target:
+            raise CannotDo(f"a memory of {judgment_id} was deleted for good", "nothing to do")
+        id, other = found.source, found.target
+    source, target = memories.get(runtime.store, id), memories.get(runtime.store, other)
+    if source.id == target.id:
+        raise UsageError("a memory has no relation to itself", "give two ids")
+    return source, target
+
+
+def _propose(runtime: Runtime, source: Memory, target: Memory) -> None:
+    """Add a pair that waits for a verdict."""
+    relations.add(
+        runtime.store,
+        target,
+        source,
+        "related",
+        score=0.0,
+        reason="",
+        actor=relations.SYSTEM,
+        now=runtime.clock(),
+    )
+
+
+def _apply(
+    runtime: Runtime, relation: str, source: Memory, target: Memory, before: Verdict | None
+) -> None:
+    """Take back what the verdict before did, and do what this one says."""
+    done, pair = act(runtime), (source.id, target.id)
+    if before and before.status == "judged" and before.relation == relations.SUPERSEDES:
+        if relation == relations.SUPERSEDES and (before.source, before.target) == pair:
+            return
+        heir = memories.get(runtime.store, before.target)
+        if heir.superseded_by == before.source:
+            transitions.restore(heir.id, done)
+    if relation == relations.SUPERSEDES:
+        transitions.supersede(target.id, done, source.id)
+
+
+def list_relations(
+    runtime: Runtime, id: str | None = None, status: str | None = None, limit: int = 100
+) -> list[Verdict]:
+    """List verdicts and pairs that wait, the latest first."""
+    memory = memories.get(runtime.store, id) if id else None
+    return verdicts.list_all(runtime.store, memory, status, limit)
+
+
+def list_proposals(runtime: Runtime) -> list[Verdict]:
+    """List verdicts that wait for a person."""
+    return verdicts.list_proposals(runtime.store)
+
+
+def scan_relations(
+    runtime: Runtime, *, apply: bool = False, limit: int = SCAN_ROWS, cursor: int = 0
+) -> tuple[list[Pair], int | None]:
+    """Compare memories with their neighbours; return new pairs, and the cursor of the next page.
+
+    *apply* stores them; pairs that were judged are not proposed again.
+    """
+    from ademem.capture.gate import relating
+
+    store, now = runtime.store, runtime.clock()
+    page = memory_queries.page(store, cursor, min(limit, SCAN_ROWS))
+    found = {
+        relations.id_of(pair.earlier, pair.later): pair
+        for memory in page
+        for pair in relating.find_pairs(memory, store)
+        if not relations.is_known(store, pair.earlier, pair.later)
+    }
+    if apply:
+        found = {id: pair for id, pair in found.items() if relating.record(pair, store, now)}
+    return list(found.values()), page[-1].seq if len(page) == limit else None
+
+
+def list_deferred(runtime: Runtime) -> list[dict[str, Any]]:
+    """List records of other stores that cannot be applied yet, oldest first."""
+    from ademem.store import replication
+
+    return replication.list_deferred(runtime.store)
+
+
+def replay_deferred(runtime: Runtime) -> int:
+    """Apply relations that wait for memories which have arrived; return the number."""
+    from ademem.store import replication
+
+    return replication.replay_relations(runtime.store, runtime.clock())
+
+
+def drop_deferred(runtime: Runtime, id: str) -> None:
+    """Forget a record that waits; raises NoSuchRelation."""
+    from ademem.store import replication
+
+    if not replication.drop_deferred(runtime.store, id):
+        raise NoSuchRelation(id)
+
+
+def describe_relation(verdict: Verdict) -> dict[str, Any]:
+    """Return the documented keys of a relation."""
+    return as_dict(verdict)

@@ -1,0 +1,191 @@
+"""Verdicts about pairs of memories, by whoever judged them.
+
+The row of a pair has the verdict in effect, or waits for one. The verdicts of others stand beside
+it, in rows of their own with the status `ignored`: overruled ones, and proposals where it waits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ademem.core.clock import stamp
+from ademem.core.json_text import array
+from ademem.core.text import sha256_hex
+from ademem.core.value import Value
+from ademem.store import relations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from ademem.core.memory import Memory
+    from ademem.store import Store
+
+SYMMETRIC = ("related", "compatible", "scoped", "conflicts_with", "not_conflict")
+VERBS = (*SYMMETRIC, relations.SUPERSEDES)
+BESIDE = "ignored"
+
+
+class Verdict(Value):
+    """A row of `memory_relations`; ids of memories are empty where they were deleted for good."""
+
+    id: str
+    relation: str
+    status: str
+    source: str
+    """In `supersedes` the one that takes the other's place."""
+    target: str
+    reason: str
+    evidence: str
+    confidence: float
+    actor: str
+    kind: str
+    """Trust of the actor, or system."""
+    created_at: str
+    updated_at: str
+
+
+_SELECT = """
+select relation.sync_id, relation, judgment_status, ifnull(source.id, ''), ifnull(target.id, ''),
+  ifnull(reason, ''), ifnull(evidence, ''), relation.confidence, ifnull(marked_by_actor, ''),
+  ifnull(marked_by_kind, ''), relation.created_at, relation.updated_at
+from memory_relations as relation
+left join unified_memories as source on source.sync_id = relation.source_id
+left join unified_memories as target on target.sync_id = relation.target_id
+"""
+# A verdict beside the row of a pair that waits.
+_PROPOSED = f"""
+where relation.judgment_status = '{BESIDE}' and exists (
+  select 1 from memory_relations as pair where pair.judgment_status = 'pending'
+  and pair.source_id in (relation.source_id, relation.target_id)
+  and pair.target_id in (relation.source_id, relation.target_id))
+and source.deleted_at is null and target.deleted_at is null
+"""
+
+
+def find(store: Store, id: str) -> Verdict | None:
+    return next(iter(_read(store, "where relation.sync_id = :id", id=id)), None)
+
+
+def of_pair(store: Store, one: Memory, other: Memory) -> Verdict | None:
+    """Return the row of a pair, in effect or waiting."""
+    return find(store, relations.id_of(one, other))
+
+
+def list_all(
+    store: Store, memory: Memory | None = None, status: str | None = None, limit: int = 100
+) -> list[Verdict]:
+    """Return verdicts and pairs that wait, of one memory or of all, the latest first."""
+    return _read(
+        store,
+        "where (:id is null or :id in (relation.source_id, relation.target_id))"
+        " and (:status is null or judgment_status = :status)"
+        " order by relation.updated_at desc, relation.rowid desc limit :most",
+        id=memory.sync_id if memory else None,
+        status=status,
+        most=limit,
+    )
+
+
+def list_proposals(store: Store) -> list[Verdict]:
+    """Return verdicts that wait for somebody of more trust."""
+    return _read(store, f"{_PROPOSED} order by relation.created_at, relation.rowid")
+
+
+def annotate(store: Store, found: Iterable[Memory]) -> dict[str, dict[str, list[str]]]:
+    """Return by id what was judged of memories: ids by verb, `superseded_by` and `contested_by`.
+
+    `(deleted)` stands for a memory that was deleted for good.
+    """
+    ids = {memory.sync_id: memory.id for memory in found}
+    rows = store.db.execute(
+        "select pair.source_id, pair.target_id, relation, judgment_status,"
+        " (select id from unified_memories where sync_id = pair.source_id),"
+        " (select id from unified_memories where sync_id = pair.target_id)"
+        f" from memory_relations as pair where judgment_status <> '{BESIDE}'"
+        " and relation not in ('not_conflict', 'merged_from')"
+        " and (judgment_status <> 'pending' or relation <> 'related')"
+        " and (pair.source_id in (select value from json_each(:ids))"
+        "  or pair.target_id in (select value from json_each(:ids)))"
+        " order by pair.created_at, pair.rowid",
+        {"ids": array(ids)},
+    )
+    marked: dict[str, dict[str, list[str]]] = {}
+    for source, target, relation, status, *named in rows.fetchall():
+        for mine, verb, other in ((source, relation, named[1]), (target, relation, named[0])):
+            if mine not in ids:
+                continue
+            if status == "pending":
+                verb = "contested_by"
+            elif verb == relations.SUPERSEDES and mine == target:
+                verb = "superseded_by"
+            marked.setdefault(ids[mine], {}).setdefault(verb, []).append(other or "(deleted)")
+    return marked
+
+
+def put(
+    store: Store,
+    source: Memory,
+    target: Memory,
+    relation: str,
+    *,
+    in_effect: bool,
+    reason: str,
+    evidence: str,
+    confidence: float,
+    actor: str,
+    kind: str,
+    now: datetime,
+) -> str:
+    """Store a verdict as that of the pair, or beside it; return the id of its row.
+
+    An actor has one verdict about a pair; another's that was in effect goes beside.
+    """
+    pair, beside = relations.id_of(source, target), _id_beside(source, target, actor)
+    with store.transaction() as db:
+        before = find(store, pair)
+        if in_effect and before and before.status == "judged" and before.actor != actor:
+            db.execute(
+                "update or replace memory_relations set sync_id = ?, judgment_status = ?"
+                " where sync_id = ?",
+                (_id_beside(source, target, before.actor), BESIDE, pair),
+            )
+        if in_effect:
+            db.execute("delete from memory_relations where sync_id = ?", (beside,))
+        id = pair if in_effect else beside
+        db.execute(
+            "insert into memory_relations (sync_id, project_id, source_id, target_id, relation,"
+            " reason, evidence, confidence, judgment_status, marked_by_actor, marked_by_kind,"
+            " created_at, updated_at)"
+            " values (:id, :project, :source, :target, :relation, :reason, :evidence, :confidence,"
+            " :status, :actor, :kind, :now, :now)"
+            " on conflict (sync_id) do update set source_id = :source, target_id = :target,"
+            " relation = :relation, reason = :reason, evidence = :evidence,"
+            " confidence = :confidence, judgment_status = :status, marked_by_actor = :actor,"
+            " marked_by_kind = :kind, updated_at = :now",
+            {
+                "id": id,
+                "project": store.project_id,
+                "source": source.sync_id,
+                "target": target.sync_id,
+                "relation": relation,
+                "reason": reason or None,
+                "evidence": evidence or None,
+                "confidence": confidence,
+                "status": "judged" if in_effect else BESIDE,
+                "actor": actor,
+                "kind": kind,
+                "now": stamp(now),
+            },
+        )
+    relations.journal(store, id, actor, now)
+    return id
+
+
+def _id_beside(one: Memory, other: Memory, actor: str) -> str:
+    return "rel-" + sha256_hex(relations.id_of(one, other), actor)[:16]
+
+
+def _read(store: Store, tail: str, **values: object) -> list[Verdict]:
+    rows = store.db.execute(f"{_SELECT} {tail}", values)
+    return [Verdict(**dict(zip(Verdict._fields, row, strict=True))) for row in rows]

@@ -1,0 +1,37 @@
+"""Relations at the terminal."""
+
+
+def test_a_candidate_is_listed_judged_and_shown_in_a_search(ademem):
+    ademem("add", "The billing worker retries webhooks five times with a delay")
+    added = ademem.json("add", "The billing worker retries failed webhooks, and pages the team")
+    (candidate,) = added["candidates"]
+
+    (pending,) = ademem.json("relations", added["memory"]["id"], "--status", "pending")["relations"]
+    assert pending["id"] == candidate["judgment_id"]
+    said = ademem("relations", "judge", candidate["judgment_id"], "scoped", "--reason", "in tests")
+    assert "judged: an annotation of both" in said
+    assert f"scoped: {candidate['id']}" in ademem("search", "pages the team")
+    assert "in tests" in ademem("relations")
+
+
+def test_a_verdict_of_an_agent_waits_in_the_review(ademem):
+    first = ademem.json("add", "Migrations run with Flyway at deploy")["memory"]["id"]
+    second = ademem.json("add", "Redis keeps sessions")["memory"]["id"]
+    ademem.inside()
+    judged = ademem.json("relations", "judge", second, "supersedes", "--other", first)
+    ademem.outside()
+
+    assert judged["status"] == "pending"
+    why = [row["why"] for row in ademem.json("review")["memories"]]
+    assert any(f"agent says supersedes {first}" in each for each in why)
+
+
+def test_a_scan_stores_nothing_unless_told(ademem, monkeypatch):
+    monkeypatch.setenv("ADEMEM_RELATIONS_SURFACE", "false")
+    ademem("add", "Deploys run on Mondays")
+    ademem("add", "Deploys run on Thursdays")
+    found = ademem.json("relations", "scan")
+
+    assert (found["applied"], found["next_cursor"]) == (False, None)
+    assert ademem.json("relations", "deferred") == {"applied": 0, "count": 0, "deferred": []}
+    assert "no relation has the id" in ademem("relations", "deferred", "--drop", "rel-0")
