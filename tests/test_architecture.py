@@ -360,6 +360,7 @@ OPENERS = {
     "doors/cli/": "files that the person named on the command line, and the log of crashes",
     "files/beads.py": "files that the person named",
     "files/readers/": "files that the person named",
+    "store/followed.py": "size and time of files that the person imported",
     "store/foreign.py": "is there a log beside a database that the person named",
     "api/install/": "settings of the client and hooks of git",
     "api/evaluation/__init__.py": "a temporary project",

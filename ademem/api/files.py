@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ademem.capture.feedback import FeedbackReport
 from ademem.core import clock, configuration, confined, project
 from ademem.core.client import mission_of
+from ademem.core.errors import UsageError
 from ademem.core.memory import Trust
 from ademem.core.project import files_changed
 from ademem.core.repository import under_way
@@ -19,7 +20,7 @@ from ademem.files import project_brief
 from ademem.files.export_format import Imported
 from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
 from ademem.files.texts import Problem
-from ademem.store import admission, briefs, jobs, store_aside
+from ademem.store import admission, briefs, followed, jobs, store_aside
 from ademem.store.runtime import Runtime, is_writable, open_runtime
 from ademem.sync import checks, importer, mirror
 from ademem.sync.import_context import ImportReport
@@ -218,10 +219,12 @@ def import_foreign(
     project: str = "",
     personal: bool = False,
     dry_run: bool = False,
+    follow: bool = False,
 ) -> readers.Report:
     """Import the memories of another program; *project* is one of the source's.
 
-    Raises UsageError where the format or the project is not certain.
+    With *follow*, sessions tell the person when a file of the source changes after this. Raises
+    UsageError where the format or the project is not certain.
     """
     from ademem.files import readers
 
@@ -233,7 +236,14 @@ def import_foreign(
         project=project,
         dry_run=dry_run,
     )
-    return readers.import_from(readers.find_reader(format, path), path, job)
+    reader = readers.find_reader(format, path)
+    if follow and reader.files is None:
+        raise UsageError(f"{reader.name} is imported as a whole", "leave `--follow` out")
+    report = readers.import_from(reader, path, job)
+    if follow and reader.files is not None and not dry_run:
+        place = os.path.realpath(path)
+        followed.follow(runtime.store, reader.name, place, reader.files(place))
+    return report
 
 
 def compare_foreign(

@@ -9,7 +9,14 @@ from ademem.core.errors import suppress
 from ademem.core.project import import_waits
 from ademem.core.repository import git_root
 from ademem.core.text import bounded, counted, preview
-from ademem.store import admission, briefing_queries, existence, ledger, memory_queries
+from ademem.store import (
+    admission,
+    briefing_queries,
+    existence,
+    followed,
+    ledger,
+    memory_queries,
+)
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -193,6 +200,16 @@ def pending_import(runtime: Runtime) -> Iterator[str]:
         yield f"ademem: {how} what is new in .ade/memory; `ademem status` tells how much waits"
 
 
+def changed_sources(runtime: Runtime) -> Iterator[str]:
+    """Report files that memories were imported from and that changed since."""
+    for source in followed.list_all(runtime.store):
+        if changed := followed.list_changed(source):
+            name = confined.printable(os.path.basename(changed[0]))
+            more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
+            again = f"`ademem import --format {source.format} --follow`"
+            yield _fitting("ademem: ", name, f"{more} changed since its import; {again}")
+
+
 def came_with_files(runtime: Runtime) -> Iterator[str]:
     """Report the number and authors of imported memories, once in each clone."""
     count = existence.count_claimed(runtime.store)
@@ -215,7 +232,12 @@ def describe_refused(first: confined.Refused, others: int = 0) -> str:
     return f"ademem left {preview(name, max(room, 8))}{rest}"
 
 
-NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, pending_import)
+NOTICES: tuple[Notice, ...] = (
+    refused_files,
+    settings_in_doubt,
+    pending_import,
+    changed_sources,
+)
 """Shown once a session."""
 ONCE: tuple[Notice, ...] = (came_with_files, database_made_elsewhere)
 """Each records that it was shown, so its lines are never dropped."""

@@ -317,6 +317,9 @@ def import_(
     status: Annotated[
         bool, typer.Option("--status", help="Count what is imported and what is new, only.")
     ] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Tell at a session's start when its files changed.")
+    ] = False,
     dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,
@@ -335,11 +338,12 @@ def import_(
                 project=from_project,
                 personal=as_ is Destination.PERSONAL,
                 dry_run=dry_run,
+                follow=follow,
             )
         return _show_foreign(report, dry_run, as_json)
     if format not in ("jsonl", "ademem", "beads"):
         raise UsageError(f"no format {format!r}", f"jsonl, beads, pr, auto, {', '.join(FOREIGN)}")
-    if from_project or status or dry_run or as_ is Destination.PERSONAL:
+    if from_project or status or dry_run or follow or as_ is Destination.PERSONAL:
         raise UsageError(f"{format} has no such option", "leave it out, or name another format")
     with open_project(project) as memories:
         if format == "beads":

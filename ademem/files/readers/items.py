@@ -90,6 +90,8 @@ class Reader(Value):
     """Lists the projects at a path, for a format that has several in one place."""
     dropped: str = ""
     """What of the source is not imported."""
+    files: Callable[[str], list[str]] | None = None
+    """Lists the files at a path, for a format whose files stay the source."""
 
 
 def text_of(value: object) -> str:

@@ -212,16 +212,18 @@ def _kind_of(fields: dict[str, Any]) -> str:
 
 
 def _read_claude(path: str, project: str) -> Found:
-    """Read a memory file, a page of instructions, or all of them in a project's folder."""
+    for page in _claude_pages(path):
+        yield from _claude_page(page, path)
+
+
+def _claude_pages(path: str) -> list[str]:
+    """Return a file itself, the pages of instructions in a project's folder, or all pages."""
     if os.path.isfile(path):
-        yield from _claude_page(path, path)
-        return
+        return [path]
     pages = [os.path.join(path, name) for name in ("CLAUDE.md", "CLAUDE.local.md")]
     rules = os.path.join(path, ".claude", "rules")
     pages += files_below(rules, ".md") if os.path.isdir(rules) else []
-    there = [page for page in pages if os.path.isfile(page)]
-    for page in there or files_below(path, ".md"):
-        yield from _claude_page(page, path)
+    return [page for page in pages if os.path.isfile(page)] or files_below(path, ".md")
 
 
 def _claude_page(path: str, root: str) -> Found:
@@ -289,6 +291,7 @@ READERS = (
         fits=_fits_basic_memory,
         read=_read_basic_memory,
         dropped=f"prose beside observations, and prose of over {SECTION_CHARS:,} characters",
+        files=lambda path: files_below(path, ".md"),
     ),
     Reader(
         name="mempalace",
@@ -301,11 +304,13 @@ READERS = (
         fits=_fits_claude,
         read=_read_claude,
         dropped="what `@` imports, blocks of code over 10 lines, the index",
+        files=_claude_pages,
     ),
     Reader(
         name="rules",
         fits=lambda path: bool(_rule_files(path)),
         read=_read_rules,
         dropped="headings without text, tables",
+        files=_rule_files,
     ),
 )
