@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ademem.api.practice import *
     from ademem.api.relating import *
     from ademem.api.reports import *
+    from ademem.api.restraint import *
     from ademem.api.searching import *
     from ademem.api.sessions import *
     from ademem.api.upkeep import *
@@ -44,6 +45,7 @@ FUNCTIONS = {
         start_session end_session summarize_session require_open_session list_sessions get_session
         list_session_memories delete_session search_prompts delete_prompt
     """,
+    "restraint": "update_by_agent remove_by_agent pin_by_agent",
     "writing": "write explain learn origin place_draft categorize suggest_topic_key",
     "curation": """
         review review_imported list_due mark_reviewed continue_review stop_review decide_all

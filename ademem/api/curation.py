@@ -200,18 +200,26 @@ def edit(
     """
     with runtime.store.transaction():
         memory = memories.get(runtime.store, id)
-        if revision not in (None, memory.revision_count):
-            raise Conflict(
-                f"{memory.id} is at revision {memory.revision_count}, not {revision}",
-                f"it says by now: {preview(memory.content, CONFLICT_CHARS)}",
-                memory.id,
-            )
+        require_revision(memory, revision)
         if find is not None:
-            changes["content"] = _replaced(memory, find, replacement, changes)
+            changes["content"] = replace_part(memory, find, replacement, changes)
         return _edit(runtime, id, changes)
 
 
-def _replaced(memory: Memory, find: str, replacement: str | None, changes: dict[str, Any]) -> str:
+def require_revision(memory: Memory, revision: int | None) -> None:
+    """Raise Conflict where the memory is at another revision."""
+    if revision not in (None, memory.revision_count):
+        raise Conflict(
+            f"{memory.id} is at revision {memory.revision_count}, not {revision}",
+            f"it says by now: {preview(memory.content, CONFLICT_CHARS)}",
+            memory.id,
+        )
+
+
+def replace_part(
+    memory: Memory, find: str, replacement: str | None, changes: dict[str, Any]
+) -> str:
+    """Return the text with *find* replaced; raises UsageError where it has none."""
     if replacement is None or "content" in changes:
         raise UsageError("a text to find needs one that replaces it, and no whole text beside it")
     if not find or find not in memory.content:

@@ -109,6 +109,18 @@ def in_review(store: Store, limit: int | None) -> list[Memory]:
     )
 
 
+def count_pinned_by_agents(store: Store) -> int:
+    """Count pinned memories that a person did not pin."""
+    row = store.db.execute(
+        "select count(*) from unified_memories as memory"
+        " where pinned and deleted_at is null and project_id = ? and 'user' <>"
+        " (select actor from memory_revisions where memory_id = memory.id"
+        "  and operation in ('pin', 'insert', 'import') order by seq desc limit 1)",
+        (store.project_id,),
+    ).fetchone()
+    return int(row[0])
+
+
 def best_candidates(store: Store, limit: int) -> list[Memory]:
     """Return candidates of the project by confidence, then by observations, then the newest."""
     return memories.find(

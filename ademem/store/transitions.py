@@ -52,6 +52,8 @@ class Act(Value):
     """Author claimed by the files in which it was found; None: it was done here."""
     branch: str | None = None
     """Branch of the act, if not the default one."""
+    reason: str = ""
+    """Why it was done, as its author says."""
     event_id: str = ""
     """Shared by all changes of one act; empty for single changes."""
 
@@ -398,6 +400,7 @@ def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
         actor=act.actor,
         at=act.now,
         session_id=act.session_id,
+        reason=act.reason or None,
         event_id=act.event_id,
     )
     try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ademem import __version__, api
 from ademem.api.browsing import size_of
-from ademem.core.errors import NoSuchMemory, NotFound
+from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Draft, Memory, Scope, Status
 from ademem.core.text import preview
 from ademem.doors.calls import describe_gate_refusal
@@ -148,18 +148,47 @@ def status(memories: Runtime, call: Call) -> Result:
     }
 
 
-def update(memories: Runtime, call: Call, *, id: str, **changes: Any) -> Result:
-    memory = api.edit(memories, id, **changes)
-    return {"id": memory.id, "revision": memory.revision_count, "changed": sorted(changes)}
+def update(memories: Runtime, call: Call, id: str, **given: Any) -> Result:
+    changes = dict(given)
+    revision, find = changes.pop("revision", None), changes.pop("find", None)
+    replacement = changes.pop("replace", None)
+    if "path" in changes:
+        changes["file_scope_pattern"] = changes.pop("path")
+    if "type" in changes:
+        changes |= {"category": api.categorize(changes.get("category"), changes.pop("type"))}
+    for name in {"tags", "anchors"} & changes.keys():
+        changes[name] = tuple(changes[name])
+    if find is None and not changes:
+        raise UsageError("nothing to change", "content, find and replace, title, category, …")
+    _readable(memories, id)
+    updated = api.update_by_agent(
+        memories,
+        id,
+        call.origin(),
+        revision=revision,
+        find=find,
+        replacement=replacement,
+        **changes,
+    )
+    answer = {
+        "id": updated.memory.id,
+        "revision": updated.memory.revision_count,
+        "changed": list(updated.changed),
+    }
+    if updated.proposed_for:
+        answer["why"] = f"a person said {updated.proposed_for}: your text waits as a candidate"
+        answer["next"] = "tell the person: `ademem review`"
+    return answer
 
 
-def remove(memories: Runtime, call: Call, *, id: str, how: str, reason: str = "") -> Result:
-    memory = api.archive(memories, id) if how == "archive" else api.delete(memories, id)
+def remove(memories: Runtime, call: Call, id: str, how: str, reason: str = "") -> Result:
+    id = _readable(memories, id).id
+    memory = api.remove_by_agent(memories, id, delete=how == "delete", reason=reason)
     return {"id": memory.id, "how": how, "undo": f"ademem restore {memory.id}"}
 
 
-def pin(memories: Runtime, call: Call, *, id: str, pinned: bool) -> Result:
-    memory = api.pin(memories, id, pinned=pinned)
+def pin(memories: Runtime, call: Call, id: str, pinned: bool) -> Result:
+    memory = api.pin_by_agent(memories, _readable(memories, id).id, pinned=pinned)
     return {"id": memory.id, "pinned": memory.pinned}
 
 

@@ -256,7 +256,7 @@ CORE = (
             },
         },
         required=("id",),
-        results="id revision changed",
+        results="id revision changed why? next?",
         run="update",
         destroys=True,
     ),

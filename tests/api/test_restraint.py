@@ -1,0 +1,86 @@
+"""What an agent may change."""
+
+import pytest
+
+from ademem import api
+from ademem.core.memory import Draft, Origin, Trust
+from ademem.store.transitions import CannotDo
+
+PERSON = Origin(trust=Trust.USER, source_type="user")
+AGENT = Origin(trust=Trust.AGENT, source_type="mcp")
+TEXT = "Login sessions expire after ten minutes"
+
+
+@pytest.fixture
+def memories(world):
+    with world.memories() as opened:  # in the session s1, so that an agent acts
+        yield opened
+
+
+def write(memories, text, origin):
+    return api.write(memories, Draft(content=text, promoted=True, origin=origin)).memory
+
+
+def test_a_change_of_what_a_person_said_becomes_a_candidate_beside_it(memories):
+    said = write(memories, TEXT, PERSON)
+    text = "Sessions of the admin panel last an hour since the audit of May"
+    updated = api.update_by_agent(memories, said.id, AGENT, content=text)
+
+    assert (updated.proposed_for, updated.memory.status) == (said.id, "candidate")
+    assert api.get(memories, said.id).content == TEXT
+    (pair,) = api.list_conflicts(memories)
+    assert {pair.left, pair.right} == {said.id, updated.memory.id}
+
+
+def test_an_agent_edits_what_agents_wrote(memories):
+    mine = write(memories, TEXT, AGENT)
+    updated = api.update_by_agent(memories, mine.id, AGENT, find="ten", replacement="twenty")
+
+    assert (updated.changed, updated.proposed_for) == (("content",), "")
+    assert "twenty minutes" in api.get(memories, mine.id).content
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        pytest.param(lambda m, id: api.remove_by_agent(m, id), id="archive"),
+        pytest.param(lambda m, id: api.remove_by_agent(m, id, delete=True), id="delete"),
+        pytest.param(lambda m, id: api.pin_by_agent(m, id, pinned=False), id="unpin"),
+        pytest.param(lambda m, id: api.update_by_agent(m, id, AGENT, title="x"), id="title"),
+        pytest.param(
+            lambda m, id: api.update_by_agent(m, id, AGENT, content=f"{TEXT}."), id="the same"
+        ),
+    ],
+)
+def test_what_a_person_said_is_for_a_person_to_change(memories, act):
+    said = api.write(
+        memories, Draft(content=TEXT, promoted=True, pinned=True, origin=PERSON)
+    ).memory
+
+    with pytest.raises(CannotDo, match="said by a person") as raised:
+        act(memories, said.id)
+    assert said.id in raised.value.hint
+    assert api.get(memories, said.id).content == TEXT
+
+
+@pytest.mark.parametrize("delete", [False, True])
+def test_the_reason_of_a_removal_is_in_the_history(memories, delete):
+    mine = write(memories, TEXT, AGENT)
+    api.remove_by_agent(memories, mine.id, delete=delete, reason="it is an hour by now")
+
+    assert api.list_revisions(memories, mine.id)[-1]["reason"] == "it is an hour by now"
+
+
+def test_agents_pin_five_confirmed_memories(memories):
+    names = ("login", "billing", "search", "export", "mail", "audit")
+    ids = [write(memories, f"The {name} service runs on its own host", AGENT).id for name in names]
+    for id in ids[:5]:
+        assert api.pin_by_agent(memories, id).pinned
+    with pytest.raises(CannotDo, match="5 memories"):
+        api.pin_by_agent(memories, ids[5])
+
+    assert not api.pin_by_agent(memories, ids[0], pinned=False).pinned
+    assert api.pin_by_agent(memories, ids[5]).pinned
+    candidate = api.write(memories, Draft(content="Mails are sent at night", origin=AGENT)).memory
+    with pytest.raises(CannotDo, match="not confirmed"):
+        api.pin_by_agent(memories, candidate.id)
