@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 RECENT = 16
 """Texts whose forms are cached, as many rules read the same draft."""
+COMPARED = 1024
+"""Texts whose words are cached, as many drafts are compared with the same memories."""
 
 LONG = 1 << 20
 """Characters of a text above which its digest is computed in parts."""
@@ -66,7 +68,7 @@ def dedupe_key(content: str, topic_key: str | None = None) -> str:
     return sha256_hex(topic_key or "", fold(content))
 
 
-@lru_cache(maxsize=RECENT)
+@lru_cache(maxsize=COMPARED)
 def words(text: str) -> frozenset[str]:
     """Return the folded words of any script; CJK runs, which have no blanks, as bigrams."""
     if text.isascii():
