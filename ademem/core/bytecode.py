@@ -198,9 +198,14 @@ def _imports(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def source_state(package: str = PACKAGE) -> list[Source]:
-    """Return path, time and length of each module, which tell one state of the code from others."""
-    return [source for _, source in _sources(package)]
+_state: list[Source] = []
+
+
+def source_state() -> list[Source]:
+    """Return path, time and length of each module when they were first asked for."""
+    if not _state:
+        _state.extend(source for _, source in _sources(PACKAGE))
+    return _state
 
 
 def _sources(package: str) -> Iterator[tuple[str, Source]]:
