@@ -29,9 +29,6 @@ from ademem.sync.mirror import Preview, Refreshed
 if TYPE_CHECKING:
     from ademem.files import readers
 
-RELATED_AT_ONCE = 1000
-"""Imported memories up to which a command compares them; that takes 2 ms each."""
-
 
 class Inspection:
     """Files and store of a project, opened for reading; a context manager."""
@@ -120,7 +117,7 @@ def import_files(
     runtime: Runtime, *, on_import: Callable[[int, int], None] | None = None
 ) -> ImportReport:
     """Import edits of the files without writing the files."""
-    report = importer.import_changes(
+    return importer.import_changes(
         runtime.project,
         runtime.store,
         runtime.settings,
@@ -128,8 +125,6 @@ def import_files(
         on_batch=on_import,
         environment=runtime.environment,
     )
-    _relate_at_once(report.count, runtime)
-    return report
 
 
 def import_pending(
@@ -178,6 +173,7 @@ def import_lines(
     they say otherwise than other memories is found at once, or by the worker where they are many
     and where there is a model, which compares better than words.
     """
+    from ademem.capture.gate import relating
     from ademem.files import export_format
 
     imported = export_format.import_lines(
@@ -189,17 +185,11 @@ def import_lines(
         mission=mission_of(runtime.environment),
         confirms=confirms,
     )
-    _relate_at_once(imported.inserted, runtime)
+    if imported.inserted:
+        relating.relate_imported(
+            runtime.store, runtime.settings.embed, runtime.environment, runtime.clock()
+        )
     return imported
-
-
-def _relate_at_once(count: int, runtime: Runtime) -> None:
-    """Compare what was imported, unless the worker does so by meaning, or it is much."""
-    from ademem.capture.gate import relating
-    from ademem.worker.running import find_model
-
-    if 0 < count <= RELATED_AT_ONCE and find_model(runtime) is None:
-        relating.catch_up(runtime.store, runtime.clock())
 
 
 def import_beads(runtime: Runtime, source: str) -> Imported:

@@ -7,11 +7,11 @@ import sys
 
 from ademem.capture.gate.rows import id_of
 from ademem.core.clock import parse
-from ademem.core.memory import Memory, Scope, Status
+from ademem.core.memory import Importance, Memory, Scope, Status, Tier
 from ademem.core.text import number
 from ademem.files import ARCHIVE, BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE, LINE_FILES, knowledge, pages
 from ademem.files.texts import clean_lines
-from ademem.store import memories, memory_queries, revisions
+from ademem.store import memories, memory_queries, relations, revisions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,6 +111,28 @@ def tombstones_of(store: Store, place: Place, carried: Sequence[Record] = ()) ->
                 yield knowledge.tombstone(id, sync_id, parse(at), last["category"], created, ())
 
 
+def find_later(store: Store) -> dict[str, str]:
+    """Return by id the id of the latest memory that says something else, where words tell it.
+
+    Settled pairs count, too: pages are equal on every machine, whatever its model and its person.
+    """
+    pairs = relations.list_pairs(store)
+    if not pairs:
+        return {}
+    from ademem.capture.gate import contradiction, duplicates, relating
+
+    rows = {
+        one.seq: one for one in memories.numbered(store, {seq for pair in pairs for seq in pair})
+    }
+    found = {}
+    for each in pairs:
+        earlier, later = (rows[seq] for seq in each)
+        one, other = map(duplicates.compared_text, (earlier, later))
+        if contradiction.likelihood(one, other) >= relating.LIKELY:
+            found[earlier.id] = later.id
+    return found
+
+
 def render(
     memories: Iterable[Memory],
     document: CoreMemory | None,
@@ -119,14 +141,17 @@ def render(
     tombstones: Iterable[Record] = (),
     refused: Callable[[], Collection[str]] = tuple,
     committed: Callable[[], Collection[str]] = tuple,
+    later: Mapping[str, str] = {},
 ) -> dict[str, str]:
     """Render the memories that may be shown; lines of people in the *present* files stay.
 
     *refused* returns the lines that could not be imported: they stay, as do unreadable ones.
     *committed* returns the files of HEAD: of these a page without entries stays, as git reports a
-    conflict where one side deletes a file and the other changes it.
+    conflict where one side deletes a file and the other changes it. A *later* memory stands before
+    the one that it says otherwise.
     """
-    shown: list[Memory] = [_PageFields(one) for one in memories if is_on_page(one)]  # type: ignore[misc]
+    rows = {one.id: _PageFields(one) for one in memories if is_on_page(one)}
+    shown: list[Memory] = _put_later_first(rows, later)  # type: ignore[assignment]
     free_texts = _list_free_texts(present)
     categories = {memory.category for memory in shown}
     emptied = {
@@ -150,7 +175,7 @@ def render(
     for file in files:
         for name, text in pages.render_topic(file, by_page).items():
             rendered[FOLDER + name] = text
-    del shown, files, free_texts, by_page
+    del rows, shown, files, free_texts, by_page
     alive = {memory.id for memory in memories if has_line(memory)}
     newest = knowledge.newest_tombstones(tombstones, alive)
     shared = (memory for memory in memories if has_line(memory))
@@ -188,11 +213,32 @@ class _PageFields:
     """The fields of a memory that pages need, in a fifth of its memory."""
 
     __slots__ = _PAGE_FIELDS
+    tier: Tier
+    importance: Importance
+    confidence: float
 
     def __init__(self, memory: Memory) -> None:
         for name in _PAGE_FIELDS:
             setattr(self, name, getattr(memory, name))
         self.tags = tuple(map(sys.intern, memory.tags))
+
+
+def _put_later_first(
+    rows: Mapping[str, _PageFields], later: Mapping[str, str]
+) -> list[_PageFields]:
+    """Put a later memory before the first that it says otherwise, and rank it no lower."""
+    for id, heir in later.items():
+        if id in rows and heir in rows:
+            one, other = rows[id], rows[heir]
+            other.tier = min(one.tier, other.tier)
+            other.importance = max(one.importance, other.importance, key=lambda each: each.weight)
+            other.confidence = max(one.confidence, other.confidence)
+    placed: dict[str, _PageFields] = {}
+    for id, row in rows.items():
+        if (heir := later.get(id, "")) in rows:
+            placed.setdefault(heir, rows[heir])
+        placed.setdefault(id, row)
+    return list(placed.values())
 
 
 def list_tombstones(present: Texts) -> list[Record]:

@@ -231,6 +231,29 @@ def put_later_first(found: Iterable[Memory], later: Mapping[int, Later]) -> list
     return list(placed.values())
 
 
+def count(store: Store) -> int:
+    """Count the pairs, whatever became of them."""
+    return int(store.db.execute("select count(*) from memory_relations").fetchone()[0])
+
+
+def list_pairs(store: Store) -> list[tuple[int, int]]:
+    """Return the rows of live pairs, settled or not, the earlier first, by the later one.
+
+    When they were learned again does not count, as other machines do not know it.
+    """
+    rows = store.db.execute(
+        "select earlier.seq, later.seq from memory_relations as pair"
+        " join unified_memories as earlier on earlier.sync_id in (pair.source_id, pair.target_id)"
+        " join unified_memories as later on later.sync_id in (pair.source_id, pair.target_id)"
+        f" where ({_PAIRED} or relation = '{NOT_CONFLICT}')"
+        " and (earlier.created_at, earlier.id) < (later.created_at, later.id)"
+        f" and {_open('earlier')} and {_open('later')}"
+        " and not (earlier.trust = 'user' and later.trust in ('tool', 'web'))"
+        " order by later.created_at, later.id, earlier.id"
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
 def find_all_outdated(store: Store) -> set[int]:
     """Return the rows of live memories of which a later one says something else."""
     rows = store.db.execute(

@@ -119,7 +119,9 @@ def import_changes(
     """Import the changes as `mirror.refresh` does, and leave the files as they are."""
     progress = Progress(project, pause, on_batch)
     with locked(lock_path(project), root=project.root):
-        return _import_changes(project, store, settings, now, environment, progress, None)
+        report = _import_changes(project, store, settings, now, environment, progress, None)
+        relate_report(report, store, settings, environment, now)
+    return report
 
 
 def _import_changes(
@@ -146,6 +148,20 @@ def _import_changes(
     if progress:
         progress.end()
     return report
+
+
+def relate_report(
+    report: ImportReport,
+    store: Store,
+    settings: Settings,
+    environment: Mapping[str, str] | None,
+    now: datetime,
+) -> None:
+    """Compare what was imported with what is known, for facts that changed."""
+    if report.count and environment is not None:
+        from ademem.capture.gate import relating  # which a hook leaves to the worker
+
+        relating.relate_imported(store, settings.embed, environment, now)
 
 
 def _is_large(project: Project) -> bool:

@@ -35,13 +35,14 @@ from ademem.files.project_brief import BadCore
 from ademem.files.review_sheet import make_sheet, parse_sheet, render_sheet
 from ademem.files.snapshot import is_imported
 from ademem.files.texts import OVERSIZE, Texts, clean_lines
-from ademem.store import briefs, changes, ledger, made_at, memory_queries
+from ademem.store import briefs, changes, ledger, made_at, memory_queries, relations
 from ademem.sync.git_history import GitHistory, is_committed_text
 from ademem.sync.import_context import ImportReport, Progress
 from ademem.sync.importer import (
     combine_texts,
     import_files,
     lock_path,
+    relate_report,
     save_agreement,
     update_store,
 )
@@ -146,6 +147,7 @@ def refresh(
             report, texts = update_store(
                 *(project, store, settings, place, now, provenance), force=force, progress=progress
             )
+            relate_report(report, store, settings, environment, now)
         found = survey(project, store, settings.mirror, texts, place, report.refused)
         due = [file for file in found if not file.is_current and _may_change(file, force)]
         if not dry_run:
@@ -185,6 +187,7 @@ def _rendered_state(project: Project, store: Store, settings: MirrorSettings, pl
     document = project_brief.load(store)
     state = {
         "database": [made_at(store), changes(store), store.is_trusted, store.judged],
+        "pairs": relations.count(store),
         "brief": project_brief.file_text(document) if document else None,
         "settings": as_dict(settings),
         "place": [place.branch, place.commit],
@@ -273,8 +276,9 @@ def survey(
         listing = ("ls-tree", "-z", "--name-only", "HEAD", "--", FOLDER)
         return git.text(project.root, *listing).split("\0")
 
+    later = rendering.find_later(store)
     wanted = rendering.render(
-        lines, document, readable, settings, tombstones, kept_lines, committed
+        lines, document, readable, settings, tombstones, kept_lines, committed, later
     )
     sheet = _render_candidates(store, settings, readable.get(SHEET), place)
     if sheet:

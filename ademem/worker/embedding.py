@@ -46,8 +46,9 @@ def run(context: JobContext, job: Job) -> datetime | None:
     if model is None:
         return None
     context.figures |= dict.fromkeys(("batches", "embedded", "failed", "batch", "largest"), 0)
-    if _embed_missing(model, context, job):
-        relating.catch_up(context.store, context.now(), model.id)
+    embedded = _embed_missing(model, context, job)
+    if embedded and relating.catch_up(context.store, context.now(), model.id):
+        jobs.queue(context.store, "mirror", "project", context.now())
     from ademem.search import dense
 
     if not embeddings.any_waiting(context.store, model.id):

@@ -290,6 +290,8 @@ def relate(context: JobContext, _job: Job) -> None:
     model = context.model.id if context.model else ""
     found = relating.catch_up(context.store, context.now(), model, context.pause)
     context.figures["pairs"] = len(found)
+    if found:
+        jobs.queue(context.store, "mirror", "project", context.now())
 
 
 def queue_relating(context: JobContext) -> None:

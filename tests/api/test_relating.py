@@ -110,30 +110,82 @@ def test_what_is_not_certain_replaces_nothing(world, write, earlier, later, trus
     assert replaced(world) == []
 
 
-def test_what_is_imported_is_compared_at_once_and_replaces_nothing(world):
-    lines = [
-        json.dumps({"content": text, "status": Status.PROMOTED, "created_at": f"{day}T09:00:00Z"})
-        for text, day in ((EARLIER, "2026-01-01"), (LATER, "2026-01-08"))
-    ]
-    with world.memories() as memories:
-        api.import_lines(memories, lines)
+@pytest.fixture
+def bring(world):
+    """Import the later of two facts after the earlier, which is important."""
+
+    def bring():
+        lines = [
+            json.dumps(
+                {
+                    "content": text,
+                    "status": Status.PROMOTED,
+                    "created_at": f"{day}T09:00:00Z",
+                    "importance": importance,
+                }
+            )
+            for text, day, importance in (
+                (EARLIER, "2026-01-01", "high"),
+                (LATER, "2026-01-08", "normal"),
+            )
+        ]
+        with world.memories() as memories:
+            api.import_lines(memories, lines)
+
+    return bring
+
+
+def test_what_is_imported_is_compared_at_once_and_replaces_nothing(world, bring):
+    bring()
 
     assert relations(world) == [("supersedes", "pnpm against yarn")]
     assert replaced(world) == []
 
 
-def test_what_is_written_into_a_file_is_compared_when_it_is_imported(world, write):
+@pytest.mark.parametrize("take_in", [api.import_files, api.refresh_files])
+def test_what_is_written_into_a_file_is_compared_when_it_is_imported(world, write, take_in):
     write(EARLIER)
     with world.memories() as memories:
         api.refresh_files(memories)
     page = world.root / ".ade/memory/facts.md"
     page.write_text(f"{page.read_text()}- {LATER}\n")
     with world.memories() as memories:
-        api.import_files(memories)
+        take_in(memories)
         hits = api.search(memories, "package manager").hits
 
     assert [hit.memory.content for hit in hits] == [LATER, EARLIER]
     assert replaced(world) == [EARLIER]
+
+
+@pytest.mark.parametrize("is_settled", [False, True])
+def test_pages_show_the_later_of_two_facts_first(world, bring, is_settled):
+    bring()
+    with world.memories() as memories:
+        (pair,) = api.list_conflicts(memories)
+        if is_settled:
+            api.settle_conflict(memories, pair.left, pair.right)
+        api.refresh_files(memories)
+
+    for name in (".ade/memory/MEMORY.md", ".ade/memory/facts.md", ".ade/cto/MEMORY.md"):
+        text = (world.root / name).read_text()
+        assert text.index(LATER) < text.index(EARLIER)
+
+
+def test_pages_are_written_again_once_a_worker_found_a_pair(world, bring, monkeypatch):
+    page = world.root / ".ade/memory/facts.md"
+    with monkeypatch.context() as patched:
+        patched.setattr(relating, "AT_ONCE", 0)
+        bring()
+        with world.memories() as memories:
+            api.refresh_files(memories)
+    before = page.read_text()
+    with world.memories() as memories:
+        api.work(memories)
+        api.work(memories)
+    after = page.read_text()
+
+    assert before.index(EARLIER) < before.index(LATER)
+    assert after.index(LATER) < after.index(EARLIER)
 
 
 def test_one_matter_of_two_things_is_no_pair_where_other_memories_tell_that_they_are_two(

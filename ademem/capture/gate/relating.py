@@ -17,10 +17,11 @@ from ademem.store.transitions import Act
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from ademem.core.memory import Memory
+    from ademem.core.settings import EmbedSettings
     from ademem.search.dense import Cosines
     from ademem.store import Store
 
@@ -43,6 +44,8 @@ MOST = 8
 """Most memories that one is related to, the likeliest."""
 BATCH = 50
 """Memories that are read at once."""
+AT_ONCE = 1000
+"""Changed memories up to which an import compares them; that takes 2 ms each."""
 NOTE_CHARS = 80
 """Characters of a text in a note."""
 COMPANY = 0.35
@@ -275,6 +278,21 @@ def catch_up(
             pause()
     relations.save_cursor(store, last, now)
     return pairs
+
+
+def relate_imported(
+    store: Store, settings: EmbedSettings, environment: Mapping[str, str], now: datetime
+) -> None:
+    """Relate what an import brought, unless it is much, or there is a model.
+
+    The worker does so then; vectors compare better than words.
+    """
+    from ademem.search.embedding import cache
+
+    changed = relations.list_changed(store, relations.read_cursor(store), "")
+    model = cache.folder(environment, settings.dtype)
+    if 0 < len(changed) <= AT_ONCE and cache.state(model) is not cache.State.INSTALLED:
+        catch_up(store, now)
 
 
 def relate_written(memory: Memory, store: Store, now: datetime) -> list[Pair]:
