@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
 
 from ademem.core.errors import UsageError
-from ademem.core.memory import Draft, Origin, Scope, Status, Trust
+from ademem.core.memory import Draft, Memory, Origin, Scope, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings
 from ademem.core.text import sha256_hex
@@ -16,7 +17,15 @@ from ademem.files import records
 from ademem.files.readers import databases, exports, notes
 from ademem.files.readers.items import Item, Prompt, Reader, Skipped
 from ademem.files.records import Import
-from ademem.store import Store, database, ledger, sessions
+from ademem.store import (
+    Store,
+    database,
+    ledger,
+    memory_queries,
+    relations,
+    sessions,
+    verdicts,
+)
 
 READERS: tuple[Reader, ...] = (*databases.READERS, *exports.READERS, *notes.READERS)
 AUTO = "auto"
@@ -94,6 +103,7 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
     _require_project(path, job.project, projects)
     counts: Counter[str] = Counter()
     skipped: list[Skipped] = []
+    made: dict[str, Item] = {}
     try:
         with database.BulkWrites(job.store.db), job.store.transaction():
             for found in reader.read(path, job.project):
@@ -104,6 +114,9 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
                         counts["prompts" if _add_prompt(reader, found, job) else "known"] += 1
                     case Item():
                         counts[_write(reader, found, job)] += 1
+                        made[found.id] = found
+            for item in made.values():
+                _relate(reader, item, made, job)
             if job.dry_run:
                 raise _TriedOnly
     except _TriedOnly:
@@ -154,6 +167,50 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
     status = Status.ARCHIVED if item.archived else None
     importing = Import(store=job.store, settings=job.settings, now=job.now)
     return str(records.write_once(key, draft, status, importing))
+
+
+def _relate(reader: Reader, item: Item, others: Mapping[str, Item], job: Job) -> None:
+    """Note relations to other items; one that would take a memory away waits for review."""
+    for relation, id in item.links:
+        source, target = _memory_of(reader, item, job), _memory_of(reader, others.get(id), job)
+        if source is None or target is None or source.id == target.id:
+            continue
+        if verdicts.of_pair(job.store, source, target) is not None:
+            continue
+        reason = f"{reader.name} relates them"
+        if relation == "related":
+            verdicts.put(
+                job.store,
+                source,
+                target,
+                relation,
+                in_effect=True,
+                reason=reason,
+                evidence="",
+                confidence=1.0,
+                actor=records.SOURCE,
+                kind=Trust.IMPORT,
+                now=job.now,
+            )
+        else:
+            relations.add(
+                job.store,
+                target,
+                source,
+                relation,
+                score=1.0,
+                reason=reason,
+                actor=records.SOURCE,
+                now=job.now,
+            )
+
+
+def _memory_of(reader: Reader, item: Item | None, job: Job) -> Memory | None:
+    """Return the memory that an item became, if it is live."""
+    if item is None:
+        return None
+    id = ledger.memory_of(job.store, records.SOURCE, _key(reader, item))
+    return memory_queries.live_by_id(job.store, id) if id else None
 
 
 def _add_prompt(reader: Reader, prompt: Prompt, job: Job) -> bool:

@@ -142,13 +142,16 @@ def _fits_memory_service(path: str) -> bool:
     return _has_table(path, MEMORY_SERVICE, "memories", "content_hash", "memory_type")
 
 
+_EDGES = {"contradicts": "conflicts_with", "supersedes": "supersedes"}
+
+
 def _read_memory_service(path: str, project: str) -> Found:
     wanted = "content_hash content tags memory_type metadata created_at created_at_iso deleted_at"
     with open_foreign(_file(path, MEMORY_SERVICE)) as db:
-        related: dict[str, list[str]] = {}
+        links: dict[str, list[tuple[str, str]]] = {}
         for edge in rows(db, "memory_graph", "source_hash", "target_hash", "relationship_type"):
-            if edge["relationship_type"] in ("contradicts", "supersedes"):
-                related.setdefault(edge["source_hash"], []).append(edge["target_hash"])
+            if relation := _EDGES.get(edge["relationship_type"]):
+                links.setdefault(edge["source_hash"], []).append((relation, edge["target_hash"]))
         for row in rows(db, "memories", *wanted.split()):
             if row["deleted_at"] is not None:
                 continue
@@ -162,7 +165,7 @@ def _read_memory_service(path: str, project: str) -> Found:
                 kind=text_of(row["memory_type"]) or Category.FACT,
                 tags=tuple(texts_of(row["tags"])),
                 created_at=moment_of(row["created_at"]) or moment_of(row["created_at_iso"]),
-                related=tuple(related.get(row["content_hash"], ())),
+                links=tuple(links.get(row["content_hash"], ())),
             )
 
 

@@ -43,8 +43,8 @@ class Item(Value):
     personal: bool = False
     agent: str | None = None
     """The agent whose own memory it is."""
-    related: tuple[str, ...] = ()
-    """Ids of items that it names."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Relations of it to other items, by their ids: related, conflicts_with or supersedes."""
 
     @property
     def category(self) -> str:

@@ -103,8 +103,8 @@ def _read_basic_memory(path: str, project: str) -> Found:
         if key
     }
     for each, fields, text in notes:
-        related = [named[name] for _, name in _RELATION.findall(text) if name in named]
-        yield from _note(each, path, fields, text, tuple(related))
+        links = [("related", named[name]) for _, name in _RELATION.findall(text) if name in named]
+        yield from _note(each, path, fields, text, tuple(links))
 
 
 def _first_id(path: str, root: str, fields: dict[str, Any], text: str) -> str:
@@ -113,7 +113,7 @@ def _first_id(path: str, root: str, fields: dict[str, Any], text: str) -> str:
 
 
 def _note(
-    path: str, root: str, fields: dict[str, Any], text: str, related: tuple[str, ...]
+    path: str, root: str, fields: dict[str, Any], text: str, links: tuple[tuple[str, str], ...]
 ) -> Iterator[Item | Skipped]:
     """Yield the observations of a note, or without any its prose; the first has the relations."""
     permalink = text_of(fields.get("permalink")) or _name(path, root)
@@ -128,7 +128,7 @@ def _note(
             kind=kind.strip().lower(),
             tags=tuple(_TAG.findall(content)),
             created_at=created_at,
-            related=related if number == 0 else (),
+            links=links if number == 0 else (),
         )
     if observations:
         return
@@ -145,7 +145,7 @@ def _note(
             kind=text_of(fields.get("type")) if fields.get("type") in TYPES else Category.FACT,
             tags=tuple(texts_of(fields.get("tags"))),
             created_at=created_at,
-            related=related,
+            links=links,
         )
 
 
@@ -245,7 +245,7 @@ def _claude_page(path: str, root: str) -> Found:
         kind=_KINDS[kind],
         topic_key=name,
         personal=kind == "user",
-        related=tuple(link.strip() for link in _LINK.findall(text)),
+        links=tuple(("related", link.strip()) for link in _LINK.findall(text)),
     )
 
 
