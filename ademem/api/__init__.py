@@ -36,7 +36,7 @@ FUNCTIONS = {
         recall search find_similar list_memories get find_related verify verify_change
         list_doubtful find_astray find_later list_candidates list_best list_embedded
     """,
-    "browsing": "find read_part timeline",
+    "browsing": "find read_part timeline get_context",
     "relating": """
         judge list_relations list_proposals scan_relations list_deferred replay_deferred
         drop_deferred describe_relation

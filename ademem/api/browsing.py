@@ -14,15 +14,16 @@ from datetime import timedelta
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import UsageError
 from ademem.core.memory import Status, flags
+from ademem.core.redaction import redact
 from ademem.core.text import preview, sha256_hex
-from ademem.core.untrusted import escaped
+from ademem.core.untrusted import entry, escaped
 from ademem.search import engine
 from ademem.store import filters as rows
-from ademem.store import logs, memories, memory_queries, session_queries, verdicts
+from ademem.store import logs, memories, memory_queries, session_queries, statistics, verdicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from ademem.core.client import TurnKey
@@ -38,6 +39,10 @@ SEARCH_CHARS, TIMELINE_CHARS, PART_CHARS = 6000, 4000, 9000
 SESSION_KEYS = ("id", "started_at", "ended_at", "summary")
 ENVELOPE_CHARS = 700
 """Part of a result's size for keys that a door adds, and long queries."""
+CONTEXT_BYTES, MOST_CONTEXT_BYTES, MORE_CHARS = 16_384, 65_536, 80
+"""Size of a context, the largest, and the part of it for the note on what was left out."""
+CONTEXT_MEMORIES, CONTEXT_SESSIONS, CONTEXT_PROMPTS = 400, 5, 10
+ENTRY_CHARS, COMPACT_CHARS = 300, 120
 RANKED = 100
 """Most hits of a search, over all pages."""
 CURSOR_MINUTES = 10
@@ -141,6 +146,10 @@ def read_part(text: str, offset: int, max_chars: int = PART_CHARS) -> tuple[str,
     return text[offset:end], (end if end < len(text) else None)
 
 
+def byte_size(text: str) -> int:
+    return len(text.encode())
+
+
 def size_of(value: object) -> int:
     """Return the number of characters of the compact JSON, with a comma."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) + 1
@@ -185,6 +194,62 @@ def timeline(
         **({"left_out": left_out} if any(left_out.values()) else {}),
         **why,
     }
+
+
+def get_context(
+    runtime: Runtime,
+    limit: int = CONTEXT_BYTES,
+    *,
+    compact: bool = False,
+    measure: Callable[[str], int] = byte_size,
+) -> Row:
+    """Return the best of the project as Markdown of at most *limit*, and what was left out.
+
+    Entries are whole; *measure* tells the size of a text, in bytes unless given.
+    """
+    limit, chars = min(limit, MOST_CONTEXT_BYTES), COMPACT_CHARS if compact else ENTRY_CHARS
+    text, left_out = "", {}
+    for name, entries, total in _sections(runtime, chars):
+        shown, heading = 0, f"## {name}\n"
+        for each in entries:
+            added = ("" if shown else heading) + each + "\n"
+            if measure(text + added) > limit - MORE_CHARS:
+                break
+            text, shown = text + added, shown + 1
+        left_out[name.lower()] = total - shown
+    more = ", ".join(f"{count:,} {name}" for name, count in left_out.items() if count)
+    note = f"({more} more; `ademem search` finds them)\n" if more else ""
+    return {
+        "text": text + note if measure(text + note) <= limit else text,
+        "left_out": left_out,
+    }
+
+
+def _sections(runtime: Runtime, chars: int) -> Iterator[tuple[str, list[str], int]]:
+    """Yield the name of each section, its entries, and how many there are in all."""
+    store, branch = runtime.store, runtime.branch
+    best = memory_queries.best_established(store, branch, CONTEXT_MEMORIES)
+    yield (
+        "Memories",
+        [entry(memory, chars) for memory in best],
+        memory_queries.count_established(store, branch),
+    )
+    known = session_queries.list_sessions(store, CONTEXT_SESSIONS)
+    yield (
+        "Sessions",
+        [
+            f"- {row['started_at'][:16]} "
+            + escaped(preview(row.get("summary", "no summary"), chars))
+            for row in known
+        ],
+        statistics.sessions(store),
+    )
+    typed = session_queries.search_prompts(store, "", None, CONTEXT_PROMPTS)
+    yield (
+        "Prompts",
+        [f"- {escaped(preview(redact(row['content']).text, chars))}" for row in typed],
+        statistics.prompts(store),
+    )
 
 
 def _marks(hit: Hit) -> list[str]:

@@ -8,7 +8,7 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from ademem import worker
@@ -22,6 +22,7 @@ from ademem.core import (
     registers,
     shared_files,
 )
+from ademem.core.clock import stamp
 from ademem.core.configuration.values import BadSetting
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
@@ -39,7 +40,9 @@ from ademem.store import (
     jobs,
     replication,
     salvage,
+    sessions,
     stamps,
+    statistics,
 )
 from ademem.store.runtime import open_runtime, program
 from ademem.sync import checks
@@ -141,6 +144,35 @@ def database_is_sound(patient: Patient) -> Finding:
     if waiting:
         sound += f"; {counted(waiting, 'record')} of other databases waiting since {oldest[:10]}"
     return _good("database", sound)
+
+
+def sessions_are_whole(patient: Patient) -> Finding:
+    """Fail for sessions of another project; count those that no program ended."""
+    try:
+        with open_runtime(patient.project, patient.environment, patient.now) as runtime:
+            before = stamp(patient.now - timedelta(days=sessions.LEFT_DAYS))
+            found = statistics.misplaced_sessions(runtime.store, before)
+    except (sqlite3.Error, OSError, AdememError) as error:
+        return _bad("sessions", str(error), _next_step(error))
+    left = f"{counted(found['orphaned'], 'session')} never ended"
+    if found["elsewhere"]:
+        message = f"{counted(found['elsewhere'], 'session')} of another project; {left}"
+        return _bad("sessions", message, "`ademem session list` shows them")
+    return _good("sessions", left)
+
+
+def journal_is_sound(patient: Patient) -> Finding:
+    """Tell what waits to be exchanged; the journal is off where no target is enrolled."""
+    try:
+        with open_runtime(patient.project, patient.environment, patient.now) as runtime:
+            targets = stamps.targets(runtime.store.db)
+            waiting, _ = replication.deferred(runtime.store)
+    except (sqlite3.Error, OSError, AdememError) as error:
+        return _bad("journal", str(error), _next_step(error))
+    state = f"on for {', '.join(targets)}" if targets else "off"
+    hint = "`ademem relations deferred` shows them" if waiting else ""
+    message = f"{state}; {counted(waiting, 'record')} deferred"
+    return Finding(check="journal", ok=True, message=message, hint=hint)
 
 
 def _rebuild_hint(patient: Patient) -> str:
@@ -334,6 +366,8 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     second_model_is_sound,
     ai_can_be_asked,
     database_is_sound,
+    journal_is_sound,
+    sessions_are_whole,
     database_was_made_here,
     backup_was_made,
     files_are_current,

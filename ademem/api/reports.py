@@ -71,6 +71,8 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
             for name, status in names.items()
         },
         "sessions": statistics.sessions(store),
+        "prompts": statistics.prompts(store),
+        "relations": statistics.relations(store),
         "refusals_7d": statistics.refusals(store, days=7),
         "embeddings": vectors(runtime),
         "imports": imports(runtime.project),

@@ -156,6 +156,30 @@ def due_for_review(store: Store, now: str, limit: int | None) -> list[Memory]:
     )
 
 
+_ESTABLISHED = (
+    f"status = 'promoted' and {CURRENT} and {BROWSED} and scope = 'project'"
+    " and (source_branch is null or source_branch = :branch)"
+)
+
+
+def best_established(store: Store, branch: str | None, limit: int) -> list[Memory]:
+    """Confirmed memories of the project: pinned ones, then the best, the latest of equals first."""
+    return memories.find(
+        store,
+        _ESTABLISHED,
+        "order by pinned and claimed_author is null desc, tier, importance = 'high' desc,"
+        " composite_score desc, updated_at desc, seq desc limit :limit",
+        branch=branch,
+        limit=limit,
+    )
+
+
+def count_established(store: Store, branch: str | None) -> int:
+    query = f"select count(*) from unified_memories where project_id = :project and {_ESTABLISHED}"
+    values = {"project": store.project_id, "branch": branch}
+    return int(store.db.execute(query, values).fetchone()[0])
+
+
 def count_in_review(store: Store, most: int) -> int:
     """Count candidates, quarantined ones too, up to *most*."""
     row = store.db.execute(

@@ -96,6 +96,29 @@ def sessions(store: Store) -> int:
     return _number(store, "select count(*) from sessions")
 
 
+def prompts(store: Store) -> int:
+    return _number(store, "select count(*) from user_prompts where deleted_at is null")
+
+
+def relations(store: Store) -> dict[str, int]:
+    """Count relations by status."""
+    rows = store.db.execute(
+        "select judgment_status, count(*) from memory_relations group by 1 order by 1"
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def misplaced_sessions(store: Store, before: str) -> dict[str, int]:
+    """Count sessions of another project, and open ones that started before a stamp."""
+    row = store.db.execute(
+        "select ifnull(sum(project_id <> :project), 0) as elsewhere,"
+        " ifnull(sum(ended_at is null and last_started_at < :before), 0) as orphaned"
+        " from sessions",
+        {"project": store.project_id, "before": before},
+    ).fetchone()
+    return dict(row)
+
+
 def refusals(store: Store, days: int) -> int:
     """Drafts that the write gate refused in the last *days* by the database's clock."""
     return _number(

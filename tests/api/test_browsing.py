@@ -177,3 +177,32 @@ def test_a_memory_without_session_has_no_neighbours_and_says_so(world):
 
     assert (found["before"], found["after"], found["session"]) == ([], [], None)
     assert found["why"] == "the memory came from no session"
+
+
+@pytest.mark.parametrize("limit", [0, 60, 200, 1000, 65_536])
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_a_context_has_whole_entries_within_its_size_and_counts_the_rest(world, text, limit):
+    for topic in TOPICS:
+        write(world, f"The {topic}: {text * 5}")
+    world.fire("user_prompt_submit", prompt="Why do deploys need a lock?", prompt_id="p1")
+    with world.memories() as memories:
+        found = api.get_context(memories, limit)
+        lines = [line for line in found["text"].splitlines() if line.startswith("- ")]
+        every = api.get_context(memories, 65_536)["text"].splitlines()
+
+    assert len(found["text"].encode()) <= limit
+    assert set(lines) <= set(every)
+    assert len(lines) + sum(found["left_out"].values()) == 11
+    if limit == 65_536:
+        assert "more;" not in found["text"]
+        assert lines[-1] == "- Why do deploys need a lock?"
+
+
+def test_a_context_begins_with_what_is_pinned(world):
+    write(world, "Invoices use Decimal", importance="high")
+    pinned = write(world, "Deploys need a lock")
+    with world.memories() as memories:
+        api.pin(memories, pinned)
+        text = api.get_context(memories, compact=True)["text"]
+
+    assert text.splitlines()[1].startswith("- [fact] Deploys need a lock")

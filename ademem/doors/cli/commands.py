@@ -16,7 +16,7 @@ from ademem.core.errors import USAGE, AdememError, UsageError
 from ademem.doors.cli import REPLACED, wants_json
 
 MODULES = {
-    "memory": "add learn topic-key recall search timeline get list log undo",
+    "memory": "add learn topic-key recall search timeline context get list log undo",
     "sessions": "session prompts",
     "relating": "relations",
     "curating": "promote reject archive restore pin delete edit",
@@ -33,7 +33,17 @@ MODULES = {
 """Modules of this package, with the commands and groups that each defines."""
 
 PANELS = {
-    "Every day": ("recall", "search", "timeline", "add", "learn", "topic-key", "get", "list"),
+    "Every day": (
+        "recall",
+        "search",
+        "timeline",
+        "context",
+        "add",
+        "learn",
+        "topic-key",
+        "get",
+        "list",
+    ),
     "Review": tuple("review promote reject edit pin archive restore delete undo propose".split()),
     "Team": (
         *("files refresh", "files import", "files check", "core show", "core set"),

@@ -264,6 +264,24 @@ def timeline(
 
 
 @app.command()
+def context(
+    max_bytes: Annotated[
+        int, typer.Option("--max-bytes", min=0, max=65_536, help="Size of the text.")
+    ] = 16_384,
+    compact: Annotated[bool, typer.Option("--compact", help="Shorter entries.")] = False,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the best of the project, its last sessions and prompts."""
+    with open_project(project) as memories:
+        found = api.get_context(memories, max_bytes, compact=compact)
+    if as_json:
+        show.json(found)
+    else:
+        show.fenced(found["text"].splitlines())
+
+
+@app.command()
 def get(
     id: Id,
     history: Annotated[bool, typer.Option("--history", help="Its revisions instead.")] = False,
