@@ -52,8 +52,10 @@ class Place(Value):
 class Caller:
     """The client at the other end of this process."""
 
-    def __init__(self, root: str | None, environment: Mapping[str, str], cwd: str) -> None:
-        self.root, self.environment, self.cwd = root, environment, cwd
+    def __init__(
+        self, root: str | None, environment: Mapping[str, str], cwd: str, door: str = "mcp"
+    ) -> None:
+        self.root, self.environment, self.cwd, self.door = root, environment, cwd, door
         self.roots: list[str] | None = None
         """Folders that the client declared; None where it has not been asked."""
         self.session_id = ""
@@ -109,14 +111,16 @@ class Caller:
         with self.lock:
             if not self.session_id:
                 name = "".join(char if char.isalnum() else "-" for char in client.partition("/")[0])
-                self.session_id = f"mcp-{name[:40].lower() or 'client'}-{secrets.token_hex(6)}"
+                self.session_id = (
+                    f"{self.door}-{name[:40].lower() or 'client'}-{secrets.token_hex(6)}"
+                )
             return self.session_id
 
     def begin_session(self, memories: Runtime) -> None:
         """Add the session that this process is to the project."""
         with self.lock:
             if memories.project.root not in self.opened:
-                api.start_session(memories, self.session_id, self.cwd, source="mcp")
+                api.start_session(memories, self.session_id, self.cwd, source=self.door)
                 self.opened[memories.project.root] = memories.project
 
     def close(self) -> None:
@@ -171,7 +175,7 @@ class Call:
         turn = f"{self.turn.session_id}:{self.turn.agent_id or self.turn.prompt_id}"
         return Origin(
             trust=provenance.trust_of_turn(turn, self.runtime.store),
-            source_type="mcp",
+            source_type=self.caller.door,
             session_id=self.turn.session_id,
             run_id=self.client or None,
             agent_id=self.turn.agent_id or None,

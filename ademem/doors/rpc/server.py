@@ -19,6 +19,9 @@ from ademem.core import caller, clock
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
 from ademem.doors import calls
+from ademem.doors.mcp.access import Call as ToolCall
+from ademem.doors.mcp.access import Caller
+from ademem.doors.mcp.tools import Tool, choose
 from ademem.doors.rpc import protocol
 from ademem.doors.rpc.framing import BadHeader, read_messages, write_message
 from ademem.doors.rpc.methods import METHODS, Call, Method
@@ -27,6 +30,8 @@ from ademem.worker import warm
 from ademem.worker.warm_server import listening
 
 DISCOVER = "rpc.discover"
+TOOLS = {f"ademem.{tool.name}": tool for tool in choose("all", read_only=False)}
+"""The tools of MCP by the names that they have here."""
 SOCKET = "rpc.sock"
 CLIENTS = 16
 TICK_S = 0.25
@@ -59,6 +64,7 @@ class Server:
         self.project = project
         self.by_person = by_person
         self._environment = environment if by_person else {**environment, "CLAUDECODE": "1"}
+        self._tool_caller = Caller(project.root, environment, project.root, door="rpc")
         self._stopped = Event()
 
     def serve(self, source: BinaryIO, target: BinaryIO) -> None:
@@ -93,6 +99,7 @@ class Server:
             signal.signal(number, lambda *_: os._exit(0))
         Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
         self.serve(sys.stdin.buffer, sys.stdout.buffer)
+        self._tool_caller.close()
 
     def listen(self, on_ready: Callable[[str], None]) -> None:
         """Answer the clients of a socket until a signal; raises AdememError or OSError."""
@@ -111,6 +118,7 @@ class Server:
                         Thread(target=self._converse, args=(handle, places), daemon=True).start()
                     else:
                         os.close(handle)
+        self._tool_caller.close()
 
     def _converse(self, handle: int, places: BoundedSemaphore) -> None:
         try:
@@ -129,12 +137,21 @@ class Server:
         def call(name: str, params: dict[str, Any]) -> Any:
             if name == DISCOVER:
                 return discover()
+            if tool := TOOLS.get(name):
+                return self._call_tool(tool, params)
             method = next((each for each in METHODS if each.name == name), None)
             if method is None:
                 raise _unknown(name)
             return self._call(method, params, notify)
 
         return call
+
+    def _call_tool(self, tool: Tool, params: dict[str, Any]) -> Any:
+        """Return the result of an MCP tool, which acts for an agent always."""
+        _, result, is_refused = ToolCall(self._tool_caller, params, {}, "rpc").answer(tool)
+        if is_refused:
+            raise RpcError(CODES.get(result["rule"], protocol.REFUSED), result["why"], result)
+        return result
 
     def _call(
         self, method: Method, params: dict[str, Any], notify: Callable[[str, dict[str, Any]], None]
@@ -164,7 +181,7 @@ def _end_with_parent(parent: int) -> None:
 
 
 def _unknown(name: str) -> RpcError:
-    near = get_close_matches(name[:80], [method.name for method in METHODS], 1)
+    near = get_close_matches(name[:80], [*(method.name for method in METHODS), *TOOLS], 1)
     why = f"no method {name[:80]!r}"
     return RpcError(
         protocol.NO_METHOD,
@@ -178,22 +195,30 @@ def discover() -> dict[str, Any]:
     from ademem import __version__
     from ademem.doors.rpc.views import ENTRY_SCHEMA
 
-    def described(method: Method) -> dict[str, Any]:
-        properties, required = method.params["properties"], method.params["required"]
+    def described(
+        name: str, summary: str, params: dict[str, Any], result: dict[str, Any]
+    ) -> dict[str, Any]:
+        required = params.get("required", ())
         return {
-            "name": method.name,
-            "summary": method.summary,
+            "name": name,
+            "summary": summary,
             "paramStructure": "by-name",
             "params": [
-                {"name": name, "required": name in required, "schema": schema}
-                for name, schema in properties.items()
+                {"name": each, "required": each in required, "schema": schema}
+                for each, schema in params["properties"].items()
             ],
-            "result": {"name": "result", "schema": method.result},
+            "result": {"name": "result", "schema": result},
         }
+
+    methods = [described(each.name, each.summary, each.params, each.result) for each in METHODS]
+    tools = [
+        described(name, tool.description, tool.input_schema, tool.output_schema)
+        for name, tool in TOOLS.items()
+    ]
 
     return {
         "openrpc": "1.3.2",
         "info": {"title": "ademem", "version": __version__},
-        "methods": [described(method) for method in METHODS],
+        "methods": [*methods, *tools],
         "components": {"schemas": {"Entry": ENTRY_SCHEMA}},
     }

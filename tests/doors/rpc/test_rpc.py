@@ -18,6 +18,7 @@ import pytest
 from ademem import api
 from ademem.core import project as project_
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.doors.mcp.tools import choose
 from ademem.doors.rpc import framing, methods, views
 from ademem.doors.rpc.server import NotByAgent, Server
 from tests.examples import examples
@@ -312,7 +313,11 @@ def test_discovery_lists_every_method_with_its_schema(root):
     (answer,) = serve(root, {"jsonrpc": "2.0", "id": 1, "method": "rpc.discover"})
 
     listed = {each["name"]: each for each in answer["result"]["methods"]}
-    assert list(listed) == [method.name for method in methods.METHODS]
+    names = [method.name for method in methods.METHODS]
+    assert list(listed) == [
+        *names,
+        *(f"ademem.{tool.name}" for tool in choose("all", read_only=False)),
+    ]
     for method in methods.METHODS:
         names = {param["name"] for param in listed[method.name]["params"]}
         assert names == set(method.params["properties"])
@@ -375,6 +380,21 @@ def test_a_batch_is_answered_in_one_array(root):
     )
 
     assert [each["id"] for each in answers] == [1, 2]
+
+
+def test_the_tools_of_mcp_answer_by_their_names(root):
+    def tool(name, **params):
+        (answer,) = serve(root, {"jsonrpc": "2.0", "id": 1, "method": name, "params": params})
+        return answer.get("result") or answer["error"]
+
+    added = tool("ademem.memory_add", content=PNPM, category="convention")
+    found = tool("ademem.memory_search", query="pnpm", candidates=True)
+    assert [each["id"] for each in found["memories"]] == [added["id"]]
+    assert call(root, "getCandidates")[0]["sourceType"] == "rpc"
+
+    missing = tool("ademem.memory_get", id=UNKNOWN)
+    assert (missing["code"], missing["data"]["rule"]) == (-32011, "not_found")
+    assert tool("ademem.memory_get", nonsense=1)["code"] == -32602
 
 
 def test_a_failure_names_the_log_and_shows_no_traceback(root, monkeypatch):
