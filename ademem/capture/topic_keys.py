@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ademem.core.redaction import redact
 from ademem.core.text import fold, sha256_hex, words
 
 KEY_CHARS, SEGMENT_CHARS = 120, 100
@@ -25,8 +26,11 @@ OTHER = "topic"
 
 
 def normalize_key(key: str) -> str | None:
-    """Return the key in lower-case letters, digits and hyphens; None where nothing is left."""
-    segments = [_segment(part) for part in key.split("/")]
+    """Return the key in lower-case letters, digits and hyphens; None where nothing is left.
+
+    Secrets are removed first, as in this form none would be recognized.
+    """
+    segments = [_segment(part) for part in redact(key).text.split("/")]
     return "/".join(filter(None, segments))[:KEY_CHARS].rstrip("/-") or None
 
 
