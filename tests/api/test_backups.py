@@ -347,7 +347,7 @@ def test_a_killed_process_leaves_the_old_database_or_the_restored_one(root, path
     made = back_up(root)
     write(root, LATER)
     before, after = [PRIVATE, LATER, SHARED], [PRIVATE, SHARED]
-    stride = "1" if FULL else "5"
+    stride = "1" if FULL else "9"
     lines = racing.said("tests.api.killed_restore", str(root), str(made), stride)
     states = [json.loads(line) for line in lines]
 

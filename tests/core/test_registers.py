@@ -303,7 +303,7 @@ def honest(draw):
     return tuple(copies)
 
 
-@settings(max_examples=examples(10_000, share=10))
+@settings(max_examples=examples(10_000, share=25))
 @given(st.one_of(honest(), st.tuples(STRANGE, STRANGE, STRANGE)))
 def test_any_three_copies_come_to_the_same_in_every_order(copies):
     results = [join(join(a, b), c) for a, b, c in permutations(copies)]
@@ -320,7 +320,7 @@ def test_any_three_copies_come_to_the_same_in_every_order(copies):
         assert record_json.from_json(json.loads(json.dumps(record_json.to_json(one)))) == one
 
 
-@settings(max_examples=examples(1000, share=10))
+@settings(max_examples=examples(1000, share=20))
 @given(honest())
 def test_no_text_is_lost_until_a_write_on_top_of_it(copies):
     joined = reduce(join, copies)

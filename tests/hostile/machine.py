@@ -188,9 +188,9 @@ class Machine:
         """A session, the worker, a session that sees what was imported, then what a person types.
 
         In a full run both sessions are whole and all commands are typed, else a session has all
-        events at every other *turn*, and one command is typed beside a recall.
+        events at every fourth *turn*, and one command is typed beside a recall.
         """
-        events = len(SESSION) if FULL or turn % 2 == 0 else 4
+        events = len(SESSION) if FULL or turn % 4 == 0 else 4
         self.session("11111111-1111-4111-8111-111111111111", events)
         self.command("work", "--once")
         self.session("22222222-2222-4222-8222-222222222222", len(SESSION) if FULL else 2)

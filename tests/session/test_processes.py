@@ -32,7 +32,7 @@ TIMEOUT_S = {event.hook: event.timeout for event in EVENTS}
 SESSION_END_S = 1.5
 """What the client grants, whatever is registered."""
 
-MUTANTS = examples(300, share=6)
+MUTANTS = examples(300, share=10)
 
 RULE = "Login sessions expire after ten minutes"
 

@@ -35,7 +35,7 @@ def checkup(world):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(examples(10, share=5)))
+@pytest.mark.parametrize("seed", range(examples(10, share=10)))
 def test_of_ten_thousand_mutants_only_those_that_are_no_object_are_failures(world, seed):
     world.know("Login sessions expire after ten minutes")
     refused = 0

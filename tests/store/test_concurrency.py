@@ -9,8 +9,8 @@ from tests.builders import open_project
 from tests.examples import examples
 from tests.store import racing
 
-WRITERS, EACH, SHARED = 16, examples(200, share=4), 20
-KILLS = examples(200, share=8)
+WRITERS, EACH, SHARED = 16, examples(200, share=8), 10
+KILLS = examples(200, share=20)
 
 
 def assert_sound(store):

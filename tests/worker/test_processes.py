@@ -16,7 +16,7 @@ from tests.builders import memory
 from tests.examples import examples
 
 ROOT = Path(__file__).parents[2]
-KILLS = examples(24)
+KILLS = examples(24, share=6)
 
 
 def worker(world):
