@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Result = dict[str, Any]
 
+CANDIDATE_CHARS = 120
 GET_CHARS, MARGIN_CHARS, REVISION_CHARS = 9000, 300, 3000
 """Size of a whole memory as it is sent, of what the door adds, and of its revisions."""
 
@@ -127,9 +128,22 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
         "topic_key_suggestion": None
         if memory.topic_key or memory.quarantine_reason
         else api.suggest_topic_key(given.get("type"), memory.title, memory.content),
-        "judgment_required": False,
-        "candidates": [],
+        "judgment_required": bool(written.candidates),
+        "candidates": [
+            {
+                "id": one.memory.id,
+                "title": one.memory.title,
+                "text": preview(one.memory.content, CANDIDATE_CHARS),
+                "judgment_id": one.judgment_id,
+                "score": one.score,
+            }
+            for one in written.candidates
+        ],
     }
+
+
+def judge(memories: Runtime, call: Call, relation: str, **given: Any) -> Result:
+    return dict(api.judge(memories, relation, **given, actor=call.client))
 
 
 def status(memories: Runtime, call: Call) -> Result:

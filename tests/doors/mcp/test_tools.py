@@ -105,6 +105,20 @@ def test_a_repeated_call_with_its_operation_id_is_answered_once(serve):
     assert (other.is_error, other.rule) == (True, "conflict")
 
 
+def test_memories_on_one_subject_are_named_at_save_and_judged(serve, world):
+    async def scenario(client):
+        first = unpack(await client.call_tool("memory_add", {"content": LESSON}))
+        text = "Releases are cut on Fridays now, because the mirror syncs each night"
+        second = unpack(await client.call_tool("memory_add", {"content": text}))
+        (one,) = second.candidates
+        verdict = {"relation": "related", "judgment_id": one["judgment_id"], "confidence": 0.9}
+        return first, one, unpack(await client.call_tool("memory_judge", verdict))
+
+    first, one, judged = serve(scenario)
+    assert (one["id"], one["text"]) == (first.id, LESSON)
+    assert (judged.relation_id, judged.status) == (one["judgment_id"], "judged")
+
+
 def test_a_search_is_logged_and_counts_no_access(call, world):
     world.know("Login sessions expire after ten minutes")
     before = world.row("select access_count, access_score from unified_memories")
