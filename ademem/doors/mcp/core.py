@@ -54,12 +54,17 @@ def _statuses(candidates: bool, archived: bool) -> tuple[Status, ...]:
     return tuple(Status) if archived else UNARCHIVED if candidates else ()
 
 
+def context(memories: Runtime, call: Call, max_chars: int) -> Result:
+    limit = max_chars - MARGIN_CHARS
+    return api.get_context(memories, limit, measure=size_of)
+
+
 def timeline(memories: Runtime, call: Call, id: str, before: int, after: int) -> Result:
-    return api.timeline(memories, _readable(memories, id).id, before, after)
+    return api.timeline(memories, get_readable(memories, id).id, before, after)
 
 
 def get(memories: Runtime, call: Call, id: str, offset: int, history: bool) -> Result:
-    memory = _readable(memories, id)
+    memory = get_readable(memories, id)
     row = show.memory_json(memory, astray=api.find_astray(memories, [memory]))
     related = api.find_related(memories, memory.id)
     row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
@@ -82,7 +87,7 @@ def _newest(rows: list[Result]) -> list[Result]:
     return fit
 
 
-def _readable(memories: Runtime, id: str) -> Memory:
+def get_readable(memories: Runtime, id: str) -> Memory:
     """Return the memory; raise where it is held back, deleted, or another took its place."""
     memory = api.get(memories, id)
     if memory.quarantine_reason:
@@ -174,7 +179,7 @@ def update(memories: Runtime, call: Call, id: str, **given: Any) -> Result:
         changes[name] = tuple(changes[name])
     if find is None and not changes:
         raise UsageError("nothing to change", "content, find and replace, title, category, …")
-    _readable(memories, id)
+    get_readable(memories, id)
     updated = api.update_by_agent(
         memories,
         id,
@@ -196,13 +201,13 @@ def update(memories: Runtime, call: Call, id: str, **given: Any) -> Result:
 
 
 def remove(memories: Runtime, call: Call, id: str, how: str, reason: str = "") -> Result:
-    id = _readable(memories, id).id
+    id = get_readable(memories, id).id
     memory = api.remove_by_agent(memories, id, delete=how == "delete", reason=reason)
     return {"id": memory.id, "how": how, "undo": f"ademem restore {memory.id}"}
 
 
 def pin(memories: Runtime, call: Call, id: str, pinned: bool) -> Result:
-    memory = api.pin_by_agent(memories, _readable(memories, id).id, pinned=pinned)
+    memory = api.pin_by_agent(memories, get_readable(memories, id).id, pinned=pinned)
     return {"id": memory.id, "pinned": memory.pinned}
 
 

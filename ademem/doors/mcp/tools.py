@@ -202,10 +202,10 @@ CORE = (
     Tool(
         name="memory_context",
         description="What a session starts with: brief, conventions, decisions, recent work.",
-        arguments={"max_chars": _number(8000, 1000, 10_000), "scope": _choice(*SCOPES)},
+        arguments={"max_chars": _number(8000, 1000, 10_000)},
         results="text left_out",
         run="context",
-        empty={"text": "", "left_out": 0},
+        empty={"text": "", "left_out": {}},
         shows_text=True,
         reads=True,
         repeats=True,
