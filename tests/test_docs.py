@@ -298,6 +298,7 @@ def test_a_file_is_tracked_or_ignored_as_told(reader, kept):
     assert topics <= told.keys()
     assert missing - topics == {
         ".ade/agents/<name>/core-memory.json",
+        ".ade/sync/",
         ".ade/config.local.toml",
         ".ade/config.toml",
         ".ade/cto/CURRENT.md",

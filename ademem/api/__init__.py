@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ademem.api.browsing import *
     from ademem.api.curation import *
+    from ademem.api.exchanging import *
     from ademem.api.files import *
     from ademem.api.practice import *
     from ademem.api.relating import *
@@ -63,6 +64,9 @@ FUNCTIONS = {
         inspect_files check_files preview_files refresh_files import_files read_pending_brief
         export_memories import_lines import_beads import_feedback import_foreign compare_foreign
         get_brief update_brief list_agents
+    """,
+    "exchanging": """
+        sync_folder preview_sync list_folders get_exchange_status leave_folder
     """,
     "upkeep": "work is_worker_running sweep consolidate scrub sync_commits download_model",
     "reports": """

@@ -38,7 +38,7 @@ from ademem.store import (
     database,
     full_text,
     jobs,
-    replication,
+    journal,
     salvage,
     sessions,
     stamps,
@@ -118,7 +118,7 @@ def database_is_sound(patient: Patient) -> Finding:
         lost = [index.name for index in full_text.find_broken(runtime.store)]
         parked = jobs.list_parked(runtime.store)
         ahead = stamps.far_ahead(runtime.store, patient.now)
-        waiting, oldest = replication.deferred(runtime.store)
+        deferred = journal.find_deferred(runtime.store)
     except sqlite3.Error as error:
         return _bad("database", str(error), _next_step(error))
     finally:
@@ -141,8 +141,9 @@ def database_is_sound(patient: Patient) -> Finding:
         hint = "set the clock of that machine; its memories are used, and this clock is left alone"
         return _bad("database", f"a clock is more than a day ahead: {named}", hint)
     sound = f"sound ({os.path.getsize(patient.project.database):,} bytes)"
-    if waiting:
-        sound += f"; {counted(waiting, 'record')} of other databases waiting since {oldest[:10]}"
+    if deferred.count:
+        records, since = counted(deferred.count, "record"), deferred.oldest[:10]
+        sound += f"; {records} of other databases waiting since {since}"
     return _good("database", sound)
 
 
@@ -166,12 +167,17 @@ def journal_is_sound(patient: Patient) -> Finding:
     try:
         with open_runtime(patient.project, patient.environment, patient.now) as runtime:
             targets = stamps.targets(runtime.store.db)
-            waiting, _ = replication.deferred(runtime.store)
+            deferred = journal.find_deferred(runtime.store)
     except (sqlite3.Error, OSError, AdememError) as error:
         return _bad("journal", str(error), _next_step(error))
     state = f"on for {', '.join(targets)}" if targets else "off"
-    hint = "`ademem relations deferred` shows them" if waiting else ""
-    message = f"{state}; {counted(waiting, 'record')} deferred"
+    if deferred.dead:
+        named = "; ".join(deferred.dead[:5])
+        hint = "`ademem relations deferred --replay` tries again, `--drop ID` forgets one"
+        message = f"{state}; {counted(len(deferred.dead), 'record')} given up: {named}"
+        return _bad("journal", message, hint)
+    hint = "`ademem relations deferred` shows them" if deferred.count else ""
+    message = f"{state}; {counted(deferred.count, 'record')} deferred"
     return Finding(check="journal", ok=True, message=message, hint=hint)
 
 

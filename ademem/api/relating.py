@@ -189,23 +189,33 @@ def scan_relations(
 
 def list_deferred(runtime: Runtime) -> list[dict[str, Any]]:
     """List records of other stores that cannot be applied yet, oldest first."""
-    from ademem.store import replication
+    from ademem.store import journal
 
-    return replication.list_deferred(runtime.store)
+    return journal.list_deferred(runtime.store)
 
 
 def replay_deferred(runtime: Runtime) -> int:
-    """Apply relations that wait for memories which have arrived; return the number."""
-    from ademem.store import replication
+    """Try again what arrived and was given up, or can be applied by now; return how many were."""
+    from ademem.store import journal, replication
+    from ademem.sync.arrivals import admission
+    from ademem.sync.provenance import provenance_of
 
-    return replication.replay_relations(runtime.store, runtime.clock())
+    store, now = runtime.store, runtime.clock()
+    trusted = provenance_of(runtime.project, store, runtime.environment).trusts_files
+    admit = admission(store, runtime.settings.gate, now, None if trusted else "")
+    change = memories.Change(operation="import", actor=Trust.IMPORT, at=now)
+    with store.transaction():
+        before = len(journal.list_deferred(store))
+        journal.revive(store)
+        replication.replay(store, change, admit)
+        return before - len(journal.list_deferred(store))
 
 
 def drop_deferred(runtime: Runtime, id: str) -> None:
     """Forget a record that waits; raises NoSuchRelation."""
-    from ademem.store import replication
+    from ademem.store import journal
 
-    if not replication.drop_deferred(runtime.store, id):
+    if not journal.drop_deferred(runtime.store, id):
         raise NoSuchRelation(id)
 
 

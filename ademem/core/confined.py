@@ -7,7 +7,8 @@ second hard link is refused, as its other name may be anywhere. A refused file r
 left alone. Where the system has no folder descriptors, each component is checked by `lstat` before
 its use.
 
-A *path* is absolute and below *root*, or relative to it.
+A *path* is absolute and below *root*, or relative to it. Below a SharedRoot files may belong to any
+user.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ LIMITS = (
     ("agents/*", MIB),
     ("skills/*", MIB),
     ("log/*", 16 * MIB),
+    ("sync/*", 64 * MIB),
     ("run/agreed", 1024 * MIB),  # all files of memory, read in parts
     ("run/*", 64 * MIB),
     ("*", 4 * MIB),
@@ -49,6 +51,7 @@ REMOVABLE = (
     "memory/*.jsonl",
     "cto/*.md",
     "skills/*.md",
+    "*.jsonl.gz",
     "ade.db*",
     "*.sock",
     "*.index",
@@ -59,7 +62,7 @@ REMOVABLE = (
 
 FOLDERS = (
     *("memory", "run", "run/clear", "run/sites", "run/index", "log"),
-    *("cto", "cto/daily", "agents", "skills"),
+    *("cto", "cto/daily", "agents", "skills", "sync", "sync/chunks"),
 )
 """Folders below `.ade/`; `refusals` reports a file of such a name."""
 FILES = (".md", ".jsonl", ".json", ".toml", ".log", ".lock", ".db")
@@ -83,6 +86,12 @@ _KINDS = {
     stat.S_IFREG: "is a file, not a folder",
 }
 """Reason to refuse an entry of another kind."""
+
+
+class SharedRoot(str):
+    """A folder that the person named, where other users write, too."""
+
+    __slots__ = ()
 
 
 class Refused(UnusableStore, OSError):
@@ -407,11 +416,11 @@ class _Folder:
 
     __slots__ = ("fd", "owner", "path")
 
-    def __init__(self, fd: int | None, path: str, owner: int) -> None:
+    def __init__(self, fd: int | None, path: str, owner: int | None) -> None:
         self.fd = fd
         self.path = path
         self.owner = owner
-        """Owner of the root folder, whose files are accepted."""
+        """Owner of the root folder, whose files are accepted; None accepts those of all."""
 
     def close(self) -> None:
         if self.fd is not None:
@@ -441,7 +450,7 @@ class _Folder:
         kind = stat.S_IFMT(there.st_mode)
         if kind != wanted:
             raise Refused(self.whole(name), _KINDS.get(kind, "is no file"))
-        if there.st_uid not in (0, os.geteuid(), self.owner):
+        if self.owner is not None and there.st_uid not in (0, os.geteuid(), self.owner):
             raise Refused(self.whole(name), "belongs to another user")
         if wanted == stat.S_IFREG and there.st_nlink > 1:
             raise Refused(self.whole(name), "has a second name (a hard link)")
@@ -535,7 +544,9 @@ def _parts(root: str, path: str) -> list[str]:
 def _walk(root: str, parts: list[str], *, make: bool = False, mode: int = 0o777) -> _Folder:
     """Open the folder that the components lead to."""
     fd = os.open(root, _FOLDER) if _BY_DESCRIPTOR else None
-    folder = _Folder(fd, root, os.stat(root if fd is None else fd).st_uid)
+    is_shared = isinstance(root, SharedRoot)
+    owner = None if is_shared else os.stat(root if fd is None else fd).st_uid
+    folder = _Folder(fd, root, owner)
     try:
         for part in parts:
             try:

@@ -74,6 +74,7 @@ SHIPPED = (
     "2fe22e223f01e7bb6a8999b68f93c816",
     "5c61a4af286235f95110935e1f780e5a",
     "af89fa599ab4b5402aa2c747e62d373d",
+    "4b577c7ba6d79cc9979ba20a0dddfb1f",
 )
 """Digests of the schemas that were shipped, from version 1 on; see `fingerprint`."""
 

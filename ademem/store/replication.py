@@ -11,12 +11,13 @@ import sqlite3
 
 from ademem.core import record_json, registers
 from ademem.core.clock import parse, stamp
+from ademem.core.errors import FORBIDDEN
 from ademem.core.json_text import loads
 from ademem.core.memory import Category, Importance, Memory, Scope, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, dedupe_key, sha256_hex
 from ademem.core.value import Value, replace
-from ademem.store import LIVE, database, jobs, memories, relations, stamps, transitions
+from ademem.store import LIVE, database, jobs, journal, memories, relations, stamps, transitions
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
@@ -35,6 +36,9 @@ CONFLICT = "conflict"
 """Tag of a conflict candidate."""
 MERGE = "merge"
 """Its source."""
+REPLAYED = 50
+"""Deferred records that are tried at once."""
+_UNSTORABLE = (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
 
 
 class Applied(Value):
@@ -58,7 +62,7 @@ def read(store: Store, id: str) -> Record | None:
     ]
     if gone:
         return registers.join_all(gone)[id]
-    return _waiting(store, id)
+    return journal.waiting_record(store, id)
 
 
 def read_all(store: Store, where: str = "1") -> Iterator[Record]:
@@ -77,7 +81,8 @@ def read_all(store: Store, where: str = "1") -> Iterator[Record]:
                 yield gone
         query = "select entity_id from sync_apply_deferred where entity = 'memory' order by 1"
         for row in store.db.execute(query).fetchall():
-            if not memories.raw_row(store.db, row[0]) and (waiting := _waiting(store, row[0])):
+            waiting = journal.waiting_record(store, row[0])
+            if waiting and not memories.raw_row(store.db, row[0]):
                 yield waiting
 
 
@@ -87,12 +92,15 @@ def apply(
     change: Change,
     admit: Admit = lambda memory, _before: memory,
     target: str | None = None,
+    *,
+    waits: bool = False,
 ) -> Applied:
     """Join the record with ours and store what they come to; to do it again changes nothing.
 
     *admit* gets the row that shows the record, and the one before, and may change what only this
     store decides: trust, claimed author, quarantine, branch. A record without a text about an
-    unknown memory waits for one. *target* is where it came from.
+    unknown memory waits for one; with *waits* one with a text waits until all registers have
+    arrived. *target* is where it came from.
     """
     with store.transaction() as db:
         stamps.follow(store, record.last_stamp, change.at)
@@ -102,19 +110,21 @@ def apply(
             return Applied(memory=None, before=None, changed=False)
         known = stamps.record_of_row(row) if row else read(store, record.id)
         joined = registers.join(known, record) if known else record
-        if joined != known:
-            joined = redacted(joined, _clean, store, change.at)
+        if joined != known and (clean := redacted(joined, _clean, store, change.at)) != joined:
+            joined, target = clean, None  # which gets what was redacted here
         before = memories.from_values(row) if row else None
         may_show = row is None and joined.texts and joined.life != registers.REMOVED
         if joined == known and not may_show:  # it waited while its id was another memory's
             return Applied(memory=before, before=before, changed=False)
         if joined.life == registers.REMOVED:
             _remove(store, joined, before, change)
+            _journal(store, known, joined, None, change, target)
             return Applied(memory=None, before=before, changed=True)
-        if not joined.texts:
-            _defer(store, joined, change.at, "its text has not arrived")
+        if not joined.texts or (waits and row is None and not _is_whole(joined)):
+            _defer(store, joined, change.at, "not all of it has arrived")
+            _journal(store, known, joined, None, change, target)
             return Applied(memory=None, before=None, changed=True)
-        _undefer(store, "memory", record.id)
+        journal.undefer(store, "memory", record.id)
         memory = admit(_row_of(joined, before, store, change.at), before)
         memory = _store(store, memory, joined, before, change)
         if (before and before.dedupe_key != memory.dedupe_key) or not memory.live:
@@ -122,9 +132,13 @@ def apply(
         _show_candidates(store, known, joined, change, admit)
         _journal(store, known, joined, memories.raw_row(db, record.id), change, target)
         if before is None:
-            _retry(store, memory, change, admit)
+            replay(store, change, admit, failed=False)
         jobs.follow(store, change.at)
         return Applied(memory=memory, before=before, changed=True)
+
+
+def _is_whole(record: Record) -> bool:
+    return record.registers.keys() >= {registers.LIFE, *registers.FIELDS}
 
 
 def redacted(
@@ -291,8 +305,8 @@ def follow_up(store: Store, before: Row | None, after: Row | None, change: Chang
     new = stamps.record_of_row(after) if after else old and read(store, old.id)
     if old:
         _show_candidates(store, old, new, change)
-    if new and old != new:
-        known = old if before and stamps.is_shared(before) else None
+    known = old if before and stamps.is_shared(before) else None
+    if new and known != new:
         _journal(store, known, new, after or before, change, None)
 
 
@@ -389,7 +403,7 @@ def _remove(store: Store, record: Record, before: Memory | None, change: Change)
     if before:
         operation = replace(change, operation="delete")
         memories.delete(store, before, operation, written)
-    _undefer(store, "memory", record.id)
+    journal.undefer(store, "memory", record.id)
     store.db.execute(
         "insert into tombstones (entity, sync_id, project_id, deleted_at, memory_id, stamp)"
         " values ('memory', :sync_id, :project, :at, :id, :stamp)"
@@ -405,83 +419,89 @@ def _remove(store: Store, record: Record, before: Memory | None, change: Change)
 
 
 def _defer(store: Store, record: Record, now: datetime, reason: str) -> None:
-    waiting = _waiting(store, record.id)
+    waiting = journal.waiting_record(store, record.id)
     record = registers.join(waiting, record) if waiting else record
-    _keep(store, "memory", record.id, record_json.to_json(record), now, reason)
+    journal.defer(store, "memory", record.id, record_json.to_json(record), now, reason)
 
 
-def _keep(
-    store: Store, entity: str, id: str, found: dict[str, Any], now: datetime, reason: str
-) -> None:
-    store.db.execute(
-        "insert into sync_apply_deferred (entity, entity_id, record, reason, created_at)"
-        " values (:entity, :id, :record, :reason, :at) on conflict (entity, entity_id)"
-        " do update set record = :record, reason = :reason, attempts = attempts + 1",
-        {
-            "entity": entity,
-            "id": id,
-            "record": record_json.compact(found),
-            "reason": reason,
-            "at": stamp(now),
-        },
-    )
+def receive(
+    store: Store,
+    entity: object,
+    found: object,
+    change: Change,
+    admit: Admit = lambda memory, _before: memory,
+    target: str | None = None,
+) -> bool:
+    """Apply one entry of a target's chunk; return True if it changed something here.
+
+    What cannot be applied is kept, and what cannot be read is dead at once.
+    """
+    values = found if isinstance(found, dict) else {"text": str(found)[: record_json.MAX_TEXT]}
+    record = record_json.from_json(values) if entity == "memory" else None
+    id = record.id if record else values.get("sync_id")
+    if record is None and (entity != "relation" or not record_json.is_id(id)):
+        kind = "memory" if entity == "memory" else "relation"
+        id = sha256_hex(json.dumps(values, sort_keys=True))[:32]
+        journal.defer(store, kind, id, values, change.at, "it cannot be read", journal.FAILURES)
+        return False
+    try:
+        with store.savepoint():
+            if record:
+                return apply(store, record, change, admit, target, waits=True).changed
+            return apply_relation(store, values, change, target)
+    except (*_UNSTORABLE, *database.MISREAD) as error:
+        if str(error) in FORBIDDEN:
+            raise
+        kind, reason = "memory" if record else "relation", f"it cannot be stored: {error}"
+        kept = record_json.to_json(record) if record else values
+        journal.defer(store, kind, str(id), kept, change.at, reason, 1)
+        return False
 
 
-def _undefer(store: Store, entity: str, id: str) -> None:
-    delete = "delete from sync_apply_deferred where entity = ? and entity_id = ?"
-    store.db.execute(delete, (entity, id))
+def replay(
+    store: Store,
+    change: Change,
+    admit: Admit = lambda memory, _before: memory,
+    *,
+    failed: bool = True,
+) -> int:
+    """Try the oldest of what waited for what is here now, and of what *failed*; return how many."""
+    found = journal.list_applicable(store, REPLAYED, failed=failed)
+    for entity, _, values in found:
+        receive(store, entity, values, change, admit)
+    return len(found)
 
 
-def _waiting(store: Store, id: str) -> Record | None:
-    """Return the record without a text that waits for one."""
-    query = "select record from sync_apply_deferred where entity = 'memory' and entity_id = ?"
-    row = store.db.execute(query, (id,)).fetchone()
-    return record_json.from_json(loads(row[0])) if row else None
+def outgoing(store: Store, target: str) -> Iterator[dict[str, Any]]:
+    """Yield the entries of a target's next chunks: all that it has to get, else what it lacks.
+
+    What is no other store's any more stays here.
+    """
+    if journal.cursor(store, target) == journal.ALL:
+        for record in read_all(store):
+            yield {"entity": "memory", "registers": record_json.to_json(record)}
+        rows = store.db.execute("select sync_id from memory_relations order by sync_id")
+        for row in rows.fetchall():
+            if _is_shared(store, "relation", row[0]):
+                yield {"entity": "relation", "registers": relations.shared(store, row[0])}
+        return
+    for row in journal.rows_since(store, target):
+        if _is_shared(store, row["entity"], row["entity_id"]):
+            entry = {name: row[name] for name in ("entity", "event_id", "actor", "trust")}
+            yield entry | {"registers": loads(row["registers"])}
 
 
-def deferred(store: Store) -> tuple[int, str]:
-    """Return the number of records that cannot be applied yet, and when the oldest arrived."""
-    query = "select count(*), ifnull(min(created_at), '') from sync_apply_deferred"
-    count, oldest = store.db.execute(query).fetchone()
-    return count, oldest
+def _is_shared(store: Store, entity: str, id: str) -> bool:
+    if entity == "memory":
+        return read(store, id) is not None
+    found = relations.shared(store, id)
+    return found is not None and len(_shared_ends(store, found)) == 2
 
 
-def list_deferred(store: Store) -> list[dict[str, Any]]:
-    """Return what cannot be applied yet, oldest first."""
-    query = "select entity, entity_id as id, reason, attempts, created_at from sync_apply_deferred"
-    return [
-        memories.columns(row) for row in store.db.execute(f"{query} order by created_at, rowid")
-    ]
-
-
-def replay_relations(store: Store, now: datetime) -> int:
-    """Apply the relations whose memories have arrived; return their number."""
-    query = "select record from sync_apply_deferred where entity = 'relation' order by created_at"
-    change = Change(operation="import", actor="system", at=now)
-    waiting = [loads(row[0]) for row in store.db.execute(query)]
-    return sum(apply_relation(store, found, change) for found in waiting)
-
-
-def drop_deferred(store: Store, id: str) -> bool:
-    """Forget what cannot be applied; False where nothing has this id."""
-    delete = "delete from sync_apply_deferred where entity_id = ?"
-    return store.db.execute(delete, (id,)).rowcount > 0
-
-
-def _retry(store: Store, memory: Memory, change: Change, admit: Admit) -> None:
-    """Apply what waited for this memory, or for an id that is free now."""
-    rows = store.db.execute(
-        "select entity, record from sync_apply_deferred where case entity when 'relation'"
-        " then :id in (json_extract(record, '$.source_id'), json_extract(record, '$.target_id'))"
-        " else json_extract(record, '$.content') is not null"
-        " and entity_id not in (select id from main.unified_memories) end",
-        {"id": memory.sync_id},
-    )
-    for entity, found in rows.fetchall():
-        if entity == "relation":
-            apply_relation(store, loads(found), change)
-        elif record := record_json.from_json(loads(found)):
-            apply(store, record, change, admit)
+def _shared_ends(store: Store, relation: dict[str, Any]) -> list[Row]:
+    query = "select * from main.unified_memories where sync_id in (?, ?)"
+    ends = store.db.execute(query, (relation["source_id"], relation["target_id"]))
+    return [row for row in ends if stamps.is_shared(row)]
 
 
 def apply_relation(
@@ -494,32 +514,27 @@ def apply_relation(
     values = {name: found.get(name) for name in relations.SHARED}
     id = values["sync_id"]
     with store.transaction() as db:
-        if not record_json.is_id(id):
-            id = sha256_hex(json.dumps(found, sort_keys=True))[:32]
-            _keep(store, "relation", id, found, change.at, "it has no id")
-            return False
         query = "select count(*) from main.unified_memories where sync_id in (?, ?)"
         both = (values["source_id"], values["target_id"])
-        if not all(map(record_json.is_id, both)) or db.execute(query, both).fetchone()[0] < 2:
-            _keep(store, "relation", str(id), found, change.at, "a memory of it has not arrived")
+        if not all(map(record_json.is_id, both)) or both[0] == both[1]:
+            raise ValueError("it does not name two memories")
+        if db.execute(query, both).fetchone()[0] < 2:
+            reason = "a memory of it has not arrived"
+            journal.defer(store, "relation", str(id), values, change.at, reason)
             return False
         known = relations.shared(store, str(id))
         if known and _relation_order(known) >= _relation_order(values):
-            _undefer(store, "relation", str(id))
+            journal.undefer(store, "relation", str(id))
             return False
         names = ", ".join(relations.SHARED)
         marks = ", ".join(f":{name}" for name in relations.SHARED)
         changed = ", ".join(f"{name} = :{name}" for name in relations.SHARED)
-        try:
-            db.execute(
-                f"insert into memory_relations (project_id, {names}) values (:project, {marks})"
-                f" on conflict (sync_id) do update set {changed}",
-                values | {"project": store.project_id},
-            )
-        except (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError) as error:
-            _keep(store, "relation", str(id), found, change.at, f"it is invalid: {error}")
-            return False
-        _undefer(store, "relation", str(id))
+        db.execute(
+            f"insert into memory_relations (project_id, {names}) values (:project, {marks})"
+            f" on conflict (sync_id) do update set {changed}",
+            values | {"project": store.project_id},
+        )
+        journal.undefer(store, "relation", str(id))
         journal_relation(store, str(id), change.actor, change.at, target)
         return True
 
@@ -534,12 +549,9 @@ def journal_relation(
 ) -> None:
     """Append a relation of two shared memories to the journal, if a target is enrolled."""
     found = relations.shared(store, id)
-    if not found or not stamps.targets(store.db):
-        return
-    query = "select * from main.unified_memories where sync_id in (?, ?)"
-    both = store.db.execute(query, (found["source_id"], found["target_id"])).fetchall()
-    if len(both) == 2 and all(map(stamps.is_shared, both)):
-        _append(store, "relation", id, found, actor, str(both[0]["trust"]), now, target)
+    if found and stamps.targets(store.db) and len(both := _shared_ends(store, found)) == 2:
+        trust = str(both[0]["trust"])
+        journal.append(store, "relation", id, found, actor, trust, now, target)
 
 
 def _journal(
@@ -551,35 +563,10 @@ def _journal(
     target: str | None,
 ) -> None:
     """Append what was written to the journal, if a target is enrolled and may have it."""
-    if not stamps.targets(store.db) or not row or not stamps.is_shared(row):
+    if not stamps.targets(store.db) or (row and not stamps.is_shared(row)):
         return
     written = record_json.to_json(registers.changes(before, after))
-    event, trust = change.event_id, str(row["trust"])
-    _append(store, "memory", after.id, written, change.actor, trust, change.at, target, event)
-
-
-def _append(
-    store: Store,
-    entity: str,
-    id: str,
-    written: dict[str, Any],
-    actor: str,
-    trust: str,
-    now: datetime,
-    target: str | None,
-    event_id: str = "",
-) -> None:
-    store.db.execute(
-        "insert into sync_mutations (entity, entity_id, registers, event_id, actor, trust, target,"
-        " created_at) values (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            entity,
-            id,
-            record_json.compact(written),
-            event_id or memories.new_event(),
-            actor,
-            trust,
-            target,
-            stamp(now),
-        ),
+    event, trust = change.event_id, str(row["trust"]) if row else Trust.IMPORT
+    journal.append(
+        store, "memory", after.id, written, change.actor, trust, change.at, target, event
     )

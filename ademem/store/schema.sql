@@ -327,7 +327,7 @@ create table tombstones (
 );
 create index idx_tombstones_memory on tombstones(memory_id) where memory_id is not null;
 
--- Writes to be sent to enrolled targets, one a memory in each act.
+-- Writes to be sent to enrolled targets, united for each memory or relation.
 create table sync_mutations (
   seq integer primary key,
   entity text not null check (entity in ('memory', 'relation')),
@@ -339,7 +339,17 @@ create table sync_mutations (
   target text,  -- the target it came from, which needs none of it
   created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
 );
-create index idx_sync_mutations_event on sync_mutations(event_id);
+create unique index idx_sync_mutations_entity on sync_mutations(entity, entity_id);
+
+-- Files of exchanged records that were read from or written to a target.
+create table sync_chunks (
+  target text not null,
+  chunk_id text not null,  -- SHA-256
+  replica text,  -- of this database when it wrote the chunk; null: it was read
+  is_covered integer not null default 0 check (is_covered in (0, 1)),  -- a chunk written later has all of it
+  created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  primary key (target, chunk_id)
+);
 
 -- Records of other stores that cannot be applied yet.
 create table sync_apply_deferred (

@@ -21,8 +21,8 @@ JSON = frozenset(
 )
 """Columns with texts inside of JSON, in any table."""
 SAFE = frozenset(
-    "id sync_id project_id memory_id episode_memory_id procedure_memory_id episode_ids event_id"
-    " dedupe_key text_hash content_hash superseded_by superseded_by_memory_id"
+    "id sync_id chunk_id project_id memory_id episode_memory_id procedure_memory_id episode_ids"
+    " event_id dedupe_key text_hash content_hash superseded_by superseded_by_memory_id"
     " superseded_by_relation_id taken_back_by target_id sha lost_sha latest_sha"
     " created_at updated_at last_opened_at last_accessed_at promoted_at rejected_at review_after"
     " deleted_at last_used_at exported_at recorded_at last_modified_at archived_at started_at"

@@ -82,6 +82,7 @@ VALID: dict[str | tuple[str, str], Any] = {
     ("memory_skill_index", "source"): "exported",
     ("memory_sites", "kind"): "anchor",
     ("sync_mutations", "source"): "remote",
+    ("sync_chunks", "is_covered"): 1,
 }
 """Values of columns that hold no other."""
 

@@ -8,8 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from ademem.core import record_json
-from ademem.core.clock import UTC, datetime, timedelta
+from ademem.core.clock import timedelta
 from ademem.core.errors import AdememError
 from ademem.core.memory import Scope, Status
 from ademem.core.registers import (
@@ -22,15 +21,20 @@ from ademem.core.registers import (
 )
 from ademem.core.settings import GateSettings
 from ademem.core.value import replace
-from ademem.store import memories, open_store, relations, replication, stamps, transitions
-from ademem.store.memories import Change
-from ademem.store.transitions import Act
-from tests.builders import memory, project
+from ademem.store import journal, memories, open_store, relations, replication, stamps, transitions
+from tests.builders import project
 from tests.examples import examples
-
-NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
-WORDS = ("deploys", "run", "at", "noon", "on", "fridays", "never")
-BY_IMPORT = Change(operation="import", actor="import", at=NOON)
+from tests.store.replicas import (
+    BY_IMPORT,
+    NOON,
+    act_at_random,
+    act_of,
+    exported,
+    journalled,
+    learn,
+    send,
+    shown,
+)
 
 
 @pytest.fixture
@@ -46,26 +50,6 @@ def opened(tmp_path):
     yield open_named
     for store in stores:
         store.close()
-
-
-def learn(store, content, now=NOON, **fields):
-    change = Change(operation="insert", actor="user", at=now)
-    made = memory(content, project_id=store.project_id, created_at=now, updated_at=now, **fields)
-    return memories.insert(store, made, change)
-
-
-def send(source, target, now=NOON):
-    for record in list(replication.read_all(source)):
-        replication.apply(target, record, replace(BY_IMPORT, at=now))
-
-
-def exported(store):
-    found = (record_json.to_json(record) for record in replication.read_all(store))
-    return sorted(json.dumps(one, sort_keys=True) for one in found)
-
-
-def act_of(store, minute):
-    return Act(store=store, now=NOON + timedelta(minutes=minute))
 
 
 def test_a_new_memory_has_one_stamp(opened):
@@ -284,17 +268,19 @@ def test_a_relation_waits_for_both_memories_and_a_decision_travels(opened):
     stamps.set_value(anna.db, "sync/folder", "0")
     known = {"score": 0.9, "reason": "they differ", "actor": "system", "now": NOON}
     relations.add(anna, one, other, relations.CONFLICT, **known)
+    query = "select registers from sync_mutations where entity = 'relation'"
+    pending = json.loads(anna.db.execute(query).fetchone()[0])
     relations.resolve(anna, one, other, "user", NOON + timedelta(minutes=1))
-    query = "select registers from sync_mutations where entity = 'relation' order by seq"
-    pending, judged = (json.loads(row[0]) for row in anna.db.execute(query))
+    ((found,),) = anna.db.execute(query)
+    judged = json.loads(found)
 
     assert not replication.apply_relation(ben, pending, BY_IMPORT)
     for waited_for in (one, other):
-        assert replication.deferred(ben) == (1, "2026-01-31T12:00:00.000Z")
+        assert journal.find_deferred(ben).count == 1
         assert relations.list_conflicts(ben) == []
         replication.apply(ben, replication.read(anna, waited_for.id), BY_IMPORT)
 
-    assert replication.deferred(ben)[0] == 0
+    assert journal.find_deferred(ben).count == 0
     assert len(relations.list_conflicts(ben)) == 1
     for _ in range(2):
         replication.apply_relation(ben, judged, BY_IMPORT)
@@ -308,16 +294,17 @@ def test_what_cannot_be_applied_is_kept_until_it_can(opened):
     known = learn(anna, "Deploys run at noon.")
     own = learn(ben, "Mine.", id=known.id, sync_id="mine", scope=Scope.AGENT, scope_owner_id="me")
     send(anna, ben)
-    assert replication.deferred(ben)[0] == 1
-    replication.apply_relation(ben, {"relation": []}, BY_IMPORT)
-    assert replication.deferred(ben)[0] == 2
+    assert journal.find_deferred(ben).count == 1
+    replication.receive(ben, "relation", {"relation": []}, BY_IMPORT)
+    assert len(journal.find_deferred(ben).dead) == 1
 
     transitions.delete(own.id, act_of(ben, 1), hard=True)
     ben.db.execute("delete from tombstones")
     replication.apply(ben, replication.read(anna, learn(anna, "A tag.").id), BY_IMPORT)
 
     assert memories.get(ben, known.id).content == "Deploys run at noon."
-    assert replication.deferred(ben)[0] == 1
+    assert journal.find_deferred(ben).count == 0
+    assert len(journal.find_deferred(ben).dead) == 1
 
 
 @pytest.mark.parametrize(
@@ -341,22 +328,23 @@ def test_what_is_no_one_elses_never_leaves(fields, opened):
     assert store.db.execute("select count(*) from sync_mutations").fetchone()[0] == 0
 
 
-def test_the_journal_has_each_act_once_a_target_is_enrolled(opened):
+def test_the_journal_has_what_acts_wrote_once_a_target_is_enrolled(opened):
     anna, ben = opened("anna"), opened("ben")
     known = learn(anna, "Deploys run at noon.")
-    query = "select * from sync_mutations order by seq"
-    assert anna.db.execute(query).fetchall() == []
+    assert journalled(anna) == []
 
     stamps.set_value(anna.db, "sync/folder", "0")
     transitions.pin(known.id, act_of(anna, 1))
-    other = learn(anna, "Releases need a tag.", NOON + timedelta(minutes=2))
-    transitions.delete(known.id, act_of(anna, 3), hard=True)
+    assert [one.registers.keys() for one in journalled(anna)] == [{"pinned"}]
+    transitions.edit(known.id, act_of(anna, 2), GateSettings(), tags=("deploy",))
+    other = learn(anna, "Releases need a tag.", NOON + timedelta(minutes=3))
+    first, second = journalled(anna)
+    assert (first.id, first.registers.keys()) == (known.id, {"pinned", "tags/deploy", "life"})
+    assert second.id == other.id
+    transitions.delete(known.id, act_of(anna, 4), hard=True)
 
-    rows = anna.db.execute(query).fetchall()
-    written = [record_json.from_json(json.loads(row["registers"])) for row in rows]
-    assert [one.id for one in written] == [known.id, other.id, known.id]
-    assert written[0].registers.keys() == {"pinned"}
-    for one in written:
+    assert [one.id for one in journalled(anna)] == [other.id, known.id]
+    for one in journalled(anna):
         replication.apply(ben, one, BY_IMPORT)
     assert exported(ben) == exported(anna)
 
@@ -406,39 +394,6 @@ def test_a_secret_in_a_text_of_another_store_is_replaced_everywhere(opened):
     assert exported(anna) == exported(ben)
 
 
-ACTS = (
-    *("learn", "learn", "edit", "edit", "edit", "tag", "archive", "restore", "reject"),
-    *("promote", "pin", "delete", "remove", "supersede", "merge", "category"),
-)
-
-
-def act_at_random(choice, store, minute):
-    act, settings = act_of(store, minute), GateSettings()
-    text = " ".join(choice.sample(WORDS, 3))
-    kind = choice.choice(ACTS)
-    known = memories.find(store, "1", "order by id")
-    if kind == "learn" or not known:
-        name = choice.choice((None, "m1", "m2"))
-        names = {"id": name, "sync_id": f"s-{name}"} if name else {}
-        return learn(store, text, act.now, topic_key=choice.choice((None, "deploy")), **names)
-    id, other = (choice.choice(known).id for _ in range(2))
-    match kind:
-        case "edit":
-            return transitions.edit(id, act, settings, content=text)
-        case "tag":
-            return transitions.edit(id, act, settings, tags=tuple(text.split()[:2]))
-        case "category":
-            return transitions.edit(id, act, settings, category=choice.choice(("fact", "gotcha")))
-        case "remove":
-            return choice.random() < 0.2 and transitions.delete(id, act, hard=True)
-        case "supersede":
-            return transitions.supersede(id, act, other)
-        case "merge":
-            return transitions.merge(id, act, other, text, settings)
-        case _:
-            return getattr(transitions, kind)(id, act)
-
-
 @pytest.mark.parametrize("seed", range(examples(60, share=6)))
 def test_three_stores_come_to_the_same_records(seed, opened, monkeypatch):
     choice, ids = random.Random(seed), random.Random(-seed)
@@ -466,8 +421,3 @@ def test_three_stores_come_to_the_same_records(seed, opened, monkeypatch):
     for store in stores:
         assert not [one for one in replication.read_all(store) if one.texts and not one.text[0]]
         assert shown(store) == shown(stores[0])
-
-
-def shown(store):
-    found = memories.find(store, "source_type <> 'merge'", "order by id")
-    return [(one.id, one.content, one.live) for one in found]

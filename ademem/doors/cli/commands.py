@@ -24,6 +24,7 @@ MODULES = {
     "upkeep": "backup work sweep verify scrub doctor",
     "practice": "mission procedures skills",
     "files": "files core import export merge-file",
+    "exchange": "sync",
     "model": "model serve",
     "setup": "init install uninstall config trust",
     "mcp": "mcp",
@@ -47,7 +48,7 @@ PANELS = {
     "Review": tuple("review promote reject edit pin archive restore delete undo propose".split()),
     "Team": (
         *("files refresh", "files import", "files check", "core show", "core set"),
-        *("import", "export", "trust"),
+        *("sync", "import", "export", "trust"),
     ),
     "Set-up": (
         *("init", "install", "uninstall", "mcp", "config list", "config set"),

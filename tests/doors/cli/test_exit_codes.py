@@ -74,6 +74,7 @@ DONE = {
     "skills reindex": "skills reindex",
     "status": "status",
     "sweep": "sweep",
+    "sync": "sync --dir drive",
     "timeline": "timeline CONFIRMED",
     "trust": "trust --revoke",
     "undo": "undo EVENT",
@@ -123,6 +124,7 @@ def project(ademem):
         sets.plain({"query": "Who adopted a parrot?", "relevant": ["D1:2"], "category": "pets"})
     )
     (ademem.root / "lines.jsonl").write_text('{"content": "Retries need a limit"}\n')
+    (ademem.root / "drive").mkdir()
     for name in ("base", "ours", "theirs"):
         (ademem.root / name).write_text("")
     ademem("eval", "add", "tokens", ids["CONFIRMED"])
@@ -283,6 +285,7 @@ READING = (
     *("scrub --dry-run", "propose --dry-run", "undo EVENT --dry-run", "eval gate"),
     *("delete CONFIRMED --dry-run", 'add "Invoices are in euro" --dry-run'),
     *("install --dry-run", "uninstall --dry-run", "serve --status"),
+    *("sync --status", "sync --dir drive --dry-run"),
 )
 """Command lines that change nothing."""
 
@@ -291,6 +294,7 @@ CHANGING = (
     *("promote CANDIDATE", "reject CANDIDATE", "edit CANDIDATE --title x", "pin CONFIRMED"),
     *("archive CONFIRMED", "restore ARCHIVED", "delete CANDIDATE", "undo EVENT"),
     *("review keys --reject", "mission start Next", "procedures outcome PROCEDURE success"),
+    "sync --dir drive",
 )
 
 

@@ -1,0 +1,128 @@
+"""Exchange memories with other machines through folders."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ademem.capture.gate import relating
+from ademem.core import git
+from ademem.core.errors import UsageError
+from ademem.core.value import Value
+from ademem.store import journal
+from ademem.store.runtime import Runtime
+from ademem.sync import folder
+from ademem.sync.folder import Exchanged
+from ademem.sync.provenance import provenance_of, safe_name
+
+
+class Preview(Value):
+    """What an exchange would do."""
+
+    path: str
+    is_new: bool
+    """The folder is not enrolled yet."""
+    unread: tuple[str, ...]
+    """Ids of the chunks that it would read."""
+    entries: tuple[dict[str, Any], ...]
+    """The records that it would send."""
+    held_back: tuple[str, ...]
+    """Ids of memories with a secret, which it would not send."""
+
+
+class FolderState(Value):
+    path: str
+    is_there: bool
+    waiting: int
+    """Records that are to be sent; those of the first exchange are not counted."""
+    unread: tuple[str, ...] = ()
+    """Ids of the chunks that were not read yet."""
+    replicas: tuple[str, ...] = ()
+    """Databases that write there."""
+
+
+class SyncStatus(Value):
+    folders: tuple[FolderState, ...]
+    deferred: int
+    """Records that wait for another one."""
+    oldest: str
+    """When the oldest of these arrived."""
+    dead: tuple[str, ...]
+    """Records that were given up, with the reasons."""
+
+
+def sync_folder(runtime: Runtime, path: str, *, force: bool = False) -> Exchanged:
+    """Read what other machines wrote into the folder, and write what they lack.
+
+    The first exchange enrols the folder. With *force* also one of another project name, or one
+    that is empty though it was used before.
+    """
+    project = runtime.project
+    name = git.output(project.root, "config", "user.name")
+    exchanged = folder.exchange(
+        runtime.store,
+        project,
+        runtime.settings.gate,
+        folder.folder_at(path, project),
+        runtime.clock(),
+        name=safe_name((name or b"").decode("utf-8", "replace")),
+        trusted=provenance_of(project, runtime.store, runtime.environment).trusts_files,
+        force=force,
+    )
+    if exchanged.changed:
+        embed = runtime.settings.embed
+        relating.relate_imported(runtime.store, embed, runtime.environment, runtime.clock())
+    return exchanged
+
+
+def preview_sync(runtime: Runtime, path: str, *, force: bool = False) -> Preview:
+    """Return what an exchange would read and send, and change nothing."""
+    place = folder.folder_at(path, runtime.project)
+    if not force:
+        folder.check(runtime.store, place, runtime.project)
+    held_back: list[str] = []
+    entries = tuple(folder.outgoing(runtime.store, place, held_back))
+    return Preview(
+        path=place.path,
+        is_new=place.path not in folder.list_enrolled(runtime.store),
+        unread=tuple(folder.unread(runtime.store, place)),
+        entries=entries,
+        held_back=tuple(held_back),
+    )
+
+
+def list_folders(runtime: Runtime) -> list[str]:
+    """Return the paths of the enrolled folders."""
+    return folder.list_enrolled(runtime.store)
+
+
+def get_exchange_status(runtime: Runtime) -> SyncStatus:
+    deferred = journal.find_deferred(runtime.store)
+    states = [_state(runtime, path) for path in list_folders(runtime)]
+    return SyncStatus(
+        folders=tuple(states),
+        deferred=deferred.count,
+        oldest=deferred.oldest,
+        dead=deferred.dead,
+    )
+
+
+def _state(runtime: Runtime, path: str) -> FolderState:
+    store, waiting = runtime.store, journal.count_since(runtime.store, folder.TARGET + path)
+    try:
+        place = folder.folder_at(path, runtime.project)
+        unread, found = folder.unread(store, place), folder.manifests(place)
+    except (UsageError, OSError):
+        return FolderState(path=path, is_there=False, waiting=waiting)
+    return FolderState(
+        path=path,
+        is_there=True,
+        waiting=waiting,
+        unread=tuple(unread),
+        replicas=tuple(sorted(each.replica for each in found)),
+    )
+
+
+def leave_folder(runtime: Runtime, path: str) -> bool:
+    """End the exchange with a folder, and leave its files; False if it was not enrolled."""
+    return journal.leave(runtime.store, folder.TARGET + os.path.realpath(path))

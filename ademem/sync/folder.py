@@ -1,0 +1,368 @@
+"""The exchange of records through a folder that machines share, in both directions.
+
+Each database writes files of its own names only: chunks, and one manifest that lists them. So two
+machines may write at once, and a drive may deliver files late, twice, in any order or damaged. What
+is lost or damaged is sent again by who wrote it, or by another database that had read it.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+
+from ademem.core import confined
+from ademem.core.confined import Refused, SharedRoot
+from ademem.core.errors import AdememError, UsageError
+from ademem.core.redaction import redact
+from ademem.core.shared_files import locked
+from ademem.core.value import Value
+from ademem.store import journal, replication, stamps
+from ademem.store.database import BulkWrites
+from ademem.store.memories import Change, new_event
+from ademem.sync import chunks
+from ademem.sync.arrivals import admission
+from ademem.sync.chunks import BadChunk, Manifest
+from ademem.sync.provenance import safe_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.core.project import Project
+    from ademem.core.settings import GateSettings
+    from ademem.store import Store
+    from ademem.store.replication import Admit
+    from ademem.sync.chunks import Entry
+
+OURS = os.path.join(".ade", "sync")
+"""The folder of a project whose files git carries."""
+TARGET = "folder "
+"""Prefix of the names of targets that are folders."""
+MOST_CHUNKS = 64
+"""Chunks of one database above which it writes one of all records in their place."""
+BATCH = 200
+"""Entries of one transaction, so that other writers wait a fraction of a second."""
+STALE_S = 86_400
+"""Age of a temporary file that a killed process left."""
+
+
+class OtherProject(AdememError):
+    def __init__(self, folder: Folder, others: list[str], project: str) -> None:
+        super().__init__(
+            f"{folder.path} has the memories of {', '.join(others)}, and this is {project}",
+            "name another folder; `--force` exchanges with it if both are one project",
+        )
+
+
+class EmptyFolder(AdememError):
+    def __init__(self, folder: Folder) -> None:
+        super().__init__(
+            f"{folder.path} is empty, though it was used before",
+            "connect the drive; `--force` writes everything there anew",
+        )
+
+
+class Folder(Value):
+    root: str
+    base: str
+    """The folder below *root*; empty if it is the root."""
+
+    @property
+    def path(self) -> str:
+        return os.path.join(self.root, self.base) if self.base else str(self.root)
+
+    @property
+    def target(self) -> str:
+        return TARGET + self.path
+
+    def inside(self, *names: str) -> str:
+        return os.path.join(self.base, *names)
+
+    def chunk(self, id: str) -> str:
+        return self.inside("chunks", id + chunks.SUFFIX)
+
+
+class Exchanged(Value):
+    """What an exchange did, or what it would do."""
+
+    path: str
+    is_new: bool
+    """The folder was enrolled by it."""
+    event: str
+    """The act that `ademem undo` takes back; empty if nothing changed here."""
+    read: tuple[str, ...]
+    """Ids of the chunks that were read."""
+    changed: int
+    """Memories and relations that changed here."""
+    sent: int
+    written: tuple[str, ...]
+    held_back: tuple[str, ...]
+    """Ids of memories with a secret, which were not sent."""
+    problems: tuple[str, ...]
+
+
+class Sent(Value):
+    count: int = 0
+    chunks: tuple[str, ...] = ()
+    held_back: tuple[str, ...] = ()
+    """Ids of what has a secret and stayed here."""
+
+
+def folder_at(path: str, project: Project) -> Folder:
+    """Return the folder at *path*; raises UsageError if it cannot be used."""
+    real = os.path.realpath(path)
+    ours = os.path.join(project.root, OURS)
+    if real == ours:
+        return Folder(root=project.root, base=OURS)
+    if ".ade" in real.split(os.sep) or ".git" in real.split(os.sep):
+        raise UsageError(f"{path} has files of another kind", f"name another folder, or {OURS}")
+    if not os.path.isdir(real):
+        raise UsageError(f"there is no folder {path}", "connect the drive, or make the folder")
+    return Folder(root=SharedRoot(real), base="")
+
+
+def list_enrolled(store: Store) -> list[str]:
+    """Return the paths of the enrolled folders."""
+    targets = stamps.targets(store.db)
+    return [each.removeprefix(TARGET) for each in targets if each.startswith(TARGET)]
+
+
+def unread(store: Store, folder: Folder) -> list[str]:
+    """Return the ids of the chunks that were not read or written here."""
+    known = journal.chunks(store, folder.target)
+    return [id for id in _chunk_ids(folder) if id not in known]
+
+
+def check(store: Store, folder: Folder, project: Project) -> None:
+    """Raise OtherProject or EmptyFolder if the folder is probably not the one that is meant."""
+    found = manifests(folder)
+    if folder.target not in stamps.targets(store.db):
+        others = {each.project for each in found} - {project.name}
+        if others:
+            raise OtherProject(folder, sorted(others), project.name)
+    elif not (folder.base or found or _chunk_ids(folder)) and journal.chunks(store, folder.target):
+        raise EmptyFolder(folder)
+
+
+def exchange(
+    store: Store,
+    project: Project,
+    settings: GateSettings,
+    folder: Folder,
+    now: datetime,
+    *,
+    name: str = "",
+    trusted: bool = False,
+    force: bool = False,
+) -> Exchanged:
+    """Read what others wrote into the folder, then write what they do not have.
+
+    *name* is written beside what is sent. What arrives is labelled with the name that stands
+    there, unless the folder's content is *trusted*.
+    """
+    if not force:
+        check(store, folder, project)
+    is_new = journal.enrol(store, folder.target)
+    problems: list[str] = []
+    event = new_event()
+    with locked(os.path.join(project.home, "run", "sync.lock"), root=project.home_root):
+        with BulkWrites(store.db):
+            change = Change(operation="import", actor="import", at=now, event_id=event)
+            read, changed = _read(store, settings, folder, change, problems, trusted=trusted)
+        sent = Sent()
+        try:
+            sent = _write(store, project, folder, now, name)
+            _remove_stale(folder, now)
+        except OSError as error:
+            problems.append(f"nothing could be written there: {error.strerror or error}")
+    return Exchanged(
+        path=folder.path,
+        is_new=is_new,
+        event=event if changed else "",
+        read=tuple(read),
+        changed=changed,
+        sent=sent.count,
+        written=sent.chunks,
+        held_back=sent.held_back,
+        problems=tuple(problems),
+    )
+
+
+def _read(
+    store: Store,
+    settings: GateSettings,
+    folder: Folder,
+    change: Change,
+    problems: list[str],
+    *,
+    trusted: bool,
+) -> tuple[list[str], int]:
+    """Apply the chunks that were not read yet, each of them together with the record of it."""
+    read, changed = [], 0
+    for id in unread(store, folder):
+        try:
+            head, entries = _unpack(folder, id)
+        except (BadChunk, OSError) as error:
+            reason = error.reason if isinstance(error, Refused) else str(error)
+            problems.append(f"chunk {id}: {reason}")
+            continue
+        author = None if trusted else safe_name(head.get("by"))
+        admit = admission(store, settings, change.at, author)
+        ends = [0, *_ends(entries)]
+        for start, end in pairwise(ends):
+            with store.transaction():
+                for entry in entries[start:end]:
+                    changed += _apply(store, entry, change, admit, folder.target)
+                if end == ends[-1]:
+                    journal.note_chunk(store, folder.target, id, None, change.at)
+        read.append(id)
+    admit = admission(store, settings, change.at, None if trusted else "")
+    with store.transaction():
+        while read and replication.replay(store, change, admit, failed=False):
+            pass
+        replication.replay(store, change, admit)
+    return read, changed
+
+
+def _apply(store: Store, entry: Any, change: Change, admit: Admit, target: str) -> bool:
+    found = entry if isinstance(entry, dict) else {"registers": entry}
+    entity, written = found.get("entity"), found.get("registers")
+    return replication.receive(store, entity, written, change, admit, target)
+
+
+def _ends(entries: list[Any]) -> Iterator[int]:
+    """Yield where batches end: behind an act."""
+    start = 0
+    acts = [entry.get("event_id") if isinstance(entry, dict) else None for entry in entries]
+    for at in range(1, len(entries)):
+        if at - start >= BATCH and (acts[at] is None or acts[at] != acts[at - 1]):
+            yield at
+            start = at
+    yield len(entries)
+
+
+def _write(store: Store, project: Project, folder: Folder, now: datetime, name: str) -> Sent:
+    """Write what the others lack; the cursor moves after the files are there."""
+    target = folder.target
+    with store.transaction():
+        replica = stamps.replica(store)
+    known = journal.chunks(store, target)
+    present = manifests(folder)
+    listed = next((each for each in present if each.replica == replica), None)
+    own = {id for id, chunk in known.items() if chunk.replica == replica}
+    own |= listed.sizes.keys() if listed else set()
+    lost = [
+        id
+        for each in present
+        for id, size in each.sizes.items()
+        if id in known and id not in own and not known[id].is_covered
+        if _size(folder, id) != size
+    ]
+    is_whole = listed and own == listed.sizes.keys() and not lost and len(own) <= MOST_CHUNKS
+    if not is_whole or not all(_is_intact(folder, id) for id in own):
+        journal.advance(store, target, journal.ALL)
+    is_all = journal.cursor(store, target) == journal.ALL
+    last = journal.last(store.db)
+    held_back: list[str] = []
+    made = []
+    entries = outgoing(store, folder, held_back)
+    for chunk in chunks.pack(entries, {"by": name, "project": project.name}):
+        confined.write_bytes(folder.root, folder.chunk(chunk.id), chunk.data)
+        made.append((chunk.id, len(chunk.data), chunk.count))
+    if made or is_all:
+        kept = listed if listed and not is_all else None
+        manifest = Manifest(
+            replica=replica,
+            project=project.name,
+            sizes=(kept.sizes if kept else {}) | {id: size for id, size, _ in made},
+            counts=(kept.counts if kept else {}) | {id: count for id, _, count in made},
+        )
+        text = chunks.write_manifest(manifest)
+        confined.write_text(folder.root, folder.inside("manifests", f"{replica}.jsonl"), text)
+    with store.transaction():
+        if is_all:
+            journal.cover_chunks(store, target, replica)
+        for id, _, _ in made:
+            journal.note_chunk(store, target, id, replica, now)
+        journal.advance(store, target, last)
+    if is_all:
+        for id in own - {id for id, _, _ in made}:
+            confined.remove(folder.root, folder.chunk(id))
+    return Sent(
+        count=sum(count for _, _, count in made),
+        chunks=tuple(id for id, _, _ in made),
+        held_back=tuple(held_back),
+    )
+
+
+def outgoing(store: Store, folder: Folder, held_back: list[str]) -> Iterator[Entry]:
+    """Yield the entries to be sent; ids of what has a secret are added to *held_back* instead."""
+    for entry in replication.outgoing(store, folder.target):
+        if any(redact(text).found for text in _texts(entry["registers"])):
+            held_back.append(str(entry["registers"].get("id") or entry["registers"]["sync_id"]))
+        else:
+            yield entry
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+
+
+def manifests(folder: Folder) -> list[Manifest]:
+    """Read the manifests; copies under other names, as drives make them, do not count."""
+    found = []
+    for name in confined.names(folder.root, folder.inside("manifests")):
+        try:
+            data = confined.read_bytes(folder.root, folder.inside("manifests", name), chunks.MIB)
+        except OSError:
+            continue
+        one = chunks.read_manifest((data or b"").decode("utf-8", "replace"))
+        if one and name == f"{one.replica}.jsonl":
+            found.append(one)
+    return found
+
+
+def _chunk_ids(folder: Folder) -> list[str]:
+    names = confined.names(folder.root, folder.inside("chunks"))
+    ids = (name.removesuffix(chunks.SUFFIX) for name in names if name.endswith(chunks.SUFFIX))
+    return list(filter(chunks.is_id, ids))
+
+
+def _unpack(folder: Folder, id: str) -> tuple[Entry, list[Any]]:
+    data = confined.read_bytes(folder.root, folder.chunk(id), chunks.MOST_BYTES)
+    if data is None:
+        raise BadChunk("it was removed while it was read")
+    return chunks.unpack(data, id)
+
+
+def _is_intact(folder: Folder, id: str) -> bool:
+    try:
+        _unpack(folder, id)
+    except (BadChunk, OSError):
+        return False
+    return True
+
+
+def _size(folder: Folder, id: str) -> int:
+    try:
+        there = confined.status(folder.root, folder.chunk(id))
+    except OSError:
+        return -1
+    return there.st_size if there else -1
+
+
+def _remove_stale(folder: Folder, now: datetime) -> None:
+    """Delete temporary files that killed processes left, on whichever machine."""
+    for inside in (folder.inside("manifests"), folder.inside("chunks")):
+        for name, there in confined.entries(folder.root, inside):
+            if name.endswith(".tmp") and there.st_mtime < now.timestamp() - STALE_S:
+                confined.remove(folder.root, os.path.join(inside, name))
