@@ -361,6 +361,7 @@ OPENERS = {
     "core/failure_log.py": "makes the user's own folder for logs",
     "doors/cli/": "files that the person named on the command line, and the log of crashes",
     "files/beads.py": "files that the person named",
+    "files/engram.py": "a database that the person named",
     "files/readers/": "files that the person named",
     "store/followed.py": "size and time of files that the person imported",
     "store/foreign.py": "is there a log beside a database that the person named",

@@ -27,7 +27,7 @@ from ademem.sync.import_context import ImportReport
 from ademem.sync.mirror import Preview, Refreshed
 
 if TYPE_CHECKING:
-    from ademem.files import readers
+    from ademem.files import engram, readers
 
 
 class Inspection:
@@ -247,6 +247,38 @@ def compare_foreign(
         store=runtime.store, settings=runtime.settings.gate, now=runtime.now, project=project
     )
     return reader.name, readers.compare(reader, path, job)
+
+
+def import_engram(
+    runtime: Runtime, path: str, *, project: str = "", dry_run: bool = False
+) -> engram.Report:
+    """Import an export or the database of Engram; *project* is one of its projects.
+
+    Raises UsageError where it has several and none is named.
+    """
+    from ademem.files import engram
+
+    document = engram.read_document(path)
+    projects = engram.list_projects(document)
+    if project not in projects and (project or len(projects) > 1):
+        raise UsageError(
+            f"{path} has the projects {', '.join(projects)}", "name one with `--from-project`"
+        )
+    job = engram.Job(
+        store=runtime.store,
+        settings=runtime.settings.gate,
+        now=runtime.clock(),
+        project=project,
+        dry_run=dry_run,
+    )
+    return engram.import_document(document, job)
+
+
+def export_engram(runtime: Runtime) -> dict[str, Any]:
+    """Return memories of the project, sessions and prompts in Engram's form."""
+    from ademem.files import engram
+
+    return engram.export_document(runtime.store, runtime.project.name, runtime.clock())
 
 
 def import_feedback(runtime: Runtime, text: str) -> FeedbackReport:

@@ -107,6 +107,26 @@ def search_prompts(
     return [columns(row) for row in rows]
 
 
+def list_prompts(store: Store) -> list[dict[str, Any]]:
+    """Return all prompts that were not deleted, oldest first."""
+    rows = store.db.execute(
+        "select seq, sync_id, session_id, content, created_at from user_prompts"
+        " where project_id = ? and deleted_at is null order by seq",
+        (store.project_id,),
+    )
+    return [columns(row) for row in rows]
+
+
+def may_import(store: Store, id: str) -> bool:
+    """Return True for a session that is not here, and was not deleted here."""
+    row = store.db.execute(
+        "select 1 from sessions where id = :id union all"
+        " select 1 from tombstones where entity = 'session' and sync_id = :id",
+        {"id": id},
+    ).fetchone()
+    return row is None
+
+
 def find_prompts(store: Store, id: str) -> list[str]:
     """Return the whole ids of prompts whose id begins so."""
     query = "select sync_id from user_prompts where substr(sync_id, 1, :chars) = :id"

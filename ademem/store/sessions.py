@@ -171,14 +171,25 @@ def prompts(store: Store, session_id: str) -> list[tuple[str, str]]:
     return [(row[0], row[1]) for row in rows]
 
 
-def add_prompt(store: Store, session_id: str, prompt_id: str, content: str, now: datetime) -> bool:
-    """Add a prompt; False if the turn has it already."""
+def add_prompt(
+    store: Store,
+    session_id: str,
+    prompt_id: str,
+    content: str,
+    now: datetime,
+    *,
+    sync_id: str = "",
+) -> bool:
+    """Add a prompt; False if the turn has it already, or it was deleted.
+
+    *sync_id* is that of an import.
+    """
     cursor = store.db.execute(
         "insert or ignore into user_prompts"
         " (sync_id, project_id, session_id, prompt_id, content, created_at)"
         " values (?, ?, ?, ?, ?, ?)",
         (
-            sha256_hex(session_id, prompt_id, content)[:32],
+            sync_id or sha256_hex(session_id, prompt_id, content)[:32],
             store.project_id,
             session_id,
             prompt_id,

@@ -34,6 +34,7 @@ from ademem.doors.cli.options import (
     stdin,
 )
 from ademem.files import project_brief
+from ademem.files.engram import Report as EngramReport
 from ademem.files.readers import NAMES as FOREIGN
 from ademem.files.readers import Report
 from ademem.store.runtime import Runtime
@@ -304,8 +305,8 @@ def import_(
         str,
         typer.Option(
             "--format",
-            help="jsonl, ademem (our own export), beads, pr (JSON of `gh`), auto, or one of:"
-            f" {', '.join(FOREIGN)}.",
+            help="jsonl, ademem (our own export), beads, pr (JSON of `gh`), engram, auto,"
+            f" or one of: {', '.join(FOREIGN)}.",
         ),
     ] = "jsonl",
     as_: Annotated[
@@ -327,6 +328,10 @@ def import_(
     """Import memories through the gate. A second run changes nothing."""
     if format == "pr":
         return _import_feedback(source, project, as_json)
+    if format == "engram" and not status:
+        with open_project(project) as memories:
+            exchanged = api.import_engram(memories, source, project=from_project, dry_run=dry_run)
+        return _show_engram(exchanged, dry_run, as_json)
     if format in ("auto", *FOREIGN):
         with open_project(project) as memories:
             if status:
@@ -382,6 +387,15 @@ def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
     return None
 
 
+def _show_engram(report: EngramReport, dry_run: bool, as_json: bool) -> None:
+    counts = as_dict(report)
+    skipped = [as_dict(each) for each in counts.pop("skipped")]
+    figures = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    line = f"engram: {'would be ' if dry_run else ''}{figures or 'nothing new'}"
+    lines = [line, *(f"skipped {each['where']}: {each['why']}" for each in skipped)]
+    show.report({"dry_run": dry_run, **counts, "skipped": skipped}, lines, as_json=as_json)
+
+
 def _compare_foreign(
     memories: Runtime, source: str, format: str, from_project: str, as_json: bool
 ) -> None:
@@ -408,6 +422,9 @@ def export(
     target: Annotated[
         str, typer.Argument(metavar="FILE|-", help="- writes to standard output.")
     ] = "-",
+    format: Annotated[
+        str, typer.Option("--format", help="jsonl, or engram: with sessions and prompts.")
+    ] = "jsonl",
     include_personal: Annotated[
         bool, typer.Option("--include-personal", help="Agent-scoped memories too.")
     ] = False,
@@ -415,11 +432,20 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Export memories as JSON lines. `import` restores them exactly."""
+    if format not in ("jsonl", "engram"):
+        raise UsageError(f"no format {format!r}", "jsonl or engram")
+    if format == "engram" and include_personal:
+        raise UsageError("personal memories are in no export for Engram", "leave it out")
     with open_project(project) as memories:
-        rows = list(api.export_memories(memories, include_personal=include_personal))
+        if format == "engram":
+            document = api.export_engram(memories)
+            rows = document["observations"]
+            lines = [orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"]
+        else:
+            rows = list(api.export_memories(memories, include_personal=include_personal))
+            lines = [orjson.dumps(row) + b"\n" for row in rows]
     if target == "-" and as_json:
         return show.json({"count": len(rows), "memories": rows})
-    lines = [orjson.dumps(row) + b"\n" for row in rows]
     if target == "-":
         sys.stdout.buffer.write(b"".join(lines))
         return None
@@ -429,8 +455,8 @@ def export(
         raise UsageError(
             f"cannot write {target}: {error.strerror}", "name a file in a folder that is there"
         ) from error
-    line = f"wrote {counted(len(lines), 'memory')} to {target}"
-    return show.report({"count": len(lines), "path": target}, [line], as_json=as_json)
+    line = f"wrote {counted(len(rows), 'memory')} to {target}"
+    return show.report({"count": len(rows), "path": target}, [line], as_json=as_json)
 
 
 def _lines(source: str) -> Iterator[str]:

@@ -1,0 +1,31 @@
+"""Fields that only an imported format knows, as JSON beside the row that they came with."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ademem.store import Store
+
+MEMORY, SESSION, PROMPT = "unified_memories.id", "sessions.id", "user_prompts.sync_id"
+"""Tables, each with the column that names a row."""
+
+
+def get_all(store: Store, kind: str) -> dict[str, dict[str, Any]]:
+    """Return the fields by the name of their row."""
+    table, _, name = kind.partition(".")
+    rows = store.db.execute(
+        f"select {name}, foreign_fields from {table}"
+        " where project_id = ? and foreign_fields is not null",
+        (store.project_id,),
+    )
+    return {row[0]: json.loads(row[1]) for row in rows}
+
+
+def put(store: Store, kind: str, key: str, fields: dict[str, Any]) -> None:
+    table, _, name = kind.partition(".")
+    store.db.execute(
+        f"update {table} set foreign_fields = ? where {name} = ?",
+        (json.dumps(fields, ensure_ascii=False, sort_keys=True), key),
+    )
