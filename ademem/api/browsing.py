@@ -90,7 +90,10 @@ def find(
         }
         ranked = [(hit.memory.seq, hit.score) for hit in hits]
     seqs, statuses = [seq for seq, _ in ranked], filters.statuses or tuple(Status)
-    live = rows.visible(seqs, runtime.store, filters, statuses, len(seqs))
+    if cursor:
+        live = rows.visible(seqs, runtime.store, filters, statuses, len(seqs))
+    else:
+        live = [hit.memory for hit in hits]
     found = {memory.seq: memory for memory in live}
     related = verdicts.annotate(runtime.store, live)
     marks = {} if cursor else {hit.memory.seq: _marks(hit) for hit in hits}

@@ -54,6 +54,8 @@ def main() -> NoReturn:
     try:
         if question := parse_recall(sys.argv[1:]):
             sys.exit(answer(question))
+        if (options := parse_mcp(sys.argv[1:])) is not None:
+            serve_mcp(**options)
         from ademem.doors.cli import commands
 
         commands.run()
@@ -176,6 +178,39 @@ def parse_recall(arguments: Sequence[str]) -> Question | None:
         project=options["--project"] or None,
         as_json="--json" in rest,
     )
+
+
+def parse_mcp(arguments: Sequence[str]) -> dict[str, Any] | None:
+    """Parse `mcp` as clients start it; return None for any other command line."""
+    options: dict[str, Any] = {}
+    command, *rest = arguments or ("",)
+    unread = iter(rest)
+    for word in unread:
+        name, equals, value = word.partition("=")
+        if name in ("--project", "--tools"):
+            options[name[2:]] = value if equals else next(unread, "")
+        elif word == "--read-only":
+            options["read_only"] = True
+        else:
+            return None
+    return options if command == "mcp" and all(options.values()) else None
+
+
+def serve_mcp(
+    project: str | None = None, tools: str = "core", *, read_only: bool = False
+) -> NoReturn:
+    """Serve standard input by MCP; raises UsageError where the SDK is missing."""
+    from ademem.doors.mcp.tools import choose
+
+    chosen = choose(tools, read_only=read_only)
+    try:
+        from ademem.doors.mcp import process, server
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"the server needs the package {error.name}", "pip install 'ademem[mcp]'"
+        ) from error
+    session = server.Session(chosen, project)
+    process.run(server.make_server(session, server.FIRST), session.close)
 
 
 def answer(question: Question) -> int:

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ademem.core.errors import UsageError
-from ademem.doors.cli import show
+from ademem.doors.cli import serve_mcp, show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import Project
 
@@ -37,14 +36,4 @@ def mcp(
         for line in mcp_clients.describe(config):
             show.echo(line)
         return
-    from ademem.doors.mcp.tools import choose
-
-    chosen = choose(tools, read_only=read_only)
-    try:
-        from ademem.doors.mcp import process, server
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"the server needs the package {error.name}", "pip install 'ademem[mcp]'"
-        ) from error
-    session = server.Session(chosen, project)
-    process.run(server.make_server(session, server.FIRST), session.close)
+    serve_mcp(project, tools, read_only=read_only)

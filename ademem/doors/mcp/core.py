@@ -11,11 +11,12 @@ from ademem.core.memory import Draft, Memory, Scope, Status
 from ademem.core.text import preview
 from ademem.doors.calls import describe_gate_refusal
 from ademem.doors.cli import show
-from ademem.doors.cli.options import parse_time
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.transitions import BY_PERSON, waits_for
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ademem.doors.mcp.access import Call
     from ademem.store.runtime import Runtime
 
@@ -27,7 +28,6 @@ GET_CHARS, MARGIN_CHARS, REVISION_CHARS = 9000, 300, 3000
 
 
 def search(memories: Runtime, call: Call, query: str, **given: Any) -> Result:
-    now = memories.clock()
     filters = Filters(
         statuses=_statuses(given["candidates"], given["archived"]),
         categories=tuple(filter(None, [given.get("category")])),
@@ -35,8 +35,8 @@ def search(memories: Runtime, call: Call, query: str, **given: Any) -> Result:
         scopes=(Scope.parse(given["scope"]),) if "scope" in given else (),
         path=given.get("path"),
         branch=given.get("branch"),
-        since=parse_time(given["since"], now) if "since" in given else None,
-        until=parse_time(given["until"], now) if "until" in given else None,
+        since=_time(memories, given.get("since")),
+        until=_time(memories, given.get("until")),
     )
     return api.find(
         memories,
@@ -47,6 +47,14 @@ def search(memories: Runtime, call: Call, query: str, **given: Any) -> Result:
         place="mcp",
         key=call.turn,
     )
+
+
+def _time(memories: Runtime, text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    from ademem.doors.cli.options import parse_time  # loads the parser of options
+
+    return parse_time(text, memories.clock())
 
 
 def _statuses(candidates: bool, archived: bool) -> tuple[Status, ...]:
