@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_TERMS = 32
 """Terms of a query that are looked up, the rarest first."""
-MOST_POSTINGS = 1000
+MOST_POSTINGS = 1500
 """Postings that are read: what a search costs, whatever the size of the store."""
 RARE = 5
 """Memories with a word up to which other forms of it are looked up, too."""
