@@ -13,7 +13,7 @@ from ademem import api
 from ademem.api import doctor, model
 from ademem.core.settings import GateSettings
 from ademem.search.embedding.install import Done
-from ademem.store import open_store
+from ademem.store import open_store, sessions
 from ademem.synthesis.procedures import records
 from ademem.synthesis.procedures.records import Wording
 from tests import builders
@@ -29,6 +29,7 @@ DONE = {
     "backup": "backup",
     "config list": "config list",
     "config set": "config set search.limit 7",
+    "context": "context",
     "core set": "core set focus invoices",
     "core show": "core show --agents",
     "delete": "delete CANDIDATE",
@@ -62,20 +63,33 @@ DONE = {
     "procedures list": "procedures list PROCEDURE",
     "procedures outcome": "procedures outcome PROCEDURE success",
     "promote": "promote CANDIDATE",
+    "prompts delete": "prompts delete PROMPT",
+    "prompts search": "prompts search",
     "propose": "propose",
     "recall": "recall tokens",
     "reject": "reject CANDIDATE",
+    "relations deferred": "relations deferred",
+    "relations judge": "relations judge CONFIRMED related --other CANDIDATE",
+    "relations list": "relations list",
+    "relations scan": "relations scan",
     "restore": "restore ARCHIVED",
     "review": "review",
     "scrub": "scrub --dry-run",
     "search": "search tokens",
     "serve": "serve --stop",
+    "session delete": "session delete s0",
+    "session end": "session end s1",
+    "session list": "session list",
+    "session show": "session show s1",
+    "session start": "session start s2",
+    "session summary": 'session summary "Keys rotate" --session s1',
     "skills list": "skills list",
     "skills reindex": "skills reindex",
     "status": "status",
     "sweep": "sweep",
     "sync": "sync --dir drive",
     "timeline": "timeline CONFIRMED",
+    "topic-key": 'topic-key "Keys rotate on Mondays"',
     "trust": "trust --revoke",
     "undo": "undo EVENT",
     "uninstall": "uninstall",
@@ -88,7 +102,7 @@ FOUND_SOMETHING = {"doctor", "files check"}
 """Checks that end with 1 there: hooks are not registered, files out of date."""
 
 NEED_NO_PROJECT = {
-    *("config list", "eval run", "guard explain", "init", "install", "merge-file"),
+    *("config list", "eval run", "guard explain", "init", "install", "merge-file", "topic-key"),
     *("model install", "model remove", "model status", "uninstall"),
 }
 
@@ -119,7 +133,11 @@ def project(ademem):
     store = open_store(builders.project(ademem.root), builders.NOW)
     options = {"sources": ["e1"], "successes": 3, "failures": 0}
     ids["PROCEDURE"] = records.insert(LESSON, store, GateSettings(), builders.NOW, **options).id
+    sessions.add_prompt(store, "s1", "p1", "rotate the keys", builders.NOW)
     store.close()
+    ademem("session", "start", "s0")
+    ademem("session", "start", "s1")
+    ids["PROMPT"] = ademem.json("prompts", "search")["prompts"][0]["id"]
     (ademem.root / "set.jsonl").write_bytes(
         sets.plain({"query": "Who adopted a parrot?", "relevant": ["D1:2"], "category": "pets"})
     )
@@ -145,7 +163,7 @@ def ended(project, line):
     return project.exit_code or 0, json.loads(project.printed)
 
 
-PROTOCOLS = {"rpc"}
+PROTOCOLS = {"mcp", "rpc"}
 """Commands that speak a protocol, whose errors are its own."""
 
 
