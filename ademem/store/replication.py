@@ -118,6 +118,9 @@ def apply(
             return Applied(memory=before, before=before, changed=False)
         if joined.life == registers.REMOVED:
             _remove(store, joined, before, change)
+            _show_candidates(store, known, joined, change)
+            if before:
+                _reveal(store, before.dedupe_key, change)
             _journal(store, known, joined, None, change, target)
             return Applied(memory=None, before=before, changed=True)
         if not joined.texts or (waits and row is None and not _is_whole(joined)):
@@ -222,7 +225,7 @@ def _make_room(store: Store, memory: Memory, change: Change) -> Memory:
     if not memory.live:
         return memory
     withdraw(store, memory.dedupe_key, memory.id)
-    for other in _live(store, "dedupe_key = ?", memory.dedupe_key, memory):
+    for other in _live_of_text(store, memory):
         if _age(other) < _age(memory):
             return replace(memory, **transitions.hidden_behind(other.id))
         _show(store, other, replace(other, **transitions.hidden_behind(memory.id)), change)
@@ -231,6 +234,17 @@ def _make_room(store: Store, memory: Memory, change: Change) -> Memory:
             return _make_room(store, _without_topic(memory), change)
         _show(store, other, _make_room(store, _without_topic(other), change), change)
     return memory
+
+
+def _live_of_text(store: Store, memory: Memory) -> list[Memory]:
+    """Return the live memories with the text and topic, also one that lost the topic to another."""
+    found = _live(store, "dedupe_key = ?", memory.dedupe_key, memory)
+    if memory.topic_key:
+        lost = "topic_key is null and json_extract(stamps, '$.values.topic_key') = ?"
+        for other in _live(store, lost, memory.topic_key, memory):
+            if dedupe_key(other.content, memory.topic_key) == memory.dedupe_key:
+                found.append(other)
+    return found
 
 
 def _without_topic(memory: Memory) -> Memory:
@@ -302,7 +316,7 @@ def follow_up(store: Store, before: Row | None, after: Row | None, change: Chang
     old = stamps.record_of_row(before) if before else None
     if before:
         _reveal(store, str(before["dedupe_key"]), change)
-    new = stamps.record_of_row(after) if after else old and read(store, old.id)
+    new = stamps.record_of_row(after) if after else read(store, str(before["id"]) if before else "")
     if old:
         _show_candidates(store, old, new, change)
     known = old if before and stamps.is_shared(before) else None

@@ -349,6 +349,56 @@ def test_the_journal_has_what_acts_wrote_once_a_target_is_enrolled(opened):
     assert exported(ben) == exported(anna)
 
 
+def test_a_removal_that_arrives_shows_what_was_hidden_and_drops_the_candidates(opened):
+    anna, ben = opened("anna"), opened("ben")
+    elder = learn(anna, "Deploys run at noon.")
+    younger = learn(ben, "Deploys run at noon.", NOON + timedelta(minutes=1), id="m2", sync_id="s2")
+    send(anna, ben)
+    send(ben, anna)
+    assert memories.get(ben, younger.id).superseded_by == elder.id
+    other = learn(anna, "We use pnpm.")
+    send(anna, ben)
+    transitions.edit(other.id, act_of(anna, 2), GateSettings(), content="We use npm.")
+    transitions.edit(other.id, act_of(ben, 3), GateSettings(), content="We use yarn.")
+    send(anna, ben)
+    assert len(memories.find(ben, "1")) == 4
+    transitions.delete(other.id, act_of(anna, 4), hard=True)
+    transitions.delete(elder.id, act_of(anna, 5), hard=True)
+    send(anna, ben)
+
+    (left,) = memories.find(ben, "1")
+    assert (left.id, left.live) == (younger.id, True)
+
+
+def test_a_removed_candidate_enters_the_journal(opened):
+    anna, ben = opened("anna"), opened("ben")
+    known = learn(anna, "Deploys run at noon.")
+    send(anna, ben)
+    transitions.edit(known.id, act_of(anna, 1), GateSettings(), content="Deploys run at one.")
+    transitions.edit(known.id, act_of(ben, 2), GateSettings(), content="Deploys run at two.")
+    send(anna, ben)
+    stamps.set_value(ben.db, "sync/folder", "0")
+    (candidate,) = memories.find(ben, "source_type = 'merge'")
+
+    transitions.delete(candidate.id, act_of(ben, 3), hard=True)
+    assert [(one.id, one.life) for one in journalled(ben)] == [(candidate.id, REMOVED)]
+
+
+def test_an_edit_to_the_text_of_a_memory_that_lost_its_topic_hides_the_younger(opened):
+    anna, ben = opened("anna"), opened("ben")
+    elder = learn(anna, "Deploys run at noon.", topic_key="deploy")
+    later = NOON + timedelta(minutes=1)
+    younger = learn(ben, "Deploys run at one.", later, topic_key="deploy")
+    send(anna, ben)
+    assert memories.get(ben, younger.id).topic_key is None
+    transitions.edit(elder.id, act_of(anna, 2), GateSettings(), content="Deploys run at one.")
+    send(anna, ben)
+    send(ben, anna)
+
+    assert shown(anna) == shown(ben)
+    assert [one.id for one in memories.find(ben, "1") if one.live] == [elder.id]
+
+
 def test_a_copy_of_a_database_writes_as_another_replica(opened, tmp_path):
     anna = opened("anna")
     known = learn(anna, "Deploys run at noon.")
