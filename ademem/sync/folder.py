@@ -219,9 +219,10 @@ def _read(
                     journal.note_chunk(store, folder.target, id, None, change.at)
         read.append(id)
     admit = admission(store, settings, change.at, None if trusted else "")
+    for _ in range(0, journal.find_deferred(store).count if read else 0, replication.REPLAYED):
+        with store.transaction():
+            replication.replay(store, change, admit, failed=False)
     with store.transaction():
-        while read and replication.replay(store, change, admit, failed=False):
-            pass
         replication.replay(store, change, admit)
     return read, changed
 
