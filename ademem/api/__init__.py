@@ -118,6 +118,10 @@ def open_memories(
     runtime.clock, runtime.before_close = now, refresh_hints
     if runtime.is_read_only:
         return runtime
+    from ademem.store import personal
+
+    if personal.has_stray(runtime):
+        personal.move_stray(runtime)
     is_pending = import_waits(found)
     is_new = not is_pending and not os.path.exists(found.readings)
     if is_new or (is_pending and catch_up):

@@ -13,17 +13,25 @@ from datetime import timedelta
 
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import UsageError
-from ademem.core.memory import Status, flags
+from ademem.core.memory import Scope, Status, flags
 from ademem.core.redaction import redact
 from ademem.core.text import preview, sha256_hex
 from ademem.core.untrusted import entry, escaped
 from ademem.search import engine
 from ademem.store import filters as rows
-from ademem.store import logs, memories, memory_queries, session_queries, statistics, verdicts
+from ademem.store import (
+    logs,
+    memories,
+    memory_queries,
+    personal,
+    session_queries,
+    statistics,
+    verdicts,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from ademem.core.client import TurnKey
@@ -32,6 +40,8 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
     Row = dict[str, Any]
+    Ranked = tuple[int, int, float]
+    """Number of the source, row and score."""
 
 PREVIEW_CHARS, NEIGHBOUR_CHARS, FOCUS_CHARS = 240, 150, 500
 SEARCH_CHARS, TIMELINE_CHARS, PART_CHARS = 6000, 4000, 9000
@@ -46,7 +56,8 @@ ENTRY_CHARS, COMPACT_CHARS = 300, 120
 RANKED = 100
 """Most hits of a search, over all pages."""
 CURSOR_MINUTES = 10
-_RANK = struct.Struct("<If")
+_RANK = struct.Struct("<BIf")
+NO_OTHERS: dict[str, Runtime] = {}
 
 
 def find(
@@ -59,56 +70,40 @@ def find(
     max_chars: int = SEARCH_CHARS,
     place: str = "search",
     key: TurnKey | None = None,
+    others: Mapping[str, Runtime] = NO_OTHERS,
 ) -> Row:
     """Return one page of previews, and the cursor of the next one if there is more.
 
-    A cursor fixes the order of the first page's search: no later page repeats or skips a memory
-    that did not change. In a session the page is recorded as shown at *place*.
+    The person's own memories are searched beside the project's, and those of *others*, by name. A
+    cursor fixes the order of the first page's search: no later page repeats or skips a memory that
+    did not change. In a session the page is recorded as shown at *place*.
     """
     from ademem.api import searching
 
     filters = searching.complete_filters(runtime, filters)
-    asked = sha256_hex(query, repr(filters))[:16]
+    here = enumerate(searching.list_runtimes(runtime))
+    sources = {**{str(at): each for at, each in here}, **others}
+    asked = sha256_hex(query, repr(filters), *sources)[:16]
+    hits: list[tuple[int, Hit]] = []
     if cursor:
         head, ranked = _read_cursor(cursor, asked, runtime)
     else:
-        results = engine.search(
-            query,
-            runtime.store,
-            filters,
-            runtime.clock(),
-            limit=RANKED,
-            embedder=searching.load_embedder(runtime),
-        )
-        hits = [hit for hit in results.hits if not hit.memory.superseded_by]
-        head = {
-            "asked": asked,
-            "at": stamp(runtime.clock()),
-            "mode": results.mode,
-            "relaxed": results.relaxed,
-            "total": len(hits),
-        }
-        ranked = [(hit.memory.seq, hit.score) for hit in hits]
-    seqs, statuses = [seq for seq, _ in ranked], filters.statuses or tuple(Status)
-    if cursor:
-        live = rows.visible(seqs, runtime.store, filters, statuses, len(seqs))
-    else:
-        live = [hit.memory for hit in hits]
-    found = {memory.seq: memory for memory in live}
-    related = verdicts.annotate(runtime.store, live)
-    marks = {} if cursor else {hit.memory.seq: _marks(hit) for hit in hits}
+        head, hits = _search_all(list(sources.values()), query, filters)
+        head |= {"asked": asked, "at": stamp(runtime.clock())}
+        ranked = [(number, hit.memory.seq, hit.score) for number, hit in hits]
+    found = _list_shown(sources, ranked, filters, hits)
+    marks = {(number, hit.memory.seq): _marks(hit) for number, hit in hits}
     page: list[Row] = []
-    size, last = ENVELOPE_CHARS + len(json.dumps(query)) + len(ranked) * 11, 0
-    for place_, (seq, score) in enumerate(ranked):
-        if seq in found:
-            row = preview_row(found[seq], PREVIEW_CHARS, score, marks.get(seq, ()))
-            if row["id"] in related:
-                row["relations"] = related[row["id"]]
+    size, last = ENVELOPE_CHARS + len(json.dumps(query)) + len(ranked) * 12, 0
+    for at, (number, seq, score) in enumerate(ranked):
+        if row := found.get((number, seq)):
+            row = {**row, "score": round(score, 4)}
+            row["flags"] = [*row["flags"], *marks.get((number, seq), ())]
             size += size_of(row)
             if len(page) == limit or (page and size > max_chars):
                 break
             page.append(row)
-        last = place_ + 1
+        last = at + 1
     if turn := key or searching.turn_of(runtime):
         shown = [logs.Shown(memory_id=row["id"], score=row["score"]) for row in page]
         logs.log_shown(runtime.store, place, shown, runtime.clock(), key=turn)
@@ -123,9 +118,66 @@ def find(
     }
 
 
-def preview_row(
-    memory: Memory, chars: int, score: float | None = None, marks: Iterable[str] = ()
-) -> Row:
+def _search_all(
+    sources: Sequence[Runtime], query: str, filters: Filters
+) -> tuple[Row, list[tuple[int, Hit]]]:
+    """Search each source; return the head of the result, and the hits by number of the source."""
+    from ademem.api import searching
+
+    results = [
+        engine.search(
+            query,
+            each.store,
+            filters,
+            each.clock(),
+            limit=RANKED,
+            embedder=searching.load_embedder(each),
+        )
+        for each in sources
+    ]
+    hits = [
+        (number, hit)
+        for number, each in enumerate(results)
+        for hit in each.hits
+        if not hit.memory.superseded_by
+    ]
+    if any(number for number, _ in hits):
+        hits.sort(key=lambda each: (each[1].weak, -each[1].score))
+    hits = hits[:RANKED]
+    relaxed = any(not hit.signals["whole"] for _, hit in hits)
+    return {"mode": results[0].mode, "relaxed": relaxed, "total": len(hits)}, hits
+
+
+def _list_shown(
+    sources: Mapping[str, Runtime],
+    ranked: Iterable[Ranked],
+    filters: Filters,
+    hits: Iterable[tuple[int, Hit]],
+) -> dict[tuple[int, int], Row]:
+    """Return previews of what may be shown, by source and row; *hits* were just found."""
+    statuses = filters.statuses or tuple(Status)
+    found: dict[tuple[int, int], Row] = {}
+    wanted: dict[int, list[int]] = {}
+    fresh: dict[int, list[Memory]] = {}
+    for number, hit in hits:
+        fresh.setdefault(number, []).append(hit.memory)
+    for number, seq, _ in ranked:
+        wanted.setdefault(number, []).append(seq)
+    for number, (name, each) in enumerate(sources.items()):
+        seqs = wanted.get(number, [])
+        live = fresh.get(number) or rows.visible(seqs, each.store, filters, statuses, len(seqs))
+        related = verdicts.annotate(each.store, live)
+        for memory in live:
+            row = preview_row(memory, PREVIEW_CHARS)
+            if memory.id in related:
+                row["relations"] = related[memory.id]
+            if not name.isdecimal():
+                row["project"] = name
+            found[number, memory.seq] = row
+    return found
+
+
+def preview_row(memory: Memory, chars: int) -> Row:
     """Return the keys by which a program decides whether to read a memory."""
     row = {
         "id": memory.id,
@@ -134,9 +186,9 @@ def preview_row(
         "text": escaped(preview(memory.content, chars)),
         "by": memory.trust.value,
         "status": memory.status.value,
-        "score": None if score is None else round(score, 4),
         "path": memory.file_scope_pattern,
-        "flags": [*flags(memory), *marks],
+        "flags": flags(memory),
+        "scope": memory.shown_scope if memory.scope is not Scope.PROJECT else None,
     }
     return {name: value for name, value in row.items() if value is not None}
 
@@ -171,6 +223,7 @@ def timeline(
     A memory without a session has none. The farthest neighbours are left out, and counted, where
     the result would be too large.
     """
+    runtime = personal.holding(runtime, id)
     memory = memories.get(runtime.store, id)
     session = None
     found: dict[str, list[Memory]] = {"before": [], "after": []}
@@ -260,12 +313,12 @@ def _marks(hit: Hit) -> list[str]:
     return weak + ([hit.later.flag] if hit.later else [])
 
 
-def _write_cursor(head: Row, rest: list[tuple[int, float]]) -> str:
+def _write_cursor(head: Row, rest: list[Ranked]) -> str:
     packed = b"".join(_RANK.pack(*each) for each in rest)
     return urlsafe_b64encode(json.dumps(head).encode() + b"\n" + packed).decode().rstrip("=")
 
 
-def _read_cursor(cursor: str, asked: str, runtime: Runtime) -> tuple[Row, list[tuple[int, float]]]:
+def _read_cursor(cursor: str, asked: str, runtime: Runtime) -> tuple[Row, list[Ranked]]:
     """Return what `_write_cursor` was given; raises UsageError for another search's cursor."""
     again = "search again without a cursor"
     try:

@@ -25,6 +25,7 @@ from ademem.store import (
     jobs,
     memories,
     memory_queries,
+    personal,
     procedures,
     relations,
     revisions,
@@ -85,7 +86,10 @@ def review(
     runtime: Runtime, limit: int | None = 100, selection: Selection = EVERYTHING
 ) -> list[Memory]:
     """List memories that wait for review: quarantined ones, then candidates, oldest first."""
-    return list(filter(selection.matches, memory_queries.in_review(runtime.store, None)))[:limit]
+    found = memory_queries.in_review(runtime.store, None)
+    if own := personal.beside(runtime):
+        found += memory_queries.in_review(own.store, None)
+    return list(filter(selection.matches, found))[:limit]
 
 
 def review_imported(
@@ -174,6 +178,7 @@ def restore(runtime: Runtime, id: str) -> Memory:
 
 def delete(runtime: Runtime, id: str, *, hard: bool = False) -> Memory:
     """Delete a memory; *hard* also deletes the backups that have it, and makes a new one."""
+    runtime = personal.holding(runtime, id)
     memory = transitions.delete(id, act(runtime), hard=hard)
     if hard:
         backups.forget(runtime.project, runtime.environment, memory.id, runtime.clock())
@@ -198,6 +203,7 @@ def edit(
     *find* is replaced wherever the text has it. Raises Conflict where the memory is not at this
     *revision*.
     """
+    runtime = personal.holding(runtime, id)
     with runtime.store.transaction():
         memory = memories.get(runtime.store, id)
         require_revision(memory, revision)
@@ -255,6 +261,7 @@ def mark_reviewed(runtime: Runtime, id: str) -> Memory:
     """Record that a memory still holds, and set its next date of review."""
     from ademem.capture.gate.rows import review_date
 
+    runtime = personal.holding(runtime, id)
     memory, now = memories.get(runtime.store, id), runtime.clock()
     return _decide(runtime, transitions.renew, id, review_date(memory.category, memory.tags, now))
 
@@ -271,6 +278,7 @@ def _decide(
     runtime: Runtime, decide: Callable[..., Memory], id: str, *arguments: Any, **options: Any
 ) -> Memory:
     """Read and write in one transaction, so that concurrent edits do not undo each other."""
+    runtime = personal.holding(runtime, id)
     with runtime.store.transaction():
         return decide(id, act(runtime), *arguments, **options)
 
@@ -335,6 +343,7 @@ QUARANTINED = "(in quarantine; `ademem review` shows it)"
 
 def list_revisions(runtime: Runtime, id: str) -> list[dict[str, Any]]:
     """Return all revisions of a memory, oldest first; of a hard-deleted one the end remains."""
+    runtime = personal.holding(runtime, id)
     try:
         id = memories.get(runtime.store, id).id
     except NoSuchMemory:
@@ -360,6 +369,9 @@ def list_at(runtime: Runtime, moment: datetime) -> list[Memory]:
 
 def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]:
     """Undo a whole act, even an undo."""
+    own = personal.beside(runtime)
+    if own and revisions.of_events(own.store, [event]):
+        runtime = own
     return undo_event(event, act(runtime), dry_run=dry_run)
 
 

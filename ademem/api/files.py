@@ -155,9 +155,13 @@ def read_pending_brief(runtime: Runtime) -> tuple[CoreMemory | None, BadCore | N
 def export_memories(
     runtime: Runtime, *, include_personal: bool = False
 ) -> Iterator[dict[str, Any]]:
+    """Yield records of live memories; those of agents, missions and the person on request."""
     from ademem.files import export_format
+    from ademem.store import personal
 
-    return export_format.export_lines(runtime.store, include_personal=include_personal)
+    yield from export_format.export_lines(runtime.store, include_personal=include_personal)
+    if include_personal and (own := personal.beside(runtime)):
+        yield from export_format.export_lines(own.store, include_personal=True)
 
 
 def import_lines(

@@ -11,7 +11,7 @@ from ademem.search import engine
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.search.engine import recall as recall_
 from ademem.search.parameters import DEFAULTS
-from ademem.store import logs, memories
+from ademem.store import logs, memories, personal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,16 +34,22 @@ SIMILAR_CHARS = 300
 def recall(
     runtime: Runtime, query: str, filters: Filters | None = None, limit: int | None = None
 ) -> Results:
-    """Search, and count an access for each hit."""
-    return recall_(
-        query,
-        runtime.store,
-        complete_filters(runtime, filters),
-        runtime.clock(),
-        runtime.settings.search.limit if limit is None else limit,
-        key=turn_of(runtime),
-        embedder=load_embedder(runtime),
-    )
+    """Search the project and the person's own memories, and count an access for each hit."""
+    limit = runtime.settings.search.limit if limit is None else limit
+    filters = complete_filters(runtime, filters)
+    found = [
+        recall_(
+            query,
+            each.store,
+            filters,
+            each.clock(),
+            limit,
+            key=turn_of(each),
+            embedder=load_embedder(each),
+        )
+        for each in list_runtimes(runtime)
+    ]
+    return merge_results(found, limit)
 
 
 def search(
@@ -54,19 +60,42 @@ def search(
     parameters: Parameters = DEFAULTS,
 ) -> Results:
     """Rank memories that answer *query*; in a session, record the search."""
-    results = engine.search(
-        query,
-        runtime.store,
-        complete_filters(runtime, filters),
-        runtime.clock(),
-        limit=runtime.settings.search.limit if limit is None else limit,
-        embedder=load_embedder(runtime),
-        parameters=parameters,
-    )
+    limit = runtime.settings.search.limit if limit is None else limit
+    filters = complete_filters(runtime, filters)
+    found = [
+        engine.search(
+            query,
+            each.store,
+            filters,
+            each.clock(),
+            limit=limit,
+            embedder=load_embedder(each),
+            parameters=parameters,
+        )
+        for each in list_runtimes(runtime)
+    ]
+    results = merge_results(found, limit)
     if turn := turn_of(runtime):
         shown = engine.as_shown(hit for hit in results.hits if not hit.weak)
         logs.log_shown(runtime.store, "search", shown, runtime.clock(), key=turn)
     return results
+
+
+def list_runtimes(runtime: Runtime) -> list[Runtime]:
+    """Return the project, and the person's own memories where there are any."""
+    own = personal.beside(runtime)
+    return [runtime, own] if own else [runtime]
+
+
+def merge_results(found: list[Results], limit: int) -> Results:
+    """Return the hits of several databases in one order, those that answer before weak ones."""
+    first, *others = found
+    if not any(results.hits for results in others):
+        return first
+    hits = [hit for results in found for hit in results.hits]
+    best = sorted(hits, key=lambda hit: (hit.weak, -hit.score))[:limit]
+    relaxed = any(not hit.signals["whole"] for hit in best)
+    return replace(first, hits=tuple(best), relaxed=relaxed)
 
 
 def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memory]:
@@ -89,7 +118,11 @@ def list_memories(
     """List memories by filter, newest first; by default all but archived ones."""
     mission = client.mission_of(runtime.environment)
     filters = filters or Filters(statuses=UNARCHIVED, mission=mission)
-    return engine.listed(runtime.store, filters, limit)
+    found = engine.listed(runtime.store, filters, limit)
+    if own := personal.beside(runtime):
+        found += engine.listed(own.store, filters, limit)
+        found.sort(key=lambda memory: memory.created_at, reverse=True)
+    return found[:limit]
 
 
 def list_candidates(runtime: Runtime, limit: int = 20) -> list[Memory]:
@@ -118,13 +151,14 @@ def list_embedded(runtime: Runtime, ids: Iterable[str]) -> frozenset[str]:
 
 def get(runtime: Runtime, id: str) -> Memory:
     """Return one memory by id, sync id or the beginning of its id; raises NoSuchMemory."""
-    return memories.get(runtime.store, id)
+    return memories.get(personal.holding(runtime, id).store, id)
 
 
 def find_related(runtime: Runtime, id: str) -> dict[str, list[str]]:
     """Return ids of related memories by relation: conflict, merged from, merged into."""
     from ademem.store import memory_queries, relations
 
+    runtime = personal.holding(runtime, id)
     memory = memories.get(runtime.store, id)
     pairs = [(each.left, each.right) for each in relations.list_conflicts(runtime.store)]
     others = [b if a == memory.id else a for a, b in pairs if memory.id in (a, b)]

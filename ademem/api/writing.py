@@ -12,7 +12,7 @@ from ademem.core.errors import Conflict, NoSuchMemory, UsageError
 from ademem.core.memory import TYPES, Category, Draft, Origin, Scope, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import as_dict, replace
-from ademem.store import ledger, memories, missions
+from ademem.store import ledger, memories, missions, personal
 from ademem.store.runtime import Runtime
 
 
@@ -24,6 +24,8 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
     draft, and NoSuchMemory where that memory is gone.
     """
     draft, now = complete_draft(runtime, draft), runtime.clock()
+    if personal.is_personal(draft):
+        runtime = personal.beside(runtime, create=True) or runtime
     with runtime.store.transaction():
         if operation_id and (known := _find_answer(runtime, draft, operation_id)):
             return known

@@ -22,7 +22,8 @@ class Scope(StrEnum):
     def parse(cls, text: str) -> Self:
         """Read a scope as people write it: "user" and "personal" are an agent, "lane" a mission."""
         word = text.strip().lower()
-        return cls({"user": "agent", "personal": "agent", "lane": "mission"}.get(word, word))
+        names = {"user": "agent", "personal": "agent", "global": "agent", "lane": "mission"}
+        return cls(names.get(word, word))
 
     @classmethod
     def is_mission(cls, text: str) -> bool:
@@ -231,6 +232,12 @@ class Memory(Entry):
     """Time of a rejection by a person, after which no machine restores it."""
     review_after: datetime | None = None
     deleted_at: datetime | None = None
+
+    @property
+    def shown_scope(self) -> str:
+        """The scope as people and programs see it."""
+        is_own = self.scope is Scope.AGENT and self.scope_owner_id is None
+        return "personal" if is_own else self.scope.value
 
     @property
     def live(self) -> bool:

@@ -45,6 +45,15 @@ def data_folder(environment: Mapping[str, str]) -> str:
     return os.path.join(data, "ademem-data")
 
 
+def personal_folder(environment: Mapping[str, str]) -> str:
+    """Return the folder of the person's own memories, beside those of every project."""
+    return os.path.join(data_folder(environment), "personal")
+
+
+def has_personal(environment: Mapping[str, str]) -> bool:
+    return os.path.exists(os.path.join(personal_folder(environment), "ade.db"))
+
+
 def config_path(environment: Mapping[str, str]) -> str:
     """Return the person's own settings for all projects."""
     config = environment.get("XDG_CONFIG_HOME") or os.path.join(_home(environment), ".config")

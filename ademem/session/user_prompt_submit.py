@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.capture.prompt_lessons import corrections, dictations
-from ademem.core import client, untrusted
+from ademem.core import client, trust, untrusted
 from ademem.core.client import TurnKey, mission_of
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.redaction import redact
@@ -181,6 +181,8 @@ def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, f
             from ademem import worker
 
             worker.start_server(runtime)
+    if trust.has_personal(runtime.environment):
+        found = _add_personal(found, prompt, runtime, most)
     main = TurnKey(session_id=key.session_id)
     seen = logs.list_in_context(runtime.store, main, runtime.now) if found else ()
     return [
@@ -188,6 +190,21 @@ def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, f
         for memory, score in found
         if memory.id not in seen and not ledger.is_own_error(runtime.store, memory, key.session_id)
     ]
+
+
+def _add_personal(
+    found: list[tuple[Memory, float]], prompt: str, runtime: Runtime, most: int
+) -> list[tuple[Memory, float]]:
+    """Return the best of these and of the person's own memories."""
+    from ademem.search.engine import suggest
+    from ademem.store import personal
+
+    own = personal.beside(runtime)
+    if own is None:
+        return found
+    hits = suggest(prompt, own.store, _filters(runtime), runtime.now, most=most)
+    found = [*found, *((hit.memory, hit.score) for hit in hits)]
+    return sorted(found, key=lambda each: -each[1])[:most]
 
 
 def suggest_for(prompt: str, runtime: Runtime, embedder: Embedder | None = None) -> list[Hit]:

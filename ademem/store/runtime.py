@@ -46,6 +46,8 @@ class Runtime:
         self.before_close: Callable[[Runtime], None] | None = None
         self.warnings = warnings
         """Of the settings, to be shown to the person."""
+        self.beside: Runtime | None = None
+        """The person's own memories, where they were asked for; see `personal`."""
         self.copy_notice = copy_notice
         """Line for the person where the store is a copy, which nothing is written to."""
 
@@ -67,6 +69,8 @@ class Runtime:
     def close(self) -> None:
         if self.before_close:
             self.before_close(self)
+        if self.beside:
+            self.beside.close()
         self.store.close()
 
     def leave(self) -> None:

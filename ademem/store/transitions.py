@@ -282,7 +282,7 @@ def delete(id: str, act: Act, *, hard: bool = False) -> Memory:
     with act.store.transaction():
         memories.delete(act.store, memory, Change(operation="delete", actor=act.actor, at=act.now))
         jobs.follow(act.store, act.now)
-    _scrub(act.store)
+    scrub(act.store)
     return replace(memory, deleted_at=act.now)
 
 
@@ -428,7 +428,7 @@ def _state(memory: Memory) -> str:
     return "deleted" if memory.deleted_at else memory.status.value
 
 
-def _scrub(store: Store) -> None:
+def scrub(store: Store) -> None:
     """Rewrite the file so that freed pages, the word index and the log hold no old text."""
     for index in ("unified_memories_fts", "unified_memories_trigram"):
         store.db.execute(f"insert into {index}({index}) values ('optimize')")

@@ -426,7 +426,7 @@ def export(
         str, typer.Option("--format", help="jsonl, or engram: with sessions and prompts.")
     ] = "jsonl",
     include_personal: Annotated[
-        bool, typer.Option("--include-personal", help="Agent-scoped memories too.")
+        bool, typer.Option("--include-personal", help="Yours and those of agents, too.")
     ] = False,
     project: Project = None,
     as_json: AsJson = False,
@@ -444,6 +444,9 @@ def export(
         else:
             rows = list(api.export_memories(memories, include_personal=include_personal))
             lines = [orjson.dumps(row) + b"\n" for row in rows]
+            own = sum(row["scope"] == "agent" and not row["scope_owner_id"] for row in rows)
+            if own:
+                show.echo(f"{counted(own, 'personal memory')} among them", err=True)
     if target == "-" and as_json:
         return show.json({"count": len(rows), "memories": rows})
     if target == "-":

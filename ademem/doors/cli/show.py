@@ -143,7 +143,7 @@ def memory_json(
         "title": None if withheld else memory.title,
         "content": WITHHELD if withheld else memory.content,
         "category": memory.category,
-        "scope": memory.scope,
+        "scope": memory.shown_scope,
         "owner": memory.scope_owner_id,
         "status": memory.status,
         "tier": int(memory.tier),

@@ -1,0 +1,145 @@
+"""Personal memories live beside every project, and no byte of them in any."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ademem import api
+from ademem.core.memory import Draft, Scope
+from ademem.store import personal
+from tests.builders import insert, memory
+from tests.world import World
+
+CANARY = "Quokka-7391 prefers tabs over spaces"
+
+
+@pytest.fixture
+def world(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    world = World(root)
+    world.environment.pop("CLAUDE_CODE_SESSION_ID")
+    return world
+
+
+def write(world, text=CANARY, **changes):
+    with world.memories() as memories:
+        draft = Draft(content=text, scope="personal", category="preference", **changes)
+        written = api.write(memories, draft)
+        assert written.accepted
+        return written.memory.id
+
+
+def bytes_below(folder):
+    return b"".join(path.read_bytes() for path in Path(folder).rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("scope", ["personal", "global", "user", "agent"])
+def test_what_has_no_owner_is_found_from_every_project(world, tmp_path, scope):
+    with world.memories() as memories:
+        api.write(memories, Draft(content=CANARY, scope=scope))
+    (tmp_path / "other").mkdir()
+    other = World(tmp_path / "other", home=tmp_path / "home")
+    other.environment.pop("CLAUDE_CODE_SESSION_ID")
+    with other.memories() as memories:
+        (row,) = api.find(memories, "Quokka tabs")["memories"]
+        (hit,) = api.recall(memories, "Quokka tabs").hits
+        (listed,) = api.list_memories(memories)
+
+    assert row["scope"] == "personal"
+    assert hit.memory.content == listed.content == CANARY
+
+
+def test_no_byte_of_it_is_in_the_project_whatever_is_written_there(world, tmp_path):
+    with world.memories() as memories:
+        api.write(memories, Draft(content="Deploys need a lock", promoted=True))
+    id = write(world, pinned=True, promoted=True)
+    world.fire("session_start", source="startup")
+    with world.memories() as memories:
+        api.edit(memories, id, content=CANARY + " and reviews in the morning")
+        api.refresh_files(memories)
+        api.find(memories, "tabs")
+        exported = "".join(map(json.dumps, api.export_memories(memories)))
+        journal = memories.store.db.execute("select count(*) from sync_mutations").fetchone()
+        api.work(memories)
+
+    assert "Quokka" not in exported
+    assert tuple(journal) == (0,)
+    assert b"Quokka" not in bytes_below(world.root)
+    own = personal.place(world.environment).home
+    assert b"Quokka" in bytes_below(own)
+    others = [path for path in tmp_path.rglob("*") if path.is_file() and own not in str(path)]
+    assert not [path for path in others if b"Quokka" in path.read_bytes()]
+
+
+def test_only_an_export_that_says_so_takes_it_along(world):
+    write(world)
+    with world.memories() as memories:
+        records = list(api.export_memories(memories, include_personal=True))
+
+    assert [record["content"] for record in records] == [CANARY]
+
+
+def test_every_act_by_id_reaches_it(world):
+    id = write(world)
+    with world.memories() as memories:
+        assert api.edit(memories, id, find="tabs", replacement="blanks").revision_count == 2
+        assert [row["revision"] for row in api.list_revisions(memories, id)] == [1, 2]
+        assert api.promote(memories, id[:6]).status == "promoted"
+        assert api.pin(memories, id).pinned
+        assert api.archive(memories, id).status == "archived"
+        assert api.restore(memories, id).live
+        assert api.timeline(memories, id)["focus"]["id"] == id
+        api.delete(memories, id)
+        assert api.find(memories, "blanks")["memories"] == []
+
+
+def test_a_personal_candidate_waits_in_the_review(world):
+    world.environment["CLAUDE_CODE_SESSION_ID"] = "s1"
+    id = write(world)
+    with world.memories() as memories:
+        assert [each.id for each in api.review(memories)] == [id]
+
+
+def test_a_prompt_gets_it_in_any_project(world):
+    write(world, promoted=True)
+    world.fire("session_start", source="startup")
+
+    said = world.context(
+        "user_prompt_submit", prompt="Does Quokka-7391 prefer tabs over spaces?", prompt_id="p1"
+    )
+    assert CANARY in said
+
+
+def test_memories_of_a_project_without_owner_move_there_once_with_their_history(world):
+    with world.memories() as memories:
+        stray = memory(CANARY, scope=Scope.AGENT, scope_owner_id=None, id="stray0000001")
+        kept = memory("Ada's own", scope=Scope.AGENT, scope_owner_id="ada", id="ada000000001")
+        insert(memories.store, stray, kept)
+    with world.memories() as memories:
+        found = api.get(memories, "stray0000001")
+        rows = memories.store.db.execute("select id from unified_memories").fetchall()
+
+        assert found.content == CANARY
+        assert len(api.list_revisions(memories, "stray0000001")) == 1
+        assert [row[0] for row in rows] == ["ada000000001"]
+        assert api.find(memories, "Quokka")["total"] == 1
+    assert b"Quokka" not in bytes_below(world.root / ".ade")
+
+
+def test_pages_go_through_both_without_a_repetition(world):
+    for topic in ("invoices", "uploads", "sessions"):
+        write(world, f"I sort {topic} by lock")
+        with world.memories() as memories:
+            api.write(memories, f"The {topic} need a lock")
+    seen, cursor = [], ""
+    while True:
+        with world.memories() as memories:
+            page = api.find(memories, "lock", limit=2, cursor=cursor)
+        seen += [row["id"] for row in page["memories"]]
+        cursor = page.get("next_cursor", "")
+        if not cursor:
+            break
+
+    assert page["total"] == len(seen) == len(set(seen)) == 6
