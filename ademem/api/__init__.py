@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ademem.api.exchanging import *
     from ademem.api.files import *
     from ademem.api.practice import *
+    from ademem.api.projects import *
     from ademem.api.relating import *
     from ademem.api.reports import *
     from ademem.api.restraint import *
@@ -38,6 +39,9 @@ FUNCTIONS = {
         list_doubtful find_astray find_later list_candidates list_best list_embedded
     """,
     "browsing": "find read_part timeline get_context",
+    "projects": """
+        list_projects forget_project find_known open_others find_groups merge_projects
+    """,
     "relating": """
         judge list_relations list_proposals scan_relations list_deferred replay_deferred
         drop_deferred describe_relation
@@ -90,12 +94,14 @@ def __getattr__(name: str) -> Any:
 def init(root: str, *, environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """Enrol the folder, import its files, and return a line for each step."""
     from ademem.api.files import refresh_files
+    from ademem.core import registry
     from ademem.files import enrolment
 
     done = enrolment.enrol(project.at(root), program(environment))
     with open_memories(root, environment=environment) as runtime:
         enrolment.register_typed(runtime.project, runtime.store, runtime.environment)
         done += [f"wrote {path}" for path in refresh_files(runtime).written]
+        registry.note_use(runtime.project, runtime.settings.project.name, environment, runtime.now)
     return tuple(done)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from ademem.capture import gate, provenance
 from ademem.capture.gate import RuleEffect, Written
 from ademem.core import client
-from ademem.core.errors import Conflict, NoSuchMemory, UsageError
+from ademem.core.errors import Conflict, NoSuchMemory, UsageError, suppress
 from ademem.core.memory import TYPES, Category, Draft, Origin, Scope, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import as_dict, replace
@@ -24,6 +24,7 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
     draft, and NoSuchMemory where that memory is gone.
     """
     draft, now = complete_draft(runtime, draft), runtime.clock()
+    _note_use(runtime)
     if personal.is_personal(draft):
         runtime = personal.beside(runtime, create=True) or runtime
     with runtime.store.transaction():
@@ -49,6 +50,22 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
     with runtime.store.transaction():
         found = relating.propose(memory, runtime.store, now, surfaced.candidates)
     return replace(written, candidates=tuple(found))
+
+
+_noted: set[str] = set()
+"""Projects whose use this process has recorded."""
+
+
+def _note_use(runtime: Runtime) -> None:
+    """Record the project with the first write of a process; it is no write's business to fail."""
+    if runtime.project.root in _noted:
+        return
+    from ademem.core import registry
+
+    _noted.add(runtime.project.root)
+    with suppress(OSError):
+        name = runtime.settings.project.name
+        registry.note_use(runtime.project, name, runtime.environment, runtime.clock())
 
 
 _ANSWER = ("accepted", "durability", "rule", "reason", "deduped", "merged_into_id", "notes")

@@ -260,6 +260,11 @@ class JobSettings(Section):
     """Maximum memory of a background process in MiB; 0: any."""
 
 
+class ProjectSettings(Section):
+    name: str = shared("")
+    """Name of the project among those of this machine; empty for that of its remote or folder."""
+
+
 class DoorSettings(Section):
     writes_per_minute: int = yours(30, 1, 100_000)
     """Maximum number of memories that one server process writes in a minute."""
@@ -291,6 +296,7 @@ class Settings(Value):
     procedures: ProcedureSettings = ProcedureSettings()
     skills: SkillSettings = SkillSettings()
     jobs: JobSettings = JobSettings()
+    project: ProjectSettings = ProjectSettings()
     doors: DoorSettings = DoorSettings()
     relations: RelationSettings = RelationSettings()
     trust: TrustSettings = TrustSettings()

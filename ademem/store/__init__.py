@@ -102,6 +102,10 @@ class Store:
     def close(self) -> None:
         self.db.close()
 
+    def make_read_only(self) -> None:
+        """Refuse every further write by this connection."""
+        self.db.execute("pragma query_only = on")
+
     def believe(self) -> None:
         """Undo `distrust` for a database that the person accepts."""
         if not self.is_trusted:

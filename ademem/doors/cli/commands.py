@@ -19,6 +19,7 @@ MODULES = {
     "memory": "add learn topic-key recall search timeline context get list log undo",
     "sessions": "session prompts",
     "relating": "relations",
+    "projects": "projects",
     "curating": "promote reject archive restore pin delete edit",
     "reviewing": "review propose",
     "upkeep": "backup work sweep verify scrub doctor",
@@ -34,17 +35,7 @@ MODULES = {
 """Modules of this package, with the commands and groups that each defines."""
 
 PANELS = {
-    "Every day": (
-        "recall",
-        "search",
-        "timeline",
-        "context",
-        "add",
-        "learn",
-        "topic-key",
-        "get",
-        "list",
-    ),
+    "Every day": tuple("recall search timeline context add learn get list".split()),
     "Review": tuple("review promote reject edit pin archive restore delete undo propose".split()),
     "Team": (
         *("files refresh", "files import", "files check", "core show", "core set"),
@@ -58,6 +49,7 @@ PANELS = {
         *("session start", "session end", "session summary", "session list", "session show"),
         *("session delete", "prompts search", "prompts delete"),
     ),
+    "Projects": ("projects list", "projects merge", "projects consolidate", "projects forget"),
     "Relations": ("relations list", "relations judge", "relations scan", "relations deferred"),
     "Upkeep": ("doctor", "backup", "work", "sweep", "scrub", "verify"),
     "Insight": (

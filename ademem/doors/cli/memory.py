@@ -216,6 +216,9 @@ def search(
     until: Annotated[str | None, typer.Option("--until", metavar="TIME", help=AGO)] = None,
     candidates: Candidates = False,
     all_: All = False,
+    all_projects: Annotated[
+        bool, typer.Option("--all-projects", help="The other projects of this machine, too.")
+    ] = False,
     cursor: Annotated[
         str, typer.Option("--cursor", help="The next page: `next_cursor` of the one before.")
     ] = "",
@@ -234,7 +237,11 @@ def search(
         until=parse_time(until, now) if until else None,
     )
     with open_project(project) as memories:
-        page = api.find(memories, query, filters, limit, cursor=cursor)
+        if all_projects:
+            with api.open_others(memories) as others:
+                page = api.find(memories, query, filters, limit, cursor=cursor, others=others)
+        else:
+            page = api.find(memories, query, filters, limit, cursor=cursor)
     if as_json:
         show.json(page)
     else:

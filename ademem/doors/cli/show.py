@@ -229,7 +229,8 @@ def previews(page: Mapping[str, Any]) -> None:
 
 def preview_line(row: Mapping[str, Any], *, focus: bool = False) -> str:
     related = [f"{verb}: {' '.join(ids)}" for verb, ids in row.get("relations", {}).items()]
-    row = {**row, "flags": [*row["flags"], *related]}
+    where = [f"in {row['project']}"] if "project" in row else []
+    row = {**row, "flags": [*row["flags"], *where, *related]}
     title = f"{row['title']}: " if "title" in row else ""
     marks = f"  ({', '.join(row['flags'])})" if row["flags"] else ""
     return f"{'> ' if focus else ''}{row['id']}  [{row['category']}] {title}{row['text']}{marks}"

@@ -1,0 +1,177 @@
+"""The projects of this machine: list, search, merge and forget them."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import ExitStack, contextmanager
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from ademem.core import caller, project, registry
+from ademem.core.errors import AdememError, NotFound, UsageError
+from ademem.core.registry import Known
+from ademem.core.value import Value, as_dict
+from ademem.store import backups, statistics, transfers, transitions
+from ademem.store.backups import Kind
+from ademem.store.runtime import Runtime, open_runtime
+from ademem.store.transitions import CannotDo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+
+NEAR = 2
+"""Most letters in which the names of one project differ."""
+
+
+class NoSuchProject(NotFound):
+    hint = "`ademem projects list` shows them"
+    rule = "project"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no project is named {name!r}")
+
+
+class Merged(Value):
+    source: str
+    into: str
+    counts: dict[str, int]
+    """Rows that are new there, by table."""
+    backup: str
+    """The database as it was before it was emptied."""
+
+
+def list_projects(environment: Mapping[str, str], now: datetime) -> list[dict[str, Any]]:
+    """List the projects, the last used first, with the number of their memories."""
+    rows = []
+    for known in registry.list_known(environment):
+        row: dict[str, Any] = as_dict(known)
+        try:
+            with _open(known, environment, now) as opened:
+                row["memories"] = statistics.memories(opened.store)["promoted"]
+        except (AdememError, sqlite3.Error, OSError):
+            row["memories"] = None
+        rows.append(row)
+    return rows
+
+
+def forget_project(name: str, environment: Mapping[str, str]) -> Known:
+    """Take a project off the list; its memory stays where it is."""
+    known = find_known(name, environment)
+    registry.forget(known.root, environment)
+    return known
+
+
+def find_known(name: str, environment: Mapping[str, str]) -> Known:
+    """Return the project of a name or folder; raises NoSuchProject, or UsageError for several."""
+    wanted, folder = registry.normalize_name(name), os.path.realpath(name)
+    known = registry.list_known(environment)
+    found = [each for each in known if folder == each.root]
+    found = found or [each for each in known if each.name == wanted]
+    if not found:
+        raise NoSuchProject(name)
+    if len(found) > 1:
+        roots = ", ".join(each.root for each in found)
+        raise UsageError(f"several projects are named {name!r}", f"name the folder: {roots}")
+    return found[0]
+
+
+@contextmanager
+def open_others(runtime: Runtime) -> Iterator[dict[str, Runtime]]:
+    """Open the other projects by name, to be read alone; those that cannot be are left out."""
+    with ExitStack() as opened:
+        others: dict[str, Runtime] = {}
+        for known in registry.list_known(runtime.environment):
+            if project.at(known.root).database == runtime.project.database:
+                continue
+            try:
+                other = opened.enter_context(_open(known, runtime.environment, runtime.clock()))
+            except (AdememError, sqlite3.Error, OSError):
+                continue
+            other.store.make_read_only()
+            others[known.root if known.name in others else known.name] = other
+        yield others
+
+
+def find_groups(environment: Mapping[str, str]) -> list[tuple[Known, ...]]:
+    """Return groups of projects that may be one, the last used first in each."""
+    known = registry.list_known(environment)
+    groups: list[list[Known]] = []
+    for one, other in combinations(known, 2):
+        if not (_is_variant(one, other) or _distance(one.name, other.name) <= NEAR):
+            continue
+        group = next((each for each in groups if one in each or other in each), None)
+        if group is None:
+            group = []
+            groups.append(group)
+        group += [each for each in (one, other) if each not in group]
+    return [tuple(group) for group in groups]
+
+
+def merge_projects(
+    sources: Sequence[str],
+    into: str,
+    environment: Mapping[str, str],
+    now: datetime,
+    *,
+    force: bool = False,
+) -> list[Merged]:
+    """Move all memory of projects into another one; raises CannotDo for other than variants.
+
+    *force* merges any, for a person. Each emptied database is kept as a backup.
+    """
+    target = find_known(into, environment)
+    chosen = [find_known(name, environment) for name in sources]
+    for each in chosen:
+        if each.root == target.root:
+            raise UsageError(f"{into!r} is the project to merge into", "name another")
+        if not _is_variant(each, target):
+            if not force:
+                why = f"{each.name} and {target.name} are no spellings or clones of one project"
+                raise CannotDo(why, "a person merges them with --force")
+            caller.require_person(environment, "to merge two different projects")
+    return [_merge(each, target, environment, now) for each in chosen]
+
+
+def _merge(source: Known, target: Known, environment: Mapping[str, str], now: datetime) -> Merged:
+    from ademem.api.files import refresh_files
+
+    with _open(source, environment, now) as old, _open(target, environment, now) as new:
+        if old.project.database == new.project.database:
+            raise CannotDo("both are worktrees of one repository", "they share one memory")
+        saved = backups.make(old.project, environment, Kind.REPLACED, now)
+        counts = transfers.merge_all(old.store, new.store, now)
+        transfers.empty(old.store)
+        transitions.scrub(old.store)
+        refresh_files(old)
+        refresh_files(new)
+    registry.forget(source.root, environment)
+    return Merged(source=source.name, into=target.name, counts=counts, backup=saved.path)
+
+
+def _open(known: Known, environment: Mapping[str, str], now: datetime) -> Runtime:
+    return open_runtime(project.at(known.root), environment, now)
+
+
+def _is_variant(one: Known, other: Known) -> bool:
+    """True for spellings of one name, and clones of one remote."""
+    same_remote = bool(one.remote) and one.remote == other.remote
+    return same_remote or _letters(one.name) == _letters(other.name)
+
+
+def _letters(name: str) -> str:
+    return "".join(char for char in name if char not in "-_ ")
+
+
+def _distance(one: str, other: str) -> int:
+    """Return the number of letters to insert, delete or replace."""
+    row = list(range(len(other) + 1))
+    for at, mine in enumerate(one, 1):
+        before, row[0] = row[0], at
+        for place, theirs in enumerate(other, 1):
+            before, row[place] = (
+                row[place],
+                min(row[place] + 1, row[place - 1] + 1, before + (mine != theirs)),
+            )
+    return row[-1]

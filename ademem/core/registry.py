@@ -1,0 +1,103 @@
+"""The projects of this machine: `projects.json` in the folder of the user's data."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+from ademem.core import git, shared_files
+from ademem.core.clock import parse, stamp
+from ademem.core.trust import data_folder
+from ademem.core.value import Value, as_dict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from ademem.core.project import Project
+
+FRESH_HOURS = 24
+"""Hours within which a use is not noted again."""
+
+
+class Known(Value):
+    root: str
+    name: str
+    remote: str
+    """Address of git's `origin`, without credentials; empty without one."""
+    last_used: str
+
+
+def normalize_name(name: str) -> str:
+    """Return a name in lower case, with doubled hyphens and underscores collapsed."""
+    return re.sub(r"([-_])[-_]+", r"\1", "-".join(name.strip().lower().split()))
+
+
+def name_of(project: Project, configured: str, remote: str) -> str:
+    """Return the configured name, else the last part of the remote, else the folder's."""
+    last = remote.rstrip("/").removesuffix(".git").rpartition("/")[2].rpartition(":")[2]
+    return normalize_name(configured or last or project.name)
+
+
+def strip_credentials(address: str) -> str:
+    """Return an address without user and password; `git@` of ssh is no secret."""
+    return re.sub(r"(?<=://)[^/@]*@", "", address.strip())
+
+
+def list_known(environment: Mapping[str, str]) -> list[Known]:
+    """Return the projects whose folders are still there, the last used first."""
+    found = []
+    for row in _read(environment):
+        try:
+            known = Known(**{name: str(row[name]) for name in Known._fields})
+        except (KeyError, TypeError):
+            continue
+        if os.path.isdir(os.path.join(known.root, ".ade")):
+            found.append(known)
+    return sorted(found, key=lambda each: each.last_used, reverse=True)
+
+
+def note_use(
+    project: Project, configured: str, environment: Mapping[str, str], now: datetime
+) -> None:
+    """Record a use of a project, unless one of the last day is recorded."""
+    root = project.main if os.path.isdir(os.path.join(project.main, ".ade")) else project.root
+    for known in list_known(environment):
+        if known.root == root and _is_fresh(known, now):
+            return
+    remote = strip_credentials(git.text(root, "remote", "get-url", "origin"))
+    name = name_of(project, configured, remote)
+    noted = Known(root=root, name=name, remote=remote, last_used=stamp(now))
+    with shared_files.locked(f"{_path(environment)}.lock"):
+        _write([noted, *(k for k in list_known(environment) if k.root != root)], environment)
+
+
+def forget(root: str, environment: Mapping[str, str]) -> None:
+    with shared_files.locked(f"{_path(environment)}.lock"):
+        _write([known for known in list_known(environment) if known.root != root], environment)
+
+
+def _is_fresh(known: Known, now: datetime) -> bool:
+    try:
+        return abs((now - parse(known.last_used)).total_seconds()) < FRESH_HOURS * 3600
+    except ValueError:
+        return False
+
+
+def _path(environment: Mapping[str, str]) -> str:
+    return os.path.join(data_folder(environment), "projects.json")
+
+
+def _read(environment: Mapping[str, str]) -> list[dict[str, object]]:
+    try:
+        rows = json.loads(shared_files.read_text(_path(environment)) or "[]")
+    except ValueError:
+        return []
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _write(known: list[Known], environment: Mapping[str, str]) -> None:
+    text = json.dumps([as_dict(each) for each in known], indent=2) + "\n"
+    shared_files.write_atomic(_path(environment), text, mode=0o600)
