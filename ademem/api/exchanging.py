@@ -108,7 +108,7 @@ def get_exchange_status(runtime: Runtime) -> SyncStatus:
 
 
 def _state(runtime: Runtime, path: str) -> FolderState:
-    store, waiting = runtime.store, journal.count_since(runtime.store, folder.TARGET + path)
+    store, waiting = runtime.store, len(journal.rows_since(runtime.store, folder.TARGET + path))
     try:
         place = folder.folder_at(path, runtime.project)
         unread, found = folder.unread(store, place), folder.manifests(place)

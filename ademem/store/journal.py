@@ -161,10 +161,6 @@ def rows_since(store: Store, target: str) -> list[sqlite3.Row]:
     ).fetchall()
 
 
-def count_since(store: Store, target: str) -> int:
-    return len(rows_since(store, target))
-
-
 def chunks(store: Store, target: str) -> dict[str, Chunk]:
     """Return the chunks that were exchanged with a target, by id."""
     query = "select chunk_id, replica, is_covered from sync_chunks where target = ?"

@@ -1,1 +1,1 @@
-"""Reconcile the tracked files and the store; equal stores have equal files."""
+"""Reconcile stores: with the tracked files, and with each other through folders."""

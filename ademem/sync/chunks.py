@@ -52,7 +52,6 @@ class Manifest(Value):
     project: str
     sizes: dict[str, int]
     """Bytes of the files by id."""
-    counts: dict[str, int]
 
 
 def is_id(name: str) -> bool:
@@ -121,7 +120,7 @@ def _parse(line: bytes) -> Any:
 def read_manifest(text: str) -> Manifest | None:
     """Read the lines that are valid, of whichever side of a conflict; None without a head."""
     head: Entry = {}
-    sizes, counts = {}, {}
+    sizes = {}
     for line in text.split("\n"):
         found = _parse(line.encode("utf-8", "replace"))
         if not isinstance(found, dict):
@@ -129,24 +128,16 @@ def read_manifest(text: str) -> Manifest | None:
         if found.get(MARK) == VERSION and isinstance(found.get("replica"), str):
             head = found
         elif isinstance(found.get("id"), str) and is_id(found["id"]):
-            size, count = found.get("bytes"), found.get("entries")
+            size = found.get("bytes")
             sizes[found["id"]] = size if type(size) is int else -1
-            counts[found["id"]] = count if type(count) is int else 0
     if not head:
         return None
     project = head.get("project")
-    return Manifest(
-        replica=head["replica"],
-        project=project if isinstance(project, str) else "",
-        sizes=sizes,
-        counts=counts,
-    )
+    project = project if isinstance(project, str) else ""
+    return Manifest(replica=head["replica"], project=project, sizes=sizes)
 
 
 def write_manifest(manifest: Manifest) -> str:
     head = {MARK: VERSION, "replica": manifest.replica, "project": manifest.project}
-    listed = (
-        {"id": id, "bytes": size, "entries": manifest.counts.get(id, 0)}
-        for id, size in sorted(manifest.sizes.items())
-    )
+    listed = ({"id": id, "bytes": size} for id, size in sorted(manifest.sizes.items()))
     return b"".join(map(_line, (head, *listed))).decode()

@@ -252,8 +252,8 @@ def _write(store: Store, project: Project, folder: Folder, now: datetime, name: 
     known = journal.chunks(store, target)
     present = manifests(folder)
     listed = next((each for each in present if each.replica == replica), None)
-    own = {id for id, chunk in known.items() if chunk.replica == replica}
-    own |= listed.sizes.keys() if listed else set()
+    made_before = {id for id, chunk in known.items() if chunk.replica == replica}
+    own = made_before | (listed.sizes.keys() if listed else set())
     lost = [
         id
         for each in present
@@ -267,35 +267,28 @@ def _write(store: Store, project: Project, folder: Folder, now: datetime, name: 
     is_all = journal.cursor(store, target) == journal.ALL
     last = journal.last(store.db)
     held_back: list[str] = []
-    made = []
+    made: dict[str, int] = {}
+    count = 0
     entries = outgoing(store, folder, held_back)
     for chunk in chunks.pack(entries, {"by": name, "project": project.name}):
         confined.write_bytes(folder.root, folder.chunk(chunk.id), chunk.data)
-        made.append((chunk.id, len(chunk.data), chunk.count))
+        made[chunk.id] = len(chunk.data)
+        count += chunk.count
     if made or is_all:
-        kept = listed if listed and not is_all else None
-        manifest = Manifest(
-            replica=replica,
-            project=project.name,
-            sizes=(kept.sizes if kept else {}) | {id: size for id, size, _ in made},
-            counts=(kept.counts if kept else {}) | {id: count for id, _, count in made},
-        )
+        sizes = made if is_all or listed is None else listed.sizes | made
+        manifest = Manifest(replica=replica, project=project.name, sizes=sizes)
         text = chunks.write_manifest(manifest)
         confined.write_text(folder.root, folder.inside("manifests", f"{replica}.jsonl"), text)
     with store.transaction():
         if is_all:
             journal.cover_chunks(store, target, replica)
-        for id, _, _ in made:
+        for id in made:
             journal.note_chunk(store, target, id, replica, now)
         journal.advance(store, target, last)
     if is_all:
-        for id in own - {id for id, _, _ in made}:
+        for id in made_before - made.keys():
             confined.remove(folder.root, folder.chunk(id))
-    return Sent(
-        count=sum(count for _, _, count in made),
-        chunks=tuple(id for id, _, _ in made),
-        held_back=tuple(held_back),
-    )
+    return Sent(count=count, chunks=tuple(made), held_back=tuple(held_back))
 
 
 def outgoing(store: Store, folder: Folder, held_back: list[str]) -> Iterator[Entry]:
