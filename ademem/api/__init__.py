@@ -38,7 +38,7 @@ FUNCTIONS = {
         recall search find_similar list_memories get find_related verify verify_change
         list_doubtful find_astray find_later list_candidates list_best list_embedded
     """,
-    "browsing": "find read_part timeline get_context",
+    "browsing": "find read_part timeline get_context get_numbered",
     "projects": """
         list_projects forget_project find_known open_others find_groups merge_projects
     """,
@@ -48,7 +48,7 @@ FUNCTIONS = {
     """,
     "sessions": """
         start_session end_session summarize_session require_open_session list_sessions get_session
-        list_session_memories delete_session search_prompts delete_prompt
+        list_session_memories delete_session add_prompt search_prompts delete_prompt
     """,
     "restraint": "update_by_agent remove_by_agent pin_by_agent",
     "writing": "write explain learn origin place_draft categorize suggest_topic_key",

@@ -12,7 +12,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import timedelta
 
 from ademem.core.clock import parse, stamp
-from ademem.core.errors import UsageError
+from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import Scope, Status, flags
 from ademem.core.redaction import redact
 from ademem.core.text import preview, sha256_hex
@@ -175,6 +175,14 @@ def _list_shown(
                 row["project"] = name
             found[number, memory.seq] = row
     return found
+
+
+def get_numbered(runtime: Runtime, number: int) -> Memory:
+    """Return the memory of a row number, by which Engram names it; raises NoSuchMemory."""
+    found = memories.numbered(runtime.store, [number])
+    if not found:
+        raise NoSuchMemory(str(number))
+    return found[0]
 
 
 def preview_row(memory: Memory, chars: int) -> Row:

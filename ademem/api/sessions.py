@@ -11,7 +11,7 @@ from ademem.core.memory import Draft
 from ademem.core.redaction import redact
 from ademem.core.text import clean, preview
 from ademem.core.value import replace
-from ademem.store import memory_queries, relations, session_queries
+from ademem.store import memory_queries, relations, session_queries, sessions
 from ademem.store.transitions import CannotDo
 
 if TYPE_CHECKING:
@@ -132,6 +132,17 @@ def search_prompts(
         | {"text": preview(redact(row["content"]).text, PROMPT_CHARS)}
         for row in found
     ]
+
+
+def add_prompt(runtime: Runtime, text: str, session: str) -> bool:
+    """Store what the person typed, redacted; False if the session has it already.
+
+    Raises CannotDo where the settings store no prompts.
+    """
+    if not runtime.settings.capture.prompts:
+        raise CannotDo("the settings store no prompts", "`ademem config list capture.prompts`")
+    content = clean(redact(text).text)
+    return sessions.add_prompt(runtime.store, session, "", content, runtime.clock())
 
 
 class NoSuchPrompt(NotFound):

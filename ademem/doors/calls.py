@@ -69,8 +69,10 @@ def check_arguments(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict
 
 def _checked(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
     kind = schema.get("type", "string")
-    is_right = isinstance(value, TYPES[kind]) and (kind == "boolean") == isinstance(value, bool)
-    if not is_right:
+    kinds = kind if isinstance(kind, list) else [kind]
+    types = [TYPES[each] for each in kinds if (each == "boolean") is isinstance(value, bool)]
+    if not any(isinstance(value, each) for each in types):
+        kind = " or ".join(kinds)
         raise UsageError(f"{name!r} is no {kind}", f"give {name!r} as {kind}")
     if isinstance(value, str):
         value = value[: schema.get("maxLength")]

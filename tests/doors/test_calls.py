@@ -13,6 +13,7 @@ SCHEMA = {
         "scope": {"type": "string", "enum": ["project", "personal"]},
         "tags": {"type": "array", "items": {"type": "string"}},
         "pinned": {"type": "boolean"},
+        "id": {"type": ["integer", "string"]},
     },
     "required": ["query"],
 }
@@ -36,6 +37,7 @@ def test_arguments_get_the_defaults_of_their_schema_and_long_texts_are_cut():
         pytest.param({"query": "x", "limit": 21}, "'limit' is 21", "from 1 to 20", id="range"),
         pytest.param({"query": "x", "scope": "projet"}, "no scope", "'project'", id="no member"),
         pytest.param({"query": "x", "tags": ["a", 1]}, "'tags' is no string", "", id="item"),
+        pytest.param({"query": "x", "id": 1.5}, "'id' is no integer or string", "", id="union"),
         pytest.param({"query": "a\0b"}, "NUL", "leave it out", id="NUL"),
         pytest.param({"query": "a\ud800"}, "half a character", "leave it out", id="surrogate"),
     ],

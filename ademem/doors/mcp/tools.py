@@ -39,6 +39,8 @@ class Tool(Value):
     """Result where no project is enrolled; None: a refusal."""
     joins: bool = False
     """Of several projects all answer; else the first that has one."""
+    is_tolerant: bool = False
+    """Unknown arguments are left out."""
     shows_text: bool = False
     """The result has texts of memories."""
 
@@ -48,7 +50,7 @@ class Tool(Value):
             "type": "object",
             "properties": {**self.arguments, "project": TEXT},
             **({"required": list(self.required)} if self.required else {}),
-            "additionalProperties": False,
+            "additionalProperties": self.is_tolerant,
         }
 
     @property
@@ -62,7 +64,10 @@ class Tool(Value):
 
     def answer(self, call: Call) -> dict[str, Any]:
         """Validate the arguments before anything opens, then call the function of the tool."""
-        arguments = check_arguments(self.input_schema, call.arguments)
+        schema, given = self.input_schema, call.arguments
+        if self.is_tolerant:
+            given = {name: value for name, value in given.items() if name in schema["properties"]}
+        arguments = check_arguments(schema, given)
         projects = call.choose(arguments.pop("project", ""), writes=not self.reads)
         if not self.reads:
             call.caller.admit_write(projects[0])
@@ -112,11 +117,11 @@ YES: Schema = {"type": "boolean", "default": True}
 NO: Schema = {"type": "boolean", "default": False}
 
 
-def _number(default: int, least: int, most: int) -> Schema:
+def number(default: int, least: int, most: int) -> Schema:
     return {"type": "integer", "default": default, "minimum": least, "maximum": most}
 
 
-def _choice(*names: str, default: str = "") -> Schema:
+def choice(*names: str, default: str = "") -> Schema:
     return {"enum": list(names)} | ({"default": default} if default else {})
 
 
@@ -131,7 +136,7 @@ VERBS = "related compatible scoped conflicts_with supersedes not_conflict".split
 SCOPES = ("project", "agent", "mission", "personal")
 WHAT = _text("One fact in one or two sentences, with why it holds", 50_000)
 ABOUT: dict[str, Schema] = {
-    "category": _choice(*CATEGORIES),
+    "category": choice(*CATEGORIES),
     "type": TEXT,
     "title": TEXT,
     "topic_key": _text("A new text with the same key replaces the old one"),
@@ -147,10 +152,10 @@ CORE = (
         " Call it before you change anything.",
         arguments={
             "query": _text("Plain words", 1000),
-            "limit": _number(5, 1, 20),
-            "category": _choice(*CATEGORIES),
+            "limit": number(5, 1, 20),
+            "category": choice(*CATEGORIES),
             "type": TEXT,
-            "scope": _choice(*SCOPES),
+            "scope": choice(*SCOPES),
             "path": _text("Only about this file"),
             "branch": TEXT,
             "since": _text("ISO 8601, or ago: 3h, 2d"),
@@ -179,7 +184,7 @@ CORE = (
     Tool(
         name="memory_timeline",
         description="What the same session saved before and after a memory.",
-        arguments={"id": ID, "before": _number(3, 0, 20), "after": _number(3, 0, 20)},
+        arguments={"id": ID, "before": number(3, 0, 20), "after": number(3, 0, 20)},
         required=("id",),
         results="session? focus before after",
         run="timeline",
@@ -190,7 +195,7 @@ CORE = (
     Tool(
         name="memory_get",
         description="A whole memory, with its history on request.",
-        arguments={"id": ID, "offset": _number(0, 0, 50_000), "history": NO},
+        arguments={"id": ID, "offset": number(0, 0, 50_000), "history": NO},
         required=("id",),
         results="memory text next_offset? revisions?",
         run="get",
@@ -202,7 +207,7 @@ CORE = (
     Tool(
         name="memory_context",
         description="What a session starts with: brief, conventions, decisions, recent work.",
-        arguments={"max_chars": _number(8000, 1000, 10_000)},
+        arguments={"max_chars": number(8000, 1000, 10_000)},
         results="text left_out",
         run="context",
         empty={"text": "", "left_out": {}},
@@ -228,8 +233,8 @@ CORE = (
         arguments={
             "content": WHAT,
             **ABOUT,
-            "importance": _choice(*IMPORTANCES, default="medium"),
-            "scope": _choice(*SCOPES, default="project"),
+            "importance": choice(*IMPORTANCES, default="medium"),
+            "scope": choice(*SCOPES, default="project"),
             "owner": TEXT,
             "operation_id": _text("Makes a repeated call the same one", 128),
         },
@@ -249,7 +254,7 @@ CORE = (
             "find": TEXT,
             "replace": TEXT,
             **ABOUT,
-            "importance": _choice(*IMPORTANCES),
+            "importance": choice(*IMPORTANCES),
             "revision": {
                 "type": "integer",
                 "description": "The one that you read",
@@ -265,7 +270,7 @@ CORE = (
         description="Archive or delete a memory that is wrong or outdated; `undo` restores it.",
         arguments={
             "id": ID,
-            "how": _choice("archive", "delete", default="archive"),
+            "how": choice("archive", "delete", default="archive"),
             "reason": TEXT,
         },
         required=("id",),
@@ -287,7 +292,7 @@ CORE = (
         name="memory_judge",
         description="Tell how two memories relate, as memory_add asked or for any pair.",
         arguments={
-            "relation": _choice(*VERBS),
+            "relation": choice(*VERBS),
             "judgment_id": ID,
             "id": ID,
             "other": ID,
@@ -309,7 +314,7 @@ CORE = (
             "userPreferences": TEXTS,
             "activeFocus": TEXTS,
             "notes": TEXTS,
-            "version": _number(0, 0, 2**31) | {"description": "The version that you read"},
+            "version": number(0, 0, 2**31) | {"description": "The version that you read"},
         },
         required=("version",),
         results="version updatedAt",
@@ -318,14 +323,15 @@ CORE = (
     ),
 )
 
-PROFILES = {"core": CORE}
-
 
 def choose(profile: str, *, read_only: bool) -> list[Tool]:
     """Return the tools of `core`, `engram`, `all`, or by their names; raises UsageError."""
-    every = {tool.name: tool for tools in PROFILES.values() for tool in tools}
-    if profile in ("all", *PROFILES):
-        chosen = list(every.values() if profile == "all" else PROFILES[profile])
+    from ademem.doors.mcp.engram_tools import ENGRAM
+
+    profiles = {"core": CORE, "engram": ENGRAM, "all": (*CORE, *ENGRAM)}
+    every = {tool.name: tool for tool in profiles["all"]}
+    if profile in profiles:
+        chosen = list(profiles[profile])
     else:
         names = [name.strip() for name in profile.split(",")]
         if unknown := [name for name in names if name not in every]:

@@ -1,0 +1,271 @@
+"""Engram's tools on the functions of ours; answers in its envelope, and its lines in `result`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ademem import api
+from ademem.api import doctor as examining
+from ademem.capture.message_lessons import learnings
+from ademem.core.errors import UsageError
+from ademem.core.memory import Draft
+from ademem.core.text import fold, preview
+from ademem.core.value import replace as changed
+from ademem.doors.calls import describe_gate_refusal
+from ademem.doors.mcp import core
+from ademem.search.engine import Filters
+from ademem.store.transitions import CannotDo
+
+if TYPE_CHECKING:
+    from ademem.capture.gate import Written
+    from ademem.core.memory import Memory
+    from ademem.doors.mcp.access import Call
+    from ademem.store.runtime import Runtime
+
+    Result = dict[str, Any]
+
+TITLE_CHARS = 60
+RELATIONS = {
+    "supersedes": "supersedes: #{}",
+    "superseded_by": "superseded_by: #{}",
+    "conflicts_with": "conflicts: #{}",
+    "contested_by": "conflict: contested by #{} (pending)",
+}
+"""Lines of search results by relation."""
+
+
+def _answer(memories: Runtime, call: Call, result: str, **keys: Any) -> Result:
+    head = {"project_source": call.place.how, "project_path": memories.project.root}
+    return head | {"result": result} | keys
+
+
+def _memory(memories: Runtime, id: int | str) -> Memory:
+    """Return the memory by our id or by its row number."""
+    if isinstance(id, int) or id.isdecimal():
+        id = api.get_numbered(memories, int(id)).id
+    return core.get_readable(memories, id)
+
+
+def _title(memory: Memory) -> str:
+    return memory.title or preview(memory.content, TITLE_CHARS)
+
+
+def search(
+    memories: Runtime, call: Call, query: str, limit: int, type: str = "", scope: str = ""
+) -> Result:
+    filters = Filters(types=(type,) if type else ())
+    page = api.find(memories, query, filters, limit, place="mcp", key=call.turn)
+    lines = []
+    for row in page["memories"]:
+        number = api.get(memories, row["id"]).seq
+        title = row.get("title") or preview(row["text"], TITLE_CHARS)
+        lines += [f"#{number} [{row['category']}] {title}", f"    {row['text']}"]
+        for relation, others in row.get("relations", {}).items():
+            if form := RELATIONS.get(relation):
+                lines += [f"    {form.format(other)}" for other in others]
+        row["number"] = number
+    found = f"Found {page['total']} memories" if lines else "No memories found"
+    return _answer(memories, call, "\n".join([found, *lines]), results=page["memories"])
+
+
+def save(memories: Runtime, call: Call, title: str, content: str, **given: Any) -> Result:
+    draft = Draft(
+        content=content,
+        title=title,
+        category=api.categorize(None, given.get("type")),
+        topic_key=given.get("topic_key"),
+        tags=tuple(filter(None, [given.get("type")])),
+        origin=changed(call.origin(), session_id=_session(memories, call, given)),
+    )
+    written = api.write(memories, api.place_draft(memories, draft))
+    return _saved(memories, call, written)
+
+
+def _saved(memories: Runtime, call: Call, written: Written) -> Result:
+    memory = written.memory
+    if memory is None:
+        return describe_gate_refusal(written.rule, written.reason)
+    candidates = [
+        {"id": one.memory.seq, "title": _title(one.memory), "judgment_id": one.judgment_id}
+        for one in written.candidates
+    ]
+    return _answer(
+        memories,
+        call,
+        f'Memory saved: "{_title(memory)}" ({memory.category})',
+        id=memory.seq,
+        sync_id=memory.sync_id,
+        deduped=written.deduped,
+        judgment_required=bool(candidates),
+        candidates=candidates,
+        suggested_topic_key=None
+        if memory.topic_key or memory.quarantine_reason
+        else api.suggest_topic_key(None, memory.title, memory.content),
+    )
+
+
+def _session(memories: Runtime, call: Call, given: Result) -> str:
+    """Return the session that was given, which has to be open, or that of the call."""
+    id = given.get("session_id")
+    if not id:
+        return call.turn.session_id
+    api.start_session(memories, id, source="mcp")
+    return str(id)
+
+
+def update(memories: Runtime, call: Call, id: int | str, **given: Any) -> Result:
+    given.pop("scope", None)
+    answer = core.update(memories, call, _memory(memories, id).id, **given)
+    return _answer(memories, call, f"Memory updated: #{id}", **answer)
+
+
+def review(
+    memories: Runtime, call: Call, action: str, limit: int, observation_id: int | str = ""
+) -> Result:
+    if action == "mark_reviewed":
+        if not observation_id:
+            raise UsageError("which observation?", "give observation_id")
+        memory = api.mark_reviewed(memories, _memory(memories, observation_id).id)
+        return _answer(memories, call, f"Reviewed: #{memory.seq}", id=memory.seq)
+    due = [each for each in api.list_due(memories, limit) if not each.quarantine_reason]
+    lines = [f"#{memory.seq} [{memory.category}] {_title(memory)}" for memory in due]
+    return _answer(memories, call, "\n".join(lines) or "Nothing is due", count=len(due))
+
+
+def pin(memories: Runtime, call: Call, id: int | str, *, pinned: bool = True) -> Result:
+    memory = api.pin_by_agent(memories, _memory(memories, id).id, pinned=pinned)
+    done = "Pinned" if pinned else "Unpinned"
+    return _answer(memories, call, f"{done}: #{memory.seq}", id=memory.seq)
+
+
+def unpin(memories: Runtime, call: Call, id: int | str) -> Result:
+    return pin(memories, call, id, pinned=False)
+
+
+def suggest_topic_key(memories: Runtime, call: Call, **given: str) -> Result:
+    key = api.suggest_topic_key(given.get("type"), given.get("title"), given.get("content", ""))
+    return _answer(memories, call, f"Suggested topic_key: {key}", topic_key=key)
+
+
+def delete(memories: Runtime, call: Call, id: int | str, hard_delete: bool) -> Result:
+    memory = _memory(memories, id)
+    if hard_delete:
+        raise CannotDo(
+            "deleting for good is for a person", f"a person: `ademem delete {memory.id} --hard`"
+        )
+    api.remove_by_agent(memories, memory.id, delete=True)
+    return _answer(memories, call, f"Memory deleted: #{memory.seq}", id=memory.seq)
+
+
+def save_prompt(memories: Runtime, call: Call, content: str, **given: Any) -> Result:
+    session = _session(memories, call, given)
+    is_new = api.add_prompt(memories, content, session)
+    return _answer(memories, call, "Prompt saved" if is_new else "Prompt was saved before")
+
+
+def context(memories: Runtime, call: Call, compact: bool, max_bytes: int) -> Result:
+    found = api.get_context(memories, max_bytes, compact=compact)
+    return _answer(memories, call, found["text"], left_out=found["left_out"])
+
+
+def stats(memories: Runtime, call: Call) -> Result:
+    found = api.get_status(memories)
+    counts = found["memories"]
+    text = f"{found['sessions']} sessions, {counts['promoted'] + counts['candidates']} observations"
+    return _answer(memories, call, text, sessions=found["sessions"], observations=counts)
+
+
+def timeline(
+    memories: Runtime, call: Call, observation_id: int | str, before: int, after: int
+) -> Result:
+    found = api.timeline(memories, _memory(memories, observation_id).id, before, after)
+    rows = [*found["before"], found["focus"], *found["after"]]
+    lines = [f"{'>' if row is found['focus'] else ' '} {row['text']}" for row in rows]
+    return _answer(memories, call, "\n".join(lines), timeline=found)
+
+
+def get_observation(
+    memories: Runtime, call: Call, id: int | str, include_history: bool, offset: int
+) -> Result:
+    found = core.get(memories, call, _memory(memories, id).id, offset, include_history)
+    return _answer(memories, call, found.pop("text"), **found)
+
+
+def session_summary(memories: Runtime, call: Call, content: str, **given: Any) -> Result:
+    written = api.summarize_session(memories, content, _session(memories, call, given))
+    return _saved(memories, call, written)
+
+
+def session_start(memories: Runtime, call: Call, id: str, directory: str = "") -> Result:
+    session = api.start_session(memories, id, directory, source="mcp")
+    return _answer(memories, call, f"Session started: {id}", session=session)
+
+
+def session_end(memories: Runtime, call: Call, id: str, summary: str = "") -> Result:
+    session = api.end_session(memories, id, summary)
+    return _answer(memories, call, f"Session ended: {id}", session=session)
+
+
+def capture_passive(memories: Runtime, call: Call, content: str, **given: Any) -> Result:
+    origin = changed(call.origin(), session_id=_session(memories, call, given))
+    drafts = (Draft(content=text, origin=origin) for text in learnings(content))
+    written = [api.write(memories, draft) for draft in drafts]
+    saved = sum(each.accepted and not each.deduped for each in written)
+    text = f"Extracted {len(written)}, saved {saved}"
+    return _answer(memories, call, text, extracted=len(written), saved=saved)
+
+
+def merge_projects(memories: Runtime, call: Call, to: str, **given: str) -> Result:
+    names = {fold(name).replace("_", "-").replace(" ", "-") for name in given["from"].split(",")}
+    if names != {fold(to).replace("_", "-").replace(" ", "-")}:
+        raise CannotDo("these are names of several projects", "a person merges them in a terminal")
+    return _answer(memories, call, "One folder is one project here: spellings are merged already")
+
+
+def current_project(memories: Runtime, call: Call) -> Result:
+    status = core.status(memories, call)
+    return _answer(memories, call, memories.project.name, available_projects=status["others"])
+
+
+def list_projects(memories: Runtime, call: Call) -> Result:
+    names = [each.name for each in call.place.projects]
+    return _answer(memories, call, "\n".join(names), projects=names)
+
+
+def doctor(memories: Runtime, call: Call, check: str = "") -> Result:
+    patient = examining.Patient(
+        project=memories.project, environment=memories.environment, now=memories.clock()
+    )
+    findings = [examining.run_check(each, patient) for each in READING_CHECKS]
+    lines = [f"{'ok' if each.ok else 'bad'} {each.check}: {each.message}" for each in findings]
+    return _answer(memories, call, "\n".join(lines), ok=all(each.ok for each in findings))
+
+
+READING_CHECKS = (
+    examining.settings_are_readable,
+    examining.database_is_sound,
+    examining.sessions_are_whole,
+    examining.journal_is_sound,
+)
+
+
+def judge(memories: Runtime, call: Call, relation: str, judgment_id: str, **given: Any) -> Result:
+    given.pop("session_id", None)
+    done = core.judge(memories, call, relation, judgment_id=judgment_id, **given)
+    return _answer(memories, call, f"{done['relation']}: {done['effect']}", **done)
+
+
+def compare(
+    memories: Runtime,
+    call: Call,
+    memory_id_a: int | str,
+    memory_id_b: int | str,
+    relation: str,
+    confidence: float,
+    reasoning: str = "",
+    model: str = "",
+) -> Result:
+    pair = {"id": _memory(memories, memory_id_a).id, "other": _memory(memories, memory_id_b).id}
+    verdict = {"reason": reasoning, "confidence": confidence}
+    done = core.judge(memories, call, relation, **pair, **verdict)
+    return _answer(memories, call, f"{done['relation']}: {done['effect']}", **done)
