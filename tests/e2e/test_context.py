@@ -54,6 +54,7 @@ def test_a_subagent_is_briefed_guarded_and_heard(world: World, ademem: Product) 
     assert FOUND in ademem.memories("candidates")
 
 
+@pytest.mark.contract(full_only=True)
 def test_a_report_of_a_background_task_is_not_kept_as_a_prompt(
     world: World, ademem: Product
 ) -> None:

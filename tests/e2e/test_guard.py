@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ def test_a_model_that_ignores_the_reason_is_denied_twice_and_then_passes(
     assert len(ademem.decisions("deny")) == 2
 
 
+@pytest.mark.contract(full_only=True)
 def test_an_empty_store_blocks_nothing(world: World, ademem: Product) -> None:
     world.chat(REQUIRED, model(write(world.project / "auth.py")), model("Fixed."))
 
@@ -44,13 +46,15 @@ def test_an_empty_store_blocks_nothing(world: World, ademem: Product) -> None:
 def test_the_clients_own_memory_is_never_blocked(world: World, ademem: Product) -> None:
     world.write(".ade/config.toml", "[guard]\nmode = 'strict'\n")
     ademem.know("Errors are raised as AppError, never as plain strings")
-    folder = world.chat(person("Hello"), model("Hello.")).auto_memory
+    name = re.sub(r"[^a-zA-Z0-9]", "-", str(world.project.resolve()))
+    folder = world.config / "projects" / name / "memory"
     session = world.chat(
         REQUIRED,
         model(write(folder / "notes.md"), write(world.project / "auth.py")),
         model("Noted."),
     )
 
+    assert session.auto_memory == folder
     assert [result.is_error for result in session.requests[1].results] == [False, True]
     assert (folder / "notes.md").exists()
 

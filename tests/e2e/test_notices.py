@@ -34,6 +34,7 @@ def test_the_person_sees_a_line_and_a_slash_command_asks_the_model_nothing(
     assert not any("waits for review" in request.text for request in session.requests)
 
 
+@pytest.mark.contract(full_only=True)
 def test_the_person_sees_what_was_refused_and_once_that_a_hook_failed(world: World) -> None:
     ademem = Product(world)
     ademem.enrol()

@@ -65,7 +65,7 @@ def test_a_command_and_its_failure_bring_up_what_is_known_of_them(
     assert asked[-1].count("Project memory on `stage: error:") == 1
 
 
-@pytest.mark.contract
+@pytest.mark.contract(full_only=True)
 def test_a_rule_of_a_command_stops_it_once_and_then_it_passes(
     world: World, ademem: Product
 ) -> None:

@@ -52,7 +52,7 @@ def test_of_ten_workers_at_once_one_works(world):
 
 @pytest.mark.slow
 def test_what_a_killed_worker_kept_is_kept_and_the_rest_is_done_later(world):
-    texts = known(world, *(f"note {number}" for number in range(400)))
+    texts = known(world, *(f"note {number}" for number in range(examples(400, share=2))))
     for number in range(KILLS):
         before = set(world.vectors())
         process = worker(world)
