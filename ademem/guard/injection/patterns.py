@@ -466,16 +466,21 @@ SHAPES = (
     ),
     (
         "is shaped like a tool call",
-        "function_call invoke tool parameter arguments input mcp__ to= functions.",
+        "function_call invoke tool_use tool_call tool_result parameter mcp__ to= functions."
+        """ arguments" arguments' input" input' type" type' role" role'""",
         r"<\s?/?\s?(?:\w{1,20}:)?"
         r"(?:function_calls?|invoke|tool_(?:use|calls?|result)|parameter name)\b"
         r"""|["'](?:type|role)["']\s*:\s*["'](?:tool_(?:use|calls?|result)|function_call|system)"""
         r"""|["'](?:name|function|tool)["']\s*:\s*["'][\w.-]+["']\s*,"""
         r"""\s*["'](?:arguments|input|parameters)["']\s*:\s*[{\[]"""
-        r"|\b(?:call|invoke|use) (?:the )?(?:tool|function) \w+ with\b"
-        r"|\b(?:use|call|invoke) (?:the |your )?\w+ tool (?:to|with|on|for)\b"
         r"|\b(?:call|invoke|use|run) (?:the )?(?:tool )?mcp__\w+"
         r"|\bto=\w+\.\w+|\bfunctions\.(?:bash|shell|exec|edit|write|read|run|task)\w*\s?\(",
+    ),
+    (
+        "is shaped like a tool call",
+        "tool function",
+        r"\b(?:call|invoke|use) (?:the )?(?:tool|function) \w+ with\b"
+        r"|\b(?:use|call|invoke) (?:the |your )?\w+ tool (?:to|with|on|for)\b",
     ),
     (
         "asks for credentials",
