@@ -54,6 +54,7 @@ def story(
 ) -> Iterator[Story]:
     root = tmp_path_factory.mktemp("story")
     with opened(claude, root) as world, watched(world) as ademem:
+        world.variables.clear()
         ademem.enrol()
         for install in request.param:
             install(ademem)

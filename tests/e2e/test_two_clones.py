@@ -21,6 +21,7 @@ FOLDER = ".ade/memory"
 @pytest.fixture
 def anna(claude: Path, tmp_path: Path) -> Iterator[Product]:
     with opened(claude, tmp_path / "anna") as world, watched(world) as product:
+        world.variables.clear()
         world.git("init", "--quiet", "--bare", "-b", "main", str(tmp_path / "hub.git"))
         world.git("remote", "add", "origin", str(tmp_path / "hub.git"))
         product.enrol()
@@ -33,6 +34,7 @@ def anna(claude: Path, tmp_path: Path) -> Iterator[Product]:
 @pytest.fixture
 def ben(claude: Path, tmp_path: Path, anna: Product) -> Iterator[Product]:
     with opened(claude, tmp_path / "ben") as world, watched(world) as product:
+        world.variables.clear()
         world.git("remote", "add", "origin", str(tmp_path / "hub.git"))
         world.git("fetch", "-q", "origin")
         world.git("reset", "-q", "--hard", "origin/main")

@@ -37,6 +37,8 @@ class World:
         self.bin = root / "bin"
         self.options: tuple[str, ...] = ()
         """Further arguments of the client."""
+        self.variables = {"ADEMEM_JOBS_AUTO": "false"}
+        """Further variables; without this one each session starts a worker."""
         self.sessions: list[Session] = []
         for folder in (self.project, self.home, self.config, self.bin, root / "tmp"):
             folder.mkdir(parents=True)
@@ -67,6 +69,7 @@ class World:
             "DISABLE_INSTALLATION_CHECKS": "1",
             "MCP_CONNECT_TIMEOUT_MS": "60000",  # a busy machine is slow to start a server
             "MCP_CONNECTION_NONBLOCKING": "0",
+            **self.variables,
             "IS_SANDBOX": "1",  # root may only then skip permissions
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
