@@ -8,7 +8,7 @@ import os
 from importlib import import_module
 
 from ademem.core import clock, project
-from ademem.core.errors import NotEnrolled
+from ademem.core.errors import NotEnrolled, suppress
 from ademem.core.project import import_waits
 from ademem.store import database
 from ademem.store.runtime import Runtime, is_writable, open_runtime, program
@@ -126,8 +126,9 @@ def open_memories(
         return runtime
     from ademem.store import personal
 
-    if personal.has_stray(runtime):
-        personal.move_stray(runtime)
+    with suppress(database.OperationalError):  # busy: the next opening moves them
+        if personal.has_stray(runtime):
+            personal.move_stray(runtime)
     is_pending = import_waits(found)
     is_new = not is_pending and not os.path.exists(found.readings)
     if is_new or (is_pending and catch_up):

@@ -73,7 +73,12 @@ def _whole_id(runtime: Runtime, id: str) -> str:
 
 
 def has_stray(runtime: Runtime) -> bool:
-    """Tell whether the project's database has memories that belong in the person's own."""
+    """Tell whether the project's database has memories that belong in the person's own.
+
+    One that was made elsewhere has none: its texts are another person's.
+    """
+    if not runtime.store.is_trusted:
+        return False
     query = f"select 1 from unified_memories where project_id = ? and {_ROWS} limit 1"
     return runtime.store.db.execute(query, (runtime.store.project_id,)).fetchone() is not None
 

@@ -1,6 +1,7 @@
 """Personal memories live beside every project, and no byte of them in any."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -102,9 +103,18 @@ def test_a_personal_candidate_waits_in_the_review(world):
         assert [each.id for each in api.review(memories)] == [id]
 
 
+def test_a_session_begins_with_it(world):
+    write(world, pinned=True, promoted=True)
+    write(world, "I review in the morning", promoted=True)
+
+    briefing = world.context("session_start", source="startup")
+    assert CANARY in briefing
+    assert "I review in the morning" in briefing
+
+
 def test_a_prompt_gets_it_in_any_project(world):
-    write(world, promoted=True)
     world.fire("session_start", source="startup")
+    write(world, promoted=True)
 
     said = world.context(
         "user_prompt_submit", prompt="Does Quokka-7391 prefer tabs over spaces?", prompt_id="p1"
@@ -126,6 +136,15 @@ def test_memories_of_a_project_without_owner_move_there_once_with_their_history(
         assert [row[0] for row in rows] == ["ada000000001"]
         assert api.find(memories, "Quokka")["total"] == 1
     assert b"Quokka" not in bytes_below(world.root / ".ade")
+
+
+def test_nothing_moves_out_of_a_database_that_was_made_elsewhere(world, tmp_path):
+    with world.memories() as memories:
+        insert(memories.store, memory(CANARY, scope=Scope.AGENT, scope_owner_id=None))
+    shutil.rmtree(tmp_path / "home")
+    with world.memories() as memories:
+        assert not memories.store.is_trusted
+        assert personal.beside(memories) is None
 
 
 def test_pages_go_through_both_without_a_repetition(world):

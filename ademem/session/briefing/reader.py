@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core import untrusted
+from ademem.core import trust, untrusted
 from ademem.core.client import mission_of, units
 from ademem.core.clock import days_between
 from ademem.core.settings import LEVELS
@@ -98,6 +98,8 @@ class Reader(Value):
     """Current branch; memories of other unmerged branches are not shown."""
     seen: frozenset[str] = frozenset()
     """Ids of memories that the session's context has."""
+    own: tuple[Memory, ...] = ()
+    """The person's own memories: pinned ones, and the newest."""
 
     @property
     def level(self) -> int:
@@ -152,4 +154,19 @@ def make_reader(
         mission=mission_of(runtime.environment),
         branch=branch,
         seen=frozenset(seen),
+        own=_read_personal(runtime) if agent is None else (),
     )
+
+
+def _read_personal(runtime: Runtime) -> tuple[Memory, ...]:
+    """Return what the person's own memories add to the briefing of a main thread."""
+    if not trust.has_personal(runtime.environment):
+        return ()
+    from ademem.store import personal
+
+    own = personal.beside(runtime)
+    if own is None:
+        return ()
+    visible = briefing_queries.VisibleMemories(own.store, None, None)
+    found = [*visible.pinned(), *visible.newest(runtime.settings.briefing.recent)]
+    return tuple({memory.id: memory for memory in found}.values())

@@ -144,7 +144,8 @@ class Section(Value):
 
 
 def pinned(reader: Reader) -> list[Entry]:
-    return [memory_entry(memory) for memory in reader.visible.pinned()]
+    own = (memory for memory in reader.own if memory.is_pinned)
+    return [memory_entry(memory) for memory in (*reader.visible.pinned(), *own)]
 
 
 def core_brief(reader: Reader) -> list[Entry]:
@@ -205,7 +206,8 @@ def by_branch(reader: Reader) -> list[Entry]:
 def recent_knowledge(reader: Reader) -> list[Entry]:
     """Return the newest memories, confirmed or not."""
     newest = reader.visible.newest(reader.settings.recent)
-    return [memory_entry(memory) for memory in reader.current(newest)]
+    own = (memory for memory in reader.own if not memory.is_pinned)
+    return [memory_entry(memory) for memory in (*reader.current(newest), *own)]
 
 
 def procedures(reader: Reader) -> list[Entry]:
