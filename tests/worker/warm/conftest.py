@@ -41,6 +41,9 @@ print(json.dumps([loaded, hits]))
 """
 
 
+SERVE = "from ademem.doors.cli import program; program()"
+
+
 class World:
     """One enrolled project; prompts get as much time for an answer as a loaded machine needs."""
 
@@ -84,6 +87,19 @@ class World:
             try:
                 assert process.stdout.readline() == "ready\n"
                 yield process
+            finally:
+                process.kill()
+
+    @contextmanager
+    def real_server(self):
+        """`ademem serve` with the models that are installed."""
+        command = [sys.executable, "-c", SERVE, "serve", "--project", str(self.root)]
+        with subprocess.Popen(
+            command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env=self.environment
+        ) as process:
+            try:
+                assert "is loaded" in process.stderr.readline()
+                yield
             finally:
                 process.kill()
 

@@ -1,12 +1,26 @@
 """Prompts, as processes: by meaning where a process has the model, by words where none answers."""
 
+from contextlib import closing
+
 import pytest
 
 from ademem import api
+from ademem.core.settings import EmbedSettings
+from ademem.search import embedding
+from tests import builders
+from tests.builders import memory
 from tests.test_architecture import SLOW
 
 PASSKEYS = "We moved to passkeys in March"
 QUESTION = "How does sign-in work here?"
+NOTES = (
+    "Passwords are hashed with argon2id",
+    "Invoices are rounded half to even",
+    "The nightly export is written to a bucket",
+    "Session cookies are Secure and HttpOnly",
+    "Terraform state is in the bucket kestrel-tfstate",
+    "Search results are cached for a minute",
+)
 WORDS = "Sign-in forms are rendered by the gateway"
 
 
@@ -18,6 +32,20 @@ def test_a_prompt_finds_what_it_means_where_somebody_has_the_model(world):
         assert PASSKEYS in world.prompt("So how does sign-in work?")
         assert "sign-in" in server.stdout.readline()
     assert world.failures() == ""
+
+
+def test_a_prompt_in_another_language_is_answered_by_the_second_model(world, models):
+    if embedding.load_second(EmbedSettings(), models) is None:
+        pytest.skip("ADEMEM_MODELS_DIR has no second model")
+    world.environment |= models | {"ADEMEM_JOBS_AUTO": "false"}  # it starts no process itself
+    builders.insert(world.runtime.store, *map(memory, NOTES))
+    with closing(api.open_memories(str(world.root), environment=world.environment)) as memories:
+        api.work(memories)
+    assert world.prompt("パスワードはどうハッシュ化しますか?") == ""
+
+    with world.real_server():
+        shown = world.prompt("パスワードのハッシュ方式は何ですか?")
+    assert [note for note in NOTES if note in shown] == [NOTES[0]]
 
 
 def test_asking_loads_nothing_slow(world):
