@@ -7,7 +7,7 @@ import re
 import secrets
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from json import dumps, loads
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 VARIABLES = ("ADEMEM_PROJECT", "CLAUDE_PROJECT_DIR")
 SESSION_ID = "CLAUDE_CODE_SESSION_ID"
+IN_SERVER = {"CLAUDECODE": "1", "ADEMEM_SEARCH_HYBRID": "false"}
+"""No person calls here; and a model in each of several servers would take too much memory."""
 TOOL_USE_ID = "claudecode/toolUseId"
 CODEX_TURN = "x-codex-turn-metadata"
 
@@ -160,7 +162,7 @@ class Call:
     @contextmanager
     def open(self, found: Project, *, writes: bool) -> Iterator[Runtime]:
         """Open a project of the call, in the session that makes it."""
-        environment = dict(self.caller.environment) | {"CLAUDECODE": "1"}
+        environment = dict(self.caller.environment) | IN_SERVER
         with api.open_memories(found.root, environment=environment) as memories:
             self.runtime = memories
             self.turn = self._find_turn(memories.store)
@@ -168,6 +170,15 @@ class Call:
             if writes and self.turn.session_id == self.caller.session_id:
                 self.caller.begin_session(memories)
             yield memories
+
+    @contextmanager
+    def open_all(self, projects: Sequence[Project]) -> Iterator[tuple[Runtime, dict[str, Runtime]]]:
+        """Open several projects to read: the first one, and the others by name."""
+        with ExitStack() as opened:
+            first, *rest = (
+                opened.enter_context(self.open(found, writes=False)) for found in projects
+            )
+            yield first, {each.project.name: each for each in rest}
 
     def origin(self) -> Origin:
         """Return the origin of a text: an agent, or what its turn read of the web or of tools."""

@@ -15,6 +15,7 @@ from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.transitions import BY_PERSON, waits_for
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from ademem.doors.mcp.access import Call
@@ -27,7 +28,13 @@ GET_CHARS, MARGIN_CHARS, REVISION_CHARS = 9000, 300, 3000
 """Size of a whole memory as it is sent, of what the door adds, and of its revisions."""
 
 
-def search(memories: Runtime, call: Call, query: str, **given: Any) -> Result:
+def search(
+    memories: Runtime,
+    call: Call,
+    query: str,
+    others: Mapping[str, Runtime] | None = None,
+    **given: Any,
+) -> Result:
     filters = Filters(
         statuses=_statuses(given["candidates"], given["archived"]),
         categories=tuple(filter(None, [given.get("category")])),
@@ -38,7 +45,7 @@ def search(memories: Runtime, call: Call, query: str, **given: Any) -> Result:
         since=_time(memories, given.get("since")),
         until=_time(memories, given.get("until")),
     )
-    return api.find(
+    page = api.find(
         memories,
         query,
         filters,
@@ -46,7 +53,12 @@ def search(memories: Runtime, call: Call, query: str, **given: Any) -> Result:
         cursor=given.get("cursor", ""),
         place="mcp",
         key=call.turn,
+        others=others or {},
     )
+    if others:
+        here = {"project": memories.project.name}
+        page["memories"] = [here | row for row in page["memories"]]
+    return page
 
 
 def _time(memories: Runtime, text: str | None) -> datetime | None:

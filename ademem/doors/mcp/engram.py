@@ -57,7 +57,8 @@ def search(
     page = api.find(memories, query, filters, limit, place="mcp", key=call.turn)
     lines = []
     for row in page["memories"]:
-        number = api.get(memories, row["id"]).seq
+        own = "project" not in row  # else a personal one, whose number is of another database
+        number = api.get(memories, row["id"]).seq if own else row["id"]
         title = row.get("title") or preview(row["text"], TITLE_CHARS)
         lines += [f"#{number} [{row['category']}] {title}", f"    {row['text']}"]
         for relation, others in row.get("relations", {}).items():

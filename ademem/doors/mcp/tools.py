@@ -77,37 +77,20 @@ class Tool(Value):
                 raise call.none_enrolled()
             return notice | {"project": ""} | self.empty | {"next": "ademem init"}
         run = getattr(import_module(self.module), self.run)
-        answers: list[dict[str, Any]] = []
+        if self.joins and len(projects) > 1:
+            with call.open_all(projects) as (memories, others):
+                answer: dict[str, Any] = run(memories, call, **arguments, others=others)
+                names = ", ".join(found.name for found in projects)
+                return notice | {"project": names} | answer
         for found in projects:
             try:
                 with call.open(found, writes=not self.reads) as memories:
                     answer = run(memories, call, **arguments)
+                    return notice | {"project": found.name} | answer
             except NotFound:
-                if found is projects[-1] and not answers:
+                if found is projects[-1]:
                     raise
-                continue
-            answers.append(notice | {"project": found.name} | answer)
-            if not self.joins:
-                break
-        return answers[0] if len(answers) == 1 else _join(answers, arguments["limit"])
-
-
-def _join(pages: list[dict[str, Any]], limit: int) -> dict[str, Any]:
-    """Return the best hits of several projects, each labelled; for more, one has to be named."""
-    for page in pages:
-        page["memories"] = [row | {"project": page["project"]} for row in page["memories"]]
-    rows = sorted(
-        (row for page in pages for row in page["memories"]), key=lambda row: -row["score"]
-    )
-    return pages[0] | {
-        "project": ", ".join(page["project"] for page in pages),
-        "mode": pages[0]["mode"],
-        "relaxed": any(page["relaxed"] for page in pages),
-        "count": len(rows[:limit]),
-        "total": sum(page["total"] for page in pages),
-        "memories": rows[:limit],
-        "next_cursor": None,
-    }
+        raise AssertionError  # the last project has answered or raised
 
 
 TEXT: Schema = {"type": "string"}

@@ -74,6 +74,11 @@ def test_of_several_projects_reads_ask_each_and_writes_have_to_name_one(call, se
     hits = call("memory_search", {"query": "mirror releases"}, **place)
     one = call("memory_search", {"query": "mirror releases", "project": "right"}, **place)
 
+    page = call("memory_search", {"query": "mirror releases", "limit": 1}, **place)
+    rest = {"query": "mirror releases", "limit": 1, "cursor": page.next_cursor}
+    rows = [*page.memories, *call("memory_search", rest, **place).memories]
+
+    assert sorted(row["project"] for row in rows) == ["left", "right"]
     assert (refused.is_error, refused.rule) == (True, "project")
     assert "left" in refused.why
     assert "right" in refused.why
