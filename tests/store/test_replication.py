@@ -447,7 +447,7 @@ def test_a_secret_in_a_text_of_another_store_is_replaced_everywhere(opened):
 @pytest.mark.parametrize("seed", range(examples(60, share=6)))
 def test_three_stores_come_to_the_same_records(seed, opened, monkeypatch):
     choice, ids = random.Random(seed), random.Random(-seed)
-    monkeypatch.setattr(transitions, "_scrub", lambda store: None)
+    monkeypatch.setattr(transitions, "scrub", lambda store: None)
     monkeypatch.setattr(stamps, "new_replica", lambda: f"{ids.getrandbits(32):08x}")
     stores = [opened(name) for name in ("anna", "ben", "cleo")]
     for minute in range(40):

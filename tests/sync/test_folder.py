@@ -582,7 +582,7 @@ def exchange_as_git(choice, machine, other):
 @pytest.mark.parametrize("seed", range(examples(500, share=33)))
 def test_histories_of_three_machines_end_alike(seed, machines, monkeypatch):
     choice, ids = random.Random(seed), random.Random(-seed - 1)
-    monkeypatch.setattr(transitions, "_scrub", lambda store: None)
+    monkeypatch.setattr(transitions, "scrub", lambda store: None)
     monkeypatch.setattr(stamps, "new_replica", lambda: f"{ids.getrandbits(32):08x}")
     monkeypatch.setattr(folder, "MOST_CHUNKS", choice.choice((2, 5, 64)))
     group = machines("anna", "ben", "cleo", drives=("d1", "d2", choice.choice(("d2", "d3"))))
