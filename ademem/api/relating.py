@@ -11,7 +11,7 @@ from ademem.core.memory import Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean
 from ademem.core.value import as_dict
-from ademem.store import memories, memory_queries, relations, transitions, verdicts
+from ademem.store import memories, memory_queries, personal, relations, transitions, verdicts
 from ademem.store.transitions import CannotDo
 from ademem.store.verdicts import VERBS, Verdict
 
@@ -67,8 +67,8 @@ def judge(
         raise UsageError(f"the confidence is {confidence}", "give it from 0 to 1")
     if relation == "scoped" and not reason.strip():
         raise UsageError("`scoped` needs a reason", "say where each of the two holds")
-    done = act(runtime)
-    kind = Trust(done.actor)
+    kind = Trust(act(runtime).actor)
+    runtime = _find_holder(runtime, judgment_id, id)
     with runtime.store.transaction():
         source, target = _find_pair(runtime, judgment_id, id, other)
         before = verdicts.of_pair(runtime.store, source, target)
@@ -100,6 +100,14 @@ def judge(
     else:
         status, effect = "pending", "none yet: ask the person, who decides in `ademem review`"
     return {"relation_id": row, "relation": relation, "status": status, "effect": effect}
+
+
+def _find_holder(runtime: Runtime, judgment_id: str, id: str) -> Runtime:
+    """Return the person's own memories where they have the pair, else the project."""
+    own = personal.beside(runtime)
+    if own and judgment_id:
+        return own if verdicts.find(own.store, judgment_id) else runtime
+    return personal.holding(runtime, id) if own and id else runtime
 
 
 def _rank(verdict: Verdict) -> int:

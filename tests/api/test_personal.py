@@ -96,6 +96,18 @@ def test_every_act_by_id_reaches_it(world):
         assert api.find(memories, "blanks")["memories"] == []
 
 
+def test_a_pair_of_personal_memories_is_judged(world):
+    write(world, "I review pull requests in the morning with coffee")
+    with world.memories() as memories:
+        later = Draft(content="I review pull requests in the evening with tea", scope="personal")
+        (candidate,) = api.write(memories, later).candidates
+        judged = api.judge(memories, "compatible", judgment_id=candidate.judgment_id)
+
+        assert judged["status"] == "judged"
+        rows = api.find(memories, "pull requests")["memories"]
+    assert all(row["relations"]["compatible"] for row in rows)
+
+
 def test_a_personal_candidate_waits_in_the_review(world):
     world.environment["CLAUDE_CODE_SESSION_ID"] = "s1"
     id = write(world)
