@@ -9,13 +9,15 @@ from ademem.core import project as project_
 from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier, Trust
 from ademem.core.text import dedupe_key, sha256_hex
 from ademem.core.value import replace
-from ademem.store import Store, memories, open_store
+from ademem.store import Store, memories, open_store, stamps
 from ademem.store.memories import Change
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ademem.core.project import Project
+    from ademem.core.registers import Record
+    from ademem.files.texts import Texts
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 
@@ -29,6 +31,23 @@ def memory(content: str = "WAL needs shared memory", **changes: Any) -> Memory:
         "dedupe_key": dedupe_key(made.content, made.topic_key),
     }
     return replace(made, **(given | changes))
+
+
+def record_of(row: Memory) -> Record:
+    """Its record, as of a row from before there were stamps."""
+    found = stamps.record_of_row(memories.row_of(row) | {"stamps": "{}"})
+    assert found
+    return found
+
+
+class Lines(list[Memory]):
+    """The lines of memories that are in no store."""
+
+    def records(self) -> list[Record]:
+        return list(map(record_of, self))
+
+    def others(self, present: Texts) -> list[Record]:
+        return []
 
 
 def project(root: Path) -> Project:

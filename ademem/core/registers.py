@@ -146,6 +146,14 @@ def covers(record: Record, stamp: str) -> bool:
     return stamp <= record.over.get(replica_of(stamp), "")
 
 
+def has_writes_of(known: Record, record: Record) -> bool:
+    """Return True if the known record contains or has replaced all writes of the other."""
+    return all(covers(known, at) for at in record.texts) and all(
+        name in known.registers and at <= known.registers[name][0]
+        for name, (at, _) in record.registers.items()
+    )
+
+
 def latest(stamps: Iterable[str]) -> dict[str, str]:
     """Return the last stamp of each replica."""
     return {replica_of(stamp): stamp for stamp in sorted(stamps)}

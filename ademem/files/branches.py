@@ -12,6 +12,7 @@ from ademem.files import FOLDER, SHEET
 from ademem.store import jobs, memories, memory_queries, transitions
 from ademem.store.memories import Change, new_event
 from ademem.store.runtime import branch_of, filed
+from ademem.store.stamps import BRANCH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def follow_branches(place: Place, store: Store, now: datetime) -> int:
         for memory, changes, reason in decided:
             if memories.get(store, memory.id) == memory:  # else its change leads here again
                 change = Change(
-                    operation="branch", actor="system", at=now, reason=reason, event_id=event
+                    operation=BRANCH, actor="system", at=now, reason=reason, event_id=event
                 )
                 memories.put_back(store, replace(memory, **changes), change)
         jobs.queue(store, "mirror", "project", now)  # for the other worktrees

@@ -6,29 +6,43 @@ import re
 import sys
 
 from ademem.capture.gate.rows import id_of
-from ademem.core.clock import parse
 from ademem.core.memory import Importance, Memory, Scope, Status, Tier
+from ademem.core.registers import LIVE, join, join_all
 from ademem.core.text import number
-from ademem.files import ARCHIVE, BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE, LINE_FILES, knowledge, pages
-from ademem.files.texts import clean_lines
-from ademem.store import memories, memory_queries, relations, revisions
+from ademem.files import (
+    ARCHIVE,
+    BRIEF_PAGE,
+    FOLDER,
+    INDEX,
+    KNOWLEDGE,
+    knowledge,
+    pages,
+    record_lines,
+)
+from ademem.files.texts import Texts, clean_lines
+from ademem.store import (
+    database,
+    memories,
+    memory_queries,
+    relations,
+    replication,
+    revisions,
+    stamps,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping
+    from typing import Any
 
+    from ademem.core.registers import Record
     from ademem.core.settings import MirrorSettings
     from ademem.files.branches import Place
-    from ademem.files.knowledge import Record
     from ademem.files.markdown import FreeText
     from ademem.files.project_brief import CoreMemory
-    from ademem.files.texts import Texts
     from ademem.store import Store
 
-UNEDITED = 2
-"""Revisions of a memory that was created and archived without an edit."""
-
-_TOMBSTONE = f'"{knowledge.TOMBSTONE}"'
+NO_TEXTS = Texts()
 _PAGE_FIELDS = (
     "id",
     "category",
@@ -65,11 +79,60 @@ class Lines:
         self._store, self._place = store, place
 
     def __iter__(self) -> Iterator[Memory]:
+        return (memory for memory, _ in self._each())
+
+    def records(self) -> Iterator[Record]:
+        """Yield the records of these memories."""
+        for _, row in self._each():
+            if record := stamps.record_of_row(row):
+                yield record
+
+    def others(self, present: Texts = NO_TEXTS) -> Iterator[Record]:
+        """Yield records whose lines are in the archive, of memories that may have had a line.
+
+        Of duplicates of an elder memory, of archived memories, and those that only the *present*
+        files have.
+        """
+        alive = {memory.id for memory in self}
+        dead = filter(lambda record: record.id not in alive, self._dead(present))
+        archived = []
+        for record in dead:
+            if record.life == LIVE:
+                yield record
+            else:
+                archived.append(record)
+        yield from record_lines.newest_dead(archived)
+
+    def _each(self) -> Iterator[tuple[Memory, dict[str, Any]]]:
         place = self._place
-        for memory in memory_queries.each_line(self._store):
-            shown = place.shows(memory) if place else memory.source_branch is None
-            if shown and has_line(memory):
-                yield memory
+        for row in memory_queries.each_line(self._store):
+            memory = database.read_row(row, memories.from_values, memories.TABLE, row["id"])
+            if memory and has_line(memory):
+                shown = place.shows(memory) if place else memory.source_branch is None
+                if shown:
+                    yield memory, row
+
+    def _dead(self, present: Texts) -> Iterator[Record]:
+        store = self._store
+        carried = join_all(one for _, one in record_lines.read_tombstones(present.lines(ARCHIVE)))
+        known = memory_queries.existing(store, carried)
+        for id in carried.keys() - known:
+            there = replication.read(store, id)
+            yield join(carried[id], there) if there else carried[id]
+        for row in memory_queries.removed_lines(store):
+            record = database.read_row(row, stamps.record_of_row, memories.TABLE, row["id"])
+            last = row["deleted_at"] and (row["id"], row["revision_count"])
+            undone = last and revisions.operation_of(store, *last) == ("undo", row["deleted_at"])
+            here = self._place.branch if self._place else None
+            if record and not undone and row["source_branch"] in (None, here):
+                yield record
+        for sync_id, _ in memory_queries.tombstones(store):  # removed for good
+            id = id_of(sync_id)
+            for revision in memories.revisions(store, id)[-1:]:
+                last = revision["snapshot"]
+                gone = replication.read(store, id)
+                if gone and last["scope"] == Scope.PROJECT and last["promoted_at"]:
+                    yield gone
 
 
 def each_offered(store: Store, place: Place) -> Iterator[Memory]:
@@ -79,36 +142,6 @@ def each_offered(store: Store, place: Place) -> Iterator[Memory]:
         is_candidate = memory.shareable and memory.status is Status.CANDIDATE
         if is_candidate and memory.category in categories and place.shows(memory):
             yield memory
-
-
-def tombstones_of(store: Store, place: Place, carried: Sequence[Record] = ()) -> Iterator[Record]:
-    """Yield tombstones of memories that may have had a line.
-
-    The *carried* ones are of the files: of memories that were never here, or that went elsewhere.
-    """
-    ours = memory_queries.update_stamps(store, [record["id"] for record in carried])
-    for record in carried:
-        if ours.get(record["id"], record["updated_at"]) == record["updated_at"]:
-            yield record
-    for row in memory_queries.removed_lines(store):
-        id, sync_id, at, category, created_at, content, deleted_at, revision, branch, heir = row
-        undone = deleted_at and revisions.operation_of(store, id, revision) == ("undo", deleted_at)
-        won = knowledge.is_losing_text(heir, id, content)  # its memory has the text by now
-        if undone or won or branch not in (None, place.branch):
-            continue
-        texts = [content]
-        if not heir and revision > UNEDITED:
-            rows = memories.revisions(store, id)
-            texts += [row["snapshot"]["content"] for row in reversed(rows)]
-        created = parse(created_at)
-        yield knowledge.tombstone(id, sync_id, parse(at), category, created, texts)
-    for sync_id, at in memory_queries.tombstones(store):  # deleted for good
-        id = id_of(sync_id)
-        for revision in memories.revisions(store, id)[-1:]:
-            last = revision["snapshot"]
-            if last["scope"] == Scope.PROJECT and last["promoted_at"]:
-                created = parse(last["created_at"])
-                yield knowledge.tombstone(id, sync_id, parse(at), last["category"], created, ())
 
 
 def find_later(store: Store) -> dict[str, str]:
@@ -134,11 +167,10 @@ def find_later(store: Store) -> dict[str, str]:
 
 
 def render(
-    memories: Iterable[Memory],
+    lines: Lines,
     document: CoreMemory | None,
     present: Texts,
     settings: MirrorSettings,
-    tombstones: Iterable[Record] = (),
     refused: Callable[[], Collection[str]] = tuple,
     committed: Callable[[], Collection[str]] = tuple,
     later: Mapping[str, str] = {},
@@ -150,7 +182,7 @@ def render(
     conflict where one side deletes a file and the other changes it. A *later* memory stands before
     the one that it says otherwise.
     """
-    rows = {one.id: _PageFields(one) for one in memories if is_on_page(one)}
+    rows = {one.id: _PageFields(one) for one in lines if is_on_page(one)}
     shown: list[Memory] = _put_later_first(rows, later)  # type: ignore[assignment]
     free_texts = _list_free_texts(present)
     categories = {memory.category for memory in shown}
@@ -176,21 +208,21 @@ def render(
         for name, text in pages.render_topic(file, by_page).items():
             rendered[FOLDER + name] = text
     del rows, shown, files, free_texts, by_page
-    alive = {memory.id for memory in memories if has_line(memory)}
-    newest = knowledge.newest_tombstones(tombstones, alive)
-    shared = (memory for memory in memories if has_line(memory))
-    lines = knowledge.render_lines(shared, settings, newest, _text_times(memories, present))
-    ours = {number(line) for text in lines.values() for line in clean_lines(text)}
+    written = record_lines.render_lines(
+        lines.records(), lines.others(present), settings, present.lines(ARCHIVE)
+    )
+    ours = {number(line) for text in written.values() for line in clean_lines(text)}
     others = [raw for raw in present.lines(KNOWLEDGE) if raw and number(raw) not in ours]
     kept = refused() if others else ()
+    alive = {memory.id for memory in lines} if kept else ()
     unread = []
     for raw in others:
-        record = knowledge.read(raw)
-        if record is None or (raw in kept and record.get("id") not in alive):
+        found = knowledge.read(raw)
+        if found is None or (raw in kept and found.get("id") not in alive):
             unread.append(f"{raw}\n")
     if unread:
-        lines[KNOWLEDGE] += "".join(unread)
-    return rendered | lines
+        written[KNOWLEDGE] += "".join(unread)
+    return rendered | written
 
 
 def _list_free_texts(present: Texts) -> dict[tuple[str, str], list[FreeText]]:
@@ -239,49 +271,3 @@ def _put_later_first(
             placed.setdefault(heir, rows[heir])
         placed.setdefault(id, row)
     return list(placed.values())
-
-
-def list_tombstones(present: Texts) -> list[Record]:
-    found: list[Record] = []
-    for records in _records_with_notes(present).values():
-        last = knowledge.resolve_lines(records)
-        found += [last] if knowledge.is_tombstone(last) else filter(knowledge.is_tombstone, records)
-    return found
-
-
-def _text_times(memories: Iterable[Memory], present: Texts) -> Mapping[str, str]:
-    """Return the times of texts that are older than the last change of their memory, by id."""
-    if not any(knowledge.has_note(raw) for path in LINE_FILES for raw in present.lines(path)):
-        return {}
-    grouped = _records_with_notes(present)
-    resolved = {id: knowledge.resolve_lines(records) for id, records in grouped.items()}
-    return {
-        memory.id: str(resolved[memory.id][knowledge.SAID_AT])
-        for memory in memories
-        if has_line(memory)
-        and knowledge.SAID_AT in resolved.get(memory.id, {})
-        and resolved[memory.id]["content"] == memory.content
-    }
-
-
-def _records_with_notes(present: Texts) -> dict[str, list[Record]]:
-    """Group the archived lines, and live ones with a note, by the id of their memory.
-
-    Only of memories of which one line has a note or is a tombstone: there may be very many others.
-    """
-
-    def lines() -> Iterator[str]:
-        yield from present.lines(ARCHIVE)
-        yield from filter(knowledge.has_note, present.lines(KNOWLEDGE))
-
-    found: dict[str, list[Record]] = {}
-    for raw in lines():
-        if knowledge.has_note(raw) or _TOMBSTONE in raw:
-            record = knowledge.read(raw) or {}
-            found.setdefault(str(record.get("id") or ""), [])
-    found.pop("", None)
-    for raw in lines() if found else ():
-        record = knowledge.read(raw) or {}
-        if str(record.get("id") or "") in found:
-            found[str(record["id"])].append(record)
-    return found

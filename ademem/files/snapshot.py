@@ -9,18 +9,21 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from ademem.core.memory import Category
+from ademem.core.registers import LIVE, conflict_candidates, has_writes_of, join_all
 from ademem.core.text import clean, preview
 from ademem.core.value import Value
 from ademem.files import FOLDER, LINE_FILES, SHEET, knowledge, pages
 from ademem.files.markdown import ListItem, parse_page
+from ademem.files.record_lines import from_line, is_hidden
 from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TypeVar
 
     from ademem.core.memory import Memory
+    from ademem.core.registers import Record
     from ademem.files.review_sheet import Candidate
 
     T = TypeVar("T")
@@ -53,58 +56,111 @@ class PlacedItem(Value):
 class KnowledgeLine:
     """A line of knowledge.jsonl, stored as text to save memory."""
 
-    __slots__ = ("_resolved", "number", "path", "raw")
+    __slots__ = ("number", "path", "raw")
 
-    def __init__(
-        self, path: str, number: int, raw: str, resolved: dict[str, Any] | None = None
-    ) -> None:
-        """Take *resolved* as the record where another line changes its meaning."""
+    def __init__(self, path: str, number: int, raw: str) -> None:
         self.path = path
         self.number = number
         self.raw = raw
-        self._resolved = resolved
 
     @property
-    def record(self) -> dict[str, Any]:
-        return _read_record(self.raw) if self._resolved is None else self._resolved
-
-    def resolved_as(self, record: dict[str, Any]) -> KnowledgeLine:
-        return KnowledgeLine(self.path, self.number, self.raw, record)
-
-    def is_equal(self, other: KnowledgeLine) -> bool:
-        same = self.raw == other.raw and self._resolved is other._resolved is None
-        return same or self.record == other.record
+    def found(self) -> dict[str, Any]:
+        """The object of the line."""
+        return _parse(self.raw)
 
     @property
     def id(self) -> str | None:
         """The memory's id; None for a line by another tool or a person."""
-        id = self.record.get("id")
-        return id if isinstance(id, str) and "sync_id" in self.record else None
+        id = self.found.get("id")
+        return id if isinstance(id, str) and "sync_id" in self.found else None
+
+
+class MemoryLines:
+    """All lines about one memory: of both sides of a merge, or from both files."""
+
+    __slots__ = ("lines",)
+
+    def __init__(self, *lines: KnowledgeLine) -> None:
+        self.lines = lines
 
     @property
-    def is_tombstone(self) -> bool:
-        return knowledge.is_tombstone(self.record)
+    def records(self) -> list[Record]:
+        return [record for line in self.lines if (record := from_line(line.found))]
 
     @property
-    def values(self) -> Values | None:
-        return _values_of_record(self.record)
+    def record(self) -> Record | None:
+        """The state that the lines come to; None for an invalid id."""
+        return join_records(self.records)
 
     @property
-    def raw_values(self) -> Values | None:
-        """The values of the line itself, without the other lines about the memory."""
-        return _values_of_record(_read_record(self.raw))
+    def last(self) -> KnowledgeLine:
+        """The line with a text, if any: a problem is reported there."""
+        return max(self.lines, key=lambda line: (bool(line.found["content"]), line.number))
 
     @property
-    def placed(self) -> PlacedItem | None:
-        """The same as an item of a page; None for a tombstone and for other categories."""
-        values = self.values
-        if values is None or self.is_tombstone:
-            return None
-        title, content, path = (self.record.get(name) for name in ("title", "content", "path"))
-        item = ListItem(
-            line=self.number, title=title, content=str(content), tags=values[3], path=path
+    def is_archived(self) -> bool:
+        record = self.record
+        return record is not None and record.life != LIVE
+
+    @property
+    def values(self) -> frozenset[Values]:
+        """What pages say that were rendered from all lines, or from one that is not outdated."""
+        records = self.records
+        newest = (
+            one
+            for one in records
+            if not any(has_writes_of(other, one) for other in records if other is not one)
         )
-        return PlacedItem(path=self.path, category=values[0], item=item)
+        joined = join_records(records)
+        found = map(values_of_record, (*newest, *([joined] if joined else ())))
+        return frozenset(filter(None, found))
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """The texts, also those that wait for a decision, as items of pages are compared."""
+        return frozenset(
+            " ".join(text.split()) for record in self.records for text, _ in record.texts.values()
+        )
+
+    @property
+    def losing_texts(self) -> frozenset[str]:
+        """The texts that wait for a decision."""
+        record = self.record
+        found = conflict_candidates(record) if record else ()
+        return frozenset(" ".join(one.content.split()) for one in found)
+
+    @property
+    def needs_no_item(self) -> bool:
+        """True if it lives though a line says that it was archived, or has an elder one's text."""
+        if any(is_hidden(line.found) for line in self.lines):
+            return True
+        archived = any(record.life != LIVE for record in self.records)
+        return archived and not self.is_archived
+
+    @property
+    def placed(self) -> Iterator[PlacedItem]:
+        """The lines as items of a page."""
+        for line, record in zip(self.lines, self.records, strict=False):
+            if record.texts and record.life == LIVE and record.value("category"):
+                content, title = record.text
+                item = ListItem(
+                    line=line.number,
+                    title=title,
+                    content=content,
+                    tags=record.items("tags"),
+                    path=record.value("path"),
+                )
+                category = Category(record.value("category"))
+                yield PlacedItem(path=line.path, category=category, item=item)
+
+    def is_equal(self, other: MemoryLines | None) -> bool:
+        return other is not None and {one.raw for one in self.lines} == {
+            one.raw for one in other.lines
+        }
+
+
+def join_records(records: Iterable[Record]) -> Record | None:
+    return next(iter(join_all(records).values()), None)
 
 
 class Offer(Value):
@@ -126,12 +182,8 @@ class Snapshot(Value):
     """Items by the id of their memory; a merge without our driver can leave two with one id."""
     unnamed: Iterable[PlacedItem] = ()
     """Items that a person added; parsed anew at each iteration."""
-    lines: dict[str, KnowledgeLine] = {}
-    """The newest line of each memory, by its id."""
-    lost: dict[str, KnowledgeLine] = {}
-    """Lines with another text than the newer line or the tombstone of their memory, by its id."""
-    survived: frozenset[str] = frozenset()
-    """Ids of memories whose line is newer than their tombstone."""
+    lines: dict[str, MemoryLines] = {}
+    """The lines of each memory, by its id."""
     foreign: tuple[KnowledgeLine, ...] = ()
     """Lines without an id of ours."""
     sheet: dict[str, Offer] = {}
@@ -276,18 +328,6 @@ def snapshot(texts: Texts, cache: ParseCache | None = None) -> Snapshot:
                 paths_by_id[id] = (*paths_by_id[id], path) if id in paths_by_id else here
             with_unnamed += [path] if page.has_unnamed else []
             beyond += page.oversized
-    lines: dict[str, KnowledgeLine] = {}
-    lost: dict[str, KnowledgeLine] = {}
-    survived: set[str] = set()
-    for id, found_lines in lines_by_id.items():
-        line = lines[id] = _resolve(found_lines)
-        if len(found_lines) > 1:
-            lives = [one for one in found_lines if not one.is_tombstone]
-            others = [one for one in lives if one.record["content"] != line.record["content"]]
-            if others:
-                lost[id] = _newest(others)
-            if not line.is_tombstone and len(lives) < len(found_lines):
-                survived.add(id)
 
     def each_unnamed() -> Iterator[PlacedItem]:
         for path in with_unnamed:
@@ -306,9 +346,7 @@ def snapshot(texts: Texts, cache: ParseCache | None = None) -> Snapshot:
     return Snapshot(
         placed=_PlacedById(paths_by_id, lambda path: cache.items(path, texts)),
         unnamed=_Repeatable(each_unnamed) if with_unnamed else (),
-        lines=lines,
-        lost=lost,
-        survived=frozenset(survived),
+        lines={id: MemoryLines(*lines) for id, lines in lines_by_id.items()},
         foreign=tuple(foreign),
         sheet=offers,
         proposed=_Repeatable(each_proposed) if proposes else (),
@@ -341,7 +379,7 @@ def _too_long(path: str, number: int, size: int, most: int) -> Problem:
 
 
 @lru_cache(maxsize=64)
-def _read_record(raw: str) -> dict[str, Any]:
+def _parse(raw: str) -> dict[str, Any]:
     return knowledge.read(raw) or {}
 
 
@@ -354,12 +392,12 @@ def _normalize(
     return (category, squeeze(title), squeeze(content), tags, squeeze(path))
 
 
-def _values_of_record(record: Mapping[str, Any]) -> Values | None:
-    category, tags = record.get("category"), record.get("tags") or ()
-    if category not in set(Category):
+def values_of_record(record: Record) -> Values | None:
+    category, (content, title) = record.value("category"), record.text
+    if category is None or not record.texts:
         return None
-    title, content, path = record.get("title"), str(record.get("content")), record.get("path")
-    return _normalize(Category(category), title, content, tuple(map(str, tags)), path)
+    tags, path = record.items("tags"), record.value("path")
+    return _normalize(Category(category), title, content, tags, path)
 
 
 def values_of(memory: Memory) -> Values:
@@ -437,16 +475,3 @@ def _parse_lines(
                 line = KnowledgeLine(path, number, line.raw if line else raw)
                 known[line.raw] = line
             yield line
-
-
-def _newest(lines: Sequence[KnowledgeLine]) -> KnowledgeLine:
-    """Return the newest line; of two equally new the later one."""
-    return max(reversed(lines), key=lambda line: knowledge.age(line.record))
-
-
-def _resolve(lines: Sequence[KnowledgeLine]) -> KnowledgeLine:
-    """Return the newest line, with the record that all lines together come to."""
-    if len(lines) == 1 and knowledge.WAS not in lines[0].record:
-        return lines[0]
-    newest, record = _newest(lines), knowledge.resolve_lines([line.record for line in lines])
-    return newest if record == newest.record else newest.resolved_as(record)

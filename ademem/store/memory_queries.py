@@ -11,7 +11,6 @@ from ademem.store.existence import ARRIVED, CLAIMED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable, Iterator
     from typing import Any, Literal
 
@@ -56,29 +55,6 @@ def live_by_text(
     home = "" if not scope else " and scope = :scope and scope_owner_id is :owner"
     return memories.find(
         store, f"dedupe_key = :key{home} and {LIVE}", key=dedupe_key, scope=scope, owner=owner
-    )
-
-
-def live_shared_by_text(store: Store, dedupe_key: str, except_id: str) -> Memory | None:
-    """Another live memory of the project, of no owner, with this text."""
-    found = memories.find(
-        store,
-        "dedupe_key = :key and id <> :id and scope = 'project' and ifnull(scope_owner_id, '') = ''"
-        f" and {LIVE}",
-        key=dedupe_key,
-        id=except_id,
-    )
-    return _first(found)
-
-
-def live_by_key_range(store: Store, first: str, end: str) -> list[Memory]:
-    """Live memories of the project whose dedupe key is *first* or later, and before *end*."""
-    return memories.find(
-        store,
-        "scope = 'project' and ifnull(scope_owner_id, '') = ''"
-        f" and dedupe_key >= :first and dedupe_key < :end and {LIVE}",
-        first=first,
-        end=end,
     )
 
 
@@ -381,12 +357,15 @@ def feedback(store: Store, source_type: str, limit: int) -> list[Memory]:
     )
 
 
-def each_line(store: Store) -> Iterator[Memory]:
-    """Memories of the project that `knowledge.jsonl` may have, oldest first, one by one."""
-    return memories.each(
-        store,
-        "scope = 'project' and (status = 'promoted' or knowledge_key is not null)",
-        "order by created_at, id",
+def each_line(store: Store) -> Iterator[dict[str, Any]]:
+    """Rows of the project that `knowledge.jsonl` may have, oldest first, one by one."""
+    return map(
+        memories.columns,
+        store.db.execute(
+            "select * from unified_memories where project_id = ? and scope = 'project'"
+            " and (status = 'promoted' or knowledge_key is not null) order by created_at, id",
+            (store.project_id,),
+        ),
     )
 
 
@@ -396,30 +375,23 @@ def each_project_candidate(store: Store) -> Iterator[Memory]:
     )
 
 
-def update_stamps(store: Store, ids: Iterable[str]) -> dict[str, str]:
-    """`updated_at` by id, of the memories that are there."""
-    rows = store.db.execute(
-        "select id, updated_at from unified_memories where id in (select value from json_each(?))",
-        (array(ids),),
+def existing(store: Store, ids: Iterable[str]) -> set[str]:
+    """Those of the ids that a memory has."""
+    query = "select id from main.unified_memories where id in (select value from json_each(?))"
+    return {row[0] for row in store.db.execute(query, (array(ids),))}
+
+
+def removed_lines(store: Store) -> Iterator[dict[str, Any]]:
+    """Rows of the project that were knowledge and are not live, one by one."""
+    return map(
+        memories.columns,
+        store.db.execute(
+            "select * from unified_memories where project_id = ? and scope = 'project'"
+            " and (promoted_at is not null or knowledge_key is not null)"
+            f" and quarantine_reason is null and not ({LIVE})",
+            (store.project_id,),
+        ),
     )
-    return {row[0]: row[1] for row in rows}
-
-
-def removed_lines(store: Store) -> list[sqlite3.Row]:
-    """Project memories that were knowledge and are not live.
-
-    Each with id, sync id, updated_at, category, created_at, content, deleted_at, revision count,
-    branch and successor.
-    """
-    rows = store.db.execute(
-        "select id, sync_id, updated_at, category, created_at, content, deleted_at, revision_count,"
-        " source_branch, superseded_by from unified_memories"
-        " where project_id = ? and scope = 'project'"
-        " and (promoted_at is not null or knowledge_key is not null)"
-        f" and quarantine_reason is null and not ({LIVE})",
-        (store.project_id,),
-    )
-    return rows.fetchall()
 
 
 def match_any_word(store: Store, words: Iterable[str], limit: int) -> list[str]:
@@ -443,11 +415,6 @@ def is_id_used(store: Store, id: str, sync_id: str) -> bool:
         {"id": id, "sync_id": sync_id},
     ).fetchone()
     return bool(row[0])
-
-
-def set_dedupe_key(store: Store, id: str, key: str) -> None:
-    """Change the key alone, without a revision; raises IntegrityError where another has it."""
-    store.db.execute("update main.unified_memories set dedupe_key = ? where id = ?", (key, id))
 
 
 def shown_in_session(store: Store, session_id: str | None, most: int) -> list[Memory]:

@@ -254,7 +254,7 @@ def _without_topic(memory: Memory) -> Memory:
 def _live(store: Store, where: str, key: str | None, memory: Memory) -> list[Memory]:
     rows = store.db.execute(
         "select * from main.unified_memories where project_id = ? and scope = 'project'"
-        f" and {LIVE} and {where} and id <> ?",
+        f" and ifnull(scope_owner_id, '') = '' and {LIVE} and {where} and id <> ?",
         (store.project_id, key, memory.id),
     )
     return memories.from_rows(rows)
@@ -353,7 +353,11 @@ def _show_candidates(
     """Keep a row for each text that lost, until somebody decides on it; it is no record."""
     candidates = registers.conflict_candidates(record) if record else []
     if known:
-        _drop_candidates(store, known, {one.id for one in candidates})
+        shown_alike = record and all(
+            known.value(name) == record.value(name) for name in ("category", "path")
+        )
+        kept = {one.id for one in candidates} if shown_alike else frozenset[str]()
+        _drop_candidates(store, known, kept)
     for one in candidates:
         if memories.raw_row(store.db, one.id) is None and read(store, one.id) is None:
             memory = memories.get(store, one.memory_id)
@@ -397,9 +401,11 @@ def _drop_candidates(store: Store, record: Record, but: Container[str]) -> None:
 def withdraw(store: Store, key: str, id: str) -> bool:
     """Delete a candidate that nobody has decided on, as the memory *id* is to say its text."""
     query = (
-        "select id from main.unified_memories where dedupe_key = ? and id <> ? and source_type = ?"
+        "select id from main.unified_memories where project_id = ? and scope = 'project'"
+        f" and ifnull(scope_owner_id, '') = '' and {LIVE} and dedupe_key = ? and id <> ?"
+        " and source_type = ?"
     )
-    found = store.db.execute(query, (key, id, MERGE)).fetchall()
+    found = store.db.execute(query, (store.project_id, key, id, MERGE)).fetchall()
     return any(_delete_derived(store, row[0]) for row in found)
 
 

@@ -35,6 +35,8 @@ TARGET = "sync/"
 """Prefix of the names of enrolled targets in `store_values`."""
 _CONFIRMING = ("merge", "revise", "edit")
 """Operations that confirm the text of a memory."""
+BRANCH = "branch"
+"""Operation that follows the branches of git, which each store does for itself."""
 _ARCHIVED = (registers.ARCHIVED, registers.REJECTED)
 
 
@@ -106,7 +108,7 @@ def of_changed(store: Store, before: Row, after: Row, operation: str, now: datet
     record = record_of_row(before)
     if record is None:  # the first decision on a conflict candidate
         return of_new(tick(store, now))
-    if changed or confirms:
+    if (changed and operation != BRANCH) or confirms:
         stamp = tick(store, now, above=record.last_stamp)
         record = registers.write(record, changed, stamp, confirms=confirms)
     return dump(record, after)

@@ -8,7 +8,7 @@ import re
 from itertools import islice
 
 from ademem.core import confined, git
-from ademem.core.memory import MAX_TITLED_BYTES, Category
+from ademem.core.memory import MAX_TITLED_BYTES, Category, Status
 from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings
 from ademem.core.text import unique
@@ -19,7 +19,6 @@ from ademem.files import (
     INDEX,
     LINE_FILES,
     SHEET,
-    knowledge,
     project_brief,
     rendering,
 )
@@ -225,7 +224,7 @@ def wrong_lines(subject: Subject) -> Iterator[Problem]:
                 message = f"has a wrong {', '.join(wrong)}" if wrong else None
                 if scope != "project":
                     message = f"is of the scope {scope!r}; only memories of the project belong here"
-                elif not wrong and not knowledge.is_tombstone(record):
+                elif not wrong and record.get("status") != Status.ARCHIVED:
                     message = known.check(record["id"])
             except (ValueError, KeyError, TypeError, RecursionError):
                 message = "is not an object with " + ", ".join(FIELD_TYPES)

@@ -4,34 +4,37 @@ from __future__ import annotations
 
 from functools import cache
 
+from ademem.core.registers import candidate_name
 from ademem.core.value import Value, replace
 from ademem.files import SHEET
-from ademem.files.knowledge import losing_id
 from ademem.files.markdown import ListItem
-from ademem.files.snapshot import KnowledgeLine, Offer, PlacedItem, Snapshot, values_of
+from ademem.files.snapshot import (
+    KnowledgeLine,
+    MemoryLines,
+    Offer,
+    PlacedItem,
+    Snapshot,
+    values_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
     from ademem.core.memory import Memory
     from ademem.sync.git_history import MergeArtefacts
 
 
+CANDIDATE_ID_CHARS = 12
+
+
 class ChangedLine(Value):
     """A line about a memory is new or changed."""
 
     id: str
-    line: KnowledgeLine
-    before: KnowledgeLine | None
-
-
-class ConcurrentLine(Value):
-    """A line that lost: its memory was archived, or changed by another line, at the same time."""
-
-    line: KnowledgeLine
-    newer: KnowledgeLine
+    lines: MemoryLines
+    before: MemoryLines | None
 
 
 class ForeignLine(Value):
@@ -52,7 +55,7 @@ class RemovedItem(Value):
     """An item or a line was removed."""
 
     id: str
-    before: PlacedItem | KnowledgeLine
+    before: PlacedItem | MemoryLines
 
 
 class AddedItem(Value):
@@ -80,7 +83,6 @@ class RefusedCandidate(Value):
 
 Difference = (
     ChangedLine
-    | ConcurrentLine
     | ForeignLine
     | EditedItem
     | RemovedItem
@@ -97,26 +99,27 @@ def find_differences(
 
     *artefacts* splits items that git combined where it merged without our driver.
     """
-    for id, line in now.lost.items():
-        yield ConcurrentLine(line=line, newer=now.lines[id])
-    for id, line in sorted(now.lines.items(), key=lambda pair: not pair[1].is_tombstone):
+    for id, lines in now.lines.items():
         known = before.lines.get(id)
-        if known is None or not known.is_equal(line):
-            yield ChangedLine(id=id, line=line, before=known)
+        if not lines.is_equal(known):
+            yield ChangedLine(id=id, lines=lines, before=known)
     known_lines = {line.raw for line in before.foreign}
     yield from (ForeignLine(line=line) for line in now.foreign if line.raw not in known_lines)
 
     @cache
     def contents() -> frozenset[str]:
-        """Return the texts that lines have for live memories."""
-        every = (line for lines in (now.lines, now.lost) for line in lines.values())
-        values = (line.values for line in every if not line.is_tombstone)
-        return frozenset(one[2] for one in values if one)
+        """Return the texts of all lines."""
+        return frozenset(text for lines in now.lines.values() for text in lines.texts)
 
     @cache
     def losing_ids() -> frozenset[str]:
         """Return the ids of texts that lost once and are those of their memories by now."""
-        return frozenset(losing_id(id, line.record["content"]) for id, line in now.lines.items())
+        records = ((id, lines.record) for id, lines in now.lines.items())
+        return frozenset(
+            candidate_name(id, record.text[0])[:CANDIDATE_ID_CHARS]
+            for id, record in records
+            if record
+        )
 
     for id, items in now.placed.items():
         for one in _find_edits(id, items, before, now, artefacts):
@@ -124,20 +127,20 @@ def find_differences(
                 yield one
     removed = set()
     for id in before.placed:  # a missing file is written again, so that it removes nothing
-        if id in now.placed or id in now.survived:
+        if id in now.placed or (id in now.lines and now.lines[id].needs_no_item):
             continue
         items = before.placed[id]
         if all(item.path in now.read for item in items):
             removed.add(id)
             yield RemovedItem(id=id, before=items[0])
-    for id, line in before.lines.items():  # its page may be gone with its last item
-        present = id in now.lines or id in now.placed or id in removed or line.is_tombstone
-        if not present and line.path in now.read and id not in losing_ids():
-            yield RemovedItem(id=id, before=line)
+    for id, lines in before.lines.items():  # its page may be gone with its last item
+        present = id in now.lines or id in now.placed or id in removed
+        if not present and lines.last.path in now.read and not lines.is_archived:
+            yield RemovedItem(id=id, before=lines)
     for id, offer in now.sheet.items():
         earlier = before.sheet.get(id)
         in_lines = now.lines.get(id) if earlier is None else None
-        has_line = in_lines is not None and in_lines.values == offer.placed.values
+        has_line = in_lines is not None and offer.placed.values in in_lines.values
         if not offer.ticked and (has_line or id in losing_ids()):
             continue
         if earlier is None or (earlier.values, earlier.ticked) != (offer.values, offer.ticked):
@@ -183,22 +186,20 @@ def _find_edits(
     artefacts: MergeArtefacts | None,
 ) -> Iterator[EditedItem | AddedItem]:
     earlier = next(iter(before.placed.get(id, ())), None)
-    line, line_before = now.lines.get(id), before.lines.get(id)
-    known = {earlier.values if earlier else None}
-    known |= {line.values, line.raw_values} if line else set()
+    lines, lines_before = now.lines.get(id), before.lines.get(id)
+    known = {earlier.values if earlier else None} | (lines.values if lines else set())
     edited = tuple(item for item in items if item.values not in known)
     if edited and artefacts:
         parts = (part for item in items for part in artefacts.split(item))
         items = tuple({part.values: part for part in parts}.values())
         edited = tuple(item for item in items if item.values not in known)
     # A new or changed line is more reliable than several items.
-    line_is_new = line is not None and (line_before is None or not line_before.is_equal(line))
-    other_lines: Container[str] = before.lines if len(items) == 1 else ()
-    edited = tuple(
-        item
-        for item in edited
-        if (name := losing_id(id, item.item.content)) not in now.lines or name in other_lines
-    )
+    line_is_new = lines is not None and not lines.is_equal(lines_before)
+    if edited and lines:  # a page may still have a text that lost
+        lost = lines.losing_texts
+        if len(items) == 1 and lines_before:
+            lost -= lines_before.losing_texts
+        edited = tuple(item for item in edited if item.values[2] not in lost)
     if len(items) > 1 and edited == items and not line_is_new:  # merge them as the driver does
         from ademem.sync.merging import merge_items
 
@@ -207,7 +208,7 @@ def _find_edits(
         for item in edited[1:]:
             merged = merge_items(base, merged, (replace(item.item, line=0),))
         edited = items = tuple(replace(edited[0], item=one) for one in merged)
-    archived = line_is_new and line is not None and line.is_tombstone
+    archived = line_is_new and lines is not None and lines.is_archived
     all_edited = len(edited) == len(items) and not (len(items) > 1 and line_is_new)
     if edited and all_edited and not archived:
         yield EditedItem(id=id, now=edited[0], before=earlier)

@@ -7,11 +7,12 @@ import re
 
 from ademem.core import git
 from ademem.core.repository import branch, commit, git_root
+from ademem.core.text import number
 from ademem.core.value import Value
 from ademem.files import FOLDER
 from ademem.files.branches import read_trees
 from ademem.files.snapshot import is_imported, snapshot
-from ademem.files.texts import Texts
+from ademem.files.texts import Texts, clean_line
 from ademem.store.runtime import filed
 from ademem.sync.tracked_files import fingerprint, load_fingerprints, present_text
 
@@ -42,6 +43,8 @@ class GitHistory(Value):
     """True without commits in between: all differences are edits in this work tree."""
     touched: frozenset[str] = frozenset()
     """Ids of the memories that these commits changed; none when history diverged."""
+    removed: frozenset[int] = frozenset()
+    """The numbers of lines that these commits removed."""
     since: str = ""
     """The range of these commits; empty when history diverged."""
     agreed: str | None = None
@@ -61,6 +64,10 @@ class GitHistory(Value):
         The checkout of another branch makes differences, too, and is no edit.
         """
         return self.by_hand or id in self.touched
+
+    def has_left(self, lines: Iterable[str]) -> bool:
+        """Return True if one of these lines was removed or changed here, or by a commit."""
+        return self.by_hand or any(number(line) in self.removed for line in lines)
 
     def has_file_change(self, path: str) -> bool:
         """Return True if the file was changed here, or by one of the commits."""
@@ -164,6 +171,7 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
     shown = ("--patch", "--unified=0", "--format=%x00%H%x00%an")
     patches = git.text(root, "log", *shown, commits, "--", FOLDER)
     commits_of: dict[str, tuple[str, ...]] = {}
+    removed: set[int] = set()
     authors: dict[str, str] = {}
     last_author = sha = author = ""
     for line in patches.split("\n"):
@@ -175,10 +183,13 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
             if commits_of.get(id, ())[-1:] != (sha,):
                 commits_of[id] = (*commits_of.get(id, ()), sha)
             authors.setdefault(id, author)
+            if line[0] == "-":
+                removed.add(number(clean_line(line[1:])))
     return GitHistory(
         root=root,
         by_hand=False,
         touched=frozenset(commits_of),
+        removed=frozenset(removed),
         since=commits,
         agreed=earlier,
         commits_of=commits_of,
@@ -323,9 +334,9 @@ class MergeArtefacts:
 
     def _current(self, id: str) -> dict[Values, PlacedItem]:
         """Return the versions of the base and of the lines."""
-        lines = (self._now.lines.get(id), self._now.lost.get(id))
-        items = (*self._before.placed.get(id, ()), *(line.placed for line in lines if line))
-        return {item.values: item for item in items if item}
+        lines = self._now.lines.get(id)
+        items = (*self._before.placed.get(id, ()), *(lines.placed if lines else ()))
+        return {item.values: item for item in items}
 
     def _of(self, id: str) -> Versions:
         if self._by_id is None:

@@ -13,16 +13,14 @@ from collections import Counter
 from contextlib import suppress
 
 from ademem.core import confined
-from ademem.core.clock import timedelta
 from ademem.core.memory import Draft, Trust
 from ademem.core.project import import_path
-from ademem.core.text import counted, dedupe_key, sha256_hex
+from ademem.core.text import counted, sha256_hex
 from ademem.core.value import Value, replace
 from ademem.files.snapshot import is_imported
 from ademem.files.texts import Problem
 from ademem.guard.injection import instruction_in, order_of
-from ademem.store import jobs, ledger, memories, memory_queries, transitions
-from ademem.store.memories import Change
+from ademem.store import ledger, memories, memory_queries, stamps, transitions
 from ademem.store.transitions import Act, CannotDo
 from ademem.sync.tracked_files import paths_of
 
@@ -34,11 +32,11 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.core.project import Project
+    from ademem.core.registers import Record
     from ademem.core.settings import GateSettings
     from ademem.files.branches import Place
     from ademem.files.snapshot import PlacedItem
     from ademem.store import Store
-    from ademem.sync.differences import Difference
     from ademem.sync.git_history import GitHistory
     from ademem.sync.provenance import Provenance, Source
     from ademem.sync.tracked_files import MergeBase
@@ -52,12 +50,6 @@ NAMED_FILES = 5
 PART_BYTES = 1 << 20
 NO_LIMIT = 1 << 40
 PAUSE_S = 0.02
-
-LEAST = timedelta(milliseconds=1)
-"""The least difference between an act and the one it follows."""
-
-_FREED = "in between"
-"""The beginning of the dedupe key of a memory whose text is about to change."""
 
 
 class ImportReport(Value):
@@ -122,8 +114,6 @@ class ImportContext:
         self.problems: list[Problem] = []
         self.ignored: list[Problem] = []
         """Problems that count as imported without an effect, so that they are reported once."""
-        self.later: list[Difference] | None = []
-        """Differences that wait for the others; None once these are imported."""
 
     def continue_as(self, event: str) -> None:
         """Make further changes part of this act."""
@@ -179,43 +169,9 @@ class ImportContext:
         transitions.edit(known.id, self.act_of(source), self.settings, **changes)
         self.note("edited", known.id)
 
-    def archive(self, known: Memory, at: datetime, **changes: Any) -> None:
-        """Archive the memory at the time when it was archived elsewhere."""
-        act = self.act
-        change = Change(operation="archive", actor=act.actor, at=act.now, event_id=self.event)
-        fields = transitions.archived() | {"updated_at": at}
-        memories.put_back(act.store, replace(known, **fields, **changes), change)
-        jobs.follow(act.store, act.now)
-        if known.live:
-            self.note("archived", known.id)
-
-    def free_keys(self, waiting: Iterable[Difference]) -> None:
-        """Free the dedupe keys of texts about to change: memories may have exchanged theirs."""
-        for difference in waiting:
-            known = self.find(getattr(difference, "id", None))
-            if known and known.live:
-                self.free_key(known)
-
-    def free_key(self, known: Memory) -> None:
-        memory_queries.set_dedupe_key(self.act.store, known.id, f"{_FREED} {known.id}")
-
-    def restore_keys(self) -> None:
-        """Restore dedupe keys that this import or an earlier one freed and did not need."""
-        first, end = f"{_FREED} ", f"{_FREED}!"
-        for known in memory_queries.live_by_key_range(self.act.store, first, end):
-            self.restore_key(known.id)
-
-    def restore_key(self, id: str) -> None:
-        import sqlite3  # it loads datetime
-
-        known, store = self.find(id), self.act.store
-        if known and known.dedupe_key.startswith(_FREED):
-            key = dedupe_key(known.content, known.topic_key)
-            try:
-                memory_queries.set_dedupe_key(store, known.id, key)
-            except sqlite3.IntegrityError:  # between two batches another memory got the same text
-                heir = memory_queries.live_by_text(store, key)[0]
-                self.archive(known, heir.updated_at + LEAST, superseded_by=heir.id)
+    def tick(self, known: Record) -> str:
+        """Return the stamp of a change of the record that was made in the files."""
+        return stamps.tick(self.act.store, self.act.now, above=known.last_stamp)
 
     def earlier_texts(self, id: str) -> list[str]:
         rows = memories.revisions(self.act.store, id)
@@ -246,10 +202,6 @@ class Progress:
         """The act of all batches."""
         self.done = 0
         """Changes processed."""
-        self.late_done = 0
-        """Changes processed that had to wait for the others."""
-        self.late: set[int] = set()
-        """Numbers of changes that wait for the others."""
         self.changed: dict[str, list[str]] = {}
         """Ids of memories by kind of change."""
         self.problems: list[Problem] = []
@@ -274,30 +226,24 @@ class Progress:
         for line in record if record and record[0].get("plan") == plan else ():
             files.update(line.get("files", {}))
             self.done += line.get("done", 0)
-            self.late_done += line.get("late_done", 0)
-            self.late |= set(line.get("late", ()))
             self.problems += [
                 Problem(path=path, line=number, message=message)
                 for path, number, message in line.get("problems", ())
             ]
         head = {"plan": plan, "event": self.event, "waiting": dict(waiting)}
-        so_far = _batch(
-            files, self.done, sorted(self.late), self.late_done, self.changed, self.problems
-        )
+        so_far = _batch(files, self.done, self.changed, self.problems)
         text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in (head, so_far))
         confined.write_text(self._project.root, import_path(self._project), text)
 
     def add_batch(
         self,
         done: Mapping[str, int],
-        late: Iterable[int],
-        late_done: int,
         changed: Mapping[str, list[str]],
         problems: list[Problem],
     ) -> None:
         """Record a batch; *done* counts its changes by file."""
         count = sum(done.values())
-        line = _batch(done, count, list(late), late_done, changed, problems)
+        line = _batch(done, count, changed, problems)
         data = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
         confined.append_line(self._project.root, import_path(self._project), data, NO_LIMIT)
         self.done += count
@@ -317,16 +263,12 @@ class Progress:
 def _batch(
     files: Mapping[str, int],
     done: int,
-    late: list[int],
-    late_done: int,
     changed: Mapping[str, list[str]],
     problems: Iterable[Problem],
 ) -> dict[str, Any]:
     return {
         "files": dict(files),
         "done": done,
-        "late": late,
-        "late_done": late_done,
         "changed": dict(changed),
         "problems": [[it.path, it.line, it.message] for it in problems],
     }

@@ -18,7 +18,7 @@ from ademem.files import KNOWLEDGE, LINE_FILES, SHEET, project_brief
 from ademem.files.branches import Place, follow_branches
 from ademem.files.project_brief import BadCore
 from ademem.files.snapshot import (
-    KnowledgeLine,
+    MemoryLines,
     ParseCache,
     PlacedItem,
     conflict_problems,
@@ -34,7 +34,6 @@ from ademem.sync import item_importer
 from ademem.sync.differences import (
     AddedItem,
     ChangedLine,
-    ConcurrentLine,
     EditedItem,
     ForeignLine,
     RefusedCandidate,
@@ -314,13 +313,6 @@ def _import_at_once(
             if deadline:
                 deadline.check()
             _apply(difference, context)
-        later, context.later = context.later or [], None
-        context.free_keys(later)
-        for difference in later:
-            if deadline:
-                deadline.check()
-            _apply(difference, context)
-        context.restore_keys()
 
 
 def _import_in_batches(
@@ -333,44 +325,18 @@ def _import_in_batches(
     """Import in batches, each one transaction, with its progress recorded after it.
 
     A batch that is done again after a kill in between changes nothing, as the store has it already.
-    Differences that wait for the others follow them, by the same rules as in one transaction.
     """
     store = context.act.store
     progress.begin(name, waiting, context.event)
     context.continue_as(progress.event)
-    late: list[Difference] = []
-    left = enumerate(plan())
-    for number, difference in islice(left, progress.done):
-        if number in progress.late:
-            late.append(difference)
+    left = islice(plan(), progress.done, None)
     while batch := list(islice(left, BATCH)):
-        numbers = []
         with store.transaction():
-            for number, difference in batch:
+            for difference in batch:
                 _apply(difference, context)
-                if context.later:
-                    numbers.append(number)
-                    late += context.later
-                    context.later = []
-        done = Counter(_position(difference)[0] for _, difference in batch)
-        progress.add_batch(done, numbers, 0, *context.pop_results())
+        done = Counter(_position(difference)[0] for difference in batch)
+        progress.add_batch(done, *context.pop_results())
         progress.pause()
-    context.later = None
-    late_batches = [
-        late[start : start + BATCH] for start in range(progress.late_done, len(late), BATCH)
-    ]
-    for waited in late_batches:
-        with store.transaction():
-            context.free_keys(waited)
-        progress.pause()
-    for waited in late_batches:
-        with store.transaction():
-            for difference in waited:
-                _apply(difference, context)
-        progress.add_batch({}, (), len(waited), *context.pop_results())
-        progress.pause()
-    with store.transaction():
-        context.restore_keys()
     context.done, context.problems = progress.changed, progress.problems
 
 
@@ -378,7 +344,7 @@ def _apply(difference: Difference, context: ImportContext) -> None:
     try:
         with context.act.store.savepoint():
             try:
-                if isinstance(difference, ChangedLine | ConcurrentLine | ForeignLine):
+                if isinstance(difference, ChangedLine | ForeignLine):
                     from ademem.sync import line_importer  # edits of pages do not need it
 
                     return line_importer.import_difference(difference, context)
@@ -393,12 +359,9 @@ def _apply(difference: Difference, context: ImportContext) -> None:
 
 def _position(difference: Difference) -> tuple[str, int]:
     match difference:
-        case (
-            ChangedLine(line=line)
-            | ConcurrentLine(line=line)
-            | ForeignLine(line=line)
-            | RemovedItem(before=KnowledgeLine() as line)
-        ):
+        case ChangedLine(lines=lines) | RemovedItem(before=MemoryLines() as lines):
+            return lines.last.path, lines.last.number
+        case ForeignLine(line=line):
             return line.path, line.number
         case (
             EditedItem(now=placed)

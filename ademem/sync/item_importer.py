@@ -8,7 +8,7 @@ from ademem.core.clock import parse
 from ademem.core.memory import Draft, Origin, Status, Trust
 from ademem.core.value import replace
 from ademem.files import SHEET
-from ademem.files.snapshot import values_of
+from ademem.files.snapshot import MemoryLines, values_of
 from ademem.files.texts import Problem
 from ademem.guard.injection import order_in, order_of
 from ademem.store import memories, memory_queries, transitions
@@ -67,10 +67,15 @@ def _apply_edit(difference: EditedItem, context: ImportContext) -> None:
 
 def _apply_removal(difference: RemovedItem, context: ImportContext) -> None:
     """Archive the memory, unless it was changed after the version that was removed."""
-    known = context.find(difference.id)
-    unchanged = known and known.live and difference.before.values == values_of(known)
-    if known and unchanged and context.history.has_change(known.id):
-        source = context.provenance.of(difference.before.path, known.id)
+    known, before = context.find(difference.id), difference.before
+    if known is None or not known.live or not context.history.has_change(known.id):
+        return
+    if isinstance(before, MemoryLines):
+        versions, path = before.values, before.last.path
+    else:
+        versions, path = frozenset((before.values,)), before.path
+    if values_of(known) in versions:
+        source = context.provenance.of(path, known.id)
         transitions.archive(known.id, context.act_of(source))
         context.note("archived", known.id)
 

@@ -1,28 +1,29 @@
-"""Three-way merge of a tracked file by memory and field; the order of sides does not matter.
+"""Merge of a tracked file by git's driver; the order of sides does not matter.
 
-Of a page, an item that one side deleted and the other changed stays; of two texts, both. Lines have
-the time of their last change, which decides between two of them.
+Lines are joined. Of a page, an item that one side deleted and the other changed stays; of two
+texts, both.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from itertools import product
 
+from ademem.core.registers import join_all
 from ademem.core.value import replace
-from ademem.files import INDEX, SHEET, knowledge
+from ademem.files import INDEX, SHEET, knowledge, record_lines
 from ademem.files.markdown import NOTHING, FreeText, ListItem, parse_items, render_item
 from ademem.files.pages import free_texts_of, page_head, regions_of, replace_regions
 from ademem.files.review_sheet import Candidate, Sheet, parse_sheet, render_sheet
 from ademem.files.texts import clean_lines
+from ademem.sync.rewinding import restamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-    from typing import Any, TypeVar
+    from collections.abc import Hashable, Iterator
+    from typing import TypeVar
 
-    from ademem.files.knowledge import Record
+    from ademem.core.registers import Record
 
     Variants = tuple[ListItem, ...]
     Key = TypeVar("Key", bound=Hashable)
@@ -31,8 +32,6 @@ CONFLICT = "conflict"
 """The tag of a losing text."""
 
 _ITEM_FIELDS = ("title", "content", "tags", "path")
-_EARLIER = ("created_at", "ts")
-"""Fields of which the earlier value counts."""
 
 
 def merge_versions(path: str, base: str, ours: str, theirs: str) -> str:
@@ -189,128 +188,33 @@ def _content_of(item: ListItem) -> tuple[str, ...]:
 
 
 def merge_lines(*versions: str) -> str:
-    """Merge base, ours and theirs, oldest memory first."""
-    base, ours, theirs = (_records_by_name(text) for text in versions)
-    kept: dict[str, Record] = {}
-    losers: list[Record] = []
-    for name in base.keys() | ours.keys() | theirs.keys():
-        for record in _merge_record(base.get(name), ours.get(name), theirs.get(name)):
-            if name in kept:
-                losers.append(record)
-            else:
-                kept[name] = record
-    for lost in losers:
-        kept.setdefault(_record_name(lost), lost)
-    unread = three_way(
-        *(
-            {raw for raw in clean_lines(text) if raw and knowledge.read(raw) is None}
-            for text in versions
-        )
-    )
-    ordered = sorted(kept.values(), key=_record_order)
-    return "".join(map(knowledge.line, ordered)) + "".join(f"{raw}\n" for raw in sorted(unread))
+    """Join the lines of ours and theirs; the base tells which of them were removed."""
+    base, ours, theirs = map(_records_of, versions)
+    joined: dict[str, Record] = {}
+    for id in ours.keys() | theirs.keys():
+        before = base.get(id)
+        sides = [side[id] for side in (ours, theirs) if id in side]
+        if len(sides) == 2 or before != sides[0]:
+            joined |= join_all(restamp(before, side) if before else side for side in sides)
+    ordered = sorted(joined.values(), key=lambda record: (record.created_at, record.id))
+    others = three_way(*(set(_other_lines(text)) for text in versions))
+    present = [raw for text in versions for raw in clean_lines(text)]
+    found = filter(None, map(knowledge.read, present))
+    hidden = {str(line.get("id")) for line in found if record_lines.is_hidden(line)}
+    lines = sorted(record_lines.ordered_lines(ordered, present, hidden=hidden))
+    return "".join((*(text for _, text in lines), *sorted(others)))
 
 
-def losing_text(content: str, base: Record) -> Record:
-    """Make a candidate of a losing text, equal on every machine and in any order of merges.
-
-    The store drops it while the memory itself has the text; lines alone do not tell whether the
-    memory lives.
-    """
-    name = knowledge.losing_name(str(base.get("id")), content)
-    id = name[: knowledge.LOSING_ID_CHARS]
-    created_at = base.get("created_at")
-    return {
-        "key": f"conflict-{id}",
-        "type": base.get("category"),
-        "content": content,
-        "source": "merge",
-        "tags": [CONFLICT],
-        "ts": base.get("ts"),
-        "bead": "",
-        "id": id,
-        "sync_id": name[:32],
-        "category": base.get("category"),
-        "status": "candidate",
-        "created_at": created_at,
-        "updated_at": created_at,
-    }
+def _records_of(text: str) -> dict[str, Record]:
+    found = (record_lines.from_line(knowledge.read(raw)) for raw in clean_lines(text))
+    return join_all(filter(None, found))
 
 
-def _merge_record(
-    base: Record | None, ours: Record | None, theirs: Record | None
-) -> Sequence[Record]:
-    """Merge the line of one memory; losing texts follow it."""
-    if ours == theirs or theirs == base:
-        return [ours] if ours else []
-    if ours == base:
-        return [theirs] if theirs else []
-    if ours is None or theirs is None:  # one side removed it: keep the line, with a note
-        kept = ours or theirs
-        if kept and "sync_id" in kept and not knowledge.is_tombstone(kept):
-            kept = knowledge.with_base_fields(kept, base or {})
-        return [kept] if kept else []
-    older, newer = sorted((ours, theirs), key=_record_age)
-    if knowledge.is_tombstone(newer):
-        return [knowledge.merge_tombstones(older, newer)]
-    before = base or {}
-    changed = [side for side in (older, newer) if knowledge.changes_text(side, before)]
-    source = max(changed or (older, newer), key=knowledge.text_age)
-    names = (name for name in {**newer, **older} if name not in knowledge.NOTES)
-    won = {name: _merge_field(name, before, older, newer) for name in names}
-    if older["content"] != newer["content"]:
-        won |= {name: source[name] for name in ("content", "key") if name in source}
-    won = knowledge.renew_key(won, older, newer)
-    won = knowledge.with_text_age(won, source if changed else None, before)
-    if knowledge.WAS in older or knowledge.WAS in newer:
-        won = knowledge.with_base_fields(won, before)
-    texts = dict.fromkeys(str(side["content"]) for side in changed)
-    lost = (text for text in texts if text not in (won["content"], before.get("content")))
-    return [won, *(losing_text(text, base or older) for text in lost)]
-
-
-def _merge_field(name: str, before: Record, older: Record, newer: Record) -> Any:
-    """Return the value of the side that changed it; of two changed ones the greater.
-
-    Without a base, an empty field was not changed.
-    """
-    then, first, second = (record.get(name) for record in (before, older, newer))
-    if name == "updated_at":
-        return max(filter(None, (first, second)), key=str, default=None)
-    if not before and not (first and second):
-        return first or second
-    if first in (then, second):
-        return second
-    if second == then:
-        return first
-    if name == "key":
-        return second
-    if name in _EARLIER:
-        return min(filter(None, (first, second)))
-    return max(first, second, key=json.dumps)
-
-
-def _records_by_name(text: str) -> dict[str, Record]:
-    """Return lines by their memory, the newer of two."""
-    found: dict[str, Record] = {}
-    for raw in clean_lines(text):
-        record = knowledge.read(raw)
-        if record is not None:
-            name = _record_name(record) or raw
-            found[name] = max(found.get(name, record), record, key=_record_age)
-    return found
-
-
-def _record_name(record: Record) -> str:
-    """Return the id of the memory, or else the key; a tombstone has its key."""
-    return str((not knowledge.is_tombstone(record) and record.get("id")) or record.get("key") or "")
-
-
-def _record_age(record: Record) -> tuple[str, str]:
-    return str(record.get("updated_at")), str(record.get("content"))
-
-
-def _record_order(record: Record) -> tuple[str, ...]:
-    """Sort oldest first, a tombstone beside its line."""
-    key = str(record.get("key"))
-    return str(record.get("created_at")), str(record.get("id") or key), key
+def _other_lines(text: str) -> Iterator[str]:
+    """Yield the lines that ademem did not write."""
+    for raw in filter(None, clean_lines(text)):
+        found = knowledge.read(raw)
+        if found is None:
+            yield f"{raw}\n"
+        elif record_lines.from_line(found) is None:
+            yield knowledge.line(found)

@@ -267,7 +267,6 @@ def survey(
     texts = present(project)
     readable = only_text(texts)
     lines = rendering.Lines(store, place)
-    tombstones = list(rendering.tombstones_of(store, place, rendering.list_tombstones(readable)))
 
     def kept_lines() -> set[str]:
         return {*refused_lines(imported, refused), *load_base(project, made_at(store)).refused}
@@ -277,9 +276,7 @@ def survey(
         return git.text(project.root, *listing).split("\0")
 
     later = rendering.find_later(store)
-    wanted = rendering.render(
-        lines, document, readable, settings, tombstones, kept_lines, committed, later
-    )
+    wanted = rendering.render(lines, document, readable, settings, kept_lines, committed, later)
     sheet = _render_candidates(store, settings, readable.get(SHEET), place)
     if sheet:
         wanted[SHEET] = sheet

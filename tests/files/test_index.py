@@ -13,14 +13,14 @@ from ademem.core.settings import MirrorSettings
 from ademem.files import FOLDER, INDEX, pages, rendering
 from ademem.files.project_brief import CoreMemory
 from ademem.files.texts import Texts
-from tests.builders import NOW, memory
+from tests.builders import NOW, Lines, memory
 
 SETTINGS = MirrorSettings()
 MINE = "<!-- ademem:keep -->\nmine\n\n## my heading\n<!-- /ademem:keep -->"
 
 
 def page(*rows, document=None, present="", settings=SETTINGS) -> str:
-    return rendering.render(rows, document, Texts.of({INDEX: present}), settings)[INDEX]
+    return rendering.render(Lines(rows), document, Texts.of({INDEX: present}), settings)[INDEX]
 
 
 def section(text: str, heading: str) -> list[str]:
@@ -181,7 +181,7 @@ def test_the_page_keeps_its_bounds_and_names_every_file(rows, topic_entries, sum
     document = CoreMemory(project_summary=summary, version=1, updated_at=NOW)
     settings = MirrorSettings(topic_entries=topic_entries)
     present = Texts.of({INDEX: f"{pages.OPEN}\nmine\n{pages.CLOSE}"})
-    rendered = rendering.render(rows, document, present, settings)
+    rendered = rendering.render(Lines(rows), document, present, settings)
     text = rendered[INDEX]
 
     assert len(text.splitlines()) <= 200

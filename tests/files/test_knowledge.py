@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 
 from ademem.core.memory import Category, Status
 from ademem.core.settings import MirrorSettings
+from ademem.core.value import replace
 from ademem.files import ARCHIVE, KNOWLEDGE, knowledge
-from tests.builders import NOW, memory
+from ademem.files.record_lines import from_line, ordered_lines, render_lines, rotate, to_line
+from tests.builders import NOW, memory, record_of
+
+STAMP = "2026-02-01T00:00:00.000Z-0000-aaaaaaaa"
 
 
 def test_a_line_begins_with_the_fields_of_beads_in_their_order():
@@ -25,18 +29,18 @@ def test_a_line_begins_with_the_fields_of_beads_in_their_order():
         status=Status.CANDIDATE,
         category=Category.GOTCHA,
     )
-    (record,) = knowledge.each_record([row])
+    found = to_line(record_of(row))
 
-    assert list(record.items())[:7] == [
+    assert list(found.items())[:7] == [
         ("key", "learned-taskgroup-needs-sendable"),
         ("type", "learned"),
         ("content", "TaskGroup needs @Sendable"),
         ("source", "orchestrator"),
-        ("tags", ("learned", "concurrency")),
+        ("tags", ["learned", "concurrency"]),
         ("ts", 1769860800),
         ("bead", "BD-1"),
     ]
-    assert (record["id"], record["category"], record["status"]) == (row.id, "gotcha", "candidate")
+    assert (found["id"], found["category"], found["status"]) == (row.id, "gotcha", "candidate")
 
 
 @pytest.mark.parametrize(
@@ -48,24 +52,25 @@ def test_a_line_begins_with_the_fields_of_beads_in_their_order():
     ],
 )
 def test_the_type_is_the_prefix_or_else_the_category(tags, kind):
-    assert next(knowledge.each_record([memory(tags=tags)]))["type"] == kind
+    assert to_line(record_of(memory(tags=tags)))["type"] == kind
 
 
 def test_the_source_is_the_agent_when_one_is_known():
-    assert next(knowledge.each_record([memory(agent_id="tester")]))["source"] == "tester"
+    assert to_line(record_of(memory(agent_id="tester")))["source"] == "tester"
 
 
 def test_keys_made_from_texts_that_begin_alike_differ():
     same = "the same sixty characters at the beginning of both of these texts: "
     rows = [memory(same + "one"), memory(same + "two"), memory("🙂")]
 
-    keys = [record["key"] for record in knowledge.each_record(rows)]
+    lines = ordered_lines(map(record_of, rows))
+    keys = [json.loads(text)["key"] for _, text in lines]
     assert keys[0] == "fact-the-same-sixty-characters-at-the-beginning-of-both-of-these"
     assert keys[1:] == [f"{keys[0]}-{rows[1].id}", f"fact-{rows[2].id}"]
 
 
 def test_a_line_is_one_line_for_every_reader():
-    text = knowledge.line(next(knowledge.each_record([memory("a\x85b\u2028c\u2029d\ne 漢")])))
+    text = knowledge.line(to_line(record_of(memory("a\x85b\u2028c\u2029d\ne 漢"))))
 
     assert len(text.splitlines()) == 1
     assert json.loads(text)["content"] == "a\x85b\u2028c\u2029d\ne 漢"
@@ -84,7 +89,7 @@ def test_a_line_is_one_line_for_every_reader():
 )
 def test_the_oldest_lines_rotate_into_the_archive(lines, archived, live):
     given = [str(number) for number in range(lines)]
-    old, new = knowledge.rotate(given, above=1000, by=500)
+    old, new = rotate(given, above=1000, by=500)
 
     assert (len(old), len(new)) == (archived, live)
     assert [*old, *new] == given
@@ -96,22 +101,44 @@ def test_the_oldest_lines_rotate_into_the_archive(lines, archived, live):
     by=st.integers(-1, 20),
 )
 def test_rotation_loses_nothing_and_keeps_the_bound(lines, above, by):
-    old, new = knowledge.rotate(lines, above=above, by=by)
+    old, new = rotate(lines, above=above, by=by)
 
     assert [*old, *new] == lines
     assert len(new) <= max(0, above)
 
 
 def test_there_is_no_archive_before_there_is_something_in_it():
-    assert list(knowledge.render_lines([memory()], MirrorSettings())) == [KNOWLEDGE]
+    assert list(render_lines([record_of(memory())], [], MirrorSettings())) == [KNOWLEDGE]
 
 
 def test_the_files_hold_the_memories_in_order():
     rows = [memory(f"fact {n}", created_at=NOW + timedelta(seconds=n)) for n in range(5)]
-    files = knowledge.render_lines(rows, MirrorSettings(rotate_above=3))
+    files = render_lines(map(record_of, rows), [], MirrorSettings(rotate_above=3))
 
     def contents(path: str) -> list[str]:
         return [json.loads(line)["content"] for line in files[path].splitlines()]
 
     assert contents(ARCHIVE) == ["fact 0", "fact 1"]
     assert contents(KNOWLEDGE) == ["fact 2", "fact 3", "fact 4"]
+
+
+def test_what_two_people_add_is_in_the_order_of_the_ids_so_that_it_rarely_meets():
+    old = [record_of(memory(f"fact {n}", created_at=NOW + timedelta(seconds=n))) for n in range(3)]
+    new = [
+        replace(record, texts={STAMP: record.text}, over={"aaaaaaaa": STAMP})
+        for record in (record_of(memory(f"new {n}")) for n in range(9))
+    ]
+    text = render_lines([*old, *new], [], MirrorSettings())[KNOWLEDGE]
+    ids = [json.loads(line)["id"] for line in text.splitlines()]
+
+    assert ids[:3] == [record.id for record in old]
+    assert ids[3:] == sorted(record.id for record in new)
+
+
+def test_a_duplicate_that_is_not_shown_is_in_the_archive_with_its_text():
+    hidden = record_of(memory("the same"))
+    files = render_lines([], [hidden], MirrorSettings())
+    line = json.loads(files[ARCHIVE])
+
+    assert (line["status"], line["life"], line["content"]) == ("archived", "live", "the same")
+    assert from_line(line) == hidden

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.core.registers import Record, conflict_candidates, join, values_of, write
-from ademem.files import knowledge
 from ademem.files.record_lines import from_line, to_line
-from tests.builders import memory
+from tests.builders import memory, record_of
 from tests.core.test_registers import BEN, JUNK, STRANGE, at, honest
 
 MEMORY = memory(
@@ -18,7 +17,7 @@ MEMORY = memory(
     anchors=("ci.py:1-2@12345678", "$ make"),
     knowledge_key="deploys",
 )
-LINE = json.loads(knowledge.line(next(knowledge.each_record([MEMORY]))))
+LINE = to_line(record_of(MEMORY))
 
 
 def test_a_line_from_before_there_were_stamps_stays_as_it_is():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 from ademem.core.memory import Category
@@ -70,12 +71,18 @@ class Clone:
         return memories.get(self.store, row.id)
 
     def live(self):
-        found = memories.find(self.store, "status = 'promoted' and deleted_at is null")
+        found = memories.find(
+            self.store, "status = 'promoted' and deleted_at is null and superseded_by is null"
+        )
         return sorted(row.content for row in found)
 
     def pages(self):
         folder = self.root / FOLDER
         return {path.name: path.read_text() for path in sorted(folder.iterdir())}
+
+    def said(self):
+        """The files, without when and by whom each field of a line was written."""
+        return without_stamps(self.pages())
 
     def git(self, *arguments, check=True):
         return git(self.root, *arguments, check=check)
@@ -100,3 +107,16 @@ def with_driver(clone):
     """Let git ask the driver that this process serves."""
     (clone.root / ".ade/.gitattributes").write_text(enrolment.MERGED)
     clone.git("config", enrolment.DRIVER, Driver.served.command)
+
+
+def without_stamps(pages):
+    """Files by name, their lines without stamps and in the order of their ids."""
+    return {
+        name: unstamped(text) if name.endswith(".jsonl") else text for name, text in pages.items()
+    }
+
+
+def unstamped(text):
+    lines = map(json.loads, text.splitlines())
+    left = ({k: v for k, v in line.items() if k not in ("stamps", "updated_at")} for line in lines)
+    return sorted(json.dumps(line, sort_keys=True) for line in left)

@@ -74,6 +74,9 @@ def all_orders(team, start, branches):
                 assert member.merge(tips[(member.number + step) % len(members)])
                 member.share()
 
+        texts_of = [member.live_texts() for member in members]
+        assert all(found == texts_of[0] for found in texts_of)
+        meet(members)
         first, told = members[0].pages(), members[0].told()
         assert "<<<<" not in json.dumps(first)
         for member in members:
@@ -83,6 +86,18 @@ def all_orders(team, start, branches):
             assert member.git("status", "--porcelain", "--", team_.FOLDER).stdout == ""
             for side in said:
                 assert texts(side) - texts(base) - let_go <= member.texts()
+
+
+def meet(members):
+    """Whoever was told only that a memory went hears of its text, if it is known elsewhere."""
+    if any(member.pages() != members[0].pages() for member in members):
+        first, *others = members
+        for member in others:
+            assert first.merge(member.head())
+            first.share()
+        for member in others:
+            assert member.merge(first.head())
+            member.share()
 
 
 def texts(told):

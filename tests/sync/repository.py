@@ -85,9 +85,10 @@ class Worktree:
         found = snapshot(present(at(str(self.root))))
         placed = {item.item.content for items in found.placed.values() for item in items}
         lines = {
-            line.record["content"]
-            for line in found.lines.values()
-            if line.record["status"] == "promoted"
+            line.found["content"]
+            for lines in found.lines.values()
+            for line in lines.lines
+            if line.found["status"] == "promoted"
         }
         assert placed == lines
         return sorted(placed)

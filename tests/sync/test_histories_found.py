@@ -7,8 +7,8 @@ from itertools import count
 import pytest
 
 from ademem.core.settings import MirrorSettings, Settings
-from ademem.store import transitions
-from ademem.sync.merging import CONFLICT
+from ademem.store import memories, transitions
+from ademem.store.replication import CONFLICT
 from tests.examples import FULL
 from tests.sync import team as team_
 from tests.sync.histories import all_orders, begin, lossless, work
@@ -132,7 +132,7 @@ def _lost(act):
     """Done to the text that lost."""
 
     def done(member, which, value):
-        (row,) = (row for row in member.rows() if CONFLICT in row.tags)
+        (row,) = (row for row in memories.find(member.store, "true") if CONFLICT in row.tags)
         act(row.id, member.act)
 
     return done
@@ -167,10 +167,7 @@ def test_what_was_done_to_a_text_that_lost_meets_the_memory_that_says_it(team, s
 
         assert first.told() == second.told() == third.told()
         assert first.pages() == second.pages() == third.pages()
-        assert {row.content for row in first.rows()} == {
-            "lesson 0 of all counts",
-            "lesson 1 of all counts",
-        }
+        assert first.texts() == {"lesson 0 of all counts", "lesson 1 of all counts"}
         assert first.refresh().taken.count == 0
 
 

@@ -240,7 +240,7 @@ def test_secrets_typed_into_a_file_reach_no_other_place(clone):
 def test_an_import_is_one_act_that_can_be_taken_back(clone):
     row, other = gotcha(clone), gotcha(clone, "retries need a limit")
     clone.refresh()
-    before = clone.pages()
+    before = clone.said()
     clone.edit(GOTCHAS, clone.item(GOTCHAS, row), "")
     clone.edit(GOTCHAS, "need a limit", "need no limit")
     clone.edit(FACTS, "Nothing here yet.", "- Dates are stored in UTC\n")
@@ -249,7 +249,7 @@ def test_an_import_is_one_act_that_can_be_taken_back(clone):
     clone.refresh()
 
     assert clone.get(other).content == "retries need a limit"
-    assert clone.pages() == before
+    assert clone.said() == before
 
 
 def test_a_damaged_line_is_reported_and_kept(clone):

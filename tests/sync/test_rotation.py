@@ -10,7 +10,7 @@ from itertools import permutations
 import pytest
 
 from ademem.core.settings import MirrorSettings
-from ademem.files import knowledge, rendering, snapshot
+from ademem.files import record_lines, rendering, snapshot
 from ademem.files.texts import Texts
 from ademem.store import memories
 from ademem.sync.merging import merge_versions
@@ -28,7 +28,8 @@ class Rotating(Branch):
     """A branch whose lines rotate early."""
 
     def files(self):
-        files = knowledge.render_lines(rendering.Lines(self.store), SMALL)
+        lines = rendering.Lines(self.store)
+        files = record_lines.render_lines(lines.records(), lines.others(), SMALL)
         return {path: files.get(path, "") for path in FILES}
 
 
