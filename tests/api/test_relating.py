@@ -209,6 +209,16 @@ def test_a_matter_that_is_said_of_many_things_is_no_pair_of_two_of_them(world, w
     assert relations(world) == [("supersedes", "by hand against monthly")]
 
 
+def test_a_name_that_is_a_value_elsewhere_still_tells_two_things_apart(world, write):
+    write("Deploy billing with make ship, never by hand")
+    write("make ship is how search gets deployed")
+    write("Requests of billing time out after 5 seconds")
+    write("Deploy shipping with make release, never by hand")
+    write("The deployment of mail goes through make promote")
+
+    assert relations(world) == []
+
+
 def test_one_matter_in_other_words_is_a_pair_where_other_memories_use_them_of_it(world, write):
     for thing, team in (("search", "growth"), ("mail", "mobile")):
         write(f"Changes to {thing} are reviewed by the {team} team")

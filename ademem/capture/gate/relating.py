@@ -233,13 +233,13 @@ def _is_said_of_others(
 
 
 def _belongs(word: str, shared: set[str], home: Home, pair: tuple[str, str]) -> bool:
-    """True if two other memories with the word or more have enough of what a pair shares."""
+    """True if two other memories about the word or more have enough of what a pair shares."""
     found = (
-        contradiction.read(compared_text(one)).stems
+        contradiction.read(compared_text(one))
         for one in home.sharing_words(f'"{word}" *', COMPANIONS)
         if one.id not in pair
     )
-    shares = [len(shared & stems) / len(shared) for stems in found if word in stems]
+    shares = [len(shared & facts.stems) / len(shared) for facts in found if word in facts.subject]
     return len(shares) > 1 and sum(shares) / len(shares) >= COMPANY
 
 
