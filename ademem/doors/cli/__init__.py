@@ -210,7 +210,7 @@ def serve_mcp(
             f"the server needs the package {error.name}", "pip install 'ademem[mcp]'"
         ) from error
     session = server.Session(chosen, project)
-    process.run(server.make_server(session, server.FIRST), session.close)
+    process.run(server.make_server(session, session.instructions()), session.close)
 
 
 def answer(question: Question) -> int:

@@ -20,7 +20,7 @@ from ademem.core.memory import Origin
 from ademem.core.untrusted import escaped
 from ademem.core.value import Value
 from ademem.doors.calls import WriteRate, describe_refusal
-from ademem.store import mcp_calls
+from ademem.store import logs, mcp_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -124,6 +124,17 @@ class Caller:
             if memories.project.root not in self.opened:
                 api.start_session(memories, self.session_id, self.cwd, source=self.door)
                 self.opened[memories.project.root] = memories.project
+
+    def was_briefed(self) -> bool:
+        """Tell whether a hook briefed the session in whose client this process runs."""
+        session = safe_id(self.environment.get(SESSION_ID, ""))
+        for found in self.find().projects:
+            with api.open_memories(
+                found.root, environment=self.environment, catch_up=False
+            ) as memories:
+                if logs.was_briefed(memories.store, session):
+                    return True
+        return False
 
     def close(self) -> None:
         """End the session that this process is, in all its projects."""

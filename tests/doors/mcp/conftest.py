@@ -7,7 +7,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from ademem.doors.mcp.server import FIRST, Session, make_server
+from ademem.doors.mcp.server import Session, make_server
 from ademem.doors.mcp.tools import choose
 
 
@@ -30,7 +30,7 @@ def serve(world):
         )
 
         async def hold():
-            async with Client(make_server(session, FIRST), **options) as client:
+            async with Client(make_server(session, session.instructions()), **options) as client:
                 return await scenario(client)
 
         try:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import select
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from mcp import Client, StdioServerParameters
 
 from ademem.doors.mcp import process
 from tests.doors.mcp.conftest import unpack
+from tests.examples import examples
 
 pytestmark = pytest.mark.slow
 
@@ -194,3 +196,25 @@ def test_what_several_servers_acknowledge_is_there(world):
     with world.memories() as memories:
         stored = {row[0] for row in memories.store.db.execute("select id from unified_memories")}
     assert ids <= stored
+
+
+def test_mutated_messages_stop_nothing_and_no_request_is_answered_twice(world):
+    rng = random.Random(5)
+    line = json.dumps(call(1, "memory_search", query="login tokens")).encode()
+    with started(world) as server:
+        shake(server)
+        for number in range(examples(300)):
+            mutated = bytearray(line)
+            for _ in range(rng.randint(1, 4)):
+                mutated[rng.randrange(len(mutated))] = rng.randrange(32, 127)
+            send(server, bytes(mutated).replace(b'"id": 1', b'"id": %d' % (number + 10)))
+        send(server, request("last", "ping"))
+        answers = []
+        while not answers or answers[-1].get("id") != "last":
+            answers.append(read(server))
+        server.stdin.close()
+        answers += map(json.loads, server.stdout.read().splitlines())
+
+    ids = [answer["id"] for answer in answers if answer.get("id") is not None]
+    assert len(ids) == len(set(map(str, ids)))
+    assert answers

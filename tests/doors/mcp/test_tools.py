@@ -35,6 +35,24 @@ def test_the_core_tools_fit_what_a_model_reads_of_them(serve, mode):
     assert max(map(len, read)) <= 22
 
 
+@MODES
+def test_instructions_repeat_nothing_that_a_briefing_says(serve, world, mode):
+    async def instructions(client):
+        return client.instructions
+
+    alone = serve(instructions, mode=mode)
+    world.environment["CLAUDE_CODE_SESSION_ID"] = "s1"
+    unbriefed = serve(instructions, mode=mode)
+    world.know(LESSON)
+    world.fire("session_start", source="startup")
+    briefed = serve(instructions, mode=mode)
+
+    assert alone == unbriefed
+    assert len(alone) <= 1500
+    assert alone.startswith(briefed)
+    assert briefed.count(".") == 2
+
+
 def test_hints_say_what_a_tool_does(serve):
     hints = {
         tool.name: "".join(
