@@ -11,6 +11,7 @@ import pytest
 
 from ademem import api
 from ademem.api import doctor, model
+from ademem.core import registry
 from ademem.core.settings import GateSettings
 from ademem.search.embedding.install import Done
 from ademem.store import open_store, sessions
@@ -62,6 +63,10 @@ DONE = {
     "procedures export": "procedures export PROCEDURE",
     "procedures list": "procedures list PROCEDURE",
     "procedures outcome": "procedures outcome PROCEDURE success",
+    "projects consolidate": "projects consolidate",
+    "projects forget": "projects forget pro-ject",
+    "projects list": "projects list",
+    "projects merge": "projects merge pro-ject project",
     "promote": "promote CANDIDATE",
     "prompts delete": "prompts delete PROMPT",
     "prompts search": "prompts search",
@@ -104,6 +109,7 @@ FOUND_SOMETHING = {"doctor", "files check"}
 NEED_NO_PROJECT = {
     *("config list", "eval run", "guard explain", "init", "install", "merge-file", "topic-key"),
     *("model install", "model remove", "model status", "uninstall"),
+    *("projects consolidate", "projects forget", "projects list", "projects merge"),
 }
 
 NEED_NO_STORE = NEED_NO_PROJECT | {"config set", "doctor", "init", "install", "serve", "trust"}
@@ -143,6 +149,9 @@ def project(ademem):
     )
     (ademem.root / "lines.jsonl").write_text('{"content": "Retries need a limit"}\n')
     (ademem.root / "drive").mkdir()
+    other = ademem.root.parent / "other"
+    (other / ".ade").mkdir(parents=True)
+    registry.note_use(builders.project(other), "pro-ject", os.environ, builders.NOW)
     for name in ("base", "ours", "theirs"):
         (ademem.root / name).write_text("")
     ademem("eval", "add", "tokens", ids["CONFIRMED"])
