@@ -1,5 +1,7 @@
 """Sessions that programs start and end themselves, and prompts that can be found and deleted."""
 
+from datetime import timedelta
+
 import pytest
 
 from ademem import api
@@ -36,6 +38,7 @@ def test_an_end_is_final_for_all_but_the_client_that_resumes(world):
         with pytest.raises(SessionEnded):
             api.require_open_session(memories, "m1")
 
+        world.now += timedelta(minutes=1)
         assert (raised.value.rule, raised.value.id) == ("session", "m1-2")
         assert api.end_session(memories, "m1")["ended_at"] == ended["ended_at"]
         api.require_open_session(memories, "m1-2")
