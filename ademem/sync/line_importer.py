@@ -8,6 +8,7 @@ from ademem.core import record_json
 from ademem.core.memory import Draft, Importance, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.registers import LIVE, REJECTED, as_time, has_writes_of, join, values_of
+from ademem.core.text import preview
 from ademem.core.value import replace
 from ademem.files import export_format, records
 from ademem.files.record_lines import to_line
@@ -95,6 +96,11 @@ def _check(line: KnowledgeLine) -> None:
     missing = [name for name in ("key", "category", "updated_at") if not found.get(name)]
     if missing and found["content"]:
         raise BadLine(f"has no {', '.join(missing)}")
+    is_shown = found["content"] and found.get("status") != Status.ARCHIVED
+    for name in ("category", "status", "importance", "confidence", "pinned") if is_shown else ():
+        value = found.get(name)
+        if value is not None and not record_json.is_valid(name, value):
+            raise BadLine(f"has a {name} that it cannot have: {preview(repr(value), 40)}")
     if not as_time(found.get("updated_at")):
         raise BadLine("has an updated_at that is no ISO 8601 time")
 
