@@ -8,7 +8,7 @@ from ademem.core.value import Value, as_dict, replace
 from ademem.search import evidence
 from ademem.search.parameters import DEFAULTS, UNASKED
 from ademem.search.query import parse
-from ademem.store.filters import UNARCHIVED, Filters, listed
+from ademem.store.filters import UNARCHIVED, Filters, listed, of_session
 from ademem.store.logs import Shown
 
 TYPE_CHECKING = False
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ademem.search.query import Query
     from ademem.search.ranking import Hit, Ranked
     from ademem.store import Store
+    from ademem.store.runtime import Runtime
 
 __all__ = [
     "UNARCHIVED",
@@ -37,6 +38,7 @@ __all__ = [
     "recall",
     "search",
     "suggest",
+    "suggest_for",
 ]
 
 LOGGED_CHARS = 500
@@ -116,6 +118,20 @@ def suggest(
     limit = max(most, evidence.LOOKED_AT)
     results = search(query, store, filters, now, limit, embedder, UNASKED, floor)
     return evidence.choose(current(results), floor=floor, most=most)
+
+
+def suggest_for(
+    prompt: str, runtime: Runtime, store: Store | None = None, embedder: Embedder | None = None
+) -> list[Hit]:
+    """Return the hits of *store*, by default the project's, to show for a prompt."""
+    return suggest(
+        prompt,
+        store or runtime.store,
+        of_session(runtime, UNARCHIVED),
+        runtime.now,
+        most=runtime.settings.briefing.prompt,
+        embedder=embedder,
+    )
 
 
 def recall(

@@ -287,12 +287,11 @@ def _search(
     call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime
 ) -> list[tuple[Memory, bool]]:
     """Search by the words of the call and of the order; True for a memory that is about them."""
-    from ademem.core.client import mission_of
     from ademem.core.memory import Status
     from ademem.core.text import unique
     from ademem.search import evidence
-    from ademem.search.engine import Filters, current, search
-    from ademem.store.filters import visible
+    from ademem.search.engine import current, search
+    from ademem.store.filters import of_session, visible
     from ademem.worker import warm
 
     turn = turns.get(runtime.store, key)
@@ -300,13 +299,7 @@ def _search(
     query = " ".join(unique((*words, *(turn.hint.lower().split() if turn else ()))))
     if not query:
         return []
-    filters = Filters(
-        owner=payload.agent_type or None,
-        statuses=(Status.PROMOTED,),
-        here=runtime.branch,
-        elsewhere=False,
-        mission=mission_of(runtime.environment),
-    )
+    filters = of_session(runtime, (Status.PROMOTED,), payload.agent_type or None)
     hits = current(search(query, runtime.store, filters, runtime.now, limit=LOOKED_AT))
     found = {hit.memory.id: hit.memory for hit in hits}
     near = warm.suggest(runtime, query, floor=evidence.DENIAL, most=MOST_CARRIED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.capture.prompt_lessons import corrections, dictations
 from ademem.core import client, trust, untrusted
-from ademem.core.client import TurnKey, mission_of
+from ademem.core.client import TurnKey
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import bounded, sha256_hex, whole_words
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ademem.capture.gate import Written
     from ademem.core.client import Payload
     from ademem.core.memory import Memory
-    from ademem.search.embedding import Embedder
-    from ademem.search.engine import Filters, Hit
     from ademem.store.runtime import Runtime
 
 TASK_NOTIFICATION = "<task-notification>"
@@ -164,8 +162,7 @@ def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, f
     if not most:
         return []
     from ademem.search import evidence  # which "thanks" does not need
-    from ademem.search.engine import UNARCHIVED
-    from ademem.store.filters import visible
+    from ademem.store.filters import UNARCHIVED, of_session, visible
     from ademem.worker import warm
 
     ranked = None
@@ -173,9 +170,12 @@ def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, f
         ranked = warm.suggest(runtime, prompt, floor=evidence.PROMPT, most=most)
     if ranked is not None:
         scores = dict(ranked)
-        memories = visible(list(scores), runtime.store, _filters(runtime), UNARCHIVED, most)
+        filters = of_session(runtime, UNARCHIVED)
+        memories = visible(list(scores), runtime.store, filters, UNARCHIVED, most)
         found = [(memory, scores[memory.seq]) for memory in memories]
     else:
+        from ademem.search.engine import suggest_for
+
         found = [(hit.memory, hit.score) for hit in suggest_for(prompt, runtime)]
         if not runtime.is_read_only:
             from ademem import worker
@@ -196,35 +196,15 @@ def _add_personal(
     found: list[tuple[Memory, float]], prompt: str, runtime: Runtime, most: int
 ) -> list[tuple[Memory, float]]:
     """Return the best of these and of the person's own memories."""
-    from ademem.search.engine import suggest
+    from ademem.search.engine import suggest_for
     from ademem.store import personal
 
     own = personal.beside(runtime)
     if own is None:
         return found
-    hits = suggest(prompt, own.store, _filters(runtime), runtime.now, most=most)
+    hits = suggest_for(prompt, runtime, own.store)
     found = [*found, *((hit.memory, hit.score) for hit in hits)]
     return sorted(found, key=lambda each: -each[1])[:most]
-
-
-def suggest_for(prompt: str, runtime: Runtime, embedder: Embedder | None = None) -> list[Hit]:
-    """Return the hits to show for a prompt; without *embedder*, words decide."""
-    from ademem.search.engine import suggest
-
-    most = runtime.settings.briefing.prompt
-    filters = _filters(runtime)
-    return suggest(prompt, runtime.store, filters, runtime.now, most=most, embedder=embedder)
-
-
-def _filters(runtime: Runtime) -> Filters:
-    from ademem.search.engine import UNARCHIVED, Filters
-
-    return Filters(
-        statuses=UNARCHIVED,
-        here=runtime.branch,
-        elsewhere=False,
-        mission=mission_of(runtime.environment),
-    )
 
 
 def _lines(found: list[tuple[Memory, float]], runtime: Runtime) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core.client import mission_of
 from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array, numbers
 from ademem.core.memory import Status
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.store import Store
+    from ademem.store.runtime import Runtime
 
 UNARCHIVED = (Status.PROMOTED, Status.CANDIDATE)
 
@@ -116,6 +118,17 @@ where {_SHOWN}
 order by memory.created_at desc, memory.seq desc
 limit :limit
 """
+
+
+def of_session(runtime: Runtime, statuses: tuple[str, ...], owner: str | None = None) -> Filters:
+    """Return the filters of what comes up unasked: of this branch and mission, not of others."""
+    return Filters(
+        owner=owner,
+        statuses=statuses,
+        here=runtime.branch,
+        elsewhere=False,
+        mission=mission_of(runtime.environment),
+    )
 
 
 def visible(

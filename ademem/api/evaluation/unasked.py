@@ -12,7 +12,7 @@ from ademem.api.searching import load_embedder
 from ademem.core.errors import UsageError
 from ademem.core.value import Value
 from ademem.guard.prompts import TurnClass, classify
-from ademem.session.user_prompt_submit import suggest_for
+from ademem.search.engine import suggest_for
 
 if TYPE_CHECKING:
     from ademem.search.embedding import Embedder
@@ -99,5 +99,5 @@ def _share_right(rows: Sequence[tuple[Prompt, list[set[str]]]]) -> float | None:
 def _find_shown(text: str, runtime: Runtime, embedder: Embedder | None) -> list[set[str]]:
     """Return the names of each memory that the hook shows for a prompt."""
     turn = classify(text, plan_mode=False, settings=runtime.settings.guard).turn
-    hits = [] if turn is TurnClass.NONE else suggest_for(text, runtime, embedder)
+    hits = [] if turn is TurnClass.NONE else suggest_for(text, runtime, embedder=embedder)
     return [{hit.memory.id, hit.memory.sync_id, hit.memory.source_id or ""} for hit in hits]
