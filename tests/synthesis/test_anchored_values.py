@@ -1,7 +1,7 @@
 """Values that a text shares with code: which they are, and what becomes of them."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ademem.synthesis.anchored_values import (
@@ -174,6 +174,7 @@ def test_a_value_is_read_as_it_was_written(name, token):
 
 
 @given(text=st.text(max_size=200), code=st.text(max_size=400), headers=st.text(max_size=80))
+@example(text="0A0", code="", headers="A0")
 def test_any_text_and_any_code_can_be_compared(text, code, headers):
     found = find_values(text, code, headers)
 
