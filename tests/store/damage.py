@@ -96,6 +96,7 @@ def build(root: Path) -> World:
         db = memories.store.db
         memory, project = db.execute("select id, project_id from unified_memories").fetchone()
         known = {"project_id": project, "memory_id": memory, "procedure_memory_id": memory}
+        known["attempts"] = 0  # what failed too often is a finding of its own
         with memories.store.transaction():
             for table in older.tables(db):
                 if not table.startswith(SKIPPED) and not _has_rows(db, table):
