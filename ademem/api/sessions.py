@@ -11,7 +11,7 @@ from ademem.core.memory import Draft
 from ademem.core.redaction import redact
 from ademem.core.text import clean, preview
 from ademem.core.value import replace
-from ademem.store import memory_queries, relations, session_queries, sessions
+from ademem.store import injections, memory_queries, relations, session_queries, sessions
 from ademem.store.transitions import CannotDo
 
 if TYPE_CHECKING:
@@ -113,6 +113,15 @@ def list_session_memories(runtime: Runtime, id: str) -> list[Memory]:
     """List the live memories of a session in order of arrival."""
     found = memory_queries.of_session(runtime.store, get_session(runtime, id)["id"])
     return [each for each in found if each.live and not each.quarantine_reason]
+
+
+def list_sent(runtime: Runtime, id: str | None = None) -> tuple[str, list[injections.Sent]]:
+    """Return a session's id, by default this process's or the latest, and what it was sent."""
+    id = id or client.session_of(runtime.environment) or injections.latest_session(runtime.store)
+    sent = injections.list_sent(runtime.store, id) if id else []
+    if id and not sent:
+        get_session(runtime, id)
+    return id, sent
 
 
 def delete_session(runtime: Runtime, id: str) -> None:

@@ -200,6 +200,12 @@ class CaptureSettings(Section):
     """Make candidates of errors of commands that come back in a second session."""
     ask_at_stop: bool = yours(False, stricter=LESS)
     """Ask for findings once a session if a turn under the guard changed files and saved nothing."""
+    injections: bool = yours(True, stricter=LESS)
+    """Store each text that a hook puts before a model, as `ademem why` shows it."""
+    injections_days: int = yours(30, 1, 36_500, stricter=LESS)
+    """Days after which such a text is deleted."""
+    injections_mb: int = yours(20, 1, 100_000, stricter=LESS)
+    """Maximum size of all such texts in MB, above which the oldest are deleted."""
 
 
 class LifecycleSettings(Section):

@@ -89,6 +89,8 @@ def _decide(
 
     Decided under the write lock, so that parallel hooks count each denial once.
     """
+    from ademem.store import injections
+
     what = hint_events.name_target(payload, runtime) or call.tool
     irreversible = _find_irreversible(call, runtime)
     store = runtime.store
@@ -111,6 +113,10 @@ def _decide(
                 stops = any(by_id[id].stops for id in ids)
                 carried = [by_id[id].memory for id in ids]
                 reason = _reason(carried, what, "" if stops else irreversible)
+                placed = [injections.place(memory) for memory in carried]
+                injections.record(
+                    runtime, "pre_tool_use", reason, key, placed, tool_use_id=call.tool_use_id
+                )
                 from ademem.session import notices
 
                 lines = [] if is_counted else notices.carried(carried, runtime)
@@ -119,14 +125,16 @@ def _decide(
                 _log(
                     call, turn, "hold", "a denial in the same message carries the memories", runtime
                 )
+                injections.record(
+                    runtime, "pre_tool_use", WAITING, key, tool_use_id=call.tool_use_id
+                )
                 return True, client.deny(WAITING)
             case Show(ids=ids):
                 shown = [(by_id[id].memory, by_id[id].state) for id in ids]
-                lines = hint_events.show("site", shown, what, key, runtime, again=ids)
-                if lines:
+                text = hint_events.show(payload, shown, what, key, runtime, again=ids)
+                if text:
                     hint_events.write_rest_lists(key, runtime)
-                    return False, client.context("PreToolUse", hint_events.page(what, lines))
-                return False, None
+                return False, client.context("PreToolUse", text) or None
 
 
 def _begin_turn(key: TurnKey, runtime: Runtime) -> Turn:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ademem.core.client import Payload, TurnKey
     from ademem.core.memory import Memory
+    from ademem.store.injections import Placed
     from ademem.store.runtime import Runtime
 
 ENTRY_CHARS = 600
@@ -36,13 +37,13 @@ def before_call(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
     what = name_target(payload, runtime)
     if not what:
         return None
-    lines: list[str] = []
+    text = ""
     if find_tied(payload, runtime):
         with runtime.store.transaction():  # a second installation of the hook finds none left
-            lines = show("site", find_tied(payload, runtime), what, key, runtime)
-    if lines or lacks_lists(runtime.project, key):
+            text = show(payload, find_tied(payload, runtime), what, key, runtime)
+    if text or lacks_lists(runtime.project, key):
         write_rest_lists(key, runtime)
-    return client.context("PreToolUse", page(what, lines)) if lines else None
+    return client.context("PreToolUse", text) or None
 
 
 def write_rest_lists(key: TurnKey, runtime: Runtime) -> None:
@@ -103,8 +104,8 @@ def after_error(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
     if not line or payload.is_interrupt:
         return None
     with runtime.store.transaction():
-        lines = show("failure", _of_error(payload, line, runtime), line, key, runtime)
-    return client.context("PostToolUseFailure", page(line, lines)) if lines else None
+        text = show(payload, _of_error(payload, line, runtime), line, key, runtime)
+    return client.context("PostToolUseFailure", text) or None
 
 
 def _at_path(path: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]:
@@ -183,39 +184,50 @@ def _of_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memor
 
 
 def show(
-    place: str,
+    payload: Payload,
     found: Iterable[tuple[Memory, str]],
     what: str,
     key: TurnKey,
     runtime: Runtime,
     *,
     again: Collection[str] = (),
-) -> list[str]:
-    """Return entries that this context was not shown, within the budget, and record them.
+) -> str:
+    """Return a text of entries that this context was not shown, within the budget; record them.
 
     Those of the ids *again* are shown again.
     """
     from ademem.core import untrusted
-    from ademem.store import ledger
+    from ademem.store import injections, ledger
+    from ademem.store.injections import place
 
     told = logs.list_in_context(runtime.store, key, runtime.now).difference(again)
     settings = runtime.settings.briefing
     room = settings.hint_tokens - _tokens(page(what, []))
     lines: list[str] = []
     shown: list[logs.Shown] = []
+    placed: list[Placed] = []
     for memory, state in found:
         if ledger.is_own_error(runtime.store, memory, key.session_id):
+            placed.append(place(memory, left_out="own"))
             continue
         mark = STALE if state in ("changed", "gone") else ""
         entry = untrusted.entry(memory, ENTRY_CHARS) + mark
         room -= _tokens(entry) if memory.id not in told else 0
-        if memory.id in told or room < 0 or len(lines) == settings.hints:
-            continue
-        lines.append(entry)
-        shown.append(logs.Shown(memory_id=memory.id))
-    if shown:
-        logs.log_shown(runtime.store, place, shown, runtime.now, key=key, query=named(what))
-    return lines
+        is_full = len(lines) == settings.hints
+        why = "seen" if memory.id in told else "limit" if is_full else "room" if room < 0 else ""
+        placed.append(place(memory, characters=len(entry), left_out=why))
+        if not why:
+            lines.append(entry)
+            shown.append(logs.Shown(memory_id=memory.id))
+    if not lines:
+        return ""
+    where, event = (
+        ("failure", "post_tool_use_failure") if payload.error else ("site", "pre_tool_use")
+    )
+    logs.log_shown(runtime.store, where, shown, runtime.now, key=key, query=named(what))
+    text = page(what, lines)
+    injections.record(runtime, event, text, key, placed, tool_use_id=payload.tool_use_id)
+    return text
 
 
 def page(what: str, lines: list[str]) -> str:

@@ -24,6 +24,7 @@ from ademem.store.runtime import program
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.client import Payload, Turn, TurnKey
+    from ademem.search.engine import Hit
     from ademem.store.runtime import Runtime
 
 MEMORY = ".ade"
@@ -43,16 +44,22 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         tool_use_id=payload.tool_use_id,
     )
     if approved := _approval(call, runtime):
-        return client.deny(
+        return _refuse(
             f"ademem guard: {approved} would approve what is held back, or agree to what a clone"
             " brings. That is for a person, in a terminal of their own: leave it, and tell them"
-            " what waits (`ademem review --list`)."
+            " what waits (`ademem review --list`).",
+            call,
+            key,
+            runtime,
         )
     if MEMORY in call.path or MEMORY in call.command:
         if _writes_settings(call, runtime):
-            return client.deny(
+            return _refuse(
                 "ademem guard: this writes the settings of ademem. Use `ademem config set KEY"
-                " VALUE`; what loosens the guard is for a person, in a terminal of their own."
+                " VALUE`; what loosens the guard is for a person, in a terminal of their own.",
+                call,
+                key,
+                runtime,
             )
         note_edit(call, payload, runtime)
     if runtime.settings.guard.mode == "consult":
@@ -68,6 +75,13 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             return hint_events.before_call(payload, key, runtime)
         case Deny():
             return _deny(call, key, runtime)
+
+
+def _refuse(reason: str, call: ToolCall, key: TurnKey, runtime: Runtime) -> str:
+    from ademem.store import injections
+
+    injections.record_alone(runtime, "pre_tool_use", reason, key, tool_use_id=call.tool_use_id)
+    return client.deny(reason)
 
 
 def _approval(call: ToolCall, runtime: Runtime) -> str | None:
@@ -125,6 +139,8 @@ def _memory_folders(config: str) -> list[str]:
 
 def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
     """Decide again under the write lock, so that parallel hooks count each denial once."""
+    from ademem.store import injections
+
     mode = runtime.settings.guard.mode
     with runtime.store.transaction():
         turn = turns.get(runtime.store, key)
@@ -142,9 +158,12 @@ def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
                 now=runtime.now,
             )
         query = query_of(turn, call, runtime.project.root)
-        if mode == "assist":
-            return client.deny(_assist(turn, query, runtime))
-        reason = _reason(turn, query, runtime)
+        hits = _assist(turn, query, runtime) if mode == "assist" else []
+        reason = _hits(hits, runtime) if mode == "assist" else _reason(turn, query, runtime)
+        placed = [injections.place(hit.memory) for hit in hits]
+        injections.record(
+            runtime, "pre_tool_use", reason, key, placed, tool_use_id=call.tool_use_id
+        )
         return client.context("PreToolUse", reason) if mode == "warn" else client.deny(reason)
 
 
@@ -159,9 +178,8 @@ def _reason(turn: Turn, words: str, runtime: Runtime) -> str:
     )
 
 
-def _assist(turn: Turn, query: str, runtime: Runtime) -> str:
+def _assist(turn: Turn, query: str, runtime: Runtime) -> list[Hit]:
     """Search memory in place of the model; the denial carries the hits and counts as the search."""
-    from ademem.core import untrusted
     from ademem.core.client import mission_of
     from ademem.search import engine
 
@@ -174,6 +192,12 @@ def _assist(turn: Turn, query: str, runtime: Runtime) -> str:
     flags.set_quiet(runtime.project, turn.key, True)
     shown = engine.as_shown(hits)
     logs.log_shown(runtime.store, "guard", shown, runtime.now, key=turn.key, query=query)
+    return hits
+
+
+def _hits(hits: list[Hit], runtime: Runtime) -> str:
+    from ademem.core import untrusted
+
     lines = [untrusted.entry(hit.memory, runtime.settings.briefing.prompt_chars) for hit in hits]
     answer = untrusted.fenced(lines) if lines else "Nothing in it answers this turn."
     return (

@@ -21,7 +21,7 @@ from ademem.session.briefing import Brief
 from ademem.session.briefing.reader import make_reader
 from ademem.session.turn_tracking import set_flag
 from ademem.store import commits as table
-from ademem.store import jobs, ledger, logs, sessions, turns
+from ademem.store import injections, jobs, ledger, logs, sessions, turns
 from ademem.store.hints import has_sites
 from ademem.store.runtime import program
 from ademem.synthesis import skill_files
@@ -86,9 +86,9 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         _update_hints(payload, runtime)
         _queue_jobs(payload, runtime)
         brief = _brief(source, here, payload, runtime)
-        _record_shown(brief, source, payload, runtime)
+        text = "\n".join(filter(None, (brief.text, imported)))
+        _record_shown(brief, text, source, payload, runtime)
     worker.start(runtime)
-    text = "\n".join(filter(None, (brief.text, imported)))
     lines = notices.collect(payload, runtime)
     if source in BEGINNINGS:
         lines += notices.summarize(brief.total, runtime)
@@ -132,13 +132,15 @@ def _queue_jobs(payload: Payload, runtime: Runtime) -> None:
         jobs.queue(runtime.store, "episode", left, runtime.now)
 
 
-def _record_shown(brief: Brief, source: str, payload: Payload, runtime: Runtime) -> None:
-    """Record the memories and commits that were shown."""
+def _record_shown(brief: Brief, text: str, source: str, payload: Payload, runtime: Runtime) -> None:
+    """Record the text, and the memories and commits that it shows."""
     shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
     key = TurnKey(session_id=payload.session_id)
     if source == "compact":  # a row without a memory: what was shown before is gone
         logs.log_shown(runtime.store, "briefing", (), runtime.now, key=key, query=source)
     logs.log_shown(runtime.store, "briefing", shown, runtime.now, key=key, query=source)
+    keep = all(memory.shown_scope != "personal" for memory in brief.shown)
+    injections.record(runtime, "session_start", text, key, brief.placed, keep_text=keep)
     if brief.text:
         table.mark_shown(runtime.store, runtime.project.root, payload.session_id, runtime.now)
 

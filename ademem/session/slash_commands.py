@@ -15,7 +15,7 @@ from ademem.core.untrusted import visible
 from ademem.search.engine import Filters, as_shown, current, search
 from ademem.session import notices
 from ademem.session.turn_tracking import new_key
-from ademem.store import ledger, logs, memories, memory_queries, transitions, turns
+from ademem.store import injections, ledger, logs, memories, memory_queries, transitions, turns
 from ademem.store.transitions import Act
 
 TYPE_CHECKING = False
@@ -35,17 +35,6 @@ LISTED = 20
 CHARS = 100
 """Length of the text of a memory in a list."""
 DECIDE = "/ademem:review keep ID confirms, /ademem:review drop ID removes; several ids are fine"
-PLACES = {
-    "briefing": "when the session started",
-    "agent": "to a subagent",
-    "prompt": "with a prompt that it answers",
-    "site": "at",
-    "failure": "after the error",
-    "guard": "before the change",
-    "recall": "looked up:",
-    "search": "looked up:",
-}
-"""Reasons for which a memory was shown, by the place in `recall_log`."""
 
 
 def answer(payload: Payload, runtime: Runtime) -> str | None:
@@ -76,6 +65,9 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
     hits = current(found)
     if not hits:
         return client.block(f"ademem: nothing found for “{preview(visible(text), CHARS)}”")
+    chars = runtime.settings.briefing.prompt_chars
+    entries = [untrusted.entry(hit.memory, chars) for hit in hits]
+    context = f"Project memory, as the person looked it up:\n{untrusted.fenced(entries)}"
     if not runtime.is_read_only:
         key = new_key(payload, runtime)
         with runtime.store.transaction():
@@ -84,12 +76,11 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
             logs.log_shown(
                 runtime.store, "recall", as_shown(hits), runtime.now, key=key, query=text
             )
-    chars = runtime.settings.briefing.prompt_chars
-    entries = [untrusted.entry(hit.memory, chars) for hit in hits]
+            placed = [injections.place(hit.memory) for hit in hits]
+            injections.record(runtime, "user_prompt_submit", context, key, placed)
     number = counted(len(hits), "memory")
     weak = ", none of which answers this well" if found.confidence == "weak" else ""
     lines = [f"ademem: {number}{weak}", *(_line(hit.memory) for hit in hits)]
-    context = f"Project memory, as the person looked it up:\n{untrusted.fenced(entries)}"
     return client.context("UserPromptSubmit", context, ["\n".join(lines)])
 
 
@@ -118,25 +109,26 @@ def review(text: str, payload: Payload, runtime: Runtime) -> str:
 
 def why(_text: str, payload: Payload, runtime: Runtime) -> str:
     """List what the session was shown, and the reason."""
-    rows = logs.list_places(runtime.store, payload.session_id)
+    shown: dict[str, tuple[str, Memory | None]] = {}
+    for sent in injections.list_sent(runtime.store, payload.session_id):
+        for part in sent.parts:
+            if not part.left_out:
+                shown.setdefault(part.memory_id, (sent.reason, part.memory))
     lines: list[str] = []
     last = ""
-    for row in rows[:LISTED]:
-        memory = memory_queries.by_id(runtime.store, row["memory_id"])
+    for reason, memory in list(shown.values())[:LISTED]:
         if memory is None or memory.quarantine_reason:
             continue
-        named = row["query"] if row["place"] in ("site", "failure", "recall", "search") else ""
-        reason = f"{PLACES.get(row['place'], row['place'])} {named or ''}".strip()
         if reason != last:
             lines.append(preview(visible(reason), CHARS))
         last = reason
         lines.append(_line(memory))
     if not lines:
         return client.block("ademem: this session was shown no memory yet")
-    more = len(rows) - LISTED
-    rest = [f"and {more} more: `ademem log --guard` has denials"] if more > 0 else []
-    shown = counted(len({row["memory_id"] for row in rows}), "memory")
-    return client.block("\n".join([f"ademem: Claude was shown {shown}", *lines, *rest]))
+    more = len(shown) - LISTED
+    rest = [f"and {more} more: `ademem why` shows all, with the texts"] if more > 0 else []
+    number = counted(len(shown), "memory")
+    return client.block("\n".join([f"ademem: Claude was shown {number}", *lines, *rest]))
 
 
 COMMANDS: dict[str, Command] = {"recall": recall, "review": review, "why": why}

@@ -37,7 +37,11 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     if NOTHING in payload.last_message:
         ledger.claim(runtime.store, "ask_at_stop", payload.session_id, runtime.now)
     if not payload.stop_hook_active and _should_ask(payload, runtime):
-        return client.keep_going(QUESTION.format(program=program(runtime.environment)))
+        question = QUESTION.format(program=program(runtime.environment))
+        from ademem.store import injections
+
+        injections.record_alone(runtime, "stop", question, key_of(payload, runtime))
+        return client.keep_going(question)
     key = key_of(payload, runtime)
     turns.end(runtime.store, key, runtime.now)
     mark_read(key, runtime)

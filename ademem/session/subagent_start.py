@@ -10,7 +10,7 @@ from ademem.search.hints import remove_lists
 from ademem.session import briefing
 from ademem.session.briefing.reader import make_reader
 from ademem.session.turn_tracking import set_flag
-from ademem.store import briefs, logs, turns
+from ademem.store import briefs, injections, logs, turns
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -38,6 +38,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
                 turns.note_search(store, key, runtime.now)
         shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
         logs.log_shown(store, "agent", shown, runtime.now, key=key)
+        injections.record(runtime, "subagent_start", brief.text, key, brief.placed)
     set_flag(key, runtime)
     return client.context("SubagentStart", brief.text) if brief.text else None
 
@@ -51,6 +52,7 @@ def brief_again(payload: Payload, runtime: Runtime) -> str | None:
             return None  # another installation of the hook handled it
         shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
         logs.log_shown(runtime.store, "agent", shown, runtime.now, key=key)
+        injections.record(runtime, "session_start", brief.text, key, brief.placed)
     remove_lists(runtime.project, key)
     return client.context("SessionStart", brief.text) if brief.text else None
 

@@ -12,13 +12,15 @@ from ademem.core.value import replace
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.query import keywords
 from ademem.session.turn_tracking import is_oriented, mark_read, new_key, set_flag
-from ademem.store import ledger, logs, sessions, turns
+from ademem.store import injections, ledger, logs, sessions, turns
+from ademem.store.injections import place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.capture.gate import Written
     from ademem.core.client import Payload
     from ademem.core.memory import Memory
+    from ademem.store.injections import Placed
     from ademem.store.runtime import Runtime
 
 TASK_NOTIFICATION = "<task-notification>"
@@ -46,7 +48,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     recalls = classified.turn is not TurnClass.NONE
     key = new_key(payload, runtime)
     # Search before the transaction, which holds the lock of the database.
-    found = _recall(prompt, key, runtime) if recalls else []
+    found, left_out = _recall(prompt, key, runtime) if recalls else ([], [])
     if runtime.is_read_only:
         lines = _lines(found, runtime)
         return client.context("UserPromptSubmit", "\n".join(lines)) if lines else None
@@ -65,6 +67,14 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             if classified.is_routine or is_oriented(key, runtime):
                 turns.note_search(runtime.store, key, runtime.now)
             lines += _lines(found, runtime)
+        placed = [
+            *(place(one.memory, "saved") for one in dictated if one.memory),
+            *(place(memory, "recalled") for memory, _ in found),
+            *left_out,
+        ]
+        keep = all(memory.shown_scope != "personal" for memory, _ in found)
+        text = "\n".join(lines)
+        injections.record(runtime, "user_prompt_submit", text, key, placed, keep_text=keep)
     set_flag(key, runtime)
     shown_to_person = []
     if written:
@@ -153,14 +163,16 @@ def _save_corrections(prompt: str, key: TurnKey, runtime: Runtime) -> list[Writt
     return [written for written in saved if written]
 
 
-def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, float]]:
-    """Return the memories that the prompt is about with their scores, each once a context.
+def _recall(
+    prompt: str, key: TurnKey, runtime: Runtime
+) -> tuple[list[tuple[Memory, float]], list[Placed]]:
+    """Return the memories that the prompt is about with their scores, and those not shown again.
 
     A process with a loaded model searches by meaning; without an answer in time, words decide.
     """
     most = runtime.settings.briefing.prompt
     if not most:
-        return []
+        return [], []
     from ademem.search import evidence  # which "thanks" does not need
     from ademem.store.filters import UNARCHIVED, of_session, visible
     from ademem.worker import warm
@@ -185,11 +197,15 @@ def _recall(prompt: str, key: TurnKey, runtime: Runtime) -> list[tuple[Memory, f
         found = _add_personal(found, prompt, runtime, most)
     main = TurnKey(session_id=key.session_id)
     seen = logs.list_in_context(runtime.store, main, runtime.now) if found else ()
-    return [
-        (memory, score)
-        for memory, score in found
-        if memory.id not in seen and not ledger.is_own_error(runtime.store, memory, key.session_id)
-    ]
+    shown: list[tuple[Memory, float]] = []
+    left_out: list[Placed] = []
+    for memory, score in found:
+        is_own = ledger.is_own_error(runtime.store, memory, key.session_id)
+        if why := "seen" if memory.id in seen else "own" if is_own else "":
+            left_out.append(place(memory, "recalled", left_out=why))
+        else:
+            shown.append((memory, score))
+    return shown, left_out
 
 
 def _add_personal(

@@ -288,15 +288,6 @@ def was_briefed(store: Store, session_id: str) -> bool:
     return row is not None
 
 
-def list_places(store: Store, session_id: str) -> list[sqlite3.Row]:
-    """Return the memories that a session was shown, each with its first place, in order."""
-    return store.db.execute(
-        "select memory_id, place, query, min(id) as first from recall_log"
-        " where session_id = ? and memory_id is not null group by memory_id order by first",
-        (session_id,),
-    ).fetchall()
-
-
 def first_shown(store: Store, session_id: str) -> dict[str, str]:
     """Return by id the stamp at which the session was first shown the memory."""
     rows = store.db.execute(
@@ -322,6 +313,12 @@ def log_use(store: Store, session_id: str, ids: Iterable[str], now: datetime) ->
             "update recall_log set used = 1"
             " where session_id = ? and memory_id in (select value from json_each(?))",
             (session_id, listed),
+        )
+        db.execute(
+            "update injection_memories set used = 1 where left_out = ''"
+            " and memory_id in (select value from json_each(?))"
+            " and injection_id in (select id from injections where session_id = ?)",
+            (listed, session_id),
         )
         count_use(store, fresh, now)
     return len(fresh)

@@ -78,6 +78,7 @@ def delete(store: Store, id: str, now: datetime) -> None:
         for row in db.execute("select sync_id from user_prompts where session_id = ?", (id,)):
             delete_prompt(store, row[0], now)
         db.execute("delete from turns where session_id = ?", (id,))
+        db.execute("delete from injections where session_id = ?", (id,))
         db.execute("delete from sessions where id = ?", (id,))
         _bury(store, "session", id, now)
 
@@ -140,6 +141,11 @@ def delete_prompt(store: Store, sync_id: str, now: datetime) -> None:
         db.execute(
             "update user_prompts set content = '', deleted_at = ? where sync_id = ?",
             (stamp(now), sync_id),
+        )
+        db.execute(
+            "update injections set text = null, sha256 = '' where event = 'pre_compact'"
+            " and session_id = (select session_id from user_prompts where sync_id = ?)",
+            (sync_id,),
         )
         _bury(store, "prompt", sync_id, now)
 

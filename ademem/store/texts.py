@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from ademem.core.text import dedupe_key, fold, sha256_hex
+from ademem.core.text import dedupe_key, fold, plain_sha256, sha256_hex
 from ademem.store import Store, full_text, replication
 
 Change = Callable[[str], str]
@@ -22,7 +22,7 @@ JSON = frozenset(
 """Columns with texts inside of JSON, in any table."""
 SAFE = frozenset(
     "id sync_id chunk_id project_id memory_id episode_memory_id procedure_memory_id episode_ids"
-    " event_id dedupe_key text_hash content_hash superseded_by superseded_by_memory_id"
+    " event_id dedupe_key text_hash content_hash sha256 superseded_by superseded_by_memory_id"
     " superseded_by_relation_id taken_back_by target_id sha lost_sha latest_sha"
     " created_at updated_at last_opened_at last_accessed_at promoted_at rejected_at review_after"
     " deleted_at last_used_at exported_at recorded_at last_modified_at archived_at started_at"
@@ -91,6 +91,11 @@ def _renew_digests(store: Store) -> None:
             for id, text in db.execute(f"{query} and text_hash is not null").fetchall():
                 update = f"update {table} set text_hash = ? where id = ?"
                 db.execute(update, (sha256_hex(fold(text)), id))
+    if "text" in _columns(db, "injections"):
+        redacted = "select id, text from injections where text like '%[redacted:%'"
+        for id, text in db.execute(redacted).fetchall():
+            update = "update injections set sha256 = ? where id = ?"
+            db.execute(update, (plain_sha256(text), id))
 
 
 def rewrite(store: Store, change: Change) -> dict[str, int]:

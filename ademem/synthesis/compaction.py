@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ademem.capture.gate import Written
     from ademem.capture.transcript import Event
+    from ademem.core.memory import Memory
     from ademem.store.runtime import Runtime
 
 KEEP = (
@@ -43,8 +44,10 @@ MOST_CANDIDATES = 30
 """Most candidates of one run of the job."""
 
 
-def summary_instructions(session_id: str, transcript_path: str, runtime: Runtime) -> str:
-    """Return what holds for every conversation, then what is known of this one.
+def summary_instructions(
+    session_id: str, transcript_path: str, runtime: Runtime
+) -> tuple[str, list[Memory]]:
+    """Return what holds for every conversation, then what is known of this one; and its memories.
 
     Prompts are read even where `capture.prompts` is off, as nothing is stored here.
     """
@@ -68,7 +71,8 @@ def summary_instructions(session_id: str, transcript_path: str, runtime: Runtime
         ("In project memory already (`ademem get ID`)", stored),
     )
     lines = [line for title, items in sections for line in _render(title, items)]
-    return bounded("\n".join([KEEP, "", INTRO, *lines] if lines else [KEEP]), CHARS)
+    text = bounded("\n".join([KEEP, "", INTRO, *lines] if lines else [KEEP]), CHARS)
+    return text, learned
 
 
 def _render(title: str, items: Iterable[str]) -> list[str]:

@@ -18,6 +18,7 @@ from ademem.guard.injection import order_in
 from ademem.store import (
     Store,
     database,
+    injections,
     jobs,
     maintenance,
     memories,
@@ -282,9 +283,13 @@ def preview_sweep(store: Store, settings: LifecycleSettings, now: datetime) -> S
 
 
 def sweep_locked(runtime: Runtime, now: datetime, *, trigger: str = "manual") -> Swept:
-    """Sweep after any other process that sweeps or consolidates the project has finished."""
+    """Sweep after any other process that sweeps or consolidates the project has finished.
+
+    Texts for models that are too old or too many are deleted.
+    """
     project = runtime.project
     with locked(os.path.join(project.home, "run", "lifecycle.lock"), root=project.home_root):
+        injections.prune(runtime.store, runtime.settings.capture, now)
         return sweep(runtime.store, runtime.settings.lifecycle, now, trigger=trigger)
 
 

@@ -117,6 +117,8 @@ HARMLESS = [
     pytest.param("guard.mutating_mcp", "[]", (), id="no more verbs"),
     pytest.param("capture.prompts", "false", False, id="prompts not kept"),
     pytest.param("capture.prompt_chars", "100", 100, id="less of them kept"),
+    pytest.param("capture.injections", "false", False, id="texts for models not kept"),
+    pytest.param("capture.injections_days", "3", 3, id="kept for fewer days"),
     pytest.param("embed.offline", "true", True, id="no fetching"),
     pytest.param("jobs.auto", "false", False, id="no worker"),
     pytest.param("lifecycle.promote_confidence", "0.9", 0.9, id="later confirmed"),
@@ -139,6 +141,7 @@ LOOSENING = [
     pytest.param("guard.talk_words", '["fix"]', id="words of talk"),
     pytest.param("capture.ask_at_stop", "true", id="a question at each end"),
     pytest.param("capture.prompt_chars", "1000000", id="longer prompts kept"),
+    pytest.param("capture.injections_mb", "100000", id="more texts for models kept"),
     pytest.param("gate.promote_sources", '["user", "passive"]', id="confirmed unseen"),
     pytest.param("lifecycle.promote_confidence", "0.0", id="confirmed soon"),
     pytest.param("ai.provider", '"openai"', id="an AI"),
@@ -171,6 +174,7 @@ def test_the_tables_of_these_tests_have_every_key_that_is_not_shared():
     yours = {name for name, key in all_keys() if not key.is_shared}
 
     unlike = {"ai.timeout_s", "trust.roots", "procedures.promote_successes"}
+    unlike |= {"guard.mcp_servers", "doors.writes_per_minute"}
     alike = {
         "capture.learned",
         "capture.learnings",

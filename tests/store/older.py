@@ -83,6 +83,10 @@ VALID: dict[str | tuple[str, str], Any] = {
     ("memory_sites", "kind"): "anchor",
     ("sync_mutations", "source"): "remote",
     ("sync_chunks", "is_covered"): 1,
+    ("injections", "event"): "stop",
+    ("injections", "id"): 7,
+    ("injection_memories", "used"): 1,
+    ("injection_memories", "left_out"): "room",
 }
 """Values of columns that hold no other."""
 

@@ -17,7 +17,7 @@ from ademem.doors.cli import REPLACED, wants_json
 
 MODULES = {
     "memory": "add learn topic-key recall search timeline context get list log undo",
-    "sessions": "session prompts",
+    "sessions": "session prompts why",
     "relating": "relations",
     "projects": "projects",
     "curating": "promote reject archive restore pin delete edit",
@@ -51,9 +51,9 @@ PANELS = {
     ),
     "Projects": ("projects list", "projects merge", "projects consolidate", "projects forget"),
     "Relations": ("relations list", "relations judge", "relations scan", "relations deferred"),
-    "Upkeep": ("doctor", "backup", "work", "sweep", "scrub", "verify"),
+    "Upkeep": ("doctor", "backup", "sweep", "scrub", "verify"),
     "Insight": (
-        *("status", "log", "guard explain", "mission start", "mission end", "mission list"),
+        *("status", "log", "why", "guard explain", "mission start", "mission end", "mission list"),
         *("procedures list", "procedures export"),
     ),
 }

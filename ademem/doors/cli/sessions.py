@@ -13,6 +13,7 @@ from ademem.core.text import counted
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Limit, Project, open_project, text_or_stdin
+from ademem.doors.views import sent
 
 session = typer.Typer(help="Sessions of Claude Code and other programs.", no_args_is_help=True)
 prompts = typer.Typer(help="What you typed in sessions.", no_args_is_help=True)
@@ -91,6 +92,26 @@ def delete(id: SessionId, project: Project = None, as_json: AsJson = False) -> N
     with open_project(project) as memories:
         api.delete_session(memories, id)
     _deleted(id, as_json)
+
+
+@app.command()
+def why(
+    id: Annotated[
+        str | None, typer.Argument(metavar="SESSION", help="None: this one, or the latest.")
+    ] = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a session was sent, and which memories it used."""
+    with open_project(project) as memories:
+        id, found = api.list_sent(memories, id)
+    if as_json:
+        texts = [sent.to_json(each, show.is_withheld) for each in found]
+        return show.json({"session": id or None, "count": len(texts), "texts": texts})
+    if not found:
+        return show.echo("no session was sent anything yet", err=True)
+    show.say(f"session {id}")
+    return show.fenced(line for each in found for line in sent.to_lines(each, show.is_withheld))
 
 
 @prompts.command()

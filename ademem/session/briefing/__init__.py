@@ -17,6 +17,7 @@ from ademem.session.briefing.sections import (
 )
 from ademem.store import ledger
 from ademem.store.briefing_queries import COUNTED, count_confirmed
+from ademem.store.injections import MOST_LEFT_OUT, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.files.project_brief import CoreMemory
+    from ademem.session.briefing.reader import Entry
     from ademem.session.briefing.sections import Section
+    from ademem.store.injections import Placed
 
 __all__ = ["SECTIONS", "Brief", "Reader", "agent", "how_to", "news", "session"]
 
@@ -34,6 +37,8 @@ class Brief(Value):
 
     text: str
     shown: tuple[Memory, ...] = ()
+    placed: tuple[Placed, ...] = ()
+    """Memories shown or quoted in each section, then those that were left out."""
     total: int = 0
     """Number of confirmed memories of the project, counted up to COUNTED."""
 
@@ -48,6 +53,8 @@ class Page:
         """UTF-16 units of the whole text."""
         self.lines: list[str] = []
         self.shown: list[Memory] = []
+        self.placed: list[Placed] = []
+        self.left_out: list[Placed] = []
         self.cut: dict[str, int] = {}
         """Number of entries that did not fit, by the title of their section."""
 
@@ -76,12 +83,30 @@ class Page:
         if fitting:
             self.lines += [heading, *(entry.text for entry in fitting)]
             self.shown += [entry.memory for entry in fitting if entry.memory]
+        self.place(section.title, entries, fitting, "limit" if len(fitting) == most else "room")
         if len(fitting) < min(most, len(entries)):
             self.cut[section.title.lower()] = min(most, len(entries)) - len(fitting)
 
+    def place(
+        self, title: str, entries: Sequence[Entry], fitting: Sequence[Entry], why: str
+    ) -> None:
+        """Note the memories in the entries that fit, and why others are left out."""
+        for entry in fitting:
+            for memory in (entry.memory,) if entry.memory else entry.quoted:
+                self.placed.append(place(memory, title, entry.chars))
+        for entry in entries if len(fitting) < len(entries) else ():
+            if len(self.left_out) == MOST_LEFT_OUT:
+                break
+            if entry.memory and entry not in fitting:
+                self.left_out.append(place(entry.memory, title, left_out=why))
+
     def brief(self, empty: str = "") -> Brief:
         """Return the page; without lines the text is *empty*."""
-        return Brief(text=self.text if self.lines else empty, shown=tuple(self.shown))
+        return Brief(
+            text=self.text if self.lines else empty,
+            shown=tuple(self.shown),
+            placed=(*self.placed, *self.left_out),
+        )
 
 
 def _is_error(memory: Memory | None) -> bool:
@@ -124,6 +149,7 @@ def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Brief:
     fitting = select_entries(entries, len(entries), page.most - units(page.text))
     page.lines = [entry.text for entry in fitting]
     page.shown = [entry.memory for entry in fitting if entry.memory]
+    page.place("", entries, fitting, "room")
     return page.brief()
 
 

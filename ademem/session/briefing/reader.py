@@ -40,6 +40,8 @@ class Entry(Value):
     """UTF-16 units of the line and its end."""
     worth: float = 1.0
     memory: Memory | None = None
+    quoted: tuple[Memory, ...] = ()
+    """Memories of which a line has a part."""
 
 
 def memory_entry(memory: Memory, chars: int = ENTRY_CHARS, worth: float = 1.0) -> Entry:
@@ -47,10 +49,10 @@ def memory_entry(memory: Memory, chars: int = ENTRY_CHARS, worth: float = 1.0) -
     return Entry(text=text, chars=units(text) + 1, worth=worth, memory=memory)
 
 
-def line(text: str) -> Entry:
-    """Return an entry of escaped text that is no memory."""
+def line(text: str, quoted: tuple[Memory, ...] = ()) -> Entry:
+    """Return an entry of escaped text that is no memory, though it may quote some."""
     text = untrusted.escaped(text)
-    return Entry(text=text, chars=units(text) + 1)
+    return Entry(text=text, chars=units(text) + 1, quoted=quoted)
 
 
 def worth(memory: Memory, now: datetime, unused: int, patience: int = PATIENCE) -> float:

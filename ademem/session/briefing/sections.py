@@ -113,7 +113,10 @@ def since_last_session(reader: Reader) -> list[Entry]:
     return [
         line(f"{least}{summary} since {moment[:16].replace('T', ' ')} UTC"),
         *(memory_entry(memory) for memory in other[: reader.level]),
-        *(line(f"- no longer valid: {opening(m.content, CHARS)}") for m in shown[: reader.level]),
+        *(
+            line(f"- no longer valid: {opening(each.content, CHARS)}", (each,))
+            for each in shown[: reader.level]
+        ),
     ]
 
 
@@ -251,7 +254,8 @@ def conflicts(reader: Reader) -> list[Entry]:
             "- "
             + " contradicts ".join(
                 f"{one.id}: {preview(one.content, CONFLICT_CHARS)}" for one in pair
-            )
+            ),
+            tuple(pair),
         )
         for pair in shown[:CONFLICTS]
     ]

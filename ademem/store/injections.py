@@ -1,0 +1,246 @@
+"""Texts that hooks put before models, with the memories in them."""
+
+from __future__ import annotations
+
+from ademem.core.clock import stamp
+from ademem.core.text import plain_sha256
+from ademem.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from ademem.core.client import TurnKey
+    from ademem.core.memory import Memory
+    from ademem.core.settings import CaptureSettings
+    from ademem.store import Store
+    from ademem.store.runtime import Runtime
+
+    Placed = tuple[str, int, str, int, str]
+
+MOST_LEFT_OUT = 20
+"""Most memories of which one text records that they were left out."""
+
+
+def place(memory: Memory, section: str = "", characters: int = 0, left_out: str = "") -> Placed:
+    """Return the row of a memory in a text, or *left_out* of it: `room`, `limit`, `seen`, `own`."""
+    return memory.id, memory.revision_count, section, characters, left_out
+
+
+def record(
+    runtime: Runtime,
+    event: str,
+    text: str,
+    key: TurnKey,
+    placed: Iterable[Placed] = (),
+    *,
+    tool_use_id: str = "",
+    keep_text: bool = True,
+) -> None:
+    """Record a text, in the transaction that logs its memories as shown."""
+    if not text or not runtime.settings.capture.injections:
+        return
+    db = runtime.store.db
+    id = db.execute(
+        "insert into injections (session_id, agent_id, prompt_id, tool_use_id, event, created_at,"
+        " characters, sha256, text) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            key.session_id,
+            key.agent_id,
+            key.prompt_id,
+            tool_use_id,
+            event,
+            stamp(runtime.now),
+            len(text),
+            plain_sha256(text),
+            text if keep_text else None,
+        ),
+    ).lastrowid
+    db.executemany(
+        "insert into injection_memories"
+        " (injection_id, rank, memory_id, revision, section, characters, left_out)"
+        " values (?, ?, ?, ?, ?, ?, ?)",
+        [(id, rank, *row) for rank, row in enumerate(placed, 1)],
+    )
+
+
+def record_alone(
+    runtime: Runtime,
+    event: str,
+    text: str,
+    key: TurnKey,
+    placed: Iterable[Placed] = (),
+    *,
+    tool_use_id: str = "",
+    keep_text: bool = True,
+) -> None:
+    """Record a text of which nothing else is logged; a failure must not cost the hook's answer."""
+    try:
+        with runtime.store.transaction():
+            record(runtime, event, text, key, placed, tool_use_id=tool_use_id, keep_text=keep_text)
+    except runtime.store.db.Error:
+        return
+
+
+def prune(store: Store, settings: CaptureSettings, now: datetime) -> int:
+    """Delete the texts that are too old, and the oldest beyond the size; return their number."""
+    from ademem.core.clock import timedelta
+
+    with store.transaction() as db:
+        return db.execute(
+            "delete from injections where created_at < :since or id <= ifnull((select max(id) from"
+            " (select id, sum(length(cast(text as blob))) over (order by id desc) as held"
+            "  from injections) where held > :most), 0)",
+            {
+                "since": stamp(now - timedelta(days=settings.injections_days)),
+                "most": settings.injections_mb * 1_000_000,
+            },
+        ).rowcount
+
+
+class Part(Value):
+    """A memory in a text, or left out of it."""
+
+    memory_id: str
+    memory: Memory | None
+    """As it is now; None where it was deleted for good."""
+    revision: int | None
+    section: str
+    characters: int | None
+    used: bool
+    left_out: str
+
+
+class Sent(Value):
+    """A text that a session was sent, or memories of which no text is stored."""
+
+    id: int | None
+    created_at: str
+    event: str
+    agent_id: str
+    prompt_id: str
+    tool_use_id: str
+    place: str
+    """Of `recall_log`; empty for a text that no memory was looked up for."""
+    query: str
+    characters: int | None
+    sha256: str
+    text: str | None
+    parts: tuple[Part, ...]
+
+    @property
+    def reason(self) -> str:
+        """The occasion, and what it was about."""
+        if self.place == "briefing" and self.query == "compact":
+            return "after a compaction"
+        about = self.query if self.place in ABOUT else ""
+        reason = PLACES.get(self.place) or EVENTS.get(self.event, self.place)
+        return f"{reason} {about}".strip()
+
+
+PLACES = {
+    "briefing": "when the session started",
+    "agent": "to a subagent",
+    "prompt": "with a prompt that it answers",
+    "site": "at",
+    "failure": "after the error",
+    "guard": "before the change",
+    "recall": "looked up:",
+    "search": "looked up:",
+    "mcp": "looked up:",
+}
+"""Reasons for which memories were shown, by the place in `recall_log`."""
+ABOUT = ("site", "failure", "recall", "search", "mcp")
+"""Places whose query belongs to the reason."""
+EVENTS = {
+    "session_start": "when the session started",
+    "user_prompt_submit": "with a prompt",
+    "pre_tool_use": "before the change",
+    "subagent_start": "to a subagent",
+    "pre_compact": "for the summary of the conversation",
+    "stop": "at the end of a turn",
+}
+"""Reasons for texts that no memory was looked up for."""
+
+_SENT = """
+select sent.*, ifnull(log.place, '') as place, ifnull(log.query, '') as query
+from injections as sent left join recall_log as log on log.id =
+  (select min(id) from recall_log where session_id = sent.session_id
+   and agent_id = sent.agent_id and created_at = sent.created_at)
+where sent.session_id = :session order by sent.id
+"""
+_PARTS = """
+select injection_memories.* from injection_memories join injections on id = injection_id
+where session_id = :session order by injection_id, rank
+"""
+_LOGGED = """
+select created_at, agent_id, prompt_id, place, ifnull(query, '') as query, memory_id, used
+from recall_log where session_id = :session and memory_id is not null
+and created_at not in (select created_at from injections where session_id = :session)
+order by id
+"""
+
+
+def list_sent(store: Store, session_id: str) -> list[Sent]:
+    """Return what a session was sent in order of time, also memories that it looked up."""
+    from ademem.store import memory_queries
+
+    session = {"session": session_id}
+    parts = store.db.execute(_PARTS, session).fetchall()
+    logged = store.db.execute(_LOGGED, session).fetchall()
+    known = {
+        memory.id: memory
+        for memory in memory_queries.by_ids(store, {row["memory_id"] for row in (*parts, *logged)})
+    }
+    found = []
+    for row in store.db.execute(_SENT, session):
+        values = {name: row[name] for name in Sent._fields if name != "parts"}
+        mine = [part for part in parts if part["injection_id"] == row["id"]]
+        found.append(Sent(**values, parts=tuple(_part(part, known) for part in mine)))
+    moments: dict[tuple[str, ...], list[sqlite3.Row]] = {}
+    for row in logged:
+        key = (row["created_at"], row["agent_id"], row["prompt_id"], row["place"], row["query"])
+        moments.setdefault(key, []).append(row)
+    for (created_at, agent_id, prompt_id, place, query), rows in moments.items():
+        found.append(
+            Sent(
+                id=None,
+                created_at=created_at,
+                event="",
+                agent_id=agent_id,
+                prompt_id=prompt_id,
+                tool_use_id="",
+                place=place,
+                query=query,
+                characters=None,
+                sha256="",
+                text=None,
+                parts=tuple(_part(row, known) for row in rows),
+            )
+        )
+    return sorted(found, key=lambda sent: sent.created_at)
+
+
+def _part(row: sqlite3.Row, known: Mapping[str, Memory]) -> Part:
+    has = row.keys()
+    return Part(
+        memory_id=row["memory_id"],
+        memory=known.get(row["memory_id"]),
+        revision=row["revision"] if "revision" in has else None,
+        section=row["section"] if "section" in has else "",
+        characters=row["characters"] if "characters" in has else None,
+        used=bool(row["used"]),
+        left_out=row["left_out"] if "left_out" in has else "",
+    )
+
+
+def latest_session(store: Store) -> str:
+    """Return the session that was sent something last; empty for none."""
+    row = store.db.execute(
+        "select session_id from (select session_id, max(created_at) as at from injections"
+        " group by session_id union all select session_id, max(created_at) from recall_log"
+        " where session_id is not null group by session_id) order by at desc limit 1"
+    ).fetchone()
+    return str(row[0]) if row else ""
