@@ -75,8 +75,18 @@ def note_use(
 
 
 def forget(root: str, environment: Mapping[str, str]) -> None:
-    with shared_files.locked(f"{_path(environment)}.lock"):
-        _write([known for known in list_known(environment) if known.root != root], environment)
+    """Take a project out of the list; the last one takes the list with it."""
+    path = _path(environment)
+    if shared_files.read_text(path) is None:
+        return
+    with shared_files.locked(f"{path}.lock"):
+        left = [known for known in list_known(environment) if known.root != root]
+        if left:
+            _write(left, environment)
+        else:
+            shared_files.remove(path)
+    if not left:
+        shared_files.remove(f"{path}.lock")
 
 
 def _is_fresh(known: Known, now: datetime) -> bool:

@@ -107,9 +107,11 @@ def forget(project: Project, environment: Mapping[str, str]) -> None:
     import sqlite3
     from contextlib import closing
 
+    from ademem.core import registry
     from ademem.store import inspection
     from ademem.store.database import read_secret
 
+    registry.forget(project.main, environment)
     try:
         with closing(inspection.open_read_only(project.database, 1.0, inspection.LOOK_S)) as db:
             trust.forget_store(read_secret(db), environment)

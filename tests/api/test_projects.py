@@ -6,11 +6,12 @@ import pytest
 
 from ademem import api
 from ademem.api.projects import NoSuchProject, find_groups
-from ademem.core import caller, registry
+from ademem.core import caller, project, registry
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft
 from ademem.store import backups
 from ademem.store.transitions import CannotDo
+from tests.builders import NOW
 from tests.world import World
 
 
@@ -168,3 +169,16 @@ def test_projects_that_may_be_one_are_proposed_together(worlds):
     ]
 
     assert sorted(groups, key=min) == [{"billing", "biling"}, {"kafka-tools", "kafka2"}]
+
+
+def test_the_last_project_that_is_forgotten_takes_the_list_with_it(tmp_path):
+    environment = {"ADEMEM_DATA_DIR": str(tmp_path / "data")}
+    for name in ("one", "two"):
+        (tmp_path / name / ".ade").mkdir(parents=True)
+        registry.note_use(project.at(str(tmp_path / name)), "", environment, NOW)
+
+    registry.forget(str(tmp_path / "one"), environment)
+    assert [known.name for known in registry.list_known(environment)] == ["two"]
+    registry.forget(str(tmp_path / "two"), environment)
+    registry.forget(str(tmp_path / "two"), environment)
+    assert list((tmp_path / "data").iterdir()) == []
