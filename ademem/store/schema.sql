@@ -572,7 +572,7 @@ create table injection_memories (
   used integer not null default 0 check (used in (0, 1)),
   left_out text not null default '' check (left_out in ('', 'room', 'limit', 'seen', 'own')),  -- why the text is without it
   primary key (injection_id, rank)
-) without rowid;
+);
 create index idx_injection_memories_memory on injection_memories(memory_id);
 
 create trigger unified_memories_fts_ai after insert on unified_memories when new.deleted_at is null begin

@@ -99,6 +99,7 @@ DONE = {
     "undo": "undo EVENT",
     "uninstall": "uninstall",
     "verify": "verify",
+    "why": "why s1",
     "work": "work",
 }
 """A command line of each command that succeeds in the project below."""
