@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ademem.core.value import Value, replace
+from ademem.search.parameters import DEFAULTS
 from ademem.store import full_text
 from ademem.store.full_text import Index
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 MAX_TERMS = 32
 """Terms of a query that are looked up, the rarest first."""
-MOST_POSTINGS = 1500
-"""Postings that are read: what a search costs, whatever the size of the store."""
 RARE = 5
 """Memories with a word up to which other forms of it are looked up, too."""
 ALWAYS = 3
@@ -64,9 +63,10 @@ def find_matches(query: Query, store: Store, parameters: Parameters, *, alone: b
     If none holds enough of it in whole words, substrings of words are looked up.
     """
     capitals = query.capitals if parameters.widen else None
-    found = _match(query.terms, query.times, store, capitals, alone=alone)
+    most = parameters.postings
+    found = _match(query.terms, query.times, store, capitals, most, alone=alone)
     if query.substrings and max(found.share.values(), default=0.0) < parameters.floor:
-        within = _match(query.substrings, {}, store, None, alone=alone)
+        within = _match(query.substrings, {}, store, None, most, alone=alone)
         found = within if within.share else found
     if not query.key:
         return found
@@ -79,13 +79,15 @@ def find_matches(query: Query, store: Store, parameters: Parameters, *, alone: b
     )
 
 
-def choose_terms(counts: Mapping[str, int], always: int = ALWAYS) -> list[str]:
-    """The rarest terms, *always* of them and more up to MOST_POSTINGS."""
+def choose_terms(
+    counts: Mapping[str, int], most: int = DEFAULTS.postings, always: int = ALWAYS
+) -> list[str]:
+    """The rarest terms, *always* of them and more up to *most* postings."""
     chosen: list[str] = []
     rows = 0
     for term in sorted((term for term in counts if counts[term]), key=lambda t: (counts[t], t)):
         rows += counts[term]
-        if len(chosen) == MAX_TERMS or (len(chosen) >= always and rows > MOST_POSTINGS):
+        if len(chosen) == MAX_TERMS or (len(chosen) >= always and rows > most):
             break
         chosen.append(term)
     return chosen
@@ -96,10 +98,11 @@ def _match(
     times: Mapping[str, int],
     store: Store,
     capitals: Container[str] | None,
+    postings: int,
     *,
     alone: bool,
 ) -> Matches:
-    most = -1 if alone else MOST_POSTINGS + 1
+    most = -1 if alone else postings + 1
     counts = full_text.count_rows(store, terms, most)
     if capitals is not None and min(counts.values(), default=0) <= RARE:
         from ademem.search import expansion  # which a hook never needs
@@ -111,7 +114,7 @@ def _match(
         times = {wider.get(term, term): number for term, number in times.items()}
         again = full_text.count_rows(store, dict.fromkeys(wider.values(), Index.WORDS), most)
         counts = {term: again.get(term, counts.get(term, 0)) for term in terms}
-    chosen = choose_terms(counts, ALWAYS if alone else 1)
+    chosen = choose_terms(counts, postings, ALWAYS if alone else 1)
     missing = [term for term, count in counts.items() if not count]
     total = full_text.total_rows(store)
     information = {t: word_information(total, max(1, counts[t])) for t in chosen + missing}

@@ -11,6 +11,9 @@ class Parameters(Value):
     pool: int = 30
     """Rows that the lexical and the vector search each pass to the ranking; twice for dialogues."""
 
+    postings: int = 1500
+    """Postings of the rarest words that are read: what a search costs in a store of any size."""
+
     words: float = 0.25
     """Weight of the words of a memory in its relevance."""
     meaning: float = 0.3
@@ -62,5 +65,5 @@ class Parameters(Value):
 
 
 DEFAULTS = Parameters()
-UNASKED = Parameters(widen=False)
-"""Parameters for a reader who did not ask: a guess at a word is no evidence."""
+UNASKED = Parameters(widen=False, postings=1000)
+"""Parameters for a reader who did not ask: a guess is no evidence, and hooks have little time."""
