@@ -302,6 +302,7 @@ def project(claude: Path, mode: str) -> Iterator[tuple[World, Product, ObedientM
     # A person sets the project up, also where an agent runs this.
     by_person = patch.object(caller, "client_above", return_value="")
     with by_person, scratch as root, opened(claude, Path(root), scripted) as world:
+        world.variables.clear()  # sessions start the worker, as people's do
         for path, text in FILES.items():
             world.write(path, text)
         for name in PROGRAMS:
