@@ -17,7 +17,7 @@ from ademem.sync.provenance import provenance_of, safe_name
 
 
 class Preview(Value):
-    """What an exchange would do."""
+    """The effects of an exchange that is not run."""
 
     path: str
     is_new: bool

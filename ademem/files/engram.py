@@ -238,10 +238,6 @@ def list_projects(document: Document) -> list[str]:
     return sorted({text_of(project) for project in found if text_of(project)})
 
 
-class _TriedOnly(Exception):
-    """Takes the writes of a dry run back."""
-
-
 def import_document(document: Document, job: Job) -> Report:
     """Import what is new or newer, all or nothing; a second import changes nothing."""
     job = replace(job, kept=foreign_fields.get_all(job.store, foreign_fields.MEMORY))
@@ -266,8 +262,8 @@ def import_document(document: Document, job: Job) -> Report:
             for row in _of_project(document["prompts"], job):
                 counts["prompts"] += _add_prompt(row, job)
             if job.dry_run:
-                raise _TriedOnly
-    except _TriedOnly:
+                raise database.DryRun
+    except database.DryRun:
         pass
     return Report(**counts, skipped=tuple(skipped))
 
@@ -283,7 +279,7 @@ def _import_observation(row: Row, job: Job) -> str | Skipped:
     changed = _moment(row, "deleted_at", "updated_at", "created_at")
     if not content and not row.get("deleted_at"):
         return Skipped(where=f"observation {row.get('id') or sync_id}", why="it has no text")
-    known = _known(sync_id, job)
+    known = _find_memory(sync_id, job)
     if known is None:
         if ledger.is_claimed(job.store, SOURCE, sync_id) or memory_queries.is_dead(
             job.store, sync_id
@@ -299,7 +295,7 @@ def _import_observation(row: Row, job: Job) -> str | Skipped:
     return _change(known, row, sync_id, job)
 
 
-def _known(sync_id: str, job: Job) -> Memory | None:
+def _find_memory(sync_id: str, job: Job) -> Memory | None:
     id = ledger.memory_of(job.store, SOURCE, sync_id)
     return memory_queries.by_id(job.store, id) or memory_queries.by_sync_id(job.store, sync_id)
 

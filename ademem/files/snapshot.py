@@ -104,7 +104,7 @@ class MemoryLines:
 
     @property
     def values(self) -> frozenset[Values]:
-        """What pages say that were rendered from all lines, or from one that is not outdated."""
+        """Values of pages that were rendered from all lines, or from one that is not outdated."""
         records = self.records
         newest = (
             one

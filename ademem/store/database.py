@@ -154,6 +154,10 @@ class Savepoint:
         self.db.execute("release block")
 
 
+class DryRun(Exception):
+    """Raised inside of a transaction to take its writes back."""
+
+
 class BulkWrites:
     """`with` block in which the connection trades memory for speed."""
 
@@ -180,6 +184,16 @@ def log_bytes(db: sqlite3.Connection) -> int:
         return os.stat(f"{path}-wal").st_size
     except OSError:
         return 0
+
+
+def value(db: sqlite3.Connection, name: str) -> str:
+    """Return a value of the store, outside of any row; empty where there is none."""
+    row = db.execute("select value from store_values where name = ?", (name,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def set_value(db: sqlite3.Connection, name: str, text: str) -> None:
+    db.execute("insert or replace into store_values values (?, ?)", (name, text))
 
 
 def place(db: sqlite3.Connection) -> str:

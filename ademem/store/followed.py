@@ -6,7 +6,7 @@ import os
 
 from ademem.core.json_text import loads, quoted
 from ademem.core.value import Value
-from ademem.store.stamps import set_value, value
+from ademem.store.database import set_value, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from ademem.core import record_json, registers
 from ademem.core.clock import stamp
 from ademem.core.json_text import loads
 from ademem.core.value import Value
-from ademem.store import stamps
+from ademem.store import database, stamps
 from ademem.store.memories import columns, new_event
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ def enrol(store: Store, target: str) -> bool:
     """
     with store.transaction() as db:
         is_new = target not in stamps.targets(db)
-        stamps.set_value(db, stamps.TARGET + target, ALL if is_new else cursor(store, target))
+        database.set_value(db, stamps.TARGET + target, ALL if is_new else cursor(store, target))
         return is_new
 
 
@@ -79,14 +79,14 @@ def leave(store: Store, target: str) -> bool:
 
 
 def cursor(store: Store, target: str) -> str:
-    return stamps.value(store.db, stamps.TARGET + target)
+    return database.value(store.db, stamps.TARGET + target)
 
 
 def advance(store: Store, target: str, cursor: int | str) -> None:
     """Move the cursor of an enrolled target, and delete the rows that all targets have."""
     with store.transaction() as db:
         if target in stamps.targets(db):
-            stamps.set_value(db, stamps.TARGET + target, str(cursor))
+            database.set_value(db, stamps.TARGET + target, str(cursor))
             _prune(db)
 
 
@@ -102,7 +102,7 @@ def last(db: sqlite3.Connection) -> int:
 
 
 def _numbers(db: sqlite3.Connection) -> list[int]:
-    cursors = (stamps.value(db, stamps.TARGET + target) for target in stamps.targets(db))
+    cursors = (database.value(db, stamps.TARGET + target) for target in stamps.targets(db))
     return [int(found) for found in cursors if found.isdecimal()]
 
 

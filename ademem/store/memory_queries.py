@@ -376,7 +376,7 @@ def each_project_candidate(store: Store) -> Iterator[Memory]:
 
 
 def existing(store: Store, ids: Iterable[str]) -> set[str]:
-    """Those of the ids that a memory has."""
+    """Return the ids that a memory has."""
     query = "select id from main.unified_memories where id in (select value from json_each(?))"
     return {row[0] for row in store.db.execute(query, (array(ids),))}
 

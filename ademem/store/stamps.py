@@ -46,13 +46,13 @@ def replica(store: Store) -> str:
     Called in a transaction that writes. A copy, or a database that a backup replaced while it was
     open, would otherwise write under the same id.
     """
-    noted, _, where = value(store.db, "replica").partition(" ")
+    noted, _, where = database.value(store.db, "replica").partition(" ")
     if not noted or noted != store.replica:
         place = database.place(store.db)
         store.replica = noted
         if not noted or where != place:
             store.replica = new_replica()
-            set_value(store.db, "replica", f"{store.replica} {place}".rstrip())
+            database.set_value(store.db, "replica", f"{store.replica} {place}".rstrip())
     return store.replica
 
 
@@ -63,19 +63,19 @@ def new_replica() -> str:
 
 def tick(store: Store, now: datetime, above: str = "") -> str:
     """Return the stamp of an act, greater than all before it and than *above*."""
-    last = value(store.db, "clock")
+    last = database.value(store.db, "clock")
     stamp = registers.next_stamp(max(last, above), now, replica(store))
     if not registers.is_ahead(stamp, now):
-        set_value(store.db, "clock", stamp)
+        database.set_value(store.db, "clock", stamp)
     return stamp
 
 
 def follow(store: Store, stamp: str, now: datetime) -> None:
     """Let the clock not fall behind a stamp of another store; note one that is far ahead."""
     if registers.is_ahead(stamp, now):
-        set_value(store.db, AHEAD + registers.replica_of(stamp), stamp)
-    elif stamp > value(store.db, "clock"):
-        set_value(store.db, "clock", stamp)
+        database.set_value(store.db, AHEAD + registers.replica_of(stamp), stamp)
+    elif stamp > database.value(store.db, "clock"):
+        database.set_value(store.db, "clock", stamp)
 
 
 def far_ahead(store: Store, now: datetime) -> dict[str, str]:
@@ -204,12 +204,3 @@ def targets(db: sqlite3.Connection) -> list[str]:
     """Return the names of the enrolled targets."""
     query = "select name from store_values where name >= ? and name < ?"
     return [row[0].removeprefix(TARGET) for row in db.execute(query, (TARGET, TARGET[:-1] + "0"))]
-
-
-def value(db: sqlite3.Connection, name: str) -> str:
-    row = db.execute("select value from store_values where name = ?", (name,)).fetchone()
-    return str(row[0]) if row else ""
-
-
-def set_value(db: sqlite3.Connection, name: str, text: str) -> None:
-    db.execute("insert or replace into store_values values (?, ?)", (name, text))

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from ademem.core.text import dedupe_key, fold, plain_sha256, sha256_hex
-from ademem.store import Store, full_text, replication
+from ademem.store import Store, database, full_text, replication
 
 Change = Callable[[str], str]
 
@@ -36,10 +36,6 @@ class InUse(Exception):
     """Another connection keeps the free pages from being cleaned."""
 
 
-class _DryRun(Exception):
-    """Raised to roll the transaction back."""
-
-
 def scrub(store: Store, change: Change, now: datetime, *, dry_run: bool) -> dict[str, int]:
     """Apply *change* to every text in one transaction, then rewrite the file; raises InUse.
 
@@ -55,8 +51,8 @@ def scrub(store: Store, change: Change, now: datetime, *, dry_run: bool) -> dict
                 _renew_digests(store)
             replication.put_scrubbed(store, records, now)
             if dry_run:
-                raise _DryRun
-    except _DryRun:
+                raise database.DryRun
+    except database.DryRun:
         return rows
     try:
         for index in full_text.present(store.db):

@@ -85,7 +85,7 @@ class Folder(Value):
 
 
 class Exchanged(Value):
-    """What an exchange did, or what it would do."""
+    """The effects of an exchange."""
 
     path: str
     is_new: bool

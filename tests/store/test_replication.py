@@ -21,7 +21,16 @@ from ademem.core.registers import (
 )
 from ademem.core.settings import GateSettings
 from ademem.core.value import replace
-from ademem.store import journal, memories, open_store, relations, replication, stamps, transitions
+from ademem.store import (
+    database,
+    journal,
+    memories,
+    open_store,
+    relations,
+    replication,
+    stamps,
+    transitions,
+)
 from tests.builders import project
 from tests.examples import examples
 from tests.store.replicas import (
@@ -265,7 +274,7 @@ def test_an_archiving_of_an_unknown_memory_waits_for_its_text(opened):
 def test_a_relation_waits_for_both_memories_and_a_decision_travels(opened):
     anna, ben = opened("anna"), opened("ben")
     one, other = learn(anna, "Deploys run at noon."), learn(anna, "Deploys run at one.")
-    stamps.set_value(anna.db, "sync/folder", "0")
+    database.set_value(anna.db, "sync/folder", "0")
     known = {"score": 0.9, "reason": "they differ", "actor": "system", "now": NOON}
     relations.add(anna, one, other, relations.CONFLICT, **known)
     query = "select registers from sync_mutations where entity = 'relation'"
@@ -320,7 +329,7 @@ def test_what_cannot_be_applied_is_kept_until_it_can(opened):
 )
 def test_what_is_no_one_elses_never_leaves(fields, opened):
     store = opened("anna")
-    stamps.set_value(store.db, "sync/folder", "0")
+    database.set_value(store.db, "sync/folder", "0")
     known = learn(store, "Deploys run at noon.", **fields)
 
     assert replication.read(store, known.id) is None
@@ -333,7 +342,7 @@ def test_the_journal_has_what_acts_wrote_once_a_target_is_enrolled(opened):
     known = learn(anna, "Deploys run at noon.")
     assert journalled(anna) == []
 
-    stamps.set_value(anna.db, "sync/folder", "0")
+    database.set_value(anna.db, "sync/folder", "0")
     transitions.pin(known.id, act_of(anna, 1))
     assert [one.registers.keys() for one in journalled(anna)] == [{"pinned"}]
     transitions.edit(known.id, act_of(anna, 2), GateSettings(), tags=("deploy",))
@@ -377,7 +386,7 @@ def test_a_removed_candidate_enters_the_journal(opened):
     transitions.edit(known.id, act_of(anna, 1), GateSettings(), content="Deploys run at one.")
     transitions.edit(known.id, act_of(ben, 2), GateSettings(), content="Deploys run at two.")
     send(anna, ben)
-    stamps.set_value(ben.db, "sync/folder", "0")
+    database.set_value(ben.db, "sync/folder", "0")
     (candidate,) = memories.find(ben, "source_type = 'merge'")
 
     transitions.delete(candidate.id, act_of(ben, 3), hard=True)

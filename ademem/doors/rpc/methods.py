@@ -26,7 +26,7 @@ Notify = Callable[[str, dict[str, Any]], None]
 
 
 class Call(Value):
-    """What a method runs with."""
+    """A request, with the open project."""
 
     runtime: Runtime
     params: Params

@@ -90,10 +90,6 @@ def find_reader(name: str, path: str) -> Reader:
     raise UsageError(f"{path} is nothing of {name}", "`--format auto` names what it is")
 
 
-class _TriedOnly(Exception):
-    """Takes the writes of a dry run back."""
-
-
 def import_from(reader: Reader, path: str, job: Job) -> Report:
     """Import what is new at the path, all or nothing; raises UsageError for a bad source."""
     projects = reader.projects(path)
@@ -118,8 +114,8 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
             for item in made.values():
                 _relate(reader, item, made, job)
             if job.dry_run:
-                raise _TriedOnly
-    except _TriedOnly:
+                raise database.DryRun
+    except database.DryRun:
         pass
     return Report(format=reader.name, **counts, skipped=tuple(skipped), dropped=reader.dropped)
 
