@@ -46,6 +46,7 @@ BROAD_EXCEPT = (
     "core/background.py",
     "doors/mcp/access.py",
     "doors/cli/__init__.py",
+    "doors/http/loopback.py",
     "doors/rpc/server.py",
     "session/__init__.py",
     "worker/warm_server.py",
@@ -112,6 +113,10 @@ LOCAL = {"doors/rpc/server.py", "worker/warm.py", "worker/warm_server.py"}
 """What talks over a socket that is a file of this machine."""
 
 
+LOOPBACK = {"doors/http/loopback.py"}
+"""What listens on a port, at an address that no other machine reaches."""
+
+
 ABROAD = {"search/embedding/sources.py", "synthesis/ai/openai.py"}
 """What reaches the network: the fetching of the model, and what a setting sends to its address."""
 
@@ -124,7 +129,7 @@ def test_two_modules_can_reach_the_network():
         if name.split(".")[0] in NETWORK
     }
 
-    assert reached == ABROAD | LOCAL
+    assert reached == ABROAD | LOCAL | LOOPBACK
 
 
 STARTING = {"core/process.py", "synthesis/ai/claude.py"}
@@ -222,6 +227,19 @@ def test_onnxruntime_is_loaded_only_where_it_is_silenced():
     }
 
     assert loading == {"ademem/search/embedding/minilm.py"}
+
+
+@pytest.mark.parametrize("path", sorted(LOOPBACK))
+def test_a_port_is_bound_at_the_loopback_address(path):
+    tree = parsed(PACKAGE / path)
+    bound = [
+        ast.unparse(node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".bind")
+    ]
+
+    assert bound == ["listener.bind((ADDRESS, port))"]
+    assert "ADDRESS = '127.0.0.1'" in ast.unparse(tree)
 
 
 @pytest.mark.parametrize("path", sorted(LOCAL))

@@ -1,0 +1,1 @@
+"""Servers that answer programs and browsers of this machine over HTTP."""
