@@ -314,7 +314,7 @@ def _search(
     if near is None:
         about = {hit.memory.id for hit in hits if hit.signals["evidence"] >= evidence.DENIAL}
     else:
-        seqs = [seq for seq, _ in near]
+        seqs = [seq for seq, *_ in near]
         best = visible(seqs, runtime.store, filters, filters.statuses, MOST_CARRIED)
         about = {memory.id for memory in best}
         found = {memory.id: memory for memory in best} | found

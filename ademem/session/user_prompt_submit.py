@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ademem.capture.gate import Written
     from ademem.core.client import Payload
     from ademem.core.memory import Memory
+    from ademem.search.ranking import Hit
     from ademem.store.injections import Placed
     from ademem.store.runtime import Runtime
 
@@ -169,6 +170,7 @@ def _recall(
     """Return the memories that the prompt is about with their scores, and those not shown again.
 
     A process with a loaded model searches by meaning; without an answer in time, words decide.
+    A memory with too little evidence of its own comes only beside a better one.
     """
     most = runtime.settings.briefing.prompt
     if not most:
@@ -181,14 +183,14 @@ def _recall(
     if not runtime.is_read_only:
         ranked = warm.suggest(runtime, prompt, floor=evidence.PROMPT, most=most)
     if ranked is not None:
-        scores = dict(ranked)
+        scores = {seq: (score, sure) for seq, score, sure in ranked}
         filters = of_session(runtime, UNARCHIVED)
         memories = visible(list(scores), runtime.store, filters, UNARCHIVED, most)
-        found = [(memory, scores[memory.seq]) for memory in memories]
+        found = [(memory, *scores[memory.seq]) for memory in memories]
     else:
         from ademem.search.engine import suggest_for
 
-        found = [(hit.memory, hit.score) for hit in suggest_for(prompt, runtime)]
+        found = [_weighed(hit) for hit in suggest_for(prompt, runtime)]
         if not runtime.is_read_only:
             from ademem import worker
 
@@ -199,18 +201,24 @@ def _recall(
     seen = logs.list_in_context(runtime.store, main, runtime.now) if found else ()
     shown: list[tuple[Memory, float]] = []
     left_out: list[Placed] = []
-    for memory, score in found:
+    is_sure = False
+    for memory, score, sure in found:
         is_own = ledger.is_own_error(runtime.store, memory, key.session_id)
         if why := "seen" if memory.id in seen else "own" if is_own else "":
             left_out.append(place(memory, "recalled", left_out=why))
         else:
             shown.append((memory, score))
-    return shown, left_out
+            is_sure |= sure >= evidence.PROMPT
+    return (shown if is_sure else []), left_out
+
+
+def _weighed(hit: Hit) -> tuple[Memory, float, float]:
+    return hit.memory, hit.score, hit.signals["evidence"]
 
 
 def _add_personal(
-    found: list[tuple[Memory, float]], prompt: str, runtime: Runtime, most: int
-) -> list[tuple[Memory, float]]:
+    found: list[tuple[Memory, float, float]], prompt: str, runtime: Runtime, most: int
+) -> list[tuple[Memory, float, float]]:
     """Return the best of these and of the person's own memories."""
     from ademem.search.engine import suggest_for
     from ademem.store import personal
@@ -219,7 +227,7 @@ def _add_personal(
     if own is None:
         return found
     hits = suggest_for(prompt, runtime, own.store)
-    found = [*found, *((hit.memory, hit.score) for hit in hits)]
+    found = [*found, *map(_weighed, hits)]
     return sorted(found, key=lambda each: -each[1])[:most]
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 
-PROTOCOL = 3
+PROTOCOL = 4
 """Raised with every change of the messages; other versions are not answered."""
 PATH_BYTES = 100
 """Longest path of a socket; the system's own limit is 104 or 108."""
@@ -44,8 +44,8 @@ class Stranger(OSError):
 
 def suggest(
     runtime: Runtime, query: str, *, floor: float, most: int
-) -> list[tuple[int, float]] | None:
-    """Return row numbers and scores of `engine.suggest`; None without an answer in time."""
+) -> list[tuple[int, float, float]] | None:
+    """Return rows, scores and evidence of `engine.suggest`; None without an answer in time."""
     settings = runtime.settings.search
     if not settings.warm:
         return None
@@ -57,7 +57,7 @@ def suggest(
     answer = ask(runtime.project, runtime.environment, "suggest", params, budget_s)
     if answer is None:
         return None
-    return [(int(seq), float(score)) for seq, score in answer["hits"]]
+    return [(int(seq), float(score), float(sure)) for seq, score, sure in answer["hits"]]
 
 
 def ask(

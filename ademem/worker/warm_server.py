@@ -189,7 +189,7 @@ def ping(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, 
 
 
 def suggest(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
-    """Return row numbers and scores of hits; the client reads the rows that it may see."""
+    """Return row numbers, scores and evidence of hits; the client reads rows that it may see."""
     floor, most = params.get("floor", evidence.PROMPT), params.get("most", evidence.MOST)
     if type(floor) not in (int, float) or type(most) is not int or not 0 < most <= HITS:
         raise Refused(f"`floor` is a number, `most` one from 1 to {HITS}")
@@ -207,7 +207,7 @@ def suggest(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[st
         most=most,
         embedder=server.embedder,
     )
-    return {"hits": [[hit.memory.seq, hit.score] for hit in hits]}
+    return {"hits": [[hit.memory.seq, hit.score, hit.signals["evidence"]] for hit in hits]}
 
 
 def stop(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:

@@ -95,6 +95,23 @@ def test_what_had_no_room_or_was_seen_is_stored_as_left_out(world):
     assert [row["left_out"] for row in found] == ["", "limit", "", "", "seen"]
 
 
+def test_a_filler_comes_beside_a_better_memory_only(world):
+    world.fire("session_start", source="startup")
+    world.know("Login tokens of the staging gateway rotate daily", "The gateway logs in UTC")
+    world.know("Invoices are rounded half to even", "make clean empties the cache")
+    asked = "rotate gateway credentials of the exporter"
+
+    both = world.fire("user_prompt_submit", prompt=asked, prompt_id="p1", session_id="s1")
+    assert "rotate daily" in both
+    assert "logs in UTC" in both
+
+    world.fire(
+        "user_prompt_submit", prompt="rotate the login tokens", prompt_id="p2", session_id="s2"
+    )
+    again = world.fire("user_prompt_submit", prompt=asked, prompt_id="p3", session_id="s2")
+    assert again == ""
+
+
 def test_a_hard_delete_and_a_scrub_reach_the_texts(world, stored):
     secret = "ghp_" + "a1B2c3D4e5F6" * 3
     world.know(f"the {CANARY} opens the vault", "Deploys go through staging")

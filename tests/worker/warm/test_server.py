@@ -68,15 +68,16 @@ def test_it_says_who_it_is(world):
         }
 
 
-def test_it_searches_and_hands_out_row_numbers_and_scores(world):
+def test_it_searches_and_hands_out_row_numbers_scores_and_evidence(world):
     world.know("We moved to passkeys in March", "Invoices are rounded half to even")
     (known,) = api.search(world.memories, "passkeys").hits
     with answering(world):
         answer = world.ask("suggest", query="sign-in", floor=-2.0, most=3)
 
-    ((seq, score),) = answer["hits"]
+    ((seq, score, evidence),) = answer["hits"]
     assert seq == known.memory.seq
     assert 0 < score < 2
+    assert -2.0 <= evidence < 10
 
 
 def test_it_sees_what_was_written_since(world):
@@ -118,7 +119,9 @@ def test_it_sees_a_database_and_settings_that_took_the_place_of_others(world):
             frame(method="ping", params={}, ademem="0.0.0"), "this is ademem", id="another version"
         ),
         pytest.param(
-            frame(method="ping", params={}, protocol=0), "protocol 3", id="another protocol"
+            frame(method="ping", params={}, protocol=0),
+            f"protocol {warm.PROTOCOL}",
+            id="another protocol",
         ),
         pytest.param(b"\0\0\0\4oops", "no JSON", id="no JSON"),
         pytest.param(b"\0\0\0\2[]", "this is ademem", id="no object"),
