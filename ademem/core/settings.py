@@ -274,6 +274,8 @@ class ProjectSettings(Section):
 class DoorSettings(Section):
     writes_per_minute: int = yours(30, 1, 100_000)
     """Maximum number of memories that one server process writes in a minute."""
+    http_idle_minutes: int = yours(60, 1, 100_000, stricter=LESS)
+    """Minutes without a request after which a server over HTTP ends."""
 
 
 class RelationSettings(Section):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
 
+from ademem.core import project as project_
+from ademem.core.errors import UsageError
 from ademem.doors.cli import serve_mcp, show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import Project
+from ademem.doors.cli.options import Http, Port, Project
 
 Tools = Annotated[
     str, typer.Option("--tools", metavar="PROFILE", help="core, engram, all, or names of tools.")
@@ -28,12 +31,30 @@ def mcp(
     tools: Tools = "core",
     read_only: ReadOnly = False,
     config: Config = None,
+    http: Http = False,
+    port: Port = "",
 ) -> None:
-    """Serve memory to other programs by MCP."""
+    """Serve memory to other programs by MCP, on standard input and output or over HTTP."""
     if config:
         from ademem.api.install import mcp_clients
 
         for line in mcp_clients.describe(config):
             show.echo(line)
         return
-    serve_mcp(project, tools, read_only=read_only)
+    if not http:
+        if port:
+            raise UsageError("a port is for --http", "ademem mcp --http [PORT]")
+        serve_mcp(project, tools, read_only=read_only)
+    from ademem.doors.mcp.tools import choose
+
+    chosen = choose(tools, read_only=read_only)
+    try:
+        from ademem.doors.http.loopback import parse_port
+        from ademem.doors.mcp import streamable
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"the server needs the package {error.name}", "pip install 'ademem[mcp,http]'"
+        ) from error
+    found = project_.find(project, os.environ, os.getcwd())
+    number = parse_port(port, streamable.PORT)
+    streamable.serve(chosen, found, number, os.environ, show.serving)

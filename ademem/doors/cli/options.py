@@ -46,6 +46,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
 ]
+Http = Annotated[bool, typer.Option("--http", help="Over HTTP, to this machine alone.")]
+Port = Annotated[str, typer.Argument(metavar="[PORT]", help="Port for --http; 0 is any.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="At most so many.")]
 CategoryName = Annotated[str | None, typer.Option("--category", "-c", help=", ".join(Category))]
 ScopeName = Annotated[

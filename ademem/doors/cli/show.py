@@ -69,6 +69,11 @@ def echo(text: str = "", *, err: bool = False) -> None:
     print(text, file=sys.stderr if err else sys.stdout, flush=True)
 
 
+def serving(address: str) -> None:
+    """Tell where a server over HTTP is, and how to get in."""
+    echo(f"serving {address} with the token in .ade/run/http.token; Ctrl-C ends it", err=True)
+
+
 def say(text: str, *, err: bool = False) -> None:
     """Print stored text: escaped for a model, without control characters for a person."""
     echo(untrusted.escaped(text) if to_model() else visible(text), err=err)

@@ -303,4 +303,7 @@ def _client(context: Context) -> str:
     from ademem.doors.calls import name_client
 
     known = context.session.client_params
-    return name_client(known.client_info.name, known.client_info.version) if known else ""
+    if known:
+        return name_client(known.client_info.name, known.client_info.version)
+    agent = context.request.headers.get("user-agent", "") if context.request else ""
+    return name_client(*agent.partition(" ")[0].partition("/")[::2]) if agent else ""

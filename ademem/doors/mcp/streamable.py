@@ -1,0 +1,53 @@
+"""The server over HTTP: each request stands alone, and one process serves many clients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from starlette.routing import Route, Router
+
+from ademem.core import configuration
+from ademem.doors.http.loopback import ADDRESS, Loopback, Server, bind, read_token
+from ademem.doors.mcp.process import LINE_BYTES
+from ademem.doors.mcp.server import Session, make_server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from ademem.core.project import Project
+    from ademem.doors.mcp.tools import Tool
+
+PATH = "/mcp"
+PORT = 7438
+OF_ONE_CLIENT = "CLAUDE_CODE_SESSION_ID"
+"""Variable of the shell in which the server was started; who asks is another one."""
+
+
+def make_app(session: Session, port: int, token: str) -> Loopback:
+    """Return the application. Streams of the server's own messages are refused, as it has none."""
+    manager = StreamableHTTPSessionManager(
+        make_server(session, session.instructions()), stateless=True
+    )
+    route = Route(PATH, StreamableHTTPASGIApp(manager), methods=["POST"])
+    router = Router([route], lifespan=lambda _: manager.run())
+    return Loopback(router, port, LINE_BYTES, token=token)
+
+
+def serve(
+    tools: Iterable[Tool],
+    found: Project,
+    port: int,
+    environment: Mapping[str, str],
+    on_ready: Callable[[str], None],
+) -> None:
+    """Answer at a port of this machine until a signal, or until nothing asks any more."""
+    environment = {name: each for name, each in environment.items() if name != OF_ONE_CLIENT}
+    doors = configuration.load(found, environment).settings.doors
+    session = Session(tools, found.root, environment=environment)
+    with bind(port) as listener:
+        port = listener.getsockname()[1]
+        app = make_app(session, port, read_token(found))
+        on_ready(f"http://{ADDRESS}:{port}{PATH}")
+        Server(app, doors.http_idle_minutes * 60).run([listener])
+    session.close()
