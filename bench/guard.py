@@ -6,7 +6,8 @@ The model is scripted. It obeys each denial, searching first where one asks for 
 shows requests to the model, denials and characters added by hooks, in projects of 12 and of 300
 memories. In `mistakes` each of twenty confirmed memories forbids or requires something, and the
 model is about to do otherwise unless the memory was shown in that turn, at the prompt, by a search
-or by a denial: a briefing, and what comes beside the result of the call, do not count.
+or by a denial: a briefing, and what comes beside the result of the call, do not count. With
+`--no-worker`, `jobs.auto` is false, so that a search at a call has words alone.
 """
 
 from __future__ import annotations
@@ -294,7 +295,9 @@ PROGRAMS = ("npm", "npx", "pnpm", "docker", "terraform", "kubectl", "make")
 
 
 @contextmanager
-def project(claude: Path, mode: str) -> Iterator[tuple[World, Product, ObedientModel]]:
+def project(
+    claude: Path, mode: str, *, worker: bool = True
+) -> Iterator[tuple[World, Product, ObedientModel]]:
     """A project with the guard in a mode, programs that do nothing, and a remote."""
     scripted = ObedientModel()
     # A worker that the last hook started may still write there.
@@ -302,7 +305,8 @@ def project(claude: Path, mode: str) -> Iterator[tuple[World, Product, ObedientM
     # A person sets the project up, also where an agent runs this.
     by_person = patch.object(caller, "client_above", return_value="")
     with by_person, scratch as root, opened(claude, Path(root), scripted) as world:
-        world.variables.clear()  # sessions start the worker, as people's do
+        if worker:
+            world.variables.clear()  # sessions start the worker, as people's do
         for path, text in FILES.items():
             world.write(path, text)
         for name in PROGRAMS:
@@ -317,6 +321,9 @@ def project(claude: Path, mode: str) -> Iterator[tuple[World, Product, ObedientM
         product.install()
         world.git("add", "-A")
         world.git("commit", "-q", "-m", "the project")
+        world.write("NOTES.md", "What a turn that takes the last commit back removes.\n")
+        world.git("add", "-A")
+        world.git("commit", "-q", "-m", "notes")
         yield world, product, scripted
 
 
@@ -332,8 +339,8 @@ def know_many(product: Product) -> None:
     product("import", "--format", "jsonl", str(file))
 
 
-def measure_everyday(claude: Path, mode: str, size: int) -> str:
-    with project(claude, mode) as (world, product, scripted):
+def measure_everyday(claude: Path, mode: str, size: int, *, worker: bool) -> str:
+    with project(claude, mode, worker=worker) as (world, product, scripted):
         for text, *ties in OWN_MEMORIES:
             product("add", text, "--category", "convention", *ties)
         if size > len(OWN_MEMORIES):
@@ -435,8 +442,10 @@ VARIANTS: tuple[Callable[[World], None], ...] = (
 )
 
 
-def measure_mistakes(claude: Path, mode: str, variant: Callable[[World], None]) -> str:
-    with project(claude, mode) as (world, product, scripted):
+def measure_mistakes(
+    claude: Path, mode: str, variant: Callable[[World], None], *, worker: bool
+) -> str:
+    with project(claude, mode, worker=worker) as (world, product, scripted):
         for rule, ties, *_ in PLANTED:
             product("add", rule, "--category", "convention", *ties)
         variant(world)
@@ -453,6 +462,7 @@ def main() -> None:
     parser.add_argument("--version", action="append")
     parser.add_argument("--size", action="append", type=int)
     parser.add_argument("--variant", action="append")
+    parser.add_argument("--no-worker", dest="worker", action="store_false")
     options = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     for version in options.version or VERSIONS:
@@ -460,14 +470,14 @@ def main() -> None:
         if options.what != "mistakes":
             for size in options.size or (12, 300):
                 for mode in options.mode or EVERYDAY_MODES:
-                    found = measure_everyday(claude.resolve(), mode, size)
+                    found = measure_everyday(claude.resolve(), mode, size, worker=options.worker)
                     print(f"{version}  {size:3} memories  {mode:<8} {found}", flush=True)
         if options.what != "everyday":
             for variant in VARIANTS:
                 if options.variant and variant.__name__ not in options.variant:
                     continue
                 for mode in options.mode or MISTAKE_MODES:
-                    found = measure_mistakes(claude.resolve(), mode, variant)
+                    found = measure_mistakes(claude.resolve(), mode, variant, worker=options.worker)
                     print(f"{version}  {variant.__name__:<16} {mode:<8} {found}", flush=True)
 
 
