@@ -424,6 +424,19 @@ def _in_subagents(world: World, *between: Line, again: bool = False) -> list[Lin
     return lines
 
 
+def by_shell(world: World) -> None:
+    """Each mistake in a turn of its own, files written by commands."""
+    lines: list[Line] = []
+    for rule, ties, prompt, wrong, right in PLANTED:
+        command = f"echo written > {wrong}" if isinstance(wrong, Path) else wrong
+        lines += [
+            person(prompt),
+            *attempt((rule, ties, prompt, command, right), root=world.project),
+            model("Done."),
+        ]
+    world.chat(*lines)
+
+
 def in_pairs(world: World) -> None:
     """Two mistakes in one message."""
     lines: list[Line] = []
@@ -439,6 +452,7 @@ VARIANTS: tuple[Callable[[World], None], ...] = (
     in_subagents,
     in_compacted_subagents,
     in_pairs,
+    by_shell,
 )
 
 

@@ -67,8 +67,9 @@ def before_call(
     if not existence.any_confirmed(runtime.store):
         flags.set_quiet(runtime.project, key, True)
         return None
-    marks = _mark_commands(call, runtime) or [line]
-    found = _look_up(call, payload, key, runtime, searches=not {*marks} <= {*listed})
+    paths = hint_events.find_paths(payload, runtime)
+    marks = _mark_calls(call, paths, runtime) or [line]
+    found = _look_up(call, paths, payload, key, runtime, searches=not {*marks} <= {*listed})
     denied, answer = _decide(call, found, key, payload, runtime) if found else (False, None)
     if not denied:
         _list_calls(key, runtime, [*listed, *marks, line])
@@ -221,25 +222,32 @@ def _find_irreversible(call: ToolCall, runtime: Runtime) -> str:
     return ""
 
 
-def _mark_commands(call: ToolCall, runtime: Runtime) -> list[str]:
-    """Name the programs of a command with their subcommands, for each of which one search does."""
+def _mark_calls(call: ToolCall, paths: Iterable[str], runtime: Runtime) -> list[str]:
+    """Name the files and the programs with subcommands of a command, each searched for once."""
     if call.tool not in SHELL_TOOLS:
         return []
     from ademem.guard import mutation, shell
 
     script = shell.parse(call.command)
     parts = mutation.parts_in(script, runtime.settings.guard) if script else ()
-    return [f"{flags.MARK}{part.key}" for part in parts if mutation.judge_part(part).mutates]
+    programs = [part.key for part in parts if mutation.judge_part(part).mutates]
+    return [f"{flags.MARK}{name}" for name in (*programs, *paths)]
 
 
 def _look_up(
-    call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime, *, searches: bool
+    call: ToolCall,
+    paths: list[str],
+    payload: Payload,
+    key: TurnKey,
+    runtime: Runtime,
+    *,
+    searches: bool,
 ) -> list[Lookup]:
     """Find memories tied to the call, then rules that name it, then those that answer it."""
     from ademem.core.memory import STOP
     from ademem.guard import wording
 
-    tied = hint_events.find_tied(payload, runtime)
+    tied = hint_events.find_tied(payload, runtime, paths)
     rules: list[Memory] = []
     answers: list[Memory] = []
     if searches:
@@ -247,19 +255,22 @@ def _look_up(
         for memory, answers_call in _search(call, payload, key, runtime):
             if memory.id in known:
                 continue
-            if _names_call(memory, call, payload, runtime):
+            if _names_command(memory, call) or any(
+                wording.is_about_path(memory.content, path) for path in paths
+            ):
                 rules.append(memory)
             elif answers_call:
                 answers.append(memory)
     found = [*tied, *((memory, "") for memory in (*rules, *answers))]
     about = [memory for memory, _ in tied] + rules
     about += [one for one in answers if STOP in one.tags or not wording.names_target(one.content)]
-    if call.tool == "Write" and not os.path.lexists(call.path):
-        path = hint_events.name_target(payload, runtime)
+    if paths and not any(os.path.lexists(f"{runtime.project.root}/{path}") for path in paths):
         about = [
             one
             for one in about
-            if STOP in one.tags or not wording.spares_new_file(one.content, path)
+            if STOP in one.tags
+            or not all(wording.spares_new_file(one.content, path) for path in paths)
+            or _names_command(one, call)
         ]
     stopping = _find_stopping(about, runtime)
     return [
@@ -281,14 +292,13 @@ def _find_stopping(found: list[Memory], runtime: Runtime) -> set[str]:
     return marked | typed | existence.find_reviewed(runtime.store, others)
 
 
-def _names_call(memory: Memory, call: ToolCall, payload: Payload, runtime: Runtime) -> bool:
+def _names_command(memory: Memory, call: ToolCall) -> bool:
+    if call.tool not in SHELL_TOOLS:
+        return False
     from ademem.guard import wording
     from ademem.search.hint_patterns import parse_commands
 
-    if call.tool in SHELL_TOOLS:
-        return wording.is_about_command(memory.content, parse_commands(call.command))
-    path = hint_events.name_target(payload, runtime)
-    return bool(path) and wording.is_about_path(memory.content, path)
+    return wording.is_about_command(memory.content, parse_commands(call.command))
 
 
 def _search(

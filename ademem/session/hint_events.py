@@ -51,22 +51,45 @@ def write_rest_lists(key: TurnKey, runtime: Runtime) -> None:
     write_rest(runtime.project, runtime.store, key, shown)
 
 
+def find_paths(payload: Payload, runtime: Runtime) -> list[str]:
+    """Return the files below the project's root that a call names and changes."""
+    if payload.tool_name in WRITING_TOOLS:
+        return [path for path in [_relative(payload.path, payload, runtime)] if path]
+    if payload.tool_name not in SHELL_TOOLS:
+        return []
+    from ademem.guard import shell
+    from ademem.guard.shell.edits import find_edits
+
+    script = shell.parse(payload.command)
+    edits = find_edits(script) if script else []
+    paths = (_relative(edit.path, payload, runtime) for edit in edits)
+    return [path for path in paths if path]
+
+
 def name_target(payload: Payload, runtime: Runtime) -> str:
     """Return the file below the project's root, or the command; empty for any other call."""
     if payload.tool_name in WRITING_TOOLS:
-        return _relative(payload, runtime)
+        return _relative(payload.path, payload, runtime)
     return payload.command if payload.tool_name in SHELL_TOOLS else ""
 
 
-def find_tied(payload: Payload, runtime: Runtime) -> list[tuple[Memory, str]]:
-    """Find memories tied to the file or command, each with the state of its anchor, best first."""
+def find_tied(
+    payload: Payload, runtime: Runtime, paths: Iterable[str] = ()
+) -> list[tuple[Memory, str]]:
+    """Find memories tied to the file or command, each with the state of its anchor, best first.
+
+    *paths* are those of further files.
+    """
     if update_sites(runtime.store):
         write_lists(runtime.project, runtime.store)
     what = name_target(payload, runtime)
     if not what:
         return []
     is_path = payload.tool_name in WRITING_TOOLS
-    found = _best((_at_path if is_path else _at_command)(what, payload, runtime))
+    rows = (_at_path if is_path else _at_command)(what, payload, runtime)
+    for path in set(paths) - {what}:
+        rows += _at_path(path, payload, runtime)
+    found = _best(rows)
     return _put_current_first(found, payload, runtime) if found else []
 
 
@@ -249,11 +272,11 @@ def _tokens(text: str) -> int:
     return -(-len(text.encode()) // TOKEN_BYTES)
 
 
-def _relative(payload: Payload, runtime: Runtime) -> str:
+def _relative(given: str, payload: Payload, runtime: Runtime) -> str:
     """Return the path below the project's root; empty for a file elsewhere."""
-    if not payload.path:
+    if not given:
         return ""
-    path = os.path.normpath(os.path.join(payload.cwd, payload.path))
+    path = os.path.normpath(os.path.join(payload.cwd, given))
     for each in (path, os.path.realpath(path)):
         inside = os.path.relpath(each, runtime.project.root)
         if not inside.startswith(os.pardir):

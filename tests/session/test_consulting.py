@@ -105,6 +105,44 @@ def test_a_ban_on_editing_is_shown_beside_a_new_file_and_stops_the_edit_of_an_ol
     assert session.denied
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sed -i s/a/b/ migrations/0006.sql",
+        "cat > migrations/0006.sql <<'EOF'\nx\nEOF",
+        "cd migrations && rm 0006.sql",
+        "cp draft.sql migrations/0006.sql",
+    ],
+)
+@pytest.mark.parametrize("path", ["migrations/*.sql", None])
+def test_a_file_that_the_shell_changes_is_ruled_like_one_of_a_writing_tool(
+    session, world, command, path
+):
+    rule = "migrations/0006.sql shipped and is never edited; add another"
+    world.know(rule, **({"path": path} if path else {}), **BY_PERSON)
+    (world.root / "migrations").mkdir()
+    (world.root / "migrations/0006.sql").touch()
+
+    assert session.tries(command) == [True, False]
+    assert session.run(f"{command} && sed -i s/c/d/ migrations/0007.sql") == ""
+
+
+def test_a_file_that_the_shell_creates_spares_a_ban_on_editing(session, world):
+    rule = "A migration that shipped is never edited; add another"
+    world.know(rule, path="migrations/*.sql", **BY_PERSON)
+
+    assert rule in session.run("echo x > migrations/0007.sql")
+    assert not session.denied
+
+
+def test_each_file_that_one_program_changes_is_looked_up(session, world):
+    rule = "Never edit src/api.py by hand"
+    world.know(rule, **BY_PERSON)
+    session.run("sed -i s/a/b/ src/other.py")
+
+    assert rule in session.run("sed -i s/a/b/ src/api.py")
+
+
 def test_a_briefing_and_an_earlier_turn_are_not_this_turn(session, world):
     world.fire("session_start", source="startup")
     assert session.tries("npm install") == [True, False]

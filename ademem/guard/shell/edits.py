@@ -1,4 +1,4 @@
-"""Files that the commands of a script write, as far as its words name them."""
+"""Files that the commands of a script write or remove, as far as its words name them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ _IN_PLACE = {"sed": "-i --in-place", "gsed": "-i --in-place", "perl": "-i", "rub
 _SCRIPT_OPTIONS = ("-e", "-f", "--expression", "--file")
 """Options of these editors that take the next word, in place of a script among the operands."""
 _MOVERS = frozenset({"mv", "cp", "install", "ln", "git mv"})
+_REMOVERS = frozenset({"rm", "unlink", "shred", "git rm"})
 _PATCHED = re.compile(r"^\+\+\+ (?:b/)?([^\t\n]+)", re.M)
 
 
@@ -31,13 +32,13 @@ class FileEdit(Value):
 
 
 def find_edits(script: Script, folder: str = "") -> list[FileEdit]:
-    """Return the files that the script writes, where no variable or pattern names them."""
+    """Return the files that the script changes, where no variable or pattern names them."""
     found = [edit for _, edits in edits_by_command(script, folder) for edit in edits]
     return list({edit.path: edit for edit in reversed(found)}.values())[::-1]
 
 
 def edits_by_command(script: Script, folder: str = "") -> Iterator[tuple[Command, list[FileEdit]]]:
-    """Yield each command of the script with the files that it, or what it runs, writes."""
+    """Yield each command of the script with the files that it, or what it runs, changes."""
     for command in script.commands:
         edits = [edit for plain in unwrap(command) for edit in _edits_of(plain)]
         yield (
@@ -52,25 +53,29 @@ def edits_by_command(script: Script, folder: str = "") -> Iterator[tuple[Command
 
 
 def _edits_of(command: Command) -> Iterator[FileEdit]:
-    """Yield the files that one command writes, as written."""
+    """Yield the files that one command changes, as written."""
     name = command.name
     for word in _targets(command):
         if _is_file(word):
             yield FileEdit(path=word.text, is_whole=name in _PRINTERS)
     operands = [word for word in command.words[1:] if not is_option(word.text)]
+    if name == "git" and operands:
+        name, *operands = f"git {operands[0].text}", *operands[1:]
     if name == "tee":
         yield from _files(operands)
     elif name in _IN_PLACE:
         options = [word.text for word in command.words[1:]]
         if any(sets_option(each, flag) for each in options for flag in _IN_PLACE[name].split()):
             yield from _files(_behind_script(command.words[1:]))
-    elif name == "patch" or (name == "git" and operands[:1] and operands[0].text == "apply"):
+    elif name in ("patch", "git apply"):
         diff = command.stdin.text if command.stdin and not command.stdin.expands else ""
         named = operands[:1] if name == "patch" else []
         patched = [Word(text=path) for path in _PATCHED.findall(diff)]
         yield from _files(named or [word for word in patched if word.text != "/dev/null"])
-    elif name in _MOVERS or (name == "git" and operands[:1] and operands[0].text == "mv"):
-        yield from _moved(operands[1:] if name == "git" else operands)
+    elif name in _MOVERS:
+        yield from _moved(operands, removes=name.endswith("mv"))
+    elif name in _REMOVERS:
+        yield from (FileEdit(path=word.text, is_whole=False) for word in operands if _is_file(word))
 
 
 def _targets(command: Command) -> Iterator[Word]:
@@ -96,7 +101,7 @@ def _behind_script(words: tuple[Word, ...]) -> list[Word]:
     return files if has_script else files[1:]
 
 
-def _moved(operands: list[Word]) -> Iterator[FileEdit]:
+def _moved(operands: list[Word], *, removes: bool) -> Iterator[FileEdit]:
     if len(operands) < 2 or operands[-1].expands:
         return
     *sources, target = operands
@@ -105,7 +110,8 @@ def _moved(operands: list[Word]) -> Iterator[FileEdit]:
             continue
         into = target.text.endswith("/") or len(sources) > 1
         path = posixpath.join(target.text, posixpath.basename(source.text)) if into else target.text
-        yield FileEdit(path=path, is_whole=False)
+        for each in (source.text, path) if removes else (path,):
+            yield FileEdit(path=each, is_whole=False)
 
 
 def _files(words: list[Word]) -> Iterator[FileEdit]:

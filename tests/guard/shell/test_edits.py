@@ -1,4 +1,4 @@
-"""Which files a script writes, as far as its words tell."""
+"""Which files a script writes or removes, as far as its words tell."""
 
 import pytest
 
@@ -26,8 +26,9 @@ WRITTEN = [
     (f"patch -p1 <<'EOF'\n{DIFF}\nEOF", ["src/app.py"]),
     (f"git apply <<'EOF'\n{DIFF}\nEOF", ["src/app.py"]),
     ("patch src/app.py fix.diff", ["src/app.py"]),
-    ("mv docs/draft.md docs/final.md", ["docs/final.md"]),
-    ("git mv a.py b.py src/", ["src/a.py", "src/b.py"]),
+    ("mv docs/draft.md docs/final.md", ["docs/draft.md", "docs/final.md"]),
+    ("git mv a.py b.py src/", ["a.py", "src/a.py", "b.py", "src/b.py"]),
+    ("rm -f build.lock && git rm -q src/old.py", ["build.lock", "src/old.py"]),
     ("cp a.txt b.txt", ["b.txt"]),
     ("cd app && sed -i 's/a/b/' a.txt", ["app/a.txt"]),
     ("npm run codegen > src/types.ts", ["src/types.ts"]),
@@ -54,18 +55,18 @@ READ = [
 
 
 @pytest.mark.parametrize(("command", "paths"), WRITTEN, ids=[row[0][:40] for row in WRITTEN])
-def test_files_that_a_script_names_and_writes_are_found(command, paths):
+def test_files_that_a_script_names_and_changes_are_found(command, paths):
     assert [edit.path for edit in find_edits(shell.parse(command))] == paths
 
 
 @pytest.mark.parametrize("command", READ)
-def test_other_commands_name_no_file_that_they_write(command):
+def test_other_commands_name_no_file_that_they_change(command):
     assert find_edits(shell.parse(command)) == []
 
 
 @pytest.mark.parametrize(
     ("command", "is_whole"),
-    [("sed -i s/a/b/ x", True), ("echo a > x", True), ("make > x", False), ("mv a x", False)],
+    [("sed -i s/a/b/ x", True), ("echo a > x", True), ("make > x", False), ("cp a x", False)],
 )
 def test_a_command_that_does_more_than_edit_is_told_from_an_edit(command, is_whole):
     (edit,) = find_edits(shell.parse(command))

@@ -87,7 +87,7 @@ def test_files_that_were_changed_are_named_as_the_project_does(gather):
     [
         ("sed -i 's/1.2/1.3/' /p/VERSION", ["VERSION"]),
         ("cat > src/a.py <<'EOF'\nx = 1\nEOF\ngit add src/a.py", ["src/a.py"]),
-        ("cd docs && mv draft.md final.md", ["docs/final.md"]),
+        ("cd docs && mv draft.md final.md", ["docs/draft.md", "docs/final.md"]),
         ("echo x | tee -a notes.md > /dev/null", ["notes.md"]),
         ("echo x > /tmp/notes.md && echo x > ../notes.md", []),
         ("cat notes.md", []),
