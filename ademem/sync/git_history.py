@@ -8,8 +8,8 @@ import re
 from ademem.core import git
 from ademem.core.repository import branch, commit, git_root
 from ademem.core.text import number
-from ademem.core.value import Value
-from ademem.files import FOLDER
+from ademem.core.value import Value, replace
+from ademem.files import FOLDER, knowledge
 from ademem.files.branches import read_trees
 from ademem.files.snapshot import is_imported, snapshot
 from ademem.files.texts import Texts, clean_line
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 MOST_COMMITS = 200
 """Commits that are searched for the sides of a merge."""
 
-_REVERTS = re.compile(r'^(?:Revert|Reapply) "|^This reverts commit ', re.M)
-"""Beginnings of messages of commits that revert another."""
+_REVERTS = '^(Revert|Reapply) "|^This reverts commit '
+"""Beginnings of lines in messages of commits that revert another."""
+_ITEM_MARKUP = re.compile(r"^\s*[-*+] +(?:\[[ xX]\] +)?|<!-- \S+ -->$")
 _ID = re.compile(r'"id":"([^"\\]+)"|<!-- (\S+) -->$')
 _ENTRY_FIELDS = {"1": 8, "2": 9, "u": 10}
 """Blanks before the path in an entry of git's status, by its kind."""
@@ -41,16 +42,18 @@ class GitHistory(Value):
     root: str
     by_hand: bool = True
     """True without commits in between: all differences are edits in this work tree."""
-    touched: frozenset[str] = frozenset()
-    """Ids of the memories that these commits changed; none when history diverged."""
     removed: frozenset[int] = frozenset()
     """The numbers of lines that these commits removed."""
+    written: Mapping[int, Mapping[str, int]] = {}
+    """By the number of a line of a page, without its markup, how often each commit added it."""
     since: str = ""
     """The range of these commits; empty when history diverged."""
     agreed: str | None = None
     """The commit of the merge base."""
     commits_of: Mapping[str, tuple[str, ...]] = {}
-    """By the id of a memory, the commits that changed it."""
+    """By the id of a memory, the commits that changed it; none when history diverged."""
+    balances: Mapping[str, Mapping[str, int]] = {}
+    """By the id of a memory, the items and lines that each commit added, newest first."""
     authors: Mapping[str, str] = {}
     """By the id of a memory, the author of the last of these commits."""
     last_author: str = ""
@@ -63,7 +66,7 @@ class GitHistory(Value):
 
         The checkout of another branch makes differences, too, and is no edit.
         """
-        return self.by_hand or id in self.touched
+        return self.by_hand or id in self.commits_of
 
     def has_left(self, lines: Iterable[str]) -> bool:
         """Return True if one of these lines was removed or changed here, or by a commit."""
@@ -92,8 +95,7 @@ class GitHistory(Value):
         there = git.text(self.root, "show", f"HEAD:./{path}")
         if " ".join(text.split()) not in " ".join(there.split()):
             return frozenset()
-        line = max(text.split("\n"), key=len).strip()
-        return frozenset(self._log(f"-S{line}", "%H", self.since, path).split()) or None
+        return self._writers(text) or None
 
     def commits_of_file(self, path: str) -> frozenset[str] | None:
         """Return the commits that changed the file; none for an uncommitted edit.
@@ -116,23 +118,29 @@ class GitHistory(Value):
         return self._log("-1", "%an", "HEAD", path).strip()
 
     def has_returned(self, id: str) -> bool:
-        """Return True if the memory was removed and added again in this history."""
-        if self.by_hand:
-            return True
-        name = re.escape(id)
-        pattern = f'"id":"{name}","sync_id":"[^"]*","category"|<!-- {name} -->'
-        return id in self.touched and self._count_changes(pattern) > 2  # added, removed, added
+        """Return True if the memory was removed and added again, by hand or in this history."""
+        signs = self._signs(id)
+        if signs == [True] and self.agreed:  # it was removed before the merge base, if at all
+            signs = _read_patches(self.root, "HEAD")._signs(id)
+        return self.by_hand or (signs[:1] == [True] and False in signs)
 
     def is_reverted(self, id: str) -> bool:
-        """Return True if the last commit that added or removed it reverts another commit."""
-        if self.by_hand or not self.since:
-            return False
-        asked = ("log", "-1", "--format=%B", f"-S<!-- {id} -->", self.since, "--", FOLDER)
-        return _REVERTS.search(git.text(self.root, *asked)) is not None
+        """Return True if the last commit that added or removed the memory reverts another."""
+        last = next((sha for sha, count in self.balances.get(id, {}).items() if count), "")
+        asked = ("log", "--format=%H", "--extended-regexp", f"--grep={_REVERTS}", self.since)
+        return bool(last and self.since) and last in git.text(self.root, *asked).split()
 
-    def has_tombstone(self, id: str) -> bool:
-        """Return True if a commit in this history has a tombstone of the memory."""
-        return not self.by_hand and self._count_changes(f'"key":"gone-{re.escape(id)}"') > 0
+    def has_written(self, text: str) -> bool:
+        """Return True if one of these commits wrote the text into a page."""
+        return bool(self._writers(text))
+
+    def _writers(self, text: str) -> frozenset[str]:
+        counts = self.written.get(_line_number(max(text.split("\n"), key=len)), {})
+        return frozenset(sha for sha, count in counts.items() if count > 0)
+
+    def _signs(self, id: str) -> list[bool]:
+        """Return True for each commit, newest first, that added the memory, False for removals."""
+        return [count > 0 for count in self.balances.get(id, {}).values() if count]
 
     def _log(self, option: str, format: str, commits: str, path: str) -> str:
         options = (option, f"--format={format}") if option else (f"--format={format}",)
@@ -140,11 +148,6 @@ class GitHistory(Value):
 
     def _is_uncommitted(self, path: str) -> bool:
         return bool(git.text(self.root, "status", "--porcelain", "--ignored", "--", path))
-
-    def _count_changes(self, pattern: str) -> int:
-        """Count the commits that change how often the pattern occurs."""
-        asked = ("log", "--format=%H", "--pickaxe-regex", f"-S{pattern}", "HEAD", "--", FOLDER)
-        return len(git.text(self.root, *asked).split())
 
 
 def read_history(project: Project, base: MergeBase) -> GitHistory:
@@ -160,7 +163,7 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
             return GitHistory(
                 root=root,
                 by_hand=False,
-                touched=here.ids if here else frozenset(),
+                commits_of=dict.fromkeys(here.ids if here else (), ()),
                 outdated=outdated,
             )
         return GitHistory(root=root, by_hand=is_edited, outdated=outdated)
@@ -168,35 +171,55 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
     if earlier is not None and git.text(root, "merge-base", earlier, "HEAD").strip() != earlier:
         return GitHistory(root=root, by_hand=False, agreed=earlier, outdated=outdated)
     commits = f"{earlier}..HEAD" if earlier else "HEAD"
+    return replace(_read_patches(root, commits), agreed=earlier, outdated=outdated)
+
+
+def _read_patches(root: str, commits: str) -> GitHistory:
     shown = ("--patch", "--unified=0", "--format=%x00%H%x00%an")
     patches = git.text(root, "log", *shown, commits, "--", FOLDER)
     commits_of: dict[str, tuple[str, ...]] = {}
+    balances: dict[str, dict[str, int]] = {}
     removed: set[int] = set()
+    written: dict[int, dict[str, int]] = {}
     authors: dict[str, str] = {}
     last_author = sha = author = ""
     for line in patches.split("\n"):
         if line[:1] == "\0":  # no line of a patch begins so
             sha, author = line[1:].split("\0", 1)
             last_author = last_author or author
-        elif line[:1] in ("+", "-") and (name := _ID.search(line)):
+            continue
+        sign = line[:1]
+        if sign not in ("+", "-"):
+            continue
+        if name := _ID.search(line):
             id = name[1] or name[2]
             if commits_of.get(id, ())[-1:] != (sha,):
                 commits_of[id] = (*commits_of.get(id, ()), sha)
             authors.setdefault(id, author)
-            if line[0] == "-":
+            if f'"{knowledge.TOMBSTONE}"' not in line:
+                balance = balances.setdefault(id, {})
+                balance[sha] = balance.get(sha, 0) + (1 if sign == "+" else -1)
+            if sign == "-":
                 removed.add(number(clean_line(line[1:])))
+        if line[1:2] != "{":
+            counts = written.setdefault(_line_number(line[1:]), {})
+            counts[sha] = counts.get(sha, 0) + (1 if sign == "+" else -1)
     return GitHistory(
         root=root,
         by_hand=False,
-        touched=frozenset(commits_of),
         removed=frozenset(removed),
+        written=written,
         since=commits,
-        agreed=earlier,
         commits_of=commits_of,
+        balances=balances,
         authors=authors,
         last_author=last_author,
-        outdated=outdated,
     )
+
+
+def _line_number(line: str) -> int:
+    """Return the number of a line of text, the same in an item of a page."""
+    return number(_ITEM_MARKUP.sub("", line).strip())
 
 
 def _find_outdated(project: Project, base: MergeBase, head: str) -> tuple[set[str], bool]:

@@ -56,9 +56,7 @@ def _apply_edit(difference: EditedItem, context: ImportContext) -> None:
         return None
     source = context.provenance.of(difference.now.path, known.id)
     if not known.live:
-        history = context.history
-        added_again = history.has_returned(known.id) and not history.has_tombstone(known.id)
-        if difference.before or not (added_again or history.is_reverted(known.id)):
+        if difference.before or not context.history.has_returned(known.id):
             return None
         known = transitions.restore(known.id, context.act_of(source))
         context.note("restored", known.id)
@@ -90,7 +88,7 @@ def _add_item(difference: AddedItem, context: ImportContext) -> None:
         texts = [" ".join(text.split()) for text in context.earlier_texts(item.id)]
         text = " ".join(item.content.split())
         was_replaced = text in texts and (text != texts[-1] or len(texts) == 1)
-        if was_replaced and not context.history.is_reverted(item.id):
+        if was_replaced and not context.history.has_written(item.content):
             return
     if not context.claim(placed):
         return

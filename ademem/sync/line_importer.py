@@ -110,28 +110,25 @@ def _written(
 ) -> Record | None:
     """Return what the lines bring, with stamps for what was changed without; None for nothing."""
     after, history = difference.lines.record, context.history
-    before = difference.before.record if difference.before else None
     if known is None or after is None:  # a tombstone stays in the files until there is a text
         return after if after and after.texts else None
-    if not has_writes_of(known, after) and has_stamps(after):
+    if has_stamps(after) and not has_writes_of(known, after):
         return after
-    records = difference.lines.records
-    alive = join_records(one for one in records if one.life == LIVE)
-    gone = join_records(one for one in records if one.life != LIVE)
-    was_alive = before is not None and before.life == LIVE
-    if alive and not was_alive and known.life != LIVE and has_writes_of(known, alive):
+    before = difference.before.record if difference.before else None
+    alive = join_records(one for one in difference.lines.records if one.life == LIVE)
+    if alive and known.life != LIVE and (before is None or before.life != LIVE):
+        back = history.has_returned(difference.id)
         refused = known.life == REJECTED and alive.value("status") != Status.PROMOTED
-        back = not refused and history.has_returned(difference.id)
-        return write_over(known, alive, context.tick(known)) if back else None
-    is_new = gone is not None and (was_alive or before is None)
-    if gone and is_new and known.life == LIVE and has_writes_of(known, gone):
-        if history.is_reverted(difference.id):
-            return write_over(known, replace(gone, texts={}), context.tick(known))
-        return None
+        if has_writes_of(known, alive):
+            return write_over(known, alive, context.tick(known)) if back and not refused else None
     if before is None or difference.before is None:
         return after
+    gone = join_records(one for one in difference.lines.records if one.life != LIVE)
+    if gone and known.life == before.life == LIVE and has_writes_of(known, gone):
+        again = history.is_reverted(difference.id)
+        return write_over(known, replace(gone, texts={}), context.tick(known)) if again else None
     if not has_writes_of(before, after):
-        return after if has_stamps(after) else restamp(before, after)
+        return restamp(before, after)
     if history.has_left(line.raw for line in difference.before.lines):  # it was set back
         return write_over(before, after, context.tick(known))
     return None
