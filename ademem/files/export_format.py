@@ -20,7 +20,6 @@ from ademem.core.value import Value, replace
 from ademem.files import records
 from ademem.files.knowledge import VALUES
 from ademem.files.records import BadLine, Import, Outcome, choice, home, moment, text, texts
-from ademem.guard.injection import instruction_in, order_of
 from ademem.store import database, jobs, ledger, memories, memory_queries
 from ademem.store.memories import Change
 
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.core.memory import Memory
     from ademem.core.settings import Settings
     from ademem.files.records import Record
     from ademem.store import Store
@@ -96,16 +94,6 @@ RULES = (
 """Rules of the gate for restored text, which is as untrusted as any file."""
 
 _NAME = re.compile(r"[\w-]{1,64}", re.ASCII)
-
-
-def held_back(memory: Memory) -> str | None:
-    """Return why a person has to approve text from a file; None if nobody has to."""
-    named = (
-        *(memory.file_scope_pattern, memory.topic_key, memory.knowledge_key),
-        *(memory.bead, memory.agent_id),
-    )
-    beside = "\n".join((*memory.tags, *memory.anchors, *filter(None, named)))
-    return order_of(memory.title, memory.content) or instruction_in(beside)
 
 
 class Imported(Value):

@@ -85,7 +85,7 @@ class MemoryLines:
 
     @property
     def records(self) -> list[Record]:
-        return [record for line in self.lines if (record := from_line(line.found))]
+        return [record for line in self.lines if (record := _record(line.raw))]
 
     @property
     def record(self) -> Record | None:
@@ -381,6 +381,11 @@ def _too_long(path: str, number: int, size: int, most: int) -> Problem:
 @lru_cache(maxsize=64)
 def _parse(raw: str) -> dict[str, Any]:
     return knowledge.read(raw) or {}
+
+
+@lru_cache(maxsize=64)
+def _record(raw: str) -> Record | None:
+    return from_line(_parse(raw))
 
 
 def _normalize(

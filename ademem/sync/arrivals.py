@@ -59,7 +59,7 @@ def _reason_against(row: Memory, gate: Gate) -> str | None:
     draft = Draft(
         content=row.content,
         title=row.title,
-        tags=row.tags,
+        tags=(" ".join(row.tags),),  # a row has the words of a tag apart
         path=row.file_scope_pattern,
         anchors=row.anchors,
         topic_key=row.topic_key,

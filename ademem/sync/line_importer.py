@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from ademem.capture.gate import Gate, Reject, judge
-from ademem.capture.gate.writing import StoreLookup
 from ademem.core import record_json
-from ademem.core.memory import Draft, Importance, Origin, Status, Trust
+from ademem.core.errors import suppress
+from ademem.core.memory import Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.registers import LIVE, REJECTED, as_time, has_writes_of, join, values_of
 from ademem.core.text import preview
 from ademem.core.value import replace
-from ademem.files import export_format, records
-from ademem.files.record_lines import to_line
+from ademem.files import records
 from ademem.files.records import BadLine, Import, Outcome
 from ademem.files.snapshot import join_records
-from ademem.store import memories, replication, stamps, transitions
+from ademem.store import memories, replication, stamps
 from ademem.store.memories import Change
 from ademem.store.transitions import CannotDo
+from ademem.sync.arrivals import admission
 from ademem.sync.differences import ChangedLine, ForeignLine
-from ademem.sync.provenance import record_digest
 from ademem.sync.rewinding import has_stamps, restamp, write_over
 
 TYPE_CHECKING = False
@@ -27,7 +25,10 @@ if TYPE_CHECKING:
     from ademem.core.registers import Record
     from ademem.files.snapshot import KnowledgeLine
     from ademem.sync.import_context import ImportContext
-    from ademem.sync.provenance import Source
+
+
+class _HeldBack(Exception):
+    """The text of a memory that is here would be quarantined."""
 
 
 def import_difference(difference: ChangedLine | ForeignLine, context: ImportContext) -> None:
@@ -56,24 +57,19 @@ def _import_record(difference: ChangedLine, context: ImportContext) -> None:
         return  # another machine may have captured it again
     memory = context.find(id)
     source = context.provenance.of_record(line.path, line.found, id)
-    is_ours = memory is not None and memory.claimed_author is None
-    if known and is_ours and record_digest(to_line(known)) == record_digest(line.found):
-        source = replace(source, author=None)
     if source.by_agent:  # it may add a text, and confirm nothing
         found = _without_decision(found, known)
-    held_back = _judge(found, source, context) if found.texts else None
-    if held_back and known:
-        return
+    admit_text = admission(store, context.settings, context.act.now, source.author)
 
-    def admit(shown: Memory, before: Memory | None) -> Memory:
+    def admit(row: Memory, before: Memory | None) -> Memory:
+        row = admit_text(row, before)
         if before is None:
-            branch = context.waits_on(shown.id, shown.knowledge_key)
-            reason = held_back or export_format.held_back(shown)
-            shown = replace(shown, source_branch=branch)
-            shown = replace(shown, **transitions.quarantined(reason)) if reason else shown
-        if source.by_agent and shown.trust is Trust.IMPORT:
-            shown = replace(shown, trust=source.trust)
-        return replace(shown, claimed_author=source.author)
+            row = replace(row, source_branch=context.waits_on(row.id, row.knowledge_key))
+        elif row.quarantine_reason and not before.quarantine_reason:
+            raise _HeldBack
+        if source.by_agent and row.trust is Trust.IMPORT:
+            row = replace(row, trust=source.trust)
+        return row
 
     operation = {(False, True): "restore", (True, False): "archive"}.get(
         (known is None or known.life == LIVE, joined.life == LIVE), "import"
@@ -81,7 +77,9 @@ def _import_record(difference: ChangedLine, context: ImportContext) -> None:
     change = Change(
         operation=operation, actor=Trust.IMPORT, at=context.act.now, event_id=context.event
     )
-    now = replication.apply(store, found, change, admit).memory
+    now = memory
+    with suppress(_HeldBack), store.savepoint():  # what a person approved here stays as it is
+        now = replication.apply(store, found, change, admit).memory
     was_live, is_live = memory is not None and memory.live, now is not None and now.live
     if was_live and is_live and now != memory:
         context.note("edited", id)
@@ -139,30 +137,6 @@ def _without_decision(found: Record, known: Record | None) -> Record:
     names = found.registers.keys() & {"status", "pinned"}
     decided = {name: (found.registers[name][0], ours[name]) for name in names}
     return replace(found, registers={**found.registers, **decided})
-
-
-def _judge(found: Record, source: Source, context: ImportContext) -> str | None:
-    """Return why a person has to approve the record; raises CannotDo for a refused one."""
-    values, act = values_of(found), context.act
-    trust = source.trust if source.by_agent else Trust.IMPORT
-    draft = Draft(
-        content=values["content"],
-        category=values.get("category") or "",
-        importance=values.get("importance") or Importance.MEDIUM,
-        title=values["title"],
-        topic_key=values.get("topic_key"),
-        tags=values["tags"],
-        path=values.get("path"),
-        anchors=values["anchors"],
-        bead=values.get("bead"),
-        knowledge_key=values.get("key"),
-        origin=Origin(trust=trust, source_type=records.SOURCE, agent_id=values.get("source")),
-    )
-    gate = Gate(lookup=StoreLookup(act.store), settings=context.settings, now=act.now)
-    verdict = judge(draft, gate, export_format.RULES).verdict
-    if isinstance(verdict, Reject):
-        raise CannotDo(verdict.why)
-    return verdict.draft.quarantine_reason
 
 
 def _import_foreign_line(difference: ForeignLine, context: ImportContext) -> None:
