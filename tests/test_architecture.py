@@ -121,6 +121,10 @@ ABROAD = {"search/embedding/sources.py", "synthesis/ai/openai.py"}
 """What reaches the network: the fetching of the model, and what a setting sends to its address."""
 
 
+WAITING = {"doors/web/memory_threads.py"}
+"""What waits in that server's event loop for a thread."""
+
+
 def test_two_modules_can_reach_the_network():
     reached = {
         str(path.relative_to(PACKAGE))
@@ -129,7 +133,7 @@ def test_two_modules_can_reach_the_network():
         if name.split(".")[0] in NETWORK
     }
 
-    assert reached == ABROAD | LOCAL | LOOPBACK
+    assert reached == ABROAD | LOCAL | LOOPBACK | WAITING
 
 
 STARTING = {"core/process.py", "synthesis/ai/claude.py"}
@@ -400,6 +404,7 @@ OPENERS = {
     "worker/warm_server.py": "the socket, in its checked folder",
     "core/process.py": "/dev/null",
     "doors/mcp/process.py": "/dev/null",
+    "doors/web/rendering.py": "static files of the package",
     "session/notices.py": "the client's file of variables; inode of a database set aside",
     "session/consulting.py": "the file that a call is to write",
     "session/pre_tool_use.py": "the client's own memories",
@@ -695,3 +700,17 @@ def test_no_file_names_a_path_of_this_machine_or_a_registry():
     ]
 
     assert named == []
+
+
+def test_a_page_is_reached_by_its_command_alone():
+    assert importers("doors.web") - {"doors/cli/web.py"} == {
+        name for name in importers("doors.web") if name.startswith("doors/web/")
+    }
+    for module in ("starlette", "uvicorn", "jinja2"):
+        users = {
+            path.relative_to(PACKAGE).parts[:2]
+            for path in SOURCES
+            for name in imports(parsed(path))
+            if name.split(".")[0] == module
+        }
+        assert users <= {("doors", "web"), ("doors", "http")}

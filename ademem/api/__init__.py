@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
 FUNCTIONS = {
     "searching": """
-        recall search find_similar list_memories get find_related verify verify_change
-        list_doubtful find_astray find_later list_candidates list_best list_embedded
+        recall search get_search_mode find_similar list_memories get find_related
+        verify verify_change list_doubtful find_astray find_later list_candidates list_best
+        list_embedded
     """,
     "browsing": "find read_part timeline get_context get_numbered",
     "projects": """
@@ -53,7 +54,7 @@ FUNCTIONS = {
     "restraint": "update_by_agent remove_by_agent pin_by_agent",
     "writing": "write explain learn origin place_draft categorize suggest_topic_key",
     "curation": """
-        review review_imported list_due mark_reviewed continue_review stop_review decide_all
+        review review_imported list_due mark_reviewed continue_review stop_review decide_all tag_all
         accept_files list_claimed_briefs get_speaker
         promote reject refuse archive restore delete pin edit correct propose
         supersede merge list_conflicts settle_conflict reopen_conflict
@@ -112,16 +113,19 @@ def open_memories(
     now: Callable[[], datetime] = clock.now,
     on_import: Callable[[int, int], None] | None = None,
     catch_up: bool = True,
+    with_personal: bool = True,
 ) -> Runtime:
     """Open the memory of the project at *root* (default: of the current folder).
 
     Pending changes of its files are imported first, unless *catch_up* is False; *on_import* gets
     how many of how many are done. A database that cannot be written or is locked is read from a
-    copy. Raises NotEnrolled, Ambiguous, NewerDatabase or sqlite3.Error.
+    copy. Without *with_personal* the person's own memories are left out. Raises NotEnrolled,
+    Ambiguous, NewerDatabase or sqlite3.Error.
     """
     found = project.find(root, environment, os.getcwd())
     runtime = _open(found, environment, now())
     runtime.clock, runtime.before_close = now, refresh_hints
+    runtime.with_personal = with_personal
     if runtime.is_read_only:
         return runtime
     from ademem.store import personal

@@ -113,18 +113,42 @@ def stop_review(runtime: Runtime, at: Memory | None) -> None:
     memory_queries.record_review_position(runtime.store, order)
 
 
-def decide_all(
-    runtime: Runtime, found: Sequence[Memory], *, accept: bool
-) -> tuple[str, list[Memory]]:
-    """Confirm or refuse memories in one act; return its event and the memories that changed.
+DECISIONS: dict[str, Callable[..., Memory]] = {
+    "promote": transitions.promote,
+    "reject": transitions.refuse,
+    "archive": transitions.archive,
+    "pin": transitions.pin,
+    "delete": transitions.delete,
+}
+"""Decisions about several memories at once."""
+APPROVING = ("promote", "pin")
+"""Decisions that a quarantined memory needs alone: it is read before it is approved."""
 
-    Quarantined ones are only refused: each is read before it is approved.
+
+def decide_all(
+    runtime: Runtime, found: Sequence[Memory], decision: str
+) -> tuple[str, list[Memory]]:
+    """Decide about memories in one act; return its event and the memories that changed.
+
+    Quarantined ones are not approved. Raises Conflict where one changed since it was read.
     """
-    decide = transitions.promote if accept else transitions.refuse
-    decided = [memory for memory in found if not (accept and memory.quarantine_reason)]
+    decided = [each for each in found if not (decision in APPROVING and each.quarantine_reason)]
     done = replace(act(runtime), event_id=memories.new_event())
     with runtime.store.transaction():
-        return done.event_id, [decide(memory.id, done) for memory in decided]
+        for memory in decided:
+            require_revision(memories.get(runtime.store, memory.id), memory.revision_count)
+        return done.event_id, [DECISIONS[decision](memory.id, done) for memory in decided]
+
+
+def tag_all(runtime: Runtime, found: Sequence[Memory], tag: str) -> tuple[str, list[Memory]]:
+    """Add a tag to memories in one act; return its event and the memories that changed."""
+    lacking = [memory for memory in found if tag not in memory.tags]
+    done = replace(act(runtime), event_id=memories.new_event())
+    with runtime.store.transaction():
+        return done.event_id, [
+            transitions.edit(each.id, done, runtime.settings.gate, tags=(*each.tags, tag))
+            for each in lacking
+        ]
 
 
 def accept_files(runtime: Runtime) -> int:
@@ -143,50 +167,59 @@ def list_claimed_briefs(runtime: Runtime) -> tuple[str, ...]:
     return tuple(text for document in documents if document for text in document.claimed)
 
 
-def promote(runtime: Runtime, id: str, *, pinned: bool = False) -> Memory:
-    return _decide(runtime, transitions.promote, id, pinned=pinned)
+# Each act below raises Conflict where the memory is not at the given *revision*.
 
 
-def reject(runtime: Runtime, id: str) -> Memory:
-    return _decide(runtime, transitions.reject, id)
+def promote(
+    runtime: Runtime, id: str, *, pinned: bool = False, revision: int | None = None
+) -> Memory:
+    return _decide(runtime, transitions.promote, id, revision=revision, pinned=pinned)
 
 
-def refuse(runtime: Runtime, id: str) -> Memory:
+def reject(runtime: Runtime, id: str, *, revision: int | None = None) -> Memory:
+    return _decide(runtime, transitions.reject, id, revision=revision)
+
+
+def refuse(runtime: Runtime, id: str, *, revision: int | None = None) -> Memory:
     """Reject a candidate, or archive a confirmed memory."""
-    return _decide(runtime, transitions.refuse, id)
+    return _decide(runtime, transitions.refuse, id, revision=revision)
 
 
-def supersede(runtime: Runtime, id: str, by: str) -> Memory:
+def supersede(runtime: Runtime, id: str, by: str, *, revision: int | None = None) -> Memory:
     """Archive a memory in favour of another; return it."""
-    return _decide(runtime, transitions.supersede, id, by)
+    return _decide(runtime, transitions.supersede, id, by, revision=revision)
 
 
-def merge(runtime: Runtime, id: str, into: str, content: str) -> Memory:
+def merge(
+    runtime: Runtime, id: str, into: str, content: str, *, revision: int | None = None
+) -> Memory:
     """Make one confirmed memory with this text of two; `undo` takes it back whole."""
     done, settings = replace(act(runtime), event_id=memories.new_event()), runtime.settings.gate
     with runtime.store.transaction():
+        require_revision(memories.get(runtime.store, id), revision)
         return transitions.merge(id, done, into, content, settings)
 
 
-def archive(runtime: Runtime, id: str) -> Memory:
-    return _decide(runtime, transitions.archive, id)
+def archive(runtime: Runtime, id: str, *, revision: int | None = None) -> Memory:
+    return _decide(runtime, transitions.archive, id, revision=revision)
 
 
-def restore(runtime: Runtime, id: str) -> Memory:
-    return _decide(runtime, transitions.restore, id)
+def restore(runtime: Runtime, id: str, *, revision: int | None = None) -> Memory:
+    return _decide(runtime, transitions.restore, id, revision=revision)
 
 
-def delete(runtime: Runtime, id: str, *, hard: bool = False) -> Memory:
+def delete(runtime: Runtime, id: str, *, hard: bool = False, revision: int | None = None) -> Memory:
     """Delete a memory; *hard* also deletes the backups that have it, and makes a new one."""
     runtime = personal.holding(runtime, id)
+    require_revision(memories.get(runtime.store, id), revision)
     memory = transitions.delete(id, act(runtime), hard=hard)
     if hard:
         backups.forget(runtime.project, runtime.environment, memory.id, runtime.clock())
     return memory
 
 
-def pin(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
-    return _decide(runtime, transitions.pin, id, pinned=pinned)
+def pin(runtime: Runtime, id: str, *, pinned: bool = True, revision: int | None = None) -> Memory:
+    return _decide(runtime, transitions.pin, id, revision=revision, pinned=pinned)
 
 
 def edit(
@@ -275,11 +308,17 @@ def correct(runtime: Runtime, found: Checked, text: str) -> Memory:
 
 
 def _decide(
-    runtime: Runtime, decide: Callable[..., Memory], id: str, *arguments: Any, **options: Any
+    runtime: Runtime,
+    decide: Callable[..., Memory],
+    id: str,
+    *arguments: Any,
+    revision: int | None = None,
+    **options: Any,
 ) -> Memory:
     """Read and write in one transaction, so that concurrent edits do not undo each other."""
     runtime = personal.holding(runtime, id)
     with runtime.store.transaction():
+        require_revision(memories.get(runtime.store, id), revision)
         return decide(id, act(runtime), *arguments, **options)
 
 

@@ -232,6 +232,11 @@ def complete_filters(runtime: Runtime, filters: Filters | None) -> Filters:
     )
 
 
+def get_search_mode(runtime: Runtime) -> str:
+    """Return `hybrid` where a search compares vectors, `lexical` where words alone decide."""
+    return "lexical" if load_embedder(runtime) is None else "hybrid"
+
+
 def load_embedder(runtime: Runtime) -> Embedder | None:
     """Load the model if the store has vectors; None where words alone decide."""
     if not (runtime.settings.search.hybrid and memories.any_vector(runtime.store)):

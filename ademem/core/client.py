@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MISSION = "ADEMEM_MISSION"
 """Environment variable with the mission of a process."""
+SESSION = "CLAUDE_CODE_SESSION_ID"
+"""Environment variable with the session in whose shell a process runs."""
 CONTEXT_UNITS = 10_000
 """UTF-16 units of a context, above which the client shows a preview of 2 KB instead."""
 
@@ -180,7 +182,7 @@ def transcript_folder(directory: str) -> str:
 
 def session_of(environment: Mapping[str, str]) -> str:
     """Return the id of the session in whose shell this process runs; empty for none."""
-    return safe_id(environment.get("CLAUDE_CODE_SESSION_ID", ""))
+    return safe_id(environment.get(SESSION, ""))
 
 
 def mission_of(environment: Mapping[str, str]) -> str | None:

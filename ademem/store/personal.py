@@ -42,7 +42,8 @@ def beside(runtime: Runtime, *, create: bool = False) -> Runtime | None:
     Raises sqlite3.Error or OSError if it cannot be opened.
     """
     if runtime.beside is None:
-        if not create and not has_personal(runtime.environment):
+        wanted = runtime.with_personal and has_personal(runtime.environment)
+        if not create and not wanted:
             return None
         found = place(runtime.environment)
         store = open_store(

@@ -46,6 +46,8 @@ class Runtime:
         self.before_close: Callable[[Runtime], None] | None = None
         self.warnings = warnings
         """Of the settings, to be shown to the person."""
+        self.with_personal = True
+        """False where the person's own memories are left out."""
         self.beside: Runtime | None = None
         """The person's own memories, where they were asked for; see `personal`."""
         self.copy_notice = copy_notice

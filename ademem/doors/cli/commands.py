@@ -31,12 +31,15 @@ MODULES = {
     "mcp": "mcp",
     "reports": "status guard eval",
     "rpc": "rpc",
+    "web": "web ui",
 }
 """Modules of this package, with the commands and groups that each defines."""
 
 PANELS = {
-    "Every day": tuple("recall search timeline context add learn get list".split()),
-    "Review": tuple("review promote reject edit pin archive restore delete undo propose".split()),
+    "Every day": tuple("recall search timeline add learn get list".split()),
+    "Review": tuple(
+        "web review promote reject edit pin archive restore delete undo propose".split()
+    ),
     "Team": (
         *("files refresh", "files import", "files check", "core show", "core set"),
         *("sync", "import", "export", "trust"),

@@ -145,7 +145,7 @@ def _decide_all(
     event, decided = "", list(waiting)
     if not dry_run:
         caller.require_person(os.environ, "a decision about several memories")
-        event, decided = api.decide_all(memories, waiting, accept=accept)
+        event, decided = api.decide_all(memories, waiting, "promote" if accept else "reject")
     verb = "accepted" if accept else "rejected"
     end = f"would be {verb}" if dry_run else f"{verb} (`ademem undo {event}` takes it back)"
     rows = [show.memory_json(memory) for memory in decided]

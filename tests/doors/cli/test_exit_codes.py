@@ -94,6 +94,8 @@ DONE = {
     "sweep": "sweep",
     "sync": "sync --dir drive",
     "timeline": "timeline CONFIRMED",
+    "web": "web --stop",
+    "ui": "ui --stop",
     "topic-key": 'topic-key "Keys rotate on Mondays"',
     "trust": "trust --revoke",
     "undo": "undo EVENT",
@@ -113,7 +115,16 @@ NEED_NO_PROJECT = {
     *("projects consolidate", "projects forget", "projects list", "projects merge"),
 }
 
-NEED_NO_STORE = NEED_NO_PROJECT | {"config set", "doctor", "init", "install", "serve", "trust"}
+NEED_NO_STORE = NEED_NO_PROJECT | {
+    "config set",
+    "doctor",
+    "init",
+    "install",
+    "serve",
+    "trust",
+    "ui",
+    "web",
+}
 
 
 @pytest.fixture

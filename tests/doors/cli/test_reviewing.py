@@ -79,7 +79,7 @@ class Person:
                 why = {"score": 0.9, "reason": "one says Mondays", "actor": "ademem"}
                 relations.add(memories.store, *pair, relations.CONFLICT, **why, now=clock.now())
             waiting = api.review(memories)
-            api.decide_all(memories, waiting, accept=False)
+            api.decide_all(memories, waiting, "reject")
 
 
 @pytest.fixture
@@ -438,7 +438,7 @@ def doubtful(person):
     with person.memories() as memories:
         draft = Draft(content=text, anchors=("client.py:1",), promoted=True)
         id = api.write(memories, api.place_draft(memories, draft)).memory.id
-        api.decide_all(memories, api.review(memories), accept=False)
+        api.decide_all(memories, api.review(memories), "reject")
     code.write_text("RETRIES = 3\n\nTIMEOUT = 20\n", encoding="utf-8")
     person.ademem("verify")
     return id

@@ -1,0 +1,132 @@
+"""Memories as rows, hits with their signals, and one memory with its history."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from ademem.core.memory import flags
+from ademem.core.text import fold
+from ademem.store.transitions import waits_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ademem.core.memory import Memory
+    from ademem.search.engine import Hit, Results
+
+NOTHING: dict[str, str] = {}
+
+
+def to_row(memory: Memory, astray: Mapping[str, str] = NOTHING, later: str = "") -> dict[str, Any]:
+    """Return what a list shows of a memory; of a quarantined one only why it waits."""
+    held = memory.quarantine_reason is not None
+    return {
+        "id": memory.id,
+        "revision": memory.revision_count,
+        "category": memory.category.value,
+        "scope": memory.shown_scope,
+        "owner": memory.scope_owner_id,
+        "status": memory.status.value,
+        "tier": memory.tier.name.lower(),
+        "title": None if held else memory.title,
+        "text": waits_for(memory) if held else memory.content,
+        "trust": memory.trust.value,
+        "pinned": memory.is_pinned,
+        "tags": memory.tags,
+        "created_at": memory.created_at,
+        "flags": flags(memory, astray, later),
+    }
+
+
+def to_rows(found: Sequence[Memory], page: int) -> dict[str, Any]:
+    return {
+        "rows": [to_row(memory) for memory in found[:page]],
+        "more": len(found) > page,
+        "mode": "",
+        "note": "",
+        "marked": frozenset(),
+    }
+
+
+def to_hits(found: Results, astray: Mapping[str, str]) -> dict[str, Any]:
+    """Return hits in their order, each with the signals of its score."""
+    note = ""
+    if found.confidence == "weak":
+        note = "no memory answers that; these come nearest"
+    elif found.relaxed:
+        note = "no memory has all the words; these have some"
+    return {
+        "rows": [_to_hit(hit, astray) for hit in found.hits],
+        "more": False,
+        "mode": found.mode,
+        "note": note,
+        "marked": frozenset(fold(found.query).split()),
+    }
+
+
+def _to_hit(hit: Hit, astray: Mapping[str, str]) -> dict[str, Any]:
+    row = to_row(hit.memory, astray, hit.later.flag if hit.later else "")
+    signals = [
+        {"name": name, "value": value, "share": max(0, min(100, round(float(value) * 100)))}
+        for name, value in hit.signals.items()
+    ]
+    return row | {
+        "score": round(hit.score, 4),
+        "weak": hit.weak,
+        "missing": list(hit.missing),
+        "signals": signals,
+    }
+
+
+def diff_words(before: str, after: str) -> Iterator[tuple[str, str]]:
+    """Yield parts of two texts as (`same`, `removed` or `added`, text)."""
+    ours, theirs = before.split(), after.split()
+    matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
+    for tag, i, j, k, m in matcher.get_opcodes():
+        if tag == "equal":
+            yield "same", " ".join(ours[i:j])
+            continue
+        if i < j:
+            yield "removed", " ".join(ours[i:j])
+        if k < m:
+            yield "added", " ".join(theirs[k:m])
+
+
+def to_page(
+    memory: Memory,
+    *,
+    revisions: Sequence[Mapping[str, Any]],
+    related: Mapping[str, Sequence[Memory]],
+    astray: Mapping[str, str],
+    can_show_digits: bool,
+) -> dict[str, Any]:
+    """Return one memory with its history, newest first."""
+    history, before = [], None
+    for row in revisions:
+        text = row["snapshot"].get("content")
+        changed = before is not None and text is not None and text != before
+        history.append(
+            {
+                "revision": row["revision"],
+                "operation": row["operation"],
+                "actor": row["actor"],
+                "at": row["created_at"],
+                "reason": row.get("reason"),
+                "event": row.get("event_id"),
+                "session": row.get("session_id"),
+                "diff": list(diff_words(before or "", text or "")) if changed else [],
+            }
+        )
+        before = text if text is not None else before
+    return {
+        "memory": memory,
+        "row": to_row(memory, astray),
+        "why": waits_for(memory),
+        "waits": bool(memory.quarantine_reason)
+        or memory.claimed_author is not None
+        or memory.status == "candidate",
+        "history": history[::-1],
+        "related": {name: [to_row(each) for each in found] for name, found in related.items()},
+        "can_show_digits": can_show_digits,
+    }

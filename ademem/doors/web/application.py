@@ -1,0 +1,287 @@
+"""The application of the page: who may come in, its routes, its headers, and its failures."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import QueryParams
+from starlette.exceptions import HTTPException
+from starlette.middleware.exceptions import ExceptionMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Scope
+
+from ademem.doors.http.loopback import HEADERS, Loopback
+from ademem.doors.web.acts import ACTS, Done
+from ademem.doors.web.asked import Asked, NotAllowed
+from ademem.doors.web.entry import Entry
+from ademem.doors.web.memory_threads import OpenProject
+from ademem.doors.web.pages import PAGES, Page, head_of
+from ademem.doors.web.rendering import TYPES, render, static_files, static_url
+from ademem.store.runtime import Runtime
+
+LARGEST_BODY = 256 * 1024
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+    " connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+FOREVER = "private, max-age=31536000, immutable"
+"""Of static files, whose addresses change with their content."""
+THEMES = ("light", "dark")
+YEAR_S = 365 * 86400
+
+
+class Site:
+    """The running page: its projects, who came in, and what was done last."""
+
+    def __init__(
+        self,
+        roots: list[str],
+        environment: Mapping[str, str],
+        *,
+        port: int,
+        read_only: str = "",
+        entry: Entry | None = None,
+        show_digits: Callable[[str, str], None] | None = None,
+    ) -> None:
+        self.projects = {
+            each.name: each for each in (OpenProject(root, environment) for root in roots)
+        }
+        self.port = port
+        self.read_only = read_only
+        """Why nothing is decided here; empty where acts are allowed."""
+        self.entry = entry or Entry()
+        self.show_digits = show_digits
+        """Shows a memory's id and its digits in the terminal; None without one."""
+        self.done: dict[str, list[Done]] = {name: [] for name in self.projects}
+        """Acts of this page by project, each of which can be undone."""
+        self.undone: dict[str, list[Done]] = {name: [] for name in self.projects}
+
+    @property
+    def cookie(self) -> str:
+        return f"ademem_{self.port}"
+
+    def close(self) -> None:
+        for each in self.projects.values():
+            each.close()
+
+    def choose(self, name: str) -> OpenProject:
+        """Return the project of that name, or the first one."""
+        return self.projects.get(name) or next(iter(self.projects.values()))
+
+
+def make(site: Site) -> Loopback:
+    """Return the whole application for a server at the site's port."""
+    routes: list[BaseRoute] = [
+        Route("/enter", _enter(site)),
+        Route("/static/{digest}/{name:path}", _static),
+        Route("/theme", _guarded(site, _theme), methods=["POST"]),
+        Route("/project", _guarded(site, _project), methods=["POST"]),
+        Route("/undo", _guarded(site, _reverse("undo")), methods=["POST"]),
+        Route("/redo", _guarded(site, _reverse("redo")), methods=["POST"]),
+    ]
+    routes += [Route(page.path, _guarded(site, _show(page))) for page in PAGES]
+    routes += [Route(act.path, _guarded(site, _do(act)), methods=["POST"]) for act in ACTS]
+    return Loopback(
+        Application(routes=routes, exception_handlers={HTTPException: partial(_refused, site)}),
+        site.port,
+        LARGEST_BODY,
+        headers=HEADERS | {"content-security-policy": POLICY},
+        on_error=partial(_error, site),
+    )
+
+
+class Application(Starlette):
+    """Routes whose failures reach the middleware around them, which words and logs them."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        return ExceptionMiddleware(self.router, handlers=self.exception_handlers)
+
+
+Handler = Callable[[Site, Request], Any]
+
+
+def _guarded(site: Site, handler: Handler) -> Callable[[Request], Any]:
+    """Let in browsers with the cookie, and acts with the token of a page."""
+
+    async def answer(request: Request) -> Response:
+        token = site.entry.token_of(request.cookies.get(site.cookie, ""))
+        if not token:
+            return _page(site, request, "enter.html", {"closed": site.entry.is_closed}, 401)
+        request.state.token = token
+        request.state.form, request.state.lists = {}, {}
+        if request.method not in ("GET", "HEAD"):
+            fields = QueryParams((await request.body()).decode("utf-8", "replace"))
+            request.state.form = dict(fields)
+            request.state.lists = {name: fields.getlist(name) for name in fields}
+            given = request.headers.get("x-csrf") or request.state.form.get("csrf", "")
+            if given != token:
+                raise HTTPException(403, "the form is of an older page: load it again")
+        response: Response = await handler(site, request)
+        return response
+
+    return answer
+
+
+def _enter(site: Site) -> Callable[[Request], Any]:
+    async def answer(request: Request) -> Response:
+        cookie = site.entry.redeem(request.query_params.get("code", ""))
+        if not cookie:
+            return _page(site, request, "enter.html", {"closed": site.entry.is_closed}, 401)
+        response = RedirectResponse("/", 303)
+        response.set_cookie(site.cookie, cookie, httponly=True, samesite="strict", path="/")
+        return response
+
+    return answer
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    content = static_files().get(name)
+    if content is None:
+        raise HTTPException(404)
+    headers = {"cache-control": FOREVER} if static_url(name) == request.url.path else {}
+    kind = TYPES[os.path.splitext(name)[1]]
+    return Response(content, media_type=kind, headers=headers)
+
+
+async def _theme(site: Site, request: Request) -> Response:
+    theme = request.state.form.get("theme", "")
+    response = _back(request)
+    name = f"{site.cookie}_theme"
+    if theme in THEMES:
+        response.set_cookie(name, theme, YEAR_S, httponly=True, samesite="strict", path="/")
+    else:
+        response.delete_cookie(name, path="/", httponly=True, samesite="strict")
+    return response
+
+
+async def _project(site: Site, request: Request) -> Response:
+    response = RedirectResponse("/", 303)
+    names = list(site.projects)
+    number = names.index(site.choose(request.state.form.get("project", "")).name)
+    response.set_cookie(
+        f"{site.cookie}_project", str(number), httponly=True, samesite="strict", path="/"
+    )
+    return response
+
+
+def _show(page: Page) -> Handler:
+    """Return what answers with a page, read in the project's thread."""
+
+    async def answer(site: Site, request: Request) -> Response:
+        project, asked = _asked(site, request)
+
+        def read(memories: Runtime) -> dict[str, Any]:
+            return {"head": head_of(memories), **page.read(memories, asked)}
+
+        values = await project.reads.call(read)
+        if isinstance(values.get("raw"), str):
+            return Response(values["raw"], media_type="text/plain")
+        part = page.part if "hx-request" in request.headers and page.part else ""
+        return _page(site, request, part or page.template, values, values.get("http_status", 200))
+
+    return answer
+
+
+def _do(act: Any) -> Handler:
+    """Return what does one act in the thread of acts, and shows the page it was done on."""
+
+    async def answer(site: Site, request: Request) -> Response:
+        project, asked = _asked(site, request)
+        if site.read_only:
+            raise NotAllowed(f"this page decides nothing: {site.read_only}")
+        done = await project.acts.call(lambda memories: act.do(memories, asked))
+        return await _after(site, request, project.name, done)
+
+    return answer
+
+
+async def _after(site: Site, request: Request, project: str, done: Done | None) -> Response:
+    if done:
+        site.done[project].append(done)
+        site.undone[project].clear()
+    return _back(request)
+
+
+def _reverse(name: str) -> Handler:
+    """Return what takes back the last act, or does it again."""
+
+    async def answer(site: Site, request: Request) -> Response:
+        project, _ = _asked(site, request)
+        if site.read_only:
+            raise NotAllowed(f"this page decides nothing: {site.read_only}")
+        stacks = site.done[project.name], site.undone[project.name]
+        source, target = stacks if name == "undo" else stacks[::-1]
+        if source:
+            target.append(await project.acts.call(source.pop().back))
+        return _back(request)
+
+    return answer
+
+
+def _back(request: Request) -> Response:
+    """Send the browser to the page that the form names, or the one it stood on."""
+    there = request.state.form.get("next", "/")
+    is_ours = there.startswith("/") and not there.startswith(("//", "/\\"))
+    return RedirectResponse(there if is_ours and there.isprintable() else "/", 303)
+
+
+def _asked(site: Site, request: Request) -> tuple[OpenProject, Asked]:
+    project = _chosen(site, request)
+    asked = Asked(
+        path=dict(request.path_params),
+        query={name: request.query_params[name] for name in request.query_params},
+        form=request.state.form,
+        lists=request.state.lists,
+        site=site,
+        project=project.name,
+    )
+    return project, asked
+
+
+def _chosen(site: Site, request: Request) -> OpenProject:
+    number = request.cookies.get(f"{site.cookie}_project", "0")
+    projects = list(site.projects.values())
+    return projects[int(number) if number.isdecimal() and int(number) < len(projects) else 0]
+
+
+def _page(
+    site: Site, request: Request, template: str, values: dict[str, Any], status: int = 200
+) -> Response:
+    theme = request.cookies.get(f"{site.cookie}_theme", "")
+    token = getattr(request.state, "token", "")
+    name = _chosen(site, request).name
+    here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    shared = {
+        "head": None,
+        "theme": theme if theme in THEMES else "",
+        "token": token,
+        "here": here if request.method == "GET" else "/",
+        "path": request.url.path,
+        "q": request.query_params.get("q", ""),
+        "projects": list(site.projects) if token else [],
+        "project": name if token else "",
+        "read_only": site.read_only,
+        "last": site.done[name][-1] if token and site.done[name] else None,
+        "pages": [page for page in PAGES if page.name],
+        "next_redo": site.undone[name][-1] if token and site.undone[name] else None,
+    }
+    return HTMLResponse(render(template, shared | values), status)
+
+
+def _error(site: Site, scope: Scope, status: int, facts: dict[str, str]) -> Response:
+    values = {"message": facts["why"], "hint": facts["next"]}
+    return _page(site, Request(scope), "error.html", values, status)
+
+
+async def _refused(site: Site, request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    message = {404: "there is no such page", 405: "this address takes no such request"}
+    facts = {"why": message.get(error.status_code, error.detail), "next": ""}
+    return _error(site, request.scope, error.status_code, facts)

@@ -1,0 +1,107 @@
+"""Templates of the page, and the forms in which texts, times and numbers stand in them."""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from ademem.core.clock import parse
+from ademem.core.text import bytes_hex, counted, preview
+from ademem.core.untrusted import UNSEEN
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STATIC = os.path.join(HERE, "static")
+TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+SHORT_ID = 12
+
+
+def mark_hidden(text: str) -> str:
+    """Show characters without a glyph, and those that turn the direction of writing, by number."""
+    if text.isascii() and text.isprintable():
+        return text
+    return re.sub(UNSEEN, lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+
+
+def _finalize(value: Any) -> Any:
+    if isinstance(value, Markup):
+        return value
+    return mark_hidden(value) if isinstance(value, str) else "" if value is None else value
+
+
+def local_time(moment: datetime | str | None, *, seconds: bool = False) -> Markup:
+    """Return the local time with UTC as its title; empty without a moment."""
+    if not moment:
+        return Markup("")
+    at = parse(moment) if isinstance(moment, str) else moment
+    here = at.astimezone()
+    form = "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M"
+    stamp = at.isoformat(timespec="seconds").replace("+00:00", "Z")
+    return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(
+        stamp, stamp[:19].replace("T", " "), here.strftime(form)
+    )
+
+
+def short_id(id: str) -> str:
+    return id[:SHORT_ID]
+
+
+@cache
+def static_files() -> dict[str, bytes]:
+    """Return the static files by name; a request cannot reach any other file."""
+    found = {}
+    for folder, _, names in os.walk(STATIC):
+        for name in names:
+            path = os.path.join(folder, name)
+            if os.path.splitext(name)[1] in TYPES:
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, STATIC).replace(os.sep, "/")] = file.read()
+    return found
+
+
+@cache
+def static_url(name: str) -> str:
+    """Return the address of a static file, which changes with its content."""
+    return f"/static/{bytes_hex(static_files()[name])[:16]}/{name}"
+
+
+def mark_words(text: str, words: frozenset[str]) -> Markup:
+    """Mark the words of a query in a text."""
+    if not words:
+        return escape(mark_hidden(text))
+    parts = re.split(r"(\w+)", mark_hidden(text))
+    return Markup("").join(
+        Markup("<mark>{}</mark>").format(part) if part.casefold() in words else escape(part)
+        for part in parts
+    )
+
+
+@cache
+def environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(os.path.join(HERE, "templates")),
+        autoescape=True,
+        finalize=_finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters |= {
+        "local": local_time,
+        "short": short_id,
+        "preview": preview,
+        "counted": counted,
+        "marked": mark_words,
+    }
+    made.globals |= {"static": static_url}
+    return made
+
+
+def render(template: str, values: dict[str, Any]) -> str:
+    return environment().get_template(template).render(values)

@@ -1,0 +1,70 @@
+"""The page of a project, asked in this process as a browser asks it."""
+
+import re
+
+import pytest
+from starlette.testclient import TestClient
+
+from ademem import api
+from ademem.doors.web.application import Site, make
+from ademem.doors.web.entry import Entry
+from tests.world import World
+
+PORT = 8123
+HOST = f"127.0.0.1:{PORT}"
+
+
+class Clock:
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+class Browser:
+    """A browser at the page of one project; `enter` lets it in."""
+
+    def __init__(self, world, **options):
+        self.world, self.clock = world, Clock()
+        self.digits = []
+        environment = {
+            name: value
+            for name, value in world.environment.items()
+            if not name.startswith("CLAUDE")
+        }
+        site = {"show_digits": lambda id, digits: self.digits.append((id, digits))} | options
+        self.site = Site([str(world.root)], environment, port=PORT, entry=Entry(self.clock), **site)
+        self.client = TestClient(make(self.site), base_url=f"http://{HOST}", follow_redirects=False)
+        self.token = ""
+
+    def enter(self):
+        answer = self.client.get("/enter", params={"code": self.site.entry.new_code()})
+        assert answer.status_code == 303
+        self.token = re.search(r"name=\"csrf\" value=\"([^\"]+)\"", self.get("/").text)[1]
+        return self
+
+    def get(self, path, **options):
+        return self.client.get(path, **options)
+
+    def post(self, path, **fields):
+        """Post a form of the page."""
+        return self.client.post(path, data={"csrf": self.token} | fields)
+
+    def memory(self, id):
+        with self.world.memories() as memories:
+            return api.get(memories, id)
+
+
+@pytest.fixture
+def world(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    return World(root)
+
+
+@pytest.fixture
+def browser(world):
+    made = Browser(world)
+    yield made.enter()
+    made.site.close()
