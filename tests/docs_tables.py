@@ -13,6 +13,7 @@ import typer.main
 
 from ademem.core import settings
 from ademem.doors.cli.commands import FORMS, PANELS, load
+from ademem.doors.http.engram import OPERATIONS
 from ademem.doors.rpc.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
@@ -135,6 +136,15 @@ def rpc_methods() -> Iterator[Row]:
         yield code(method.name), method.summary, " ".join(given)
 
 
+def engram_routes() -> Iterator[Row]:
+    """Routes with the arguments of their bodies or queries, required ones first."""
+    yield "Route", "Arguments"
+    for each in OPERATIONS:
+        names = [*each.required, *(name for name in each.takes if name not in each.required)]
+        given = [f"**{code(name)}**" if name in each.required else code(name) for name in names]
+        yield code(f"{each.method} {each.path}"), " ".join(given)
+
+
 def _range(schema: dict[str, Any]) -> str:
     return f" ({schema['minimum']}–{schema['maximum']})" if "minimum" in schema else ""
 
@@ -150,6 +160,7 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     "settings": defaults,
     "schema": schema,
     "rpc": rpc_methods,
+    "engram": engram_routes,
 }
 
 

@@ -266,14 +266,17 @@ def get_context(
     *,
     compact: bool = False,
     measure: Callable[[str], int] = byte_size,
+    session: str = "",
 ) -> Row:
     """Return the best of the project as Markdown of at most *limit*, and what was left out.
 
-    Entries are whole; *measure* tells the size of a text, in bytes unless given.
+    Entries are whole; *measure* tells the size of a text, in bytes unless given. With a *session*
+    they are its own; raises NoSuchSession.
     """
     limit, chars = min(limit, MOST_CONTEXT_BYTES), COMPACT_CHARS if compact else ENTRY_CHARS
     text, left_out = "", {}
-    for name, entries, total in _sections(runtime, chars):
+    sections = _sections_of(runtime, chars, session) if session else _sections(runtime, chars)
+    for name, entries, total in sections:
         shown, heading = 0, f"## {name}\n"
         for each in entries:
             added = ("" if shown else heading) + each + "\n"
@@ -313,6 +316,25 @@ def _sections(runtime: Runtime, chars: int) -> Iterator[tuple[str, list[str], in
         "Prompts",
         [f"- {escaped(preview(redact(row['content']).text, chars))}" for row in typed],
         statistics.prompts(store),
+    )
+
+
+def _sections_of(
+    runtime: Runtime, chars: int, session: str
+) -> Iterator[tuple[str, list[str], int]]:
+    """Yield the same of one session."""
+    from ademem.api import sessions
+
+    row = sessions.get_session(runtime, session)
+    if summary := row.get("summary"):
+        yield "Summary", [f"- {escaped(preview(summary, chars))}"], 1
+    saved = sessions.list_session_memories(runtime, session)
+    yield "Memories", [entry(memory, chars) for memory in saved], len(saved)
+    typed = sessions.search_prompts(runtime, session=session, limit=CONTEXT_PROMPTS)
+    yield (
+        "Prompts",
+        [f"- {escaped(preview(each['text'], chars))}" for each in typed],
+        row["prompts"],
     )
 
 

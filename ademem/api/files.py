@@ -254,9 +254,9 @@ def compare_foreign(
 
 
 def import_engram(
-    runtime: Runtime, path: str, *, project: str = "", dry_run: bool = False
+    runtime: Runtime, path: str | bytes, *, project: str = "", dry_run: bool = False
 ) -> engram.Report:
-    """Import an export or the database of Engram; *project* is one of its projects.
+    """Import an export, its text, or the database of Engram; *project* is one of its projects.
 
     Raises UsageError where it has several and none is named.
     """
@@ -266,7 +266,7 @@ def import_engram(
     projects = engram.list_projects(document)
     if project not in projects and (project or len(projects) > 1):
         raise UsageError(
-            f"{path} has the projects {', '.join(projects)}", "name one with `--from-project`"
+            f"it has the projects {', '.join(projects)}", "name one with `--from-project`"
         )
     job = engram.Job(
         store=runtime.store,

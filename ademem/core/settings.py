@@ -276,6 +276,8 @@ class DoorSettings(Section):
     """Maximum number of memories that one server process writes in a minute."""
     http_idle_minutes: int = yours(60, 1, 100_000, stricter=LESS)
     """Minutes without a request after which a server over HTTP ends."""
+    http_open: bool = yours(False, stricter=LESS)
+    """Answer `ademem serve --http` without the token, to programs of this machine."""
 
 
 class RelationSettings(Section):

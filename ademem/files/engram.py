@@ -89,7 +89,7 @@ def export_document(store: Store, project: str, now: datetime) -> Document:
     """
     kept = foreign_fields.get_all(store, foreign_fields.MEMORY)
     observations = [
-        _observation(memory, kept.get(memory.id, {}), project)
+        observation_of(memory, kept.get(memory.id, {}), project)
         for memory in memory_queries.everything(store)
         if _leaves(memory, kept.get(memory.id, {}))
     ]
@@ -111,7 +111,7 @@ def _leaves(memory: Memory, kept: Mapping[str, Any]) -> bool:
     return memory.shareable
 
 
-def _observation(memory: Memory, kept: Mapping[str, Any], project: str) -> Row:
+def observation_of(memory: Memory, kept: Mapping[str, Any], project: str) -> Row:
     kind = next((tag for tag in memory.tags if tag in TYPES), memory.category.value)
     own = {
         "id": memory.seq,
@@ -191,14 +191,18 @@ def _time(moment: datetime) -> str:
 # Import
 
 
-def read_document(path: str) -> Document:
-    """Read an export, or a database; raises UsageError for another version or another file."""
+def read_document(source: str | bytes) -> Document:
+    """Read an export, or a database; raises UsageError for another version or another file.
+
+    The *source* is a path, or the text of an export.
+    """
+    path = source if isinstance(source, str) else "the export"
     if os.path.isdir(path):
         path = os.path.join(path, DATABASE)
     if path.endswith(".db"):
         return _read_database(path)
     try:
-        found = json.loads(read_text(path))
+        found = json.loads(read_text(path) if path is source else source)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is no JSON: {error}", "`engram export` writes it") from error
     version = found.get("version") if isinstance(found, dict) else None

@@ -10,11 +10,12 @@ from typing import Annotated
 import typer
 
 from ademem.api import model as api
+from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Project, progress, warn
+from ademem.doors.cli.options import AsJson, DryRun, Http, Port, Project, progress, warn
 
 model = typer.Typer(help="The embedding model, for recall by meaning.", no_args_is_help=True)
 app.add_typer(model, name="model")
@@ -153,12 +154,21 @@ def serve(
     status: Annotated[
         bool, typer.Option("--status", help="Show the process that serves; exit code 1 for none.")
     ] = False,
+    http: Http = False,
+    socket: Annotated[
+        bool, typer.Option("--socket", help="Over HTTP, at `.ade/run/http.sock`.")
+    ] = False,
+    port: Port = "",
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep the model loaded for hooks."""
-    if stop and status:
-        raise UsageError("--stop and --status exclude each other")
+    """Keep the model loaded for hooks; with --http or --socket, answer Engram's routes instead."""
+    if stop + status + http + socket > 1:
+        raise UsageError("--stop, --status, --http and --socket exclude each other")
+    if http or socket:
+        return _serve_http(project, port, at_socket=socket)
+    if port:
+        raise UsageError("a port is for --http", "ademem serve --http [PORT]")
     if stop:
         pid = api.stop_server(project)
         line = f"process {pid} ends" if pid else "no process serves this project"
@@ -179,3 +189,16 @@ def serve(
 
     api.serve(project, idle_s=idle * 60, on_ready=on_ready)
     return show.report({"served": loaded}, (), as_json=as_json)
+
+
+def _serve_http(project: str | None, port: str, *, at_socket: bool) -> None:
+    try:
+        from ademem.doors.http import engram
+        from ademem.doors.http.loopback import parse_port
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"the server needs the package {error.name}", "pip install 'ademem[http]'"
+        ) from error
+    found = project_.find(project, os.environ, os.getcwd())
+    number = None if at_socket else parse_port(port, engram.PORT)
+    engram.serve(found, number, os.environ, show.serving)

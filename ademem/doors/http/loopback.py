@@ -53,6 +53,7 @@ STATUSES = {
     "argument": 400,
     "token": 401,
     "site": 403,
+    "person": 403,
     "read_only": 403,
     "not_found": 404,
     "method": 405,
@@ -68,9 +69,9 @@ STATUSES = {
 class Refused(AdememError):
     """The request is not let in."""
 
-    def __init__(self, rule: str, why: str, hint: str) -> None:
+    def __init__(self, rule: str, why: str, hint: str, status: int = 0) -> None:
         super().__init__(why, hint)
-        self.rule = rule
+        self.rule, self.status = rule, status or STATUSES.get(rule, 409)
 
 
 def answer_facts(_: Scope, status: int, facts: dict[str, str]) -> Response:
@@ -133,7 +134,8 @@ class Loopback:
         except Exception as error:  # logged where it is no refusal; the server goes on
             facts = describe_refusal(error)
             if not is_answered:
-                answer = self.on_error(scope, STATUSES.get(facts["rule"], 409), facts)
+                status = getattr(error, "status", 0) or STATUSES.get(facts["rule"], 409)
+                answer = self.on_error(scope, status, facts)
                 if facts["rule"] == "token":
                     answer.headers["www-authenticate"] = "Bearer"
                 await answer(scope, receive, send_safe)

@@ -39,7 +39,7 @@ def _answer(memories: Runtime, call: Call, result: str, **keys: Any) -> Result:
     return head | {"result": result} | keys
 
 
-def _memory(memories: Runtime, id: int | str) -> Memory:
+def find_memory(memories: Runtime, id: int | str) -> Memory:
     """Return the memory by our id or by its row number."""
     if isinstance(id, int) or id.isdecimal():
         id = api.get_numbered(memories, int(id)).id
@@ -78,8 +78,9 @@ def save(memories: Runtime, call: Call, title: str, content: str, **given: Any) 
         tags=tuple(filter(None, [given.get("type")])),
         origin=changed(call.origin(), session_id=_session(memories, call, given)),
     )
-    written = api.write(memories, api.place_draft(memories, draft))
-    return _saved(memories, call, written)
+    scope = given.get("scope")
+    draft = api.place_draft(memories, draft, "personal" if scope == "global" else scope)
+    return _saved(memories, call, api.write(memories, draft))
 
 
 def _saved(memories: Runtime, call: Call, written: Written) -> Result:
@@ -94,7 +95,7 @@ def _saved(memories: Runtime, call: Call, written: Written) -> Result:
         memories,
         call,
         f'Memory saved: "{_title(memory)}" ({memory.category})',
-        id=memory.seq,
+        id=memory.id if memory.shown_scope == "personal" else memory.seq,
         sync_id=memory.sync_id,
         deduped=written.deduped,
         judgment_required=bool(candidates),
@@ -116,7 +117,7 @@ def _session(memories: Runtime, call: Call, given: Result) -> str:
 
 def update(memories: Runtime, call: Call, id: int | str, **given: Any) -> Result:
     given.pop("scope", None)
-    answer = core.update(memories, call, _memory(memories, id).id, **given)
+    answer = core.update(memories, call, find_memory(memories, id).id, **given)
     return _answer(memories, call, f"Memory updated: #{id}", **answer)
 
 
@@ -126,7 +127,7 @@ def review(
     if action == "mark_reviewed":
         if not observation_id:
             raise UsageError("which observation?", "give observation_id")
-        memory = api.mark_reviewed(memories, _memory(memories, observation_id).id)
+        memory = api.mark_reviewed(memories, find_memory(memories, observation_id).id)
         return _answer(memories, call, f"Reviewed: #{memory.seq}", id=memory.seq)
     due = [each for each in api.list_due(memories, limit) if not each.quarantine_reason]
     lines = [f"#{memory.seq} [{memory.category}] {_title(memory)}" for memory in due]
@@ -134,7 +135,7 @@ def review(
 
 
 def pin(memories: Runtime, call: Call, id: int | str, *, pinned: bool = True) -> Result:
-    memory = api.pin_by_agent(memories, _memory(memories, id).id, pinned=pinned)
+    memory = api.pin_by_agent(memories, find_memory(memories, id).id, pinned=pinned)
     done = "Pinned" if pinned else "Unpinned"
     return _answer(memories, call, f"{done}: #{memory.seq}", id=memory.seq)
 
@@ -149,7 +150,7 @@ def suggest_topic_key(memories: Runtime, call: Call, **given: str) -> Result:
 
 
 def delete(memories: Runtime, call: Call, id: int | str, hard_delete: bool) -> Result:
-    memory = _memory(memories, id)
+    memory = find_memory(memories, id)
     if hard_delete:
         raise CannotDo(
             "deleting for good is for a person", f"a person: `ademem delete {memory.id} --hard`"
@@ -179,7 +180,7 @@ def stats(memories: Runtime, call: Call) -> Result:
 def timeline(
     memories: Runtime, call: Call, observation_id: int | str, before: int, after: int
 ) -> Result:
-    found = api.timeline(memories, _memory(memories, observation_id).id, before, after)
+    found = api.timeline(memories, find_memory(memories, observation_id).id, before, after)
     rows = [*found["before"], found["focus"], *found["after"]]
     lines = [f"{'>' if row is found['focus'] else ' '} {row['text']}" for row in rows]
     return _answer(memories, call, "\n".join(lines), timeline=found)
@@ -188,7 +189,7 @@ def timeline(
 def get_observation(
     memories: Runtime, call: Call, id: int | str, include_history: bool, offset: int
 ) -> Result:
-    found = core.get(memories, call, _memory(memories, id).id, offset, include_history)
+    found = core.get(memories, call, find_memory(memories, id).id, offset, include_history)
     return _answer(memories, call, found.pop("text"), **found)
 
 
@@ -266,7 +267,10 @@ def compare(
     reasoning: str = "",
     model: str = "",
 ) -> Result:
-    pair = {"id": _memory(memories, memory_id_a).id, "other": _memory(memories, memory_id_b).id}
+    pair = {
+        "id": find_memory(memories, memory_id_a).id,
+        "other": find_memory(memories, memory_id_b).id,
+    }
     verdict = {"reason": reasoning, "confidence": confidence}
     done = core.judge(memories, call, relation, **pair, **verdict)
     return _answer(memories, call, f"{done['relation']}: {done['effect']}", **done)

@@ -1,0 +1,707 @@
+"""Engram's routes for its plugins and scripts: its paths and answers on the rules of ours."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio import to_thread
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, Router
+
+from ademem import __version__, api
+from ademem.core import configuration, git
+from ademem.core.errors import NotFound, UsageError
+from ademem.core.memory import flags
+from ademem.core.registry import name_of, normalize_name, strip_credentials
+from ademem.core.untrusted import escaped
+from ademem.core.value import Value
+from ademem.doors.calls import NOTICE, check_arguments, name_client
+from ademem.doors.http.loopback import (
+    ADDRESS,
+    Loopback,
+    Refused,
+    Server,
+    bind,
+    bind_file,
+    read_token,
+)
+from ademem.doors.mcp import core, engram
+from ademem.doors.mcp.access import Call, Caller
+from ademem.doors.mcp.engram_tools import ID, SCOPE
+from ademem.doors.mcp.tools import NO, TEXT, VERBS, choice, number
+from ademem.files.engram import observation_of
+from ademem.search.engine import UNARCHIVED, Filters
+from ademem.store.journal import FAILURES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from starlette.requests import Request
+
+    from ademem.core.memory import Memory
+    from ademem.core.project import Project
+    from ademem.store.runtime import Runtime
+    from ademem.store.verdicts import Verdict
+
+    Row = dict[str, Any]
+    Schema = dict[str, Any]
+
+PORT = 7437
+SOCKET = "http.sock"
+BODY_BYTES = 1 << 20
+HEALTH = "/health"
+NOTICE_HEADER = {"x-ademem-notice": NOTICE}
+CLIENT_SESSION = "CLAUDE_CODE_SESSION_ID"
+"""Variable of the shell in which the server was started; who asks is another one."""
+PAGE = number(50, 1, 500)
+PROJECTS = {"project": TEXT, "expected_project": TEXT}
+"""Names of a project that a request may give; it has to be the one that is served."""
+BLANK = ("replace", "cursor")
+"""Arguments that are something when they are empty."""
+
+
+class OtherProject(NotFound):
+    """The request is about a project that this process does not serve."""
+
+    def __init__(self, name: str, served: str, *, writes: bool) -> None:
+        super().__init__(f"{name!r} is not served here", f"this is {served!r}")
+        self.rule = "project" if writes else "not_found"
+
+
+class Operation(Value):
+    """A route. `run` gets the open project, the call and the arguments, and returns the answer."""
+
+    method: str
+    path: str
+    run: Callable[..., Any]
+    takes: Mapping[str, Schema]
+    required: tuple[str, ...] = ()
+    status: int = 200
+    writes: bool = False
+
+    @property
+    def schema(self) -> Schema:
+        in_path = [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
+        properties = {**dict.fromkeys(in_path, TEXT), **self.takes, **PROJECTS}
+        return {"properties": properties, "required": list(self.required)}
+
+
+def _time(text: str | None) -> str | None:
+    return text[:19].replace("T", " ") if text else None
+
+
+def _present(row: Row) -> Row:
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _observation(memories: Runtime, memory: Memory) -> Row:
+    """Return a memory as Engram has it, with who said it."""
+    row = observation_of(memory, {}, memories.project.name)
+    row |= {name: escaped(row[name]) for name in ("title", "content")}
+    own = {"by": memory.trust.value, "status": memory.status.value, "flags": flags(memory)}
+    if memory.shown_scope == "personal":  # its number is of another database
+        own |= {"id": memory.id, "scope": "personal"}
+    return row | own | {"pinned": memory.pinned}
+
+
+def _observations(memories: Runtime, found: Iterable[Memory]) -> list[Row]:
+    return [
+        _observation(memories, memory)
+        for memory in found
+        if not (memory.quarantine_reason or memory.deleted_at or memory.superseded_by)
+    ]
+
+
+def _session(memories: Runtime, row: Row) -> Row:
+    return _present(
+        {
+            "id": row["id"],
+            "project": memories.project.name,
+            "directory": row.get("directory"),
+            "started_at": _time(row.get("started_at")),
+            "ended_at": _time(row.get("ended_at")),
+            "summary": row.get("summary"),
+            "observation_count": row["memories"],
+        }
+    )
+
+
+def create_session(memories: Runtime, call: Call, id: str, directory: str = "") -> Row:
+    api.start_session(memories, id, directory, source="http")
+    return {"id": id, "status": "created"}
+
+
+def end_session(memories: Runtime, call: Call, id: str, summary: str = "") -> Row:
+    api.end_session(memories, id, summary)
+    return {"id": id, "status": "completed"}
+
+
+def list_sessions(memories: Runtime, call: Call, limit: int) -> list[Row]:
+    return [_session(memories, row) for row in api.list_sessions(memories, limit)]
+
+
+def get_session(memories: Runtime, call: Call, id: str) -> Row:
+    return _session(memories, api.get_session(memories, id))
+
+
+def delete_session(memories: Runtime, call: Call, id: str) -> Row:
+    api.delete_session(memories, id)
+    return {"id": id, "status": "deleted"}
+
+
+def add_observation(memories: Runtime, call: Call, **given: Any) -> Row:
+    saved = engram.save(memories, call, **given)
+    if "rule" in saved:
+        raise Refused(saved["rule"], saved["why"], saved["next"], status=400)
+    names = ("id", "sync_id", "deduped", "judgment_required", "candidates")
+    return {name: saved[name] for name in names} | {"status": "saved"}
+
+
+def list_observations(memories: Runtime, call: Call, limit: int, scope: str = "") -> list[Row]:
+    wanted = "personal" if scope in ("personal", "global") else scope
+    found = [
+        memory
+        for memory in api.list_memories(memories, None, limit if not wanted else None)
+        if not wanted or memory.shown_scope == wanted
+    ]
+    return _observations(memories, found[:limit])
+
+
+def get_observation(memories: Runtime, call: Call, id: int | str) -> Row:
+    return _observation(memories, engram.find_memory(memories, id))
+
+
+def update_observation(memories: Runtime, call: Call, id: str, **given: Any) -> Row:
+    engram.update(memories, call, id, **given)
+    return get_observation(memories, call, id)
+
+
+def delete_observation(memories: Runtime, call: Call, id: str, hard: bool) -> Row:
+    if hard:
+        own = engram.find_memory(memories, id).id
+        raise Refused("person", "deleting for good is for a person", f"ademem delete {own} --hard")
+    deleted = engram.delete(memories, call, id, hard_delete=False)
+    return {"id": deleted["id"], "status": "deleted", "hard_delete": False}
+
+
+def pin(memories: Runtime, call: Call, id: str) -> Row:
+    return {"id": engram.pin(memories, call, id)["id"], "pinned": True}
+
+
+def unpin(memories: Runtime, call: Call, id: str) -> Row:
+    return {"id": engram.unpin(memories, call, id)["id"], "pinned": False}
+
+
+def capture_passive(memories: Runtime, call: Call, content: str, **given: Any) -> Row:
+    done = engram.capture_passive(memories, call, content, **given)
+    extracted, saved = done["extracted"], done["saved"]
+    return {"extracted": extracted, "saved": saved, "duplicates": extracted - saved}
+
+
+def search(
+    memories: Runtime, call: Call, q: str, limit: int, type: str = "", scope: str = ""
+) -> list[Row]:
+    filters = Filters(statuses=UNARCHIVED, types=tuple(filter(None, [type])))
+    page = api.find(memories, q, filters, limit, place="mcp", key=call.turn)
+    ranks = {row["id"]: row["score"] for row in page["memories"]}
+    found = _observations(memories, [core.get_readable(memories, id) for id in ranks])
+    wanted = {"global": "personal"}.get(scope, scope)
+    return [
+        row | {"rank": score}
+        for row, score in zip(found, ranks.values(), strict=True)
+        if wanted in ("", row["scope"])
+    ]
+
+
+def timeline(
+    memories: Runtime, call: Call, observation_id: int | str, before: int, after: int
+) -> Row:
+    memory = engram.find_memory(memories, observation_id)
+    found = api.timeline(memories, memory.id, before, after)
+    return {
+        "session_info": found["session"],
+        "focus": _observation(memories, memory),
+        **{
+            side: _observations(memories, (api.get(memories, row["id"]) for row in found[side]))
+            for side in ("before", "after")
+        },
+    }
+
+
+def get_context(
+    memories: Runtime, call: Call, compact: bool, max_bytes: int, session_id: str = ""
+) -> Row:
+    found = api.get_context(memories, max_bytes, compact=compact, session=session_id)
+    return {"notice": NOTICE, "context": found["text"], "left_out": found["left_out"]}
+
+
+def get_stats(memories: Runtime, call: Call) -> Row:
+    found = api.get_status(memories)
+    counts = found["memories"]
+    return {
+        "total_sessions": found["sessions"],
+        "total_observations": counts["promoted"] + counts["candidates"],
+        "total_prompts": found["prompts"],
+        "projects": [memories.project.name],
+    }
+
+
+def examine(memories: Runtime, call: Call, check: str = "") -> Row:
+    done = engram.doctor(memories, call, check)
+    lines = done["result"].splitlines()
+    status = "ok" if done["ok"] else "error"
+    return {"status": status, "project": memories.project.name, "checks": lines}
+
+
+def _due(memory: Memory, memories: Runtime) -> Row:
+    row = _observation(memories, memory)
+    is_due = memory.review_after is not None and memory.review_after <= memories.clock()
+    names = ("id", "sync_id", "title", "type", "project", "review_after")
+    state = {"state": "needs_review" if is_due else "active"}
+    return {name: row[name] for name in names if name in row} | state
+
+
+def list_due(memories: Runtime, call: Call, limit: int) -> Row:
+    due = [each for each in api.list_due(memories, limit) if not each.quarantine_reason]
+    return {"observations": [_due(each, memories) for each in due], "count": len(due)}
+
+
+def mark_reviewed(
+    memories: Runtime, call: Call, observation_id: int | str = "", id: int | str = ""
+) -> Row:
+    wanted = observation_id or id
+    if not wanted:
+        raise UsageError("observation_id is required", "give observation_id")
+    memory = engram.find_memory(memories, wanted)
+    return _due(api.mark_reviewed(memories, memory.id), memories)
+
+
+def export(memories: Runtime, call: Call) -> Row:
+    return api.export_engram(memories)
+
+
+def import_export(memories: Runtime, call: Call, **document: Any) -> Row:
+    report = api.import_engram(memories, json.dumps(document).encode())
+    return {
+        "sessions_imported": report.sessions,
+        "observations_imported": report.inserted + report.updated,
+        "prompts_imported": report.prompts,
+        "rejected": report.rejected,
+        "skipped": [str(each) for each in report.skipped],
+    }
+
+
+def get_project(memories: Runtime, call: Call, cwd: str = "") -> Row:
+    return {
+        "project": memories.project.name,
+        "project_source": call.place.how,
+        "project_path": memories.project.root,
+        "cwd": cwd or call.caller.cwd,
+        "available_projects": [memories.project.name],
+    }
+
+
+def get_sync_status(memories: Runtime, call: Call) -> Row:
+    found = api.get_exchange_status(memories)
+    return {
+        "enabled": bool(found.folders),
+        "phase": "idle" if found.folders else "disabled",
+        "waiting": sum(each.waiting for each in found.folders),
+        "deferred_count": found.deferred,
+        "dead_count": len(found.dead),
+    }
+
+
+def suggest_topic_key(memories: Runtime, call: Call, **given: str) -> Row:
+    if not (given.get("title") or given.get("content")):
+        raise UsageError("title or content is required", "give one of them")
+    return {"topic_key": engram.suggest_topic_key(memories, call, **given)["topic_key"]}
+
+
+def add_prompt(memories: Runtime, call: Call, session_id: str, content: str) -> Row:
+    engram.save_prompt(memories, call, content, session_id=session_id)
+    (saved,) = api.search_prompts(memories, session=session_id, limit=1)
+    return {"id": saved["id"], "status": "saved"}
+
+
+def list_prompts(memories: Runtime, call: Call, limit: int, q: str = "") -> list[Row]:
+    return [
+        {
+            "id": row["id"],
+            "session_id": row["session_id"],
+            "content": escaped(row["text"]),
+            "project": memories.project.name,
+            "created_at": _time(row["created_at"]),
+        }
+        for row in api.search_prompts(memories, q, limit=limit)
+    ]
+
+
+def delete_prompt(memories: Runtime, call: Call, id: str) -> Row:
+    api.delete_prompt(memories, id)
+    return {"id": id, "status": "deleted"}
+
+
+def _relation(memories: Runtime, verdict: Verdict) -> Row:
+    row: Row = {"id": verdict.id, "sync_id": verdict.id, "relation": verdict.relation}
+    row |= {"judgment_status": verdict.status}
+    for side in ("source", "target"):
+        own = getattr(verdict, side)
+        memory = api.get(memories, own) if own else None
+        is_shown = memory is not None and not (memory.quarantine_reason or memory.deleted_at)
+        row[f"{side}_id"] = memory.sync_id if memory else ""
+        row[f"{side}_title"] = "(deleted)"
+        if memory is not None and is_shown:
+            row[f"{side}_title"] = _observation(memories, memory)["title"]
+    row |= {name: getattr(verdict, name) for name in ("reason", "evidence", "confidence")}
+    row |= {"marked_by_actor": verdict.actor, "marked_by_kind": verdict.kind}
+    times = {"created_at": _time(verdict.created_at), "updated_at": _time(verdict.updated_at)}
+    return row | times
+
+
+def list_conflicts(memories: Runtime, call: Call, limit: int, offset: int, status: str = "") -> Row:
+    found = api.list_relations(memories, None, status or None, -1)
+    shown = [_relation(memories, each) for each in found[offset : offset + limit]]
+    return {"total": len(found), "limit": limit, "offset": offset, "relations": shown}
+
+
+def get_conflict(memories: Runtime, call: Call, id: str) -> Row:
+    for verdict in api.list_relations(memories, None, None, -1):
+        if verdict.id == id:
+            return _relation(memories, verdict)
+    raise NotFound(f"no relation has the id {id!r}", "GET /conflicts lists them")
+
+
+def count_conflicts(memories: Runtime, call: Call) -> Row:
+    found = api.list_relations(memories, None, None, -1)
+    waiting = api.list_deferred(memories)
+    dead = sum(row["attempts"] >= FAILURES for row in waiting)
+    return {
+        "project": memories.project.name,
+        "by_relation": Counter(each.relation for each in found),
+        "by_judgment_status": Counter(each.status for each in found),
+        "deferred": len(waiting) - dead,
+        "dead": dead,
+    }
+
+
+def judge(memories: Runtime, call: Call, **given: Any) -> Row:
+    done = engram.judge(memories, call, **given)
+    row = {"sync_id": done["relation_id"], "judgment_status": done["status"]}
+    return {"relation": row | {"relation": done["relation"], "effect": done["effect"]}}
+
+
+def compare(memories: Runtime, call: Call, **given: Any) -> Row:
+    return {"sync_id": engram.compare(memories, call, **given)["relation_id"]}
+
+
+def scan(
+    memories: Runtime, call: Call, apply: bool, limit: int, semantic: bool, cursor: int = 0
+) -> Row:
+    if semantic:
+        raise UsageError("no AI compares memories here", "leave `semantic` out")
+    found, rest = api.scan_relations(memories, apply=apply, limit=limit, cursor=cursor)
+    counts = {"candidates_found": len(found), "inserted": len(found) if apply else 0}
+    page = {"dry_run": not apply, "capped": False} | ({"next_cursor": rest} if rest else {})
+    semantics = dict.fromkeys(("semantic_judged", "semantic_skipped", "semantic_errors"), 0)
+    return {"project": memories.project.name} | counts | page | semantics
+
+
+def list_deferred(memories: Runtime, call: Call, limit: int, offset: int, status: str = "") -> Row:
+    rows = [
+        {
+            "sync_id": row["id"],
+            "entity": row["entity"],
+            "apply_status": "dead" if row["attempts"] >= FAILURES else "deferred",
+            "retry_count": row["attempts"],
+            "last_error": row["reason"],
+            "first_seen_at": _time(row["created_at"]),
+        }
+        for row in api.list_deferred(memories)
+    ]
+    rows = [row for row in rows if status in ("", row["apply_status"])]
+    return {"total": len(rows), "limit": limit, "rows": rows[offset : offset + limit]}
+
+
+def replay_deferred(memories: Runtime, call: Call) -> Row:
+    retried = len(api.list_deferred(memories))
+    succeeded = api.replay_deferred(memories)
+    dead = sum(row["attempts"] >= FAILURES for row in api.list_deferred(memories))
+    failed = retried - succeeded - dead
+    return {"retried": retried, "succeeded": succeeded, "failed": failed, "dead": dead}
+
+
+ROWS: Schema = {"type": "array", "items": {"type": "object"}}
+SESSION: Schema = {"session_id": TEXT}
+DRAFT: Schema = {"type": TEXT, "title": TEXT, "content": TEXT, "scope": SCOPE, "topic_key": TEXT}
+VERDICT: Schema = {
+    "relation": choice(*VERBS),
+    "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+}
+LIMIT_5, LIMIT_10, LIMIT_20 = ({"limit": number(each, 1, 100)} for each in (5, 10, 20))
+
+
+def _get(path: str, run: Callable[..., Any], *required: str, **takes: Schema) -> Operation:
+    return Operation(method="GET", path=path, run=run, takes=takes, required=required)
+
+
+def _write(
+    method: str, path: str, run: Callable[..., Any], *required: str, status: int = 200, **takes: Any
+) -> Operation:
+    return Operation(
+        method=method,
+        path=path,
+        run=run,
+        takes=takes,
+        required=required,
+        status=status,
+        writes=True,
+    )
+
+
+OPERATIONS = (
+    _write("POST", "/sessions", create_session, "id", status=201, id=TEXT, directory=TEXT),
+    _write("POST", "/sessions/{id}/end", end_session, summary=TEXT),
+    _get("/sessions/recent", list_sessions, **LIMIT_5),
+    _get("/sessions/{id}", get_session),
+    _write("DELETE", "/sessions/{id}", delete_session),
+    _write(
+        "POST",
+        "/observations",
+        add_observation,
+        *("session_id", "title", "content"),
+        status=201,
+        **SESSION,
+        **DRAFT,
+    ),
+    _get("/observations", list_observations, scope=SCOPE, **LIMIT_20),
+    _get("/observations/recent", list_observations, scope=SCOPE, **LIMIT_20),
+    _write(
+        "POST",
+        "/observations/passive",
+        capture_passive,
+        "session_id",
+        "content",
+        content=TEXT,
+        source=TEXT,
+        **SESSION,
+    ),
+    _get("/observations/{id}", get_observation),
+    _write("PATCH", "/observations/{id}", update_observation, find=TEXT, replace=TEXT, **DRAFT),
+    _write("DELETE", "/observations/{id}", delete_observation, hard=NO),
+    _write("PUT", "/observations/{id}/pin", pin),
+    _write("DELETE", "/observations/{id}/pin", unpin),
+    _get("/search", search, "q", q=TEXT, type=TEXT, scope=SCOPE, limit=number(10, 1, 20)),
+    _get(
+        "/timeline",
+        timeline,
+        "observation_id",
+        observation_id=ID,
+        before=number(5, 0, 20),
+        after=number(5, 0, 20),
+    ),
+    _get("/context", get_context, compact=NO, max_bytes=number(16 << 10, 500, 64 << 10)),
+    _get(
+        "/context/compaction",
+        get_context,
+        "session_id",
+        compact=NO,
+        max_bytes=number(16 << 10, 500, 64 << 10),
+        **SESSION,
+    ),
+    _get("/stats", get_stats),
+    _get("/doctor", examine, check=TEXT),
+    _get("/review", list_due, **LIMIT_10),
+    _write("POST", "/review/mark_reviewed", mark_reviewed, observation_id=ID, id=ID),
+    _get("/export", export),
+    _write(
+        "POST",
+        "/import",
+        import_export,
+        "version",
+        version=TEXT,
+        exported_at=TEXT,
+        sessions=ROWS,
+        observations=ROWS,
+        prompts=ROWS,
+    ),
+    _get("/project/current", get_project, cwd=TEXT),
+    _get("/sync/status", get_sync_status),
+    Operation(
+        method="POST",
+        path="/topic-keys/suggest",
+        run=suggest_topic_key,
+        takes={"type": TEXT, "title": TEXT, "content": TEXT},
+    ),
+    _write(
+        "POST",
+        "/prompts",
+        add_prompt,
+        *("session_id", "content"),
+        status=201,
+        content=TEXT,
+        **SESSION,
+    ),
+    _get("/prompts/recent", list_prompts, **LIMIT_20),
+    _get("/prompts/search", list_prompts, "q", q=TEXT, **LIMIT_10),
+    _write("DELETE", "/prompts/{id}", delete_prompt),
+    _get("/conflicts", list_conflicts, status=TEXT, limit=PAGE, offset=number(0, 0, 2**31)),
+    _get("/conflicts/stats", count_conflicts),
+    _get(
+        "/conflicts/deferred",
+        list_deferred,
+        status=TEXT,
+        limit=PAGE,
+        offset=number(0, 0, 2**31),
+    ),
+    _get("/conflicts/{id}", get_conflict),
+    _write(
+        "POST",
+        "/conflicts/judge",
+        judge,
+        *("judgment_id", "relation"),
+        judgment_id=TEXT,
+        reason=TEXT,
+        evidence=TEXT,
+        **VERDICT,
+    ),
+    _write(
+        "POST",
+        "/conflicts/compare",
+        compare,
+        *("memory_id_a", "memory_id_b", "relation", "reasoning", "confidence"),
+        memory_id_a=ID,
+        memory_id_b=ID,
+        reasoning=TEXT,
+        model=TEXT,
+        **VERDICT,
+    ),
+    _write(
+        "POST",
+        "/conflicts/scan",
+        scan,
+        apply=NO,
+        semantic=NO,
+        limit=number(100, 1, 100),
+        cursor={"type": "integer"},
+    ),
+    _write("POST", "/conflicts/deferred/replay", replay_deferred),
+)
+
+
+class Door:
+    """One project that is served, and the one thread in which it is opened for each request."""
+
+    def __init__(self, found: Project, environment: Mapping[str, str]) -> None:
+        environment = {name: text for name, text in environment.items() if name != CLIENT_SESSION}
+        self.project = found
+        self.settings = configuration.load(found, environment).settings
+        self.caller = Caller(found.root, environment, found.root, door="http")
+        self.thread = anyio.CapacityLimiter(1)
+        remote = strip_credentials(git.text(found.root, "remote", "get-url", "origin"))
+        configured = name_of(found, self.settings.project.name, remote)
+        self.names = {normalize_name(found.name), configured}
+
+    def make_app(self, port: int | None, token: str) -> Loopback:
+        is_open = self.settings.doors.http_open
+        routes = [Route(HEALTH, _tell_health, methods=["GET"])]
+        routes += [
+            Route(each.path, partial(self.answer, each), methods=[each.method])
+            for each in OPERATIONS
+        ]
+        return Loopback(
+            Router(routes),
+            port,
+            BODY_BYTES,
+            token="" if is_open else token,
+            free=[HEALTH],
+            has_pages=False,
+        )
+
+    async def answer(self, operation: Operation, request: Request) -> Response:
+        given = dict(request.path_params)
+        if operation.method == "GET" or request.query_params:
+            given |= _read_query(request.query_params, operation.schema)
+        body = await request.body()
+        if body:
+            given = _read_body(body) | given
+        agent = request.headers.get("user-agent", "")
+        answer = await to_thread.run_sync(self.run, operation, given, agent, limiter=self.thread)
+        return JSONResponse(answer, operation.status, NOTICE_HEADER)
+
+    def run(self, operation: Operation, given: Row, agent: str) -> Any:
+        """Check the arguments, then open the project and call the function of the route."""
+        schema = operation.schema
+        known = {
+            name: value
+            for name, value in given.items()
+            if name in schema["properties"]
+            if name in BLANK or not isinstance(value, str) or value.strip()
+        }
+        arguments = check_arguments(schema, known)
+        for name in PROJECTS:
+            named = arguments.pop(name, "")
+            if named and normalize_name(named) not in self.names:
+                raise OtherProject(named, self.project.name, writes=operation.writes)
+        if operation.writes:
+            self.caller.admit_write(self.project)
+        client, _, version = agent.partition(" ")[0].partition("/")
+        call = Call(self.caller, {}, {}, name_client(client, version) if client else "")
+        with call.open(self.project, writes=False) as memories:
+            return operation.run(memories, call, **arguments)
+
+
+def _read_query(query: Mapping[str, str], schema: Schema) -> Row:
+    """Return the values of a query; a wrong number is the default, one out of range the nearest."""
+    given: Row = {}
+    for name, text in query.items():
+        kind = schema["properties"].get(name, {})
+        if kind.get("type") == "integer":
+            if text.lstrip("-").isdecimal():
+                value = int(text)
+                given[name] = min(max(value, kind["minimum"]), kind["maximum"])
+        elif kind.get("type") == "boolean":
+            given[name] = text.lower() in ("1", "t", "true")
+        else:
+            given[name] = text
+    return given
+
+
+def _read_body(body: bytes) -> Row:
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise UsageError("the body is no JSON", "send one JSON object") from error
+    if not isinstance(found, dict):
+        raise UsageError("the body is no JSON object", "send one JSON object")
+    return found
+
+
+async def _tell_health(_: Request) -> Response:
+    return JSONResponse({"status": "ok", "service": "engram", "version": __version__})
+
+
+def serve(
+    found: Project,
+    port: int | None,
+    environment: Mapping[str, str],
+    on_ready: Callable[[str], None],
+) -> None:
+    """Answer at a port, or without one at a socket, until a signal or nothing asks any more."""
+    door = Door(found, environment)
+    with ExitStack() as held:
+        if port is None:
+            listener = held.enter_context(bind_file(found, SOCKET))
+            address = listener.getsockname()
+        else:
+            listener = held.enter_context(bind(port))
+            port = listener.getsockname()[1]
+            address = f"http://{ADDRESS}:{port}"
+        app = door.make_app(port, read_token(found))
+        on_ready(address)
+        Server(app, door.settings.doors.http_idle_minutes * 60).run([listener])
