@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from ademem.api.install import json_text
@@ -77,7 +78,7 @@ def make_groups(*, python: str, hooks: str) -> dict[str, Settings]:
 
 def _group(event: Event, python: str, hooks: str) -> Settings:
     if event.hook == "pre_compact":
-        command = f"{hooks}{_BY_NAME} {python}".rstrip()
+        command = _by_name(python, hooks)
     else:
         command = _fail_safe(event, python, hooks)
     handler = {
@@ -88,6 +89,15 @@ def _group(event: Event, python: str, hooks: str) -> Settings:
     }
     matcher = {"matcher": event.matcher} if event.matcher else {}
     return matcher | {"hooks": [handler]}
+
+
+def _by_name(python: str, hooks: str) -> str:
+    """Return the shortest command, as no setting hides it; `hooks/ademem` finds its own Python."""
+    prefix, home = hooks.removesuffix("/share/ademem/hooks"), os.path.expanduser("~/")
+    own = prefix != hooks and python.startswith(f"{prefix}/bin/")
+    if home.startswith("/") and hooks.startswith(home):
+        hooks = f"~/{hooks.removeprefix(home)}"
+    return f"{hooks}{_BY_NAME}" if own or not python else f"{hooks}{_BY_NAME} {python}"
 
 
 def _fail_safe(event: Event, python: str, hooks: str) -> str:

@@ -1,12 +1,15 @@
 """Our entries in the text of a settings file, put in and taken out again."""
 
 import json
+import os
+import shutil
+import subprocess
 from copy import deepcopy
 
 import pytest
 from hypothesis import given
 
-from ademem.api.install import registration
+from ademem.api.install import hooks_folder, registration
 from ademem.api.install.json_text import parse
 from ademem.api.install.registration import EVENTS, PERMISSIONS
 from tests.api.install.settings_texts import FOREIGN, odd_texts, tidy_texts
@@ -130,3 +133,43 @@ def test_every_script_is_found_by_its_event():
 )
 def test_settings_of_another_shape_are_told_in_words(settings, why):
     assert registration.find_misfit(settings) == why
+
+
+@pytest.mark.parametrize(
+    ("python", "hooks", "shown"),
+    [
+        ("/h/me/v/bin/python", "/h/me/v/share/ademem/hooks", "~/v/share/ademem/hooks/ademem"),
+        ("/v/bin/python", "/v/share/ademem/hooks", "/v/share/ademem/hooks/ademem"),
+        ("", '"$A/hooks"', '"$A/hooks"/ademem'),
+    ],
+)
+def test_the_command_that_the_client_shows_after_a_compaction_is_short(
+    monkeypatch, python, hooks, shown
+):
+    monkeypatch.setenv("HOME", "/h/me")
+    groups = registration.make_groups(python=python, hooks=hooks)
+
+    assert groups["PreCompact"]["hooks"][0]["command"] == f"{shown} pre_compact"
+
+
+def test_a_hook_that_is_started_by_its_name_finds_the_python_beside_it(tmp_path):
+    hooks, python = tmp_path / "v/share/ademem/hooks", tmp_path / "v/bin/python"
+    shutil.copytree(hooks_folder(), hooks)
+    python.parent.mkdir()
+    python.write_text('#!/bin/sh\necho "$2"\n')
+    python.chmod(0o755)
+    (tmp_path / ".ade").mkdir()
+    (command,) = registration.make_groups(python=str(python), hooks=str(hooks))["PreCompact"][
+        "hooks"
+    ]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    ran = subprocess.run(
+        ["sh", "-c", command["command"]],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert ran.stdout == f"{hooks}/pre_compact.py\n"
