@@ -7,6 +7,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -117,11 +118,12 @@ DECISIONS: dict[str, Callable[..., Memory]] = {
     "promote": transitions.promote,
     "reject": transitions.refuse,
     "archive": transitions.archive,
+    "promote-pinned": partial(transitions.promote, pinned=True),
     "pin": transitions.pin,
     "delete": transitions.delete,
 }
 """Decisions about several memories at once."""
-APPROVING = ("promote", "pin")
+APPROVING = ("promote", "promote-pinned", "pin")
 """Decisions that a quarantined memory needs alone: it is read before it is approved."""
 
 
@@ -180,9 +182,9 @@ def reject(runtime: Runtime, id: str, *, revision: int | None = None) -> Memory:
     return _decide(runtime, transitions.reject, id, revision=revision)
 
 
-def refuse(runtime: Runtime, id: str, *, revision: int | None = None) -> Memory:
+def refuse(runtime: Runtime, id: str, *, revision: int | None = None, reason: str = "") -> Memory:
     """Reject a candidate, or archive a confirmed memory."""
-    return _decide(runtime, transitions.refuse, id, revision=revision)
+    return _decide(runtime, transitions.refuse, id, revision=revision, reason=reason)
 
 
 def supersede(runtime: Runtime, id: str, by: str, *, revision: int | None = None) -> Memory:
@@ -313,13 +315,14 @@ def _decide(
     id: str,
     *arguments: Any,
     revision: int | None = None,
+    reason: str = "",
     **options: Any,
 ) -> Memory:
     """Read and write in one transaction, so that concurrent edits do not undo each other."""
     runtime = personal.holding(runtime, id)
     with runtime.store.transaction():
         require_revision(memories.get(runtime.store, id), revision)
-        return decide(id, act(runtime), *arguments, **options)
+        return decide(id, replace(act(runtime), reason=reason), *arguments, **options)
 
 
 def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = False) -> Proposal:

@@ -52,6 +52,8 @@ class Filters(Value):
     since: datetime | None = None
     until: datetime | None = None
     """Learned at or after *since* and before *until*."""
+    after: str | None = None
+    """Id of the memory that a list goes on after."""
 
     @property
     def stages(self) -> tuple[tuple[str, ...], ...]:
@@ -115,6 +117,8 @@ _NEWEST = f"""
 select memory.*
 from unified_memories as memory
 where {_SHOWN}
+and (:after is null or (memory.created_at, memory.seq)
+  < (select created_at, seq from unified_memories where id = :after))
 order by memory.created_at desc, memory.seq desc
 limit :limit
 """

@@ -42,7 +42,7 @@ def to_row(memory: Memory, astray: Mapping[str, str] = NOTHING, later: str = "")
 def to_rows(found: Sequence[Memory], page: int) -> dict[str, Any]:
     return {
         "rows": [to_row(memory) for memory in found[:page]],
-        "more": len(found) > page,
+        "next": found[page - 1].id if len(found) > page else "",
         "mode": "",
         "note": "",
         "marked": frozenset(),
@@ -58,7 +58,7 @@ def to_hits(found: Results, astray: Mapping[str, str]) -> dict[str, Any]:
         note = "no memory has all the words; these have some"
     return {
         "rows": [_to_hit(hit, astray) for hit in found.hits],
-        "more": False,
+        "next": "",
         "mode": found.mode,
         "note": note,
         "marked": frozenset(fold(found.query).split()),

@@ -58,6 +58,41 @@ def _decision(verb: str, decide: Callable[..., Memory], **options: Any) -> Act:
     return Act(path=f"/memory/{{id}}/{verb}", do=do)
 
 
+def _reject(memories: Runtime, asked: Asked) -> Done:
+    memory = api.refuse(
+        memories,
+        asked.path["id"],
+        revision=asked.revision,
+        reason=asked.form.get("reason", "").strip(),
+    )
+    return by_event(f"reject “{_name(memory)}”", _last_event(memories, memory.id))
+
+
+def _edit_and_promote(memories: Runtime, asked: Asked) -> Done:
+    """Edit a candidate and confirm it; both are taken back together."""
+    edited = _edit(memories, asked)
+    accepted = api.promote(memories, asked.path["id"])
+    return _in_order(
+        f"edit “{_name(accepted)}”",
+        edited,
+        by_event("", _last_event(memories, accepted.id)),
+    )
+
+
+def _in_order(label: str, *done: Done) -> Done:
+    """Return several acts as one, which is taken back from its end."""
+
+    def back(memories: Runtime) -> Done:
+        return _in_order(label, *[each.back(memories) for each in done[::-1]])
+
+    return Done(label=label, back=back)
+
+
+def _skip(memories: Runtime, asked: Asked) -> None:
+    """Leave a memory out of the review until tomorrow."""
+    asked.site.skipped[asked.path["id"]] = memories.now.astimezone().date().isoformat()
+
+
 def _promote(memories: Runtime, asked: Asked, *, pinned: bool = False) -> Done:
     """Confirm a memory; a quarantined one needs the digits that the terminal shows."""
     memory = api.get(memories, asked.path["id"])
@@ -86,7 +121,10 @@ def _show_digits(memories: Runtime, asked: Asked) -> None:
 
 
 def _edit(memories: Runtime, asked: Asked) -> Done:
+    """Change a text; one in quarantine is read and approved, or rejected, before."""
     form = asked.form
+    if api.get(memories, asked.path["id"]).quarantine_reason:
+        raise NotAllowed("a text in quarantine is approved before it is edited")
     changes: dict[str, Any] = {
         name: form[name].replace("\r\n", "\n") for name in ("content", "category") if name in form
     }
@@ -179,7 +217,9 @@ ACTS = (
     Act(path="/memory/{id}/promote", do=_promote),
     Act(path="/memory/{id}/promote-pinned", do=_promote_pinned),
     Act(path="/memory/{id}/digits", do=_show_digits),
-    _decision("reject", api.refuse),
+    Act(path="/memory/{id}/edit-promote", do=_edit_and_promote),
+    Act(path="/memory/{id}/skip", do=_skip),
+    Act(path="/memory/{id}/reject", do=_reject),
     _decision("archive", api.archive),
     _decision("restore", api.restore),
     _decision("delete", api.delete),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Scope
 
+from ademem.core import clock
 from ademem.doors.http.loopback import HEADERS, Loopback
 from ademem.doors.web.acts import ACTS, Done
 from ademem.doors.web.asked import Asked, NotAllowed
@@ -48,16 +50,18 @@ class Site:
         read_only: str = "",
         entry: Entry | None = None,
         show_digits: Callable[[str, str], None] | None = None,
+        now: Callable[[], datetime] = clock.now,
     ) -> None:
-        self.projects = {
-            each.name: each for each in (OpenProject(root, environment) for root in roots)
-        }
+        opened = [OpenProject(root, environment, now) for root in roots]
+        self.projects = {each.name: each for each in opened}
         self.port = port
         self.read_only = read_only
         """Why nothing is decided here; empty where acts are allowed."""
         self.entry = entry or Entry()
         self.show_digits = show_digits
         """Shows a memory's id and its digits in the terminal; None without one."""
+        self.skipped: dict[str, str] = {}
+        """Memories left out of the review, by the day on which that was asked for."""
         self.done: dict[str, list[Done]] = {name: [] for name in self.projects}
         """Acts of this page by project, each of which can be undone."""
         self.undone: dict[str, list[Done]] = {name: [] for name in self.projects}
@@ -276,8 +280,11 @@ def _page(
 
 
 def _error(site: Site, scope: Scope, status: int, facts: dict[str, str]) -> Response:
-    values = {"message": facts["why"], "hint": facts["next"]}
-    return _page(site, Request(scope), "error.html", values, status)
+    request = Request(scope)
+    mine = getattr(request.state, "form", {}).get("content", "")
+    values = {"message": facts["why"], "hint": facts["next"], "mine": mine}
+    template = "problem.html" if "hx-request" in request.headers else "error.html"
+    return _page(site, request, template, values, status)
 
 
 async def _refused(site: Site, request: Request, error: Exception) -> Response:

@@ -6,13 +6,14 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import TypeVar
 
 from ademem import api
-from ademem.core import confined
+from ademem.core import clock, confined
 from ademem.core.client import SESSION
 from ademem.core.errors import UnusableStore
-from ademem.core.project import Project
+from ademem.store import schema_version
 from ademem.store.runtime import Runtime
 
 Result = TypeVar("Result")
@@ -21,45 +22,53 @@ Result = TypeVar("Result")
 class MemoryThread:
     """The only thread that uses its open memory, as SQLite wants it."""
 
-    def __init__(self, root: str, environment: Mapping[str, str], *, writes: bool) -> None:
-        self._root, self._environment, self._writes = root, environment, writes
+    def __init__(
+        self,
+        root: str,
+        environment: Mapping[str, str],
+        *,
+        writes: bool,
+        now: Callable[[], datetime] = clock.now,
+    ) -> None:
+        self._root, self._environment, self._writes, self._now = root, environment, writes, now
         self._pool = ThreadPoolExecutor(max_workers=1)
         self._memories: Runtime | None = None
-        self._file: tuple[int, int] | None = None
+        self._opened: tuple[int, ...] = ()
 
     async def call(self, function: Callable[[Runtime], Result]) -> Result:
         """Run the function with the open memory; not at all if the caller is cancelled before."""
         return await asyncio.wrap_future(self._pool.submit(self.run, function))
 
     def run(self, function: Callable[[Runtime], Result]) -> Result:
-        memories = self._open()
-        memories.now = memories.clock()
         try:
+            memories = self._open()
+            memories.now = memories.clock()
             return function(memories)
         except (sqlite3.Error, UnusableStore, OSError):
             self._close()  # the next call sees the files as they are then
             raise
         finally:
-            if memories.is_read_only:  # a copy, of which the next call may need a newer one
-                self._close()
+            if self._memories and self._memories.is_read_only:
+                self._close()  # a copy, of which the next call may need a newer one
 
     def close(self) -> None:
         self._pool.submit(self._close)
         self._pool.shutdown()
 
     def _open(self) -> Runtime:
-        if self._memories and self._file != _identify(self._memories.project):
+        if self._memories and self._opened != _identify(self._memories):
             self._close()
         if self._memories is None:
             self._memories = api.open_memories(
                 self._root,
                 environment=self._environment,
+                now=self._now,
                 catch_up=self._writes,
                 with_personal=False,
             )
             if not self._writes:
                 self._memories.before_close = None
-            self._file = _identify(self._memories.project)
+            self._opened = _identify(self._memories)
         return self._memories
 
     def _close(self) -> None:
@@ -71,20 +80,26 @@ class MemoryThread:
 class OpenProject:
     """A project of the page."""
 
-    def __init__(self, root: str, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        root: str,
+        environment: Mapping[str, str],
+        now: Callable[[], datetime] = clock.now,
+    ) -> None:
         found = api.find_project(root, environment=environment)
         assert found  # as it was named
         self.root, self.name = found.root, found.name
         outside = {key: value for key, value in environment.items() if key != SESSION}
-        self.reads = MemoryThread(found.root, outside, writes=False)
-        self.acts = MemoryThread(found.root, environment, writes=True)
+        self.reads = MemoryThread(found.root, outside, writes=False, now=now)
+        self.acts = MemoryThread(found.root, environment, writes=True, now=now)
 
     def close(self) -> None:
         self.reads.close()
         self.acts.close()
 
 
-def _identify(project: Project) -> tuple[int, int] | None:
-    """Return what tells the database from another one in its place."""
-    there = confined.status(project.home_root, project.database)
-    return (there.st_dev, there.st_ino) if there else None
+def _identify(memories: Runtime) -> tuple[int, ...]:
+    """Return what tells the database from one in its place, or of another version."""
+    there = confined.status(memories.project.home_root, memories.project.database)
+    place = (there.st_dev, there.st_ino) if there else ()
+    return *place, schema_version(memories.store)

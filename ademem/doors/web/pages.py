@@ -13,12 +13,15 @@ from ademem.core.memory import Category, Scope, Status
 from ademem.core.value import Value
 from ademem.doors.views import memories as views
 from ademem.doors.views import overview as overview_view
+from ademem.doors.views import review as review_view
 from ademem.doors.web.asked import Asked
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.runtime import Runtime
 
 PAGE = 50
 """Rows of one page of a list."""
+LONGEST = 36_500
+"""Days of the longest time to look back."""
 
 
 class Page(Value):
@@ -69,7 +72,8 @@ def _filters(asked: Asked, memories: Runtime) -> Filters:
         tags=tuple(query.get("tag", "").split()),
         path=query.get("path") or None,
         branch=query.get("branch") or None,
-        since=memories.now - timedelta(days=int(days)) if days.isdecimal() else None,
+        since=memories.now - timedelta(days=min(int(days), LONGEST)) if days.isdecimal() else None,
+        after=query.get("after") or None,
     )
 
 
@@ -106,6 +110,24 @@ def _memory(memories: Runtime, asked: Asked) -> dict[str, Any]:
     )
 
 
+def _review(memories: Runtime, asked: Asked) -> dict[str, Any]:
+    today = memories.now.astimezone().date().isoformat()
+    skipped = {id for id, day in asked.site.skipped.items() if day == today}
+    queue = review_view.to_queue(
+        api.review(memories, None),
+        [
+            (api.get(memories, pair.right), api.get(memories, pair.left), pair.reason)
+            for pair in api.list_conflicts(memories)
+        ],
+        skipped,
+    )
+    item = review_view.choose(queue, asked.query.get("id", ""))
+    similar = api.find_similar(memories, item.memory) if item else []
+    return review_view.to_page(queue, item, similar) | {
+        "can_show_digits": asked.site.show_digits is not None,
+    }
+
+
 PAGES = (
     Page(path="/", name="Overview", template="overview.html", read=_overview),
     Page(
@@ -114,6 +136,9 @@ PAGES = (
         template="memories.html",
         read=_memories,
         part="rows.html",
+    ),
+    Page(
+        path="/review", name="Review", template="review.html", read=_review, part="review_card.html"
     ),
     Page(path="/memory/{id}", template="memory.html", read=_memory),
 )

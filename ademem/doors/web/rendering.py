@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.filters import do_urlencode
 from markupsafe import Markup, escape
 
 from ademem.core.clock import parse
@@ -45,6 +46,11 @@ def local_time(moment: datetime | str | None, *, seconds: bool = False) -> Marku
     return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(
         stamp, stamp[:19].replace("T", " "), here.strftime(form)
     )
+
+
+def query_of(values: dict[str, str], **changes: str) -> str:
+    """Return the values that are not empty as the query of an address."""
+    return do_urlencode({name: value for name, value in (values | changes).items() if value})
 
 
 def short_id(id: str) -> str:
@@ -94,6 +100,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "local": local_time,
+        "address": query_of,
         "short": short_id,
         "preview": preview,
         "counted": counted,

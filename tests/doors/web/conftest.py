@@ -34,6 +34,7 @@ class Browser:
             if not name.startswith("CLAUDE")
         }
         site = {"show_digits": lambda id, digits: self.digits.append((id, digits))} | options
+        site["now"] = lambda: world.now
         self.site = Site([str(world.root)], environment, port=PORT, entry=Entry(self.clock), **site)
         self.client = TestClient(make(self.site), base_url=f"http://{HOST}", follow_redirects=False)
         self.token = ""

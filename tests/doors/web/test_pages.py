@@ -1,0 +1,261 @@
+"""Pages tell what commands tell, and looking at them changes nothing."""
+
+import hashlib
+import html
+import re
+
+import pytest
+
+from ademem import api
+from ademem.core.memory import Draft, Origin
+from ademem.doors.views.memories import diff_words
+from ademem.doors.web.pages import PAGE, PAGES
+from tests import builders
+from tests.examples import FULL
+
+LESSONS = """
+Login tokens expire in UTC, never in local time
+Money is stored in cents, as integers
+The checkout retries a payment three times before it gives up
+Invoices are sent by the night job
+Images are resized by the worker, not by the web process
+Currency rates come from the feed of the bank and are cached for a day
+Refunds are booked on the next working day
+The staging server restarts at four in the morning
+Passwords are hashed with argon2
+Never force-push to main
+""".strip().split("\n")
+
+QUESTIONS = (
+    """
+tokens|money|cents integers|checkout payment|invoices night|images worker|rates bank cached
+refunds|staging server|passwords|force-push|why do tokens expire|payment twice|working day
+the web process|argon2 hash|retry|morning restart|who sends invoices|zebra
+""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
+
+
+def ids(page):
+    return list(dict.fromkeys(re.findall(r'href="/memory/([0-9a-f]+)"', page)))
+
+
+def texts(page):
+    return html.unescape(re.sub(r"<[^>]+>", "", page))
+
+
+@pytest.fixture
+def taught(browser):
+    browser.world.know(*LESSONS)
+    return browser
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_search_shows_the_hits_of_the_command_in_their_order(taught, question):
+    page = taught.get("/memories", params={"q": question, "explain": "1"}).text
+    taught.world.environment.pop("CLAUDE_CODE_SESSION_ID")
+    with taught.world.memories() as memories:
+        found = api.search(memories, question, None, PAGE)
+
+    assert ids(page) == [hit.memory.id for hit in found.hits]
+    shown = re.findall(r'<th scope="row">(\w+)</th><td><meter.*?class="number">([^<]+)<', page)
+    assert shown == [
+        (name, f"{value:.2f}") for hit in found.hits for name, value in hit.signals.items()
+    ]
+
+
+def test_the_script_gets_the_rows_alone(taught):
+    part = taught.get("/memories", params={"q": "money"}, headers={"hx-request": "true"}).text
+
+    assert "<html" not in part
+    assert ids(part) == ids(taught.get("/memories", params={"q": "money"}).text)
+
+
+def test_a_list_goes_on_by_key(browser):
+    with browser.world.memories() as memories:
+        builders.insert(
+            memories.store, *(builders.memory(f"Lesson {number}") for number in range(PAGE + 7))
+        )
+    first = browser.get("/memories").text
+    address = html.unescape(re.search(r'rel="next" href="([^"]+)"', first)[1])
+    second = browser.get(address).text
+
+    assert len(ids(first)) == PAGE
+    assert len(ids(second)) == 7
+    assert not set(ids(first)) & set(ids(second))
+    assert 'rel="next"' not in second
+
+
+@pytest.mark.parametrize(
+    ("filters", "count"),
+    [
+        ({"category": "gotcha"}, 1),
+        ({"status": "candidate"}, 1),
+        ({"tag": "payments"}, 1),
+        ({"scope": "mission"}, 0),
+        ({"days": "1"}, 3),
+    ],
+    ids=str,
+)
+def test_filters_narrow_the_list(browser, filters, count):
+    browser.world.know("Money is stored in cents")
+    browser.world.know("A fourth attempt charges twice", category="gotcha", tags=("payments",))
+    with browser.world.memories() as memories:
+        api.write(memories, Draft(content="Invoices are sent at night", origin=Origin()))
+
+    assert len(ids(browser.get("/memories", params=filters).text)) == count
+
+
+def test_a_wrong_filter_is_told(browser):
+    answer = browser.get("/memories", params={"status": "lost"})
+
+    assert answer.status_code == 400
+    assert "candidate, promoted, archived" in texts(answer.text)
+
+
+def test_the_overview_has_the_numbers_of_status(taught):
+    with taught.world.memories() as memories:
+        status = api.get_status(memories)
+    page = texts(taught.get("/").text)
+
+    assert re.search(rf"{status['memories']['promoted']}\s+confirmed", page)
+    assert re.search(rf"{len(LESSONS)}\s+learned in 7 days", page)
+
+
+def test_history_marks_the_words_that_changed(taught):
+    (memory, *_) = taught.world.live()
+    with taught.world.memories() as memories:
+        api.edit(memories, memory.id, content=memory.content.replace("main", "release"))
+    page = taught.get(f"/memory/{memory.id}").text
+
+    assert "<del>main</del>" in page
+    assert "<ins>release</ins>" in page
+
+
+def test_a_diff_has_all_words_of_both_texts():
+    parts = list(diff_words("cut the old tree", "cut a tree down"))
+
+    assert [text for kind, text in parts if kind != "added"] == ["cut", "the old", "tree"]
+    assert [text for kind, text in parts if kind != "removed"] == ["cut", "a", "tree", "down"]
+
+
+def state(world):
+    """All that looking could change: counts, logs, and the files beside the database."""
+    rows = world.rows("select id, access_count, access_score, revision_count from unified_memories")
+    files = {
+        path.relative_to(world.root): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted((world.root / ".ade").rglob("*"))
+        if path.is_file() and not path.name.startswith("ade.db")
+    }
+    log = world.row("select count(*) from recall_log")[0]
+    return [tuple(row) for row in rows], files, log
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_looking_changes_nothing(taught, page):
+    (memory, *_) = taught.world.live()
+    path = page.path.replace("{id}", memory.id if "memory" in page.path else "s1")
+    before = state(taught.world)
+    for _ in range(100 if FULL else 3):
+        assert taught.get(path, params={"q": "money"}).status_code in (200, 404)
+
+    assert state(taught.world) == before
+
+
+def test_forms_act_without_a_script_and_undo_takes_it_back(taught):
+    memory = next(each for each in taught.world.live() if "Money" in each.content)
+    answer = taught.post(
+        f"/memory/{memory.id}/edit",
+        content="Money is stored in cents,\r\nas integers",
+        revision=str(memory.revision_count),
+        next=f"/memory/{memory.id}",
+    )
+
+    assert answer.headers["location"] == f"/memory/{memory.id}"
+    assert taught.memory(memory.id).content == "Money is stored in cents,\nas integers"
+    taught.post("/undo")
+    assert taught.memory(memory.id).content == memory.content
+    taught.post("/redo")
+    assert taught.memory(memory.id).content == "Money is stored in cents,\nas integers"
+
+
+@pytest.mark.parametrize("verb", ["archive", "pin", "delete", "unpin"])
+def test_each_act_is_taken_back(taught, verb):
+    (memory, *_) = taught.world.live()
+    assert taught.post(f"/memory/{memory.id}/{verb}").status_code == 303
+    assert taught.post("/undo").status_code == 303
+
+    after = taught.memory(memory.id)
+    assert (after.status, after.pinned, after.deleted_at) == ("promoted", False, None)
+
+
+def test_a_bulk_act_is_one_act(taught):
+    rows = [f"{each.id}:{each.revision_count}" for each in taught.world.live()[:3]]
+    taught.client.post(
+        "/memories/decide", data={"csrf": taught.token, "verb": "archive", "id": rows}
+    )
+    assert len(taught.world.live()) == len(LESSONS) - 3
+    taught.post("/undo")
+
+    assert len(taught.world.live()) == len(LESSONS)
+
+
+def test_a_tag_is_added_to_all_that_are_selected(taught):
+    chosen = taught.world.live()[:2]
+    rows = [f"{each.id}:{each.revision_count}" for each in chosen]
+    taught.client.post(
+        "/memories/decide",
+        data={"csrf": taught.token, "verb": "tag", "tag": "shop", "id": rows},
+    )
+
+    assert {each.id for each in taught.world.live() if "shop" in each.tags} == {
+        each.id for each in chosen
+    }
+
+
+def test_deleting_for_good_needs_the_id(taught):
+    (memory, *_) = taught.world.live()
+
+    assert taught.post(f"/memory/{memory.id}/delete-hard", typed="yes").status_code == 400
+    assert taught.post(f"/memory/{memory.id}/delete-hard", typed=memory.id).status_code == 303
+    assert taught.get(f"/memory/{memory.id}").status_code in (200, 404)
+    assert memory.content not in texts(taught.get("/memories").text)
+
+
+def test_a_form_cannot_send_the_browser_elsewhere(taught):
+    for there in ("https://evil.example/", "//evil.example", "/\\evil.example", "/a\nb"):
+        assert taught.post("/theme", theme="dark", next=there).headers["location"] == "/"
+
+
+def test_a_project_that_is_gone_is_told_and_the_page_lives(taught):
+    ade = taught.world.root / ".ade"
+    ade.rename(taught.world.root / "away")
+    answer = taught.get("/memories")
+
+    assert answer.status_code >= 400
+    assert "ademem init" in texts(answer.text)
+    (taught.world.root / "away").rename(ade)
+    assert taught.get("/memories").status_code == 200
+
+
+@pytest.mark.parametrize("damage", ["no database", "a newer one"])
+def test_a_database_that_cannot_be_used_is_told_and_the_page_lives(taught, damage):
+    database = taught.world.root / ".ade/ade.db"
+    whole = {path: path.read_bytes() for path in database.parent.glob("ade.db*")}
+    if damage == "a newer one":
+        with taught.world.memories() as memories:
+            memories.store.db.execute("pragma user_version = 9999")
+    else:
+        for path in whole:
+            path.unlink()
+        database.write_bytes(b"no database" * 1000)
+    answer = taught.get("/memories")
+
+    assert answer.status_code == 503
+    assert "ademem" in texts(answer.text)
+    for path in database.parent.glob("ade.db*"):
+        path.unlink()
+    for path, content in whole.items():
+        path.write_bytes(content)
+    assert taught.get("/memories").status_code == 200
