@@ -166,6 +166,15 @@ uninstall() {
     run "$prefix/bin/ademem" uninstall --project "$project" ${where:+"$where"} ||
       fail "the hooks are still registered; see above, then run this again"
   fi
+  # What other clients have of ours is in the person's own files, whatever the project.
+  log=/dev/null
+  for client in agent=codex agent=gemini agent=opencode mcp=codex mcp=gemini mcp=opencode mcp=cursor mcp=vscode; do
+    set -- "$@" "--$client"
+  done
+  if [ -x "$prefix/bin/ademem" ]; then
+    run_logged "$prefix/bin/ademem" uninstall "$@" ||
+      fail 'hooks or servers of ours are left with other clients: see `ademem uninstall --agent NAME`, `--mcp NAME`'
+  fi
   if [ -z "$no_model" ] && [ -x "$prefix/bin/ademem" ]; then
     run "$prefix/bin/ademem" model remove || say "the embedding model could not be removed; see above"
   fi

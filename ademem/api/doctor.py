@@ -262,7 +262,7 @@ def hooks_are_installed(patient: Patient) -> Finding:
 def hooks_fire(patient: Patient) -> Finding:
     """Run every registered command in a temporary project."""
     commands = next(
-        (found for where in install.Where if (found := _installed(patient, where))), None
+        (found for where in install.OF_CLAUDE if (found := _installed(patient, where))), None
     )
     report = rehearse(commands or install.own_commands(), patient.environment)
     if report.faults:
@@ -418,7 +418,7 @@ def _register_again(patient: Patient) -> list[str]:
     """Register hooks again where some are missing, or all that `uninstall` did not remove."""
     done = []
     everything = install.own_commands()
-    for where in install.Where:
+    for where in install.OF_CLAUDE:
         found = _installed(patient, where)
         partly = bool(found) and not everything.keys() <= found.keys()
         if partly or (not found and install.has_record(patient.project.root, where)):

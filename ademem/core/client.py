@@ -17,6 +17,8 @@ MISSION = "ADEMEM_MISSION"
 """Environment variable with the mission of a process."""
 SESSION = "CLAUDE_CODE_SESSION_ID"
 """Environment variable with the session in whose shell a process runs."""
+SESSIONS = (SESSION, "CODEX_THREAD_ID", "ADEMEM_SESSION_ID")
+"""Variables with the id of a session in its shell; the last is set by our plugin for OpenCode."""
 CONTEXT_UNITS = 10_000
 """UTF-16 units of a context, above which the client shows a preview of 2 KB instead."""
 
@@ -182,7 +184,8 @@ def transcript_folder(directory: str) -> str:
 
 def session_of(environment: Mapping[str, str]) -> str:
     """Return the id of the session in whose shell this process runs; empty for none."""
-    return safe_id(environment.get(SESSION, ""))
+    ids = filter(None, map(environment.get, SESSIONS))
+    return safe_id(next(ids, ""))
 
 
 def mission_of(environment: Mapping[str, str]) -> str | None:

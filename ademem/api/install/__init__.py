@@ -1,4 +1,4 @@
-"""Register the hooks in a settings file of Claude Code, and remove them without a trace."""
+"""Register the hooks in the settings file of a client, and remove them without a trace."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sysconfig
 from contextlib import suppress
 from enum import StrEnum
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from ademem.api.install import json_text, registration
 from ademem.core import bytecode, confined
@@ -16,16 +17,25 @@ from ademem.core.errors import AdememError, NotEnrolled
 from ademem.core.shared_files import read_text, remove, write_atomic
 from ademem.core.value import Value, as_dict
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 PREFIX = "${ADEMEM_PREFIX:-$HOME/.local/share/ademem}"
 """Folder of install.sh, as a shell on any machine expands it."""
 
 
 class Where(StrEnum):
-    """The user's settings of a project, the team's, or the user's of every project."""
+    """The user's settings of a project, the team's, the user's of every project, or an agent's."""
 
     LOCAL = "local"
     SHARED = "shared"
     USER = "user"
+    CODEX = "codex"
+    GEMINI = "gemini"
+
+
+OF_CLAUDE = (Where.LOCAL, Where.SHARED, Where.USER)
+OF_PROJECT = (Where.LOCAL, Where.SHARED)
 
 
 class Change(Value):
@@ -54,7 +64,7 @@ def install(
     *python* and *hooks* are absolute paths, which a shared file does not contain. Raises
     BadSettingsFile for a file that cannot be edited safely, and leaves it unchanged.
     """
-    if where is not Where.USER and not os.path.isdir(os.path.join(project, ".ade")):
+    if where in OF_PROJECT and not os.path.isdir(os.path.join(project, ".ade")):
         raise NotEnrolled(project)
     if not dry_run:
         bytecode.update()
@@ -62,19 +72,22 @@ def install(
     if where is Where.SHARED:
         wanted = registration.make_groups(python="", hooks=f'"{PREFIX}/share/ademem/hooks"')
     else:
-        wanted = registration.make_groups(python=quote(python), hooks=quote(hooks))
+        agent = "" if where in OF_CLAUDE else str(where)
+        wanted = registration.make_groups(python=quote(python), hooks=quote(hooks), agent=agent)
+    allowed = registration.PERMISSIONS if where in OF_CLAUDE else ()
     text = read_file(path)
-    if text is not None and registration.is_current(_settings(path, text), wanted):
+    if text is not None and registration.is_current(_settings(path, text), wanted, allowed):
         return Change(path=path, before=text, after=text)
     record = _record(project, where)
     original = read_record(*record)
     before = _restored(text, original)
-    after = _with_entries(path, "{}\n" if before is None else before, wanted)
+    after = _with_entries(path, "{}\n" if before is None else before, wanted, allowed)
     if not dry_run:
         folder = os.path.dirname(os.path.realpath(path))
         made = original.made_folder if original else not os.path.isdir(folder)
         noted = Original(before=before, after=after, made_folder=made)
         write_record(record[0], noted, record[1])
+        os.makedirs(folder, exist_ok=True)
         write_file(path, after)
     return Change(path=path, before=text, after=after)
 
@@ -116,6 +129,11 @@ def own_commands() -> dict[str, str]:
 
 
 def settings_path(project: str, where: Where) -> str:
+    if where is Where.CODEX:
+        home = os.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex")
+        return os.path.join(home, "hooks.json")
+    if where is Where.GEMINI:
+        return os.path.expanduser("~/.gemini/settings.json")
     if where is Where.USER:
         home = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
         return os.path.join(home, "settings.json")
@@ -136,9 +154,10 @@ def hooks_folder() -> str:
 
 def _record(project: str, where: Where) -> tuple[str, str]:
     """Return the path of the record, and the folder below which no link may lead to it, if any."""
-    if where is Where.USER:
+    if where not in OF_PROJECT:
         state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-        return os.path.join(state, "ademem", "original-settings.json"), ""
+        of = "" if where is Where.USER else f"{where}-"
+        return os.path.join(state, "ademem", f"original-{of}settings.json"), ""
     return os.path.join(project, ".ade", "run", f"original-{where}-settings.json"), project
 
 
@@ -164,13 +183,15 @@ def _restored(text: str | None, original: Original | None) -> str | None:
     return None if original.before is None and json_text.parse(rest) == {} else rest
 
 
-def _with_entries(path: str, before: str, wanted: dict[str, registration.Settings]) -> str:
-    after = registration.add_entries(before, wanted)
+def _with_entries(
+    path: str, before: str, wanted: dict[str, registration.Settings], allowed: Sequence[str]
+) -> str:
+    after = registration.add_entries(before, wanted, allowed)
     settings = _settings(path, after)
     without = registration.remove_entries(after, before)
-    if not registration.is_current(settings, wanted) or _settings(path, without) != _settings(
-        path, before
-    ):
+    if not registration.is_current(settings, wanted, allowed) or _settings(
+        path, without
+    ) != _settings(path, before):
         raise BadSettingsFile(path, "our entries could not be added without changing others")
     return after
 

@@ -1,4 +1,4 @@
-"""Entries in a settings file of Claude Code: hooks and permissions."""
+"""Entries in the settings file of a coding agent: hooks and, of Claude Code, permissions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ademem.api.install import json_text
-from ademem.core.value import Value
+from ademem.core.value import Value, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ademem.api.install.json_text import Keys
 
@@ -66,14 +66,77 @@ PERMISSIONS = (
 )
 """Commands and reading tools that Claude may run without asking."""
 
+
+class Agent(Value):
+    """Another coding agent whose hooks are registered in the form of Claude Code's."""
+
+    events: tuple[Event, ...]
+    in_ms: bool = False
+    """Its time-outs are milliseconds, and its handlers have names in place of status lines."""
+
+
+def _adapted(
+    agent: str, names: Mapping[str, str], matchers: Mapping[str, str]
+) -> tuple[Event, ...]:
+    """Return our events by the agent's *names*; Codex waits 3 seconds at the end of a session."""
+    ours = {event.name: event for event in EVENTS}
+    return tuple(
+        replace(
+            ours[name],
+            name=theirs,
+            hook=f"agents/{agent}",
+            matcher=matchers.get(name),
+            timeout=3 if name == "SessionEnd" else 10,
+        )
+        for name, theirs in names.items()
+    )
+
+
+_CODEX = "SessionStart UserPromptSubmit PreToolUse PostToolUse Stop SubagentStart SubagentStop"
+_GEMINI = "run_shell_command|write_file|replace|mcp_.*"
+
+AGENTS = {
+    "codex": Agent(
+        events=_adapted(
+            "codex",
+            {name: name for name in (*_CODEX.split(), "SessionEnd")},
+            {"PreToolUse": "^(Bash|apply_patch|mcp__.*)$", "PostToolUse": "^(Bash|mcp__.*)$"},
+        )
+    ),
+    "gemini": Agent(
+        events=_adapted(
+            "gemini",
+            {
+                "SessionStart": "SessionStart",
+                "UserPromptSubmit": "BeforeAgent",
+                "PreToolUse": "BeforeTool",
+                "PostToolUse": "AfterTool",
+                "Stop": "AfterAgent",
+                "SessionEnd": "SessionEnd",
+            },
+            {
+                "PreToolUse": f"^({_GEMINI})$",
+                "PostToolUse": f"^({_GEMINI}|web_fetch|google_web_search)$",
+            },
+        ),
+        in_ms=True,
+    ),
+}
+
 _START = '[ -r "$hooks/start.sh" ] && . "$hooks/start.sh"'
 _BY_NAME = "/ademem pre_compact"
 """Part of the command of PreCompact, which the client shows to the person after a compaction."""
 
 
-def make_groups(*, python: str, hooks: str) -> dict[str, Settings]:
+def make_groups(*, python: str, hooks: str, agent: str = "") -> dict[str, Settings]:
     """Return the entry of each event; *python* and *hooks* are quoted for the shell."""
-    return {event.name: _group(event, python, hooks) for event in EVENTS}
+    client = AGENTS[agent] if agent else Agent(events=EVENTS)
+    groups = {event.name: _group(event, python, hooks) for event in client.events}
+    for group in groups.values() if client.in_ms else ():
+        (handler,) = group["hooks"]
+        handler["timeout"] *= 1000
+        handler["name"] = handler.pop("statusMessage")
+    return groups
 
 
 def _group(event: Event, python: str, hooks: str) -> Settings:
@@ -106,13 +169,15 @@ def _fail_safe(event: Event, python: str, hooks: str) -> str:
     return f"trap 'exit 0' 0; hook={event.hook} python={python} hooks={hooks}; {_START}"
 
 
-def add_entries(text: str, wanted: dict[str, Settings]) -> str:
+def add_entries(
+    text: str, wanted: dict[str, Settings], permissions: Sequence[str] = PERMISSIONS
+) -> str:
     """Append our entries to the settings."""
     for event, group in wanted.items():
         text = json_text.append(text, ("hooks", event), group)
     allowed = _allowed(json_text.parse(text))
-    missing = [permission for permission in PERMISSIONS if permission not in allowed]
-    if len(missing) < len(PERMISSIONS):  # so that `_as_added` takes none for ours that was there
+    missing = [permission for permission in permissions if permission not in allowed]
+    if len(missing) < len(permissions):  # so that `_as_added` takes none for ours that was there
         missing.reverse()
     for permission in missing:
         text = json_text.append(text, ("permissions", "allow"), permission)
@@ -142,13 +207,15 @@ def remove_entries(text: str, original: str | None) -> str:
     return text
 
 
-def is_current(settings: Settings, wanted: dict[str, Settings]) -> bool:
+def is_current(
+    settings: Settings, wanted: dict[str, Settings], permissions: Sequence[str] = PERMISSIONS
+) -> bool:
     """Tell whether the settings have just the wanted entries, at any position."""
     found = [(path[1], entry) for path, entry in _our_hooks(settings)]
     return (
         len(found) == len(wanted)
         and all(item in found for item in wanted.items())
-        and set(PERMISSIONS) <= set(map(str, _allowed(settings)))
+        and set(permissions) <= set(map(str, _allowed(settings)))
     )
 
 
@@ -171,23 +238,24 @@ def find_misfit(settings: Any) -> str | None:
         return '"permissions" is not an object'
     if not isinstance(permissions.get("allow", []), list):
         return '"permissions.allow" is not a list'
-    names = [event.name for event in EVENTS if not isinstance(hooks.get(event.name, []), list)]
+    events = [*EVENTS, *(event for agent in AGENTS.values() for event in agent.events)]
+    names = [event.name for event in events if not isinstance(hooks.get(event.name, []), list)]
     return f'"hooks.{names[0]}" is not a list' if names else None
 
 
 def _our_hooks(settings: Settings) -> Iterator[tuple[Keys, Settings]]:
     """Yield paths and values of our groups, and of our handlers in groups of others."""
-    for event in EVENTS:
-        for number, group in enumerate(settings.get("hooks", {}).get(event.name, [])):
+    for event, groups in settings.get("hooks", {}).items():
+        for number, group in enumerate(groups if isinstance(groups, list) else []):
             handlers = group.get("hooks") if isinstance(group, dict) else None
             if not isinstance(handlers, list):
                 continue
             ours = [place for place, handler in enumerate(handlers) if _is_ours(handler)]
             if ours and len(ours) == len(handlers):
-                yield ("hooks", event.name, number), group
+                yield ("hooks", event, number), group
             else:
                 for place in ours:
-                    yield ("hooks", event.name, number, "hooks", place), handlers[place]
+                    yield ("hooks", event, number, "hooks", place), handlers[place]
 
 
 def _is_ours(handler: Any) -> bool:

@@ -14,7 +14,7 @@ from ademem import api
 from ademem.api import configuring
 from ademem.api import install as install_
 from ademem.api.configuring import Setting, UntrustedParts, format_value
-from ademem.api.install import Where, command_files, git_hooks, mcp_clients
+from ademem.api.install import Where, command_files, git_hooks, mcp_clients, opencode, registration
 from ademem.api.install.mcp_clients import CLIENTS
 from ademem.core import caller
 from ademem.core import project as project_
@@ -38,6 +38,11 @@ User = Annotated[bool, typer.Option("--user", help="Your own settings, for every
 McpClients = Annotated[
     list[str] | None,
     typer.Option("--mcp", metavar="CLIENT", help=f"Instead the server: {', '.join(CLIENTS)}."),
+]
+AGENTS = (*registration.AGENTS, "opencode")
+OtherAgents = Annotated[
+    list[str] | None,
+    typer.Option("--agent", metavar="NAME", help=f"Instead with {', '.join(AGENTS)}."),
 ]
 
 
@@ -66,18 +71,20 @@ def install(
         bool, typer.Option("--git-hooks", help="Also import after each pull, checkout and rebase.")
     ] = False,
     mcp: McpClients = None,
+    agent: OtherAgents = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Register the hooks and slash commands with Claude Code."""
     root = _root(project)
-    if mcp:
-        changes = [
+    if agent or mcp:
+        changes = [_add_to_agent(name, root, dry_run=dry_run) for name in agent or ()]
+        changes += [
             mcp_clients.add_server(name, root, os.environ, shared=shared, dry_run=dry_run)
-            for name in mcp
+            for name in mcp or ()
         ]
-        _show_servers(changes, dry_run, "registered in", "was registered already in", as_json)
-        if find_spec("mcp") is None:
+        _show_files(changes, dry_run, "registered in", "was registered already in", as_json)
+        if mcp and find_spec("mcp") is None:
             needs = f"{sys.executable} -m pip install 'ademem[mcp]'"
             show.say(f"the server needs a package: {needs}", err=True)
         return
@@ -112,18 +119,19 @@ def uninstall(
     shared: Shared = False,
     user: User = False,
     mcp: McpClients = None,
+    agent: OtherAgents = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Remove the hooks from the settings file. `.ade/` stays."""
     root = _root(project)
-    if mcp:
-        changes = [
+    if agent or mcp:
+        changes = [_remove_from_agent(name, root, dry_run=dry_run) for name in agent or ()]
+        changes += [
             mcp_clients.remove_server(name, root, os.environ, shared=shared, dry_run=dry_run)
-            for name in mcp
+            for name in mcp or ()
         ]
-        _show_servers(changes, dry_run, "removed from", "was not in", as_json)
-        return
+        return _show_files(changes, dry_run, "removed from", "was not in", as_json)
     where = _where(shared, user)
     claude = os.path.dirname(install_.settings_path(root, where))
     removed = command_files.uninstall(claude, dry_run=dry_run)
@@ -142,7 +150,26 @@ def uninstall(
     show.report(_change_json(change, done), lines, as_json=as_json)
 
 
-def _show_servers(
+def _add_to_agent(name: str, root: str, *, dry_run: bool) -> install_.Change:
+    python, hooks = sys.executable, install_.hooks_folder()
+    if _agent(name) == "opencode":
+        return opencode.add_plugin(os.environ, python=python, hooks=hooks, dry_run=dry_run)
+    return install_.install(root, Where(name), python=python, hooks=hooks, dry_run=dry_run)
+
+
+def _remove_from_agent(name: str, root: str, *, dry_run: bool) -> install_.Change:
+    if _agent(name) == "opencode":
+        return opencode.remove_plugin(os.environ, dry_run=dry_run)
+    return install_.uninstall(root, Where(name), dry_run=dry_run)
+
+
+def _agent(name: str) -> str:
+    if name not in AGENTS:
+        raise UsageError(f"no agent {name!r}", ", ".join(AGENTS))
+    return name
+
+
+def _show_files(
     changes: list[install_.Change], dry_run: bool, did: str, had: str, as_json: bool
 ) -> None:
     lines = [_describe(change, dry_run, did, had) for change in changes]
