@@ -73,6 +73,7 @@ FUNCTIONS = {
     """,
     "exchanging": """
         sync_folder preview_sync list_folders get_exchange_status leave_folder
+        send_to_engram receive_from_engram get_engram_status leave_engram
     """,
     "upkeep": "work is_worker_running sweep consolidate scrub sync_commits download_model",
     "reports": """

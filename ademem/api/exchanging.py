@@ -1,4 +1,4 @@
-"""Exchange memories with other machines through folders."""
+"""Exchange memories with other machines through folders, and with Engram."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from ademem.capture.gate import relating
 from ademem.core import git
 from ademem.core.errors import UsageError
 from ademem.core.value import Value
-from ademem.store import journal
+from ademem.files import engram
+from ademem.store import journal, stamps
+from ademem.store.memories import new_event
 from ademem.store.runtime import Runtime
-from ademem.sync import folder
+from ademem.sync import engram_chunks, folder
+from ademem.sync.arrivals import admission
+from ademem.sync.engram_chunks import Received, Sent
 from ademem.sync.folder import Exchanged
 from ademem.sync.provenance import provenance_of, safe_name
 
@@ -58,21 +62,32 @@ def sync_folder(runtime: Runtime, path: str, *, force: bool = False) -> Exchange
     that is empty though it was used before.
     """
     project = runtime.project
-    name = git.output(project.root, "config", "user.name")
     exchanged = folder.exchange(
         runtime.store,
         project,
         runtime.settings.gate,
         folder.folder_at(path, project),
         runtime.clock(),
-        name=safe_name((name or b"").decode("utf-8", "replace")),
+        name=_author(runtime),
         trusted=provenance_of(project, runtime.store, runtime.environment).trusts_files,
         force=force,
     )
     if exchanged.changed:
-        embed = runtime.settings.embed
-        relating.relate_imported(runtime.store, embed, runtime.environment, runtime.clock())
+        _relate(runtime)
     return exchanged
+
+
+def _author(runtime: Runtime) -> str:
+    name = runtime.settings.sync.author
+    if not name:
+        found = git.output(runtime.project.root, "config", "user.name")
+        name = (found or b"").decode("utf-8", "replace")
+    return safe_name(name)
+
+
+def _relate(runtime: Runtime) -> None:
+    embed = runtime.settings.embed
+    relating.relate_imported(runtime.store, embed, runtime.environment, runtime.clock())
 
 
 def preview_sync(runtime: Runtime, path: str, *, force: bool = False) -> Preview:
@@ -126,3 +141,63 @@ def _state(runtime: Runtime, path: str) -> FolderState:
 def leave_folder(runtime: Runtime, path: str) -> bool:
     """End the exchange with a folder, and leave its files; False if it was not enrolled."""
     return journal.leave(runtime.store, folder.TARGET + os.path.realpath(path))
+
+
+def leave_engram(runtime: Runtime) -> bool:
+    """Note no more changes for Engram's chunks, which stay; False if none was noted."""
+    return journal.leave(runtime.store, engram.TARGET)
+
+
+class EngramStatus(Value):
+    is_enrolled: bool
+    """There was an export, and what changes is noted for the next one."""
+    chunks: int
+    """Chunks that the manifest lists."""
+    unread: tuple[str, ...]
+    """Ids of those that were not imported yet."""
+    waiting: Sent
+    """What an export would write."""
+    is_conflicted: bool
+    """The manifest has both sides of a merge; the next import or export makes it one."""
+
+
+def send_to_engram(runtime: Runtime, *, force: bool = False, dry_run: bool = False) -> Sent:
+    """Write what changed since the last export into a chunk of `.engram/`; *force* writes all."""
+    return engram_chunks.send(
+        runtime.store,
+        runtime.project,
+        runtime.clock(),
+        author=_author(runtime),
+        anew=force,
+        dry_run=dry_run,
+    )
+
+
+def receive_from_engram(runtime: Runtime, *, dry_run: bool = False) -> Received:
+    """Import the chunks of `.engram/` that are new here."""
+    now = runtime.clock()
+    is_ours = provenance_of(runtime.project, runtime.store, runtime.environment).trusts_files
+    job = engram.Job(
+        store=runtime.store,
+        settings=runtime.settings.gate,
+        now=now,
+        admit=admission(runtime.store, runtime.settings.gate, now, None if is_ours else ""),
+        event=new_event(),
+        dry_run=dry_run,
+        is_shared=True,
+    )
+    received = engram_chunks.receive(runtime.project, job)
+    if any(each.inserted or each.updated for each in received.reports) and not dry_run:
+        _relate(runtime)
+    return received
+
+
+def get_engram_status(runtime: Runtime) -> EngramStatus:
+    manifest = engram_chunks.read_manifest(runtime.project)
+    return EngramStatus(
+        is_enrolled=engram.TARGET in stamps.targets(runtime.store.db),
+        chunks=len(manifest.chunks),
+        unread=tuple(engram_chunks.unread(runtime.store, manifest)),
+        waiting=send_to_engram(runtime, dry_run=True),
+        is_conflicted=manifest.is_conflicted,
+    )

@@ -21,6 +21,7 @@ from ademem.files.export_format import Imported
 from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
 from ademem.files.texts import Problem
 from ademem.store import admission, briefs, followed, jobs, store_aside
+from ademem.store.memories import new_event
 from ademem.store.runtime import Runtime, is_writable, open_runtime
 from ademem.sync import checks, importer, mirror
 from ademem.sync.import_context import ImportReport
@@ -261,6 +262,7 @@ def import_engram(
     Raises UsageError where it has several and none is named.
     """
     from ademem.files import engram
+    from ademem.sync import arrivals
 
     document = engram.read_document(path)
     projects = engram.list_projects(document)
@@ -268,10 +270,13 @@ def import_engram(
         raise UsageError(
             f"it has the projects {', '.join(projects)}", "name one with `--from-project`"
         )
+    now = runtime.clock()
     job = engram.Job(
         store=runtime.store,
         settings=runtime.settings.gate,
-        now=runtime.clock(),
+        now=now,
+        admit=arrivals.admission(runtime.store, runtime.settings.gate, now, None),
+        event=new_event(),
         project=project,
         dry_run=dry_run,
     )

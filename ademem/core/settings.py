@@ -266,6 +266,11 @@ class JobSettings(Section):
     """Maximum memory of a background process in MiB; 0: any."""
 
 
+class SyncSettings(Section):
+    author: str = yours("")
+    """Name written beside what is sent to other machines; empty for git's user.name."""
+
+
 class ProjectSettings(Section):
     name: str = shared("")
     """Name of the project among those of this machine; empty for that of its remote or folder."""
@@ -306,6 +311,7 @@ class Settings(Value):
     procedures: ProcedureSettings = ProcedureSettings()
     skills: SkillSettings = SkillSettings()
     jobs: JobSettings = JobSettings()
+    sync: SyncSettings = SyncSettings()
     project: ProjectSettings = ProjectSettings()
     doors: DoorSettings = DoorSettings()
     relations: RelationSettings = RelationSettings()

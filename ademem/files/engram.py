@@ -1,7 +1,8 @@
-"""Exchange sessions, memories and prompts with Engram: its JSON, and its database.
+"""Exchange sessions, memories and prompts with Engram: its JSON, its database, and its chunks.
 
-Observations are matched by their sync id, and the newer text counts. What Engram knows and we do
-not is kept beside the row, so that an export has it again.
+Observations are matched by their sync id. One is a write of all that it says, at its time, so that
+the newest counts in whatever order they come. What Engram knows and we do not is kept beside the
+row, so that an export has it again.
 """
 
 from __future__ import annotations
@@ -14,28 +15,33 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ademem.capture import gate
-from ademem.core.clock import UTC, parse
+from ademem.core import record_json, registers
+from ademem.core.clock import UTC, parse, stamp
 from ademem.core.errors import UsageError
 from ademem.core.memory import TYPES, Category, Draft, Memory, Origin, Scope, Trust
 from ademem.core.redaction import redact
-from ademem.core.text import opening, sha256_hex
+from ademem.core.registers import Record
+from ademem.core.text import clean, opening, sha256_hex, slug
 from ademem.core.value import Value, replace
-from ademem.files.readers.items import Skipped, read_text, text_of
+from ademem.files.readers.items import FILE_BYTES, Skipped, read_text, text_of
 from ademem.store import (
     Store,
     database,
     foreign_fields,
     ledger,
     memory_queries,
+    relations,
+    replication,
     session_queries,
     sessions,
-    transitions,
+    verdicts,
 )
 from ademem.store.foreign import columns, open_foreign, rows
-from ademem.store.transitions import Act, CannotDo
+from ademem.store.memories import Change
 
 if TYPE_CHECKING:
     from ademem.core.settings import GateSettings
+    from ademem.store.replication import Admit
 
 VERSION = "0.1.0"
 """The version that is written, which every Engram reads."""
@@ -43,6 +49,8 @@ READ = ("0.1.0", "0.2.0")
 DATABASE = "engram.db"
 SOURCE = "engram"
 """Source type of what comes from Engram; entries of the ledger have sync ids as keys."""
+TARGET = "engram"
+"""The target whose chunks are in `.engram/`; it is enrolled by the first export."""
 TITLE_CHARS = 60
 PERSONAL = ("personal", "global")
 KEPT = """
@@ -50,6 +58,12 @@ KEPT = """
     last_seen_at review_after expires_at created_at updated_at deleted_at pinned
 """.split()
 """Fields of an observation that are kept as they came."""
+SENT = "sent"
+"""The field with the state of a row that Engram's chunks have."""
+GONE = "gone"
+"""The state of a memory that they delete."""
+ANNOTATIONS = ("related", "compatible", "scoped")
+"""Relations that take nothing away, which an import may judge."""
 
 Row = dict[str, Any]
 Document = dict[str, Any]
@@ -59,9 +73,15 @@ class Job(Value):
     store: Store
     settings: GateSettings
     now: datetime
+    admit: Admit
+    """The rule for rows that come from elsewhere."""
+    event: str
+    """The act, which can be undone."""
     project: str = ""
     """Only rows of this project of Engram; empty for all of them."""
     dry_run: bool = False
+    is_shared: bool = False
+    """The rows are those of a chunk, which others read, too."""
     kept: dict[str, Row] = {}
     """Fields of Engram by memory, as far as they are read."""
 
@@ -76,6 +96,7 @@ class Report(Value):
     """Texts that the gate refused; its log has the reasons."""
     sessions: int = 0
     prompts: int = 0
+    relations: int = 0
     skipped: tuple[Skipped, ...] = ()
 
 
@@ -97,8 +118,8 @@ def export_document(store: Store, project: str, now: datetime) -> Document:
     wanted = {row["session_id"] for row in (*observations, *prompts)}
     return {
         "version": VERSION,
-        "exported_at": _time(now),
-        "sessions": _sessions(store, wanted, project, observations),
+        "exported_at": format_time(now),
+        "sessions": sessions_of(store, wanted, project, observations),
         "observations": observations,
         "prompts": prompts,
     }
@@ -125,28 +146,30 @@ def observation_of(memory: Memory, kept: Mapping[str, Any], project: str) -> Row
         "topic_key": memory.topic_key,
         "revision_count": memory.revision_count,
         "duplicate_count": memory.observation_count,
-        "review_after": memory.review_after and _time(memory.review_after),
-        "created_at": _time(memory.created_at),
-        "updated_at": _time(memory.updated_at),
-        "deleted_at": memory.deleted_at and _time(memory.deleted_at),
+        "review_after": memory.review_after and format_time(memory.review_after),
+        "created_at": format_time(memory.created_at),
+        "updated_at": format_time(memory.updated_at),
+        "deleted_at": memory.deleted_at and format_time(memory.deleted_at),
     }
     known = {name: kept[name] for name in KEPT if name in kept}
-    if kept and kept["revision"] != memory.revision_count:  # changed here since
+    if kept and kept.get("revision") != memory.revision_count:  # changed here since
         for name in ("type", "revision_count", "duplicate_count", "updated_at", "deleted_at"):
             known.pop(name, None)
     return {name: value for name, value in (own | known).items() if value is not None}
 
 
-def _sessions(store: Store, wanted: set[str], project: str, of: Iterable[Row]) -> list[Row]:
+def sessions_of(store: Store, wanted: set[str], project: str, of: Iterable[Row]) -> list[Row]:
     """Return the sessions that rows name; one that is not stored begins with its first row."""
     kept = foreign_fields.get_all(store, foreign_fields.SESSION)
+    for fields in kept.values():
+        fields.pop(SENT, None)
     found = {
         row["id"]: {
             "id": row["id"],
             "project": project,
             "directory": project,
-            "started_at": _time(parse(row["started_at"])),
-            "ended_at": _time(parse(row["ended_at"])) if row.get("ended_at") else None,
+            "started_at": format_time(parse(row["started_at"])),
+            "ended_at": format_time(parse(row["ended_at"])) if row.get("ended_at") else None,
             "summary": row.get("summary"),
         }
         | kept.get(row["id"], {})
@@ -157,7 +180,7 @@ def _sessions(store: Store, wanted: set[str], project: str, of: Iterable[Row]) -
     for row in of:
         first[row["session_id"]] = min(first.get(row["session_id"], "9"), row["created_at"])
     for id in sorted(wanted - found.keys()):
-        started = first.get(id, _time(datetime.fromtimestamp(0, UTC)))
+        started = first.get(id, format_time(datetime.fromtimestamp(0, UTC)))
         found[id] = {"id": id, "project": project, "directory": project, "started_at": started}
     ordered = sorted(found.values(), key=lambda row: (row["started_at"], row["id"]))
     return [{key: value for key, value in row.items() if value is not None} for row in ordered]
@@ -172,7 +195,7 @@ def _prompts(store: Store, project: str) -> list[Row]:
             "session_id": row["session_id"],
             "content": row["content"],
             "project": project,
-            "created_at": _time(parse(row["created_at"])),
+            "created_at": format_time(parse(row["created_at"])),
         }
         | kept.get(row["sync_id"], {})
         for row in session_queries.list_prompts(store)
@@ -183,7 +206,7 @@ def _session_of(project: str) -> str:
     return f"ademem-{project}"
 
 
-def _time(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """Format as Engram does, in UTC."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
@@ -265,6 +288,10 @@ def import_document(document: Document, job: Job) -> Report:
                     counts[outcome] += 1
             for row in _of_project(document["prompts"], job):
                 counts["prompts"] += _add_prompt(row, job)
+            for row in document.get("relations", ()):
+                counts["relations"] += _add_relation(row, job)
+            for entity, key in document.get("removed", ()):
+                counts["deleted"] += _remove(entity, key, job)
             if job.dry_run:
                 raise database.DryRun
     except database.DryRun:
@@ -278,119 +305,240 @@ def _of_project(found: Iterable[Row], job: Job) -> Iterator[Row]:
 
 def _import_observation(row: Row, job: Job) -> str | Skipped:
     """Insert, update or delete the memory of an observation, by whichever is newer."""
-    content, title = text_of(row.get("content")), text_of(row.get("title"))
-    sync_id = text_of(row.get("sync_id")) or sha256_hex("observations", title, content)[:32]
-    changed = _moment(row, "deleted_at", "updated_at", "created_at")
+    content, sync_id = _plain(row.get("content")), _sync_id(row)
+    where = f"observation {row.get('id') or sync_id}"
     if not content and not row.get("deleted_at"):
-        return Skipped(where=f"observation {row.get('id') or sync_id}", why="it has no text")
+        return Skipped(where=where, why="it has no text")
+    if len(content) > record_json.MAX_TEXT:
+        return Skipped(where=where, why=f"it has more than {record_json.MAX_TEXT:,} characters")
+    is_own = text_of(row.get("scope")) in PERSONAL
+    if is_own and job.is_shared:
+        return Skipped(where=where, why="it is somebody's own")
     known = _find_memory(sync_id, job)
     if known is None:
-        if ledger.is_claimed(job.store, SOURCE, sync_id) or memory_queries.is_dead(
-            job.store, sync_id
-        ):
+        is_refused = ledger.is_claimed(job.store, SOURCE, text_of(row.get("sync_id")))
+        if is_refused or memory_queries.is_dead(job.store, sync_id):
             return "known"  # refused before, or deleted here for good
-        return _insert(row, sync_id, content, title, job)
-    kept = job.kept.get(known.id, {})
-    ours = known.updated_at
-    if kept and kept["revision"] == known.revision_count:
-        ours = _moment(kept, "deleted_at", "updated_at") or ours
-    if changed is None or changed.replace(microsecond=0) <= ours.replace(microsecond=0):
+        return _insert_own(row, sync_id, job) if is_own else _apply(row, sync_id, None, job)
+    changed = _moment(row, "deleted_at", "updated_at", "created_at")
+    if changed is None or not _is_newer(row, changed, known, job):
         return "known"
-    return _change(known, row, sync_id, job)
+    if known.trust is Trust.USER:
+        return _propose(row, sync_id, job)
+    if known.quarantine_reason or known.scope is not Scope.PROJECT:
+        return "rejected"  # a person decides
+    return _apply(row, sync_id, known, job)
+
+
+def _plain(value: object) -> str:
+    """Return a text as the gate would write it."""
+    return clean(redact(text_of(value)[:FILE_BYTES]).text)
+
+
+def _sync_id(row: Row) -> str:
+    found = text_of(row.get("sync_id"))
+    if record_json.is_id(found):
+        return found
+    texts = (found,) if found else (text_of(row.get("title")), text_of(row.get("content")))
+    return sha256_hex("observations", *texts)[:32]
 
 
 def _find_memory(sync_id: str, job: Job) -> Memory | None:
     id = ledger.memory_of(job.store, SOURCE, sync_id)
-    return memory_queries.by_id(job.store, id) or memory_queries.by_sync_id(job.store, sync_id)
+    return memory_queries.by_sync_id(job.store, sync_id) or memory_queries.by_id(job.store, id)
 
 
-def _insert(row: Row, sync_id: str, content: str, title: str, job: Job) -> str:
+def _is_newer(row: Row, changed: datetime, known: Memory, job: Job) -> bool:
+    """Return False for what is older than our own text, or the same; the rest is joined."""
+    record = replication.read(job.store, known.id)
+    if record is None:
+        return True
+    ends = (*record.over.values(), record.registers.get(registers.LIFE, ("",))[0])
+    own = [at for at in ends if at and registers.replica_of(at) != registers.OLD_REPLICA]
+    theirs, ours = (
+        format_time(changed),
+        format_time(parse(registers.time_of(max(own)))) if own else "",
+    )
+    if theirs != ours:
+        return theirs > ours
+    return state_of(row) != state_of(observation_of(known, job.kept.get(known.id, {}), ""))
+
+
+def state_of(row: Row) -> str:
+    """Return the digest of what an observation or a session says, whatever its times and counts."""
+    names = ("type", "title", "content", "topic_key", "ended_at", "summary")
+    texts = (text_of(row.get(name)) for name in names)
+    return sha256_hex(*texts, "deleted" if row.get("deleted_at") else "")[:16]
+
+
+def _apply(row: Row, sync_id: str, known: Memory | None, job: Job, *, is_copy: bool = False) -> str:
+    """Join an observation, as writes of its time, with what is here."""
+    changed = _moment(row, "deleted_at", "updated_at", "created_at") or job.now
+    at = registers.old_stamp(stamp(changed))
+    id = known.id if known else sha256_hex(SOURCE, sync_id)[:16]
+    ours = replication.read(job.store, id)
+    kind = text_of(row.get("type")).casefold()
+    values: Row = {registers.LIFE: registers.DELETED if row.get("deleted_at") else registers.LIVE}
+    if content := _plain(row.get("content")):
+        values |= {
+            "content": content,
+            "title": _plain(row.get("title"))[: record_json.MAX_CHARS] or None,
+            "category": TYPES.get(kind, kind if kind in set(Category) else Category.FACT.value),
+            "tags": () if kind in set(Category) or not slug(kind) else (slug(kind)[:60],),
+            "topic_key": _plain(row.get("topic_key"))[: record_json.MAX_CHARS] or None,
+        }
+    created = _moment(row, "created_at") or changed
+    bare = Record(id=id, sync_id=known.sync_id if known else sync_id, created_at=stamp(created))
+    record = registers.write(bare, values, at)
+    replaced = (ours.over if ours else {}).items()
+    over = {name: last for name, last in replaced if last <= at} | dict(record.over)
+    gone = _replaced_types(ours, record, at, job.kept.get(id, {})) if content else {}
+    seen = registers.all_seen(values[registers.LIFE], at, over)
+    written = dict(record.registers) | gone
+    record = replace(record, over=over if content else {}, seen=seen, registers=written)
+
+    def admit(memory: Memory, before: Memory | None) -> Memory:
+        if before is None:
+            names = {"source_id": f"{SOURCE}:{sync_id}", "source_session_id": _session(row)}
+            memory = replace(memory, **names)
+        return job.admit(memory, before)
+
+    change = Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event)
+    target = TARGET if job.is_shared else None
+    applied = replication.apply(job.store, record, change, admit, target)
+    memory = applied.memory
+    if memory is None or not applied.changed:
+        return "known"
+    if not is_copy:
+        _keep(memory, row, job)
+    if known is None:
+        return "inserted"
+    return "deleted" if row.get("deleted_at") else "updated"
+
+
+def _replaced_types(
+    ours: Record | None, theirs: Record, at: str, kept: Row
+) -> dict[str, registers.Write]:
+    """Return the removal of tags that are types of other versions, which the latest one ends."""
+    category = ours.registers.get("category", ("",))[0] if ours else ""
+    last = max(at, category) if registers.replica_of(category) == registers.OLD_REPLICA else at
+    written = {**(ours.registers if ours else {}), **theirs.registers}
+    types = {*TYPES, slug(text_of(kept.get("type"))), *theirs.items("tags")}
+    names = [name for kind in types if (name := f"tags/{kind}") in written]
+    return {name: (last, None) for name in names if written[name][0] < last}
+
+
+def _session(row: Row) -> str | None:
+    return redact(text_of(row.get("session_id"))[: record_json.MAX_CHARS]).text or None
+
+
+def _insert_own(row: Row, sync_id: str, job: Job) -> str:
+    """Write what is the person's own, in all projects."""
     ledger.claim(job.store, SOURCE, sync_id, job.now)
-    if not content:
-        return "known"  # deleted before it came here
     kind = text_of(row.get("type")) or Category.FACT.value
-    is_own = text_of(row.get("scope")) in PERSONAL
     draft = Draft(
-        content=content,
+        content=text_of(row.get("content")),
         category=TYPES.get(kind, kind if kind in set(Category) else Category.FACT.value),
-        title=title or None,
+        title=text_of(row.get("title")) or None,
         tags=() if kind in set(Category) else (kind,),
         topic_key=text_of(row.get("topic_key")) or None,
-        scope=Scope.AGENT if is_own else Scope.PROJECT,
+        scope=Scope.AGENT,
         created_at=_moment(row, "created_at"),
-        origin=Origin(
-            trust=Trust.IMPORT,
-            source_type="import",
-            source_id=f"{SOURCE}:{sync_id}",
-            session_id=text_of(row.get("session_id")) or None,
-        ),
+        origin=Origin(trust=Trust.IMPORT, source_type="import", source_id=f"{SOURCE}:{sync_id}"),
     )
+    if row.get("deleted_at"):
+        return "known"
     written = gate.write(draft, job.store, job.settings, job.now)
     if written.memory is None:
         return "rejected"
     ledger.credit(job.store, SOURCE, sync_id, written.memory.id)
-    if written.deduped:
-        return "known"
-    memory = written.memory
-    if row.get("deleted_at"):
-        memory = transitions.delete(memory.id, _act(job))
-    if " " not in sync_id:  # else it stands beside the memory that has its fields
-        _keep(memory, row, sync_id, job)
-    return "inserted"
+    return "known" if written.deduped else "inserted"
 
 
-def _change(memory: Memory, row: Row, sync_id: str, job: Job) -> str:
-    content, title = text_of(row.get("content")), text_of(row.get("title"))
-    if memory.trust is Trust.USER:
-        return _propose(row, sync_id, content, title, job)
-    try:
-        if row.get("deleted_at"):
-            memory = transitions.delete(memory.id, _act(job))
-            outcome = "deleted"
-        else:
-            changes: Row = {"content": content, "title": title or memory.title}
-            memory = transitions.edit(memory.id, _act(job), job.settings, **changes)
-            outcome = "updated"
-    except CannotDo:  # quarantined, or it would be an order: a person decides
-        return "rejected"
-    _keep(memory, row, sync_id, job)
-    return outcome
-
-
-def _propose(row: Row, sync_id: str, content: str, title: str, job: Job) -> str:
+def _propose(row: Row, sync_id: str, job: Job) -> str:
     """Write a newer text as a candidate, once, where a person said what it would replace."""
-    key = f"{sync_id} {sha256_hex(title, content)[:16]}"
-    if not content or ledger.is_claimed(job.store, SOURCE, key):
+    content, title = _plain(row.get("content")), _plain(row.get("title"))
+    key = sha256_hex(sync_id, title, content)[:32]
+    if not content or _find_memory(key, job) or memory_queries.is_dead(job.store, key):
         return "known"
-    return _insert(row | {"topic_key": None, "deleted_at": None}, key, content, title, job)
+    proposed = row | {"topic_key": None, "deleted_at": None}
+    return _apply(proposed, key, None, job, is_copy=True)
 
 
-def _act(job: Job) -> Act:
-    return Act(store=job.store, now=job.now, actor=Trust.IMPORT)
+def _keep(memory: Memory, row: Row, job: Job) -> None:
+    """Keep the fields of the row whose text the memory has, and the latest of those."""
+    kept = job.kept.get(memory.id, {})
+    content = _plain(row.get("content"))
+    is_last = text_of(row.get("updated_at")) >= text_of(kept.get("updated_at"))
+    if content == memory.content and (is_last):
+        kept = {name: kept[name] for name in (SENT,) if name in kept}
+        kept |= {name: row[name] for name in KEPT if _is_small(row.get(name))}
+    kept["deleted_at"] = format_time(memory.deleted_at) if memory.deleted_at else None
+    kept["revision"] = memory.revision_count
+    if job.is_shared and content in ("", memory.content):
+        kept[SENT] = GONE if memory.deleted_at else state_of(observation_of(memory, kept, ""))
+    foreign_fields.put(job.store, foreign_fields.MEMORY, memory.id, kept)
+    job.kept[memory.id] = kept
 
 
-def _keep(memory: Memory, row: Row, sync_id: str, job: Job) -> None:
-    fields = {name: row[name] for name in KEPT if row.get(name) is not None}
-    if memory.title is None:
-        fields.pop("title", None)
-    fields |= {"sync_id": sync_id, "revision": memory.revision_count}
-    foreign_fields.put(job.store, foreign_fields.MEMORY, memory.id, fields)
-    job.kept[memory.id] = fields
+def _is_small(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= record_json.MAX_CHARS and not redact(value).found
+    return type(value) in (int, float, bool)
 
 
 def _add_session(row: Row, job: Job) -> bool:
-    """Add a session that is not here, and was not deleted here."""
-    id = text_of(row.get("id"))
-    started = _moment(row, "started_at") or job.now
-    if not id or not session_queries.may_import(job.store, id):
+    """Add a session that is not here, and was not deleted here; one of Engram may end later."""
+    id = text_of(row.get("id"))[: record_json.MAX_CHARS]
+    summary = redact(text_of(row.get("summary"))[: record_json.MAX_TEXT]).text or None
+    ended = _moment(row, "ended_at")
+    if not id or redact(id).found:
         return False
-    session_queries.add(job.store, id, text_of(row.get("directory")), None, "import", started)
-    if ended := _moment(row, "ended_at"):
-        session_queries.end(job.store, id, "import", ended)
-    if summary := text_of(row.get("summary")):
-        session_queries.set_summary(job.store, id, summary)
-    kept = {name: row[name] for name in ("project", "directory") if row.get(name)}
-    foreign_fields.put(job.store, foreign_fields.SESSION, id, kept)
+    if session_queries.may_import(job.store, id):
+        started = _moment(row, "started_at") or job.now
+        directory = text_of(row.get("directory"))[: record_json.MAX_CHARS]
+        session_queries.add(job.store, id, directory, None, "import", started)
+        kept = {name: row[name] for name in ("project", "directory") if _is_small(row.get(name))}
+        foreign_fields.put(job.store, foreign_fields.SESSION, id, kept)
+    else:
+        (known,) = session_queries.list_sessions(job.store, 1, id) or [{}]
+        ours = known.get("ended_at", ""), known.get("summary", "")
+        theirs = stamp(ended) if ended else "", summary or ""
+        if known.get("source") != "import" or theirs <= ours:
+            return False
+    session_queries.set_end(job.store, id, ended, summary)
+    if job.is_shared:
+        foreign_fields.mark(job.store, foreign_fields.SESSION, id, SENT, state_of(row))
+    return True
+
+
+def _add_relation(row: Row, job: Job) -> bool:
+    """Add a relation; one that takes a memory away waits for a person."""
+    values = {name: row.get(name) for name in relations.SHARED if _is_small(row.get(name))}
+    if values.get("relation") not in verdicts.VERBS:
+        return False
+    values |= {"marked_by_kind": Trust.IMPORT, "marked_by_actor": SOURCE}
+    if values["relation"] not in ANNOTATIONS:
+        values["judgment_status"] = "pending"
+    for name in ("created_at", "updated_at"):
+        values[name] = stamp(_moment(row, name, "updated_at", "created_at") or job.now)
+    values |= {"confidence": values.get("confidence", 1.0), "reason": values.get("reason", "")}
+    change = Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event)
+    target = TARGET if job.is_shared else None
+    return replication.receive(job.store, "relation", values, change, job.admit, target)
+
+
+def _remove(entity: str, key: str, job: Job) -> bool:
+    """Delete a prompt, or a session of Engram that no live memory comes from."""
+    if entity == "prompt":
+        is_there = key in session_queries.find_prompts(job.store, key)
+        if is_there:
+            session_queries.delete_prompt(job.store, key, job.now)
+        return is_there
+    (found,) = session_queries.list_sessions(job.store, 1, key) or [{}]
+    if found.get("source") != "import" or found["memories"]:
+        return False
+    session_queries.delete(job.store, key, job.now)
     return True
 
 

@@ -29,3 +29,13 @@ def put(store: Store, kind: str, key: str, fields: dict[str, Any]) -> None:
         f"update {table} set foreign_fields = ? where {name} = ?",
         (json.dumps(fields, ensure_ascii=False, sort_keys=True), key),
     )
+
+
+def mark(store: Store, kind: str, key: str, field: str, value: str) -> None:
+    """Set one field, beside those that are there."""
+    table, _, name = kind.partition(".")
+    store.db.execute(
+        f"update {table} set foreign_fields ="
+        f" json_set(ifnull(foreign_fields, '{{}}'), '$.{field}', ?) where {name} = ?",
+        (value, key),
+    )

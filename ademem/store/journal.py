@@ -180,6 +180,13 @@ def note_chunk(store: Store, target: str, id: str, replica: str | None, now: dat
     )
 
 
+def last_written(store: Store, target: str) -> str:
+    """Return the stamp of the last chunk that this database wrote; empty before the first."""
+    query = "select max(created_at) from sync_chunks where target = ? and replica is not null"
+    (found,) = store.db.execute(query, (target,)).fetchone()
+    return str(found or "")
+
+
 def cover_chunks(store: Store, target: str, replica: str) -> None:
     """Record that a chunk with every record is written, which replaces those before it."""
     values = {"target": target, "replica": replica}

@@ -199,6 +199,8 @@ def _row_of(record: Record, before: Memory | None, store: Store, now: datetime) 
     status = Status(values.get("status", shown["status"]))
     if (record.life, status, pinned) != (shown[registers.LIFE], shown["status"], memory.pinned):
         fields |= transitions.as_recorded(memory, record.life, status, last, pinned=pinned)
+    if record.life == registers.DELETED:
+        fields["deleted_at"] = parse(registers.time_of(record.registers[registers.LIFE][0]))
     return replace(
         memory,
         **fields,
@@ -340,7 +342,8 @@ def _reveal(store: Store, key: str, change: Change) -> None:
         return
     eldest = min(hidden, key=_age)
     if not _live(store, "dedupe_key = ?", key, eldest):
-        _show(store, eldest, replace(eldest, **transitions.hidden_behind(None)), change)
+        shown = replace(eldest, **transitions.hidden_behind(None))
+        _show(store, eldest, _make_room(store, shown, change), change)
 
 
 def _show_candidates(

@@ -72,6 +72,20 @@ def set_summary(store: Store, id: str, summary: str) -> None:
     store.db.execute("update sessions set summary = ? where id = ?", (redact(summary).text, id))
 
 
+def set_end(store: Store, id: str, ended: datetime | None, summary: str | None) -> None:
+    """Set the end and the summary that an import has of a session."""
+    store.db.execute(
+        "update sessions set ended_at = ?, summary = ?, end_reason = 'import' where id = ?",
+        (ended and stamp(ended), summary, id),
+    )
+
+
+def list_deleted(store: Store, since: str) -> list[str]:
+    """Return the ids of sessions that were deleted since a stamp."""
+    query = "select sync_id from tombstones where entity = 'session' and deleted_at > ? order by 1"
+    return [row[0] for row in store.db.execute(query, (since,))]
+
+
 def delete(store: Store, id: str, now: datetime) -> None:
     """Delete a session and its prompts, so that no import brings them back."""
     with store.transaction() as db:

@@ -174,7 +174,7 @@ def exchange(
         sent = Sent()
         try:
             sent = _write(store, project, folder, now, name)
-            _remove_stale(folder, now)
+            remove_stale(folder, now)
         except OSError as error:
             problems.append(f"nothing could be written there: {error.strerror or error}")
     return Exchanged(
@@ -354,9 +354,9 @@ def _size(folder: Folder, id: str) -> int:
     return there.st_size if there else -1
 
 
-def _remove_stale(folder: Folder, now: datetime) -> None:
+def remove_stale(folder: Folder, now: datetime) -> None:
     """Delete temporary files that killed processes left, on whichever machine."""
-    for inside in (folder.inside("manifests"), folder.inside("chunks")):
+    for inside in filter(None, (folder.base, folder.inside("manifests"), folder.inside("chunks"))):
         for name, there in confined.entries(folder.root, inside):
             if name.endswith(".tmp") and there.st_mtime < now.timestamp() - STALE_S:
                 confined.remove(folder.root, os.path.join(inside, name))

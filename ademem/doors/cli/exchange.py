@@ -1,4 +1,4 @@
-"""The command that exchanges memories through folders."""
+"""The command that exchanges memories through folders, and with Engram."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ademem import api
-from ademem.api.exchanging import Preview, SyncStatus
+from ademem.api.exchanging import EngramStatus, Preview, SyncStatus
 from ademem.core.errors import NO, AdememError, NotFound, UsageError
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
@@ -15,6 +15,7 @@ from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Project, open_project
 from ademem.store.runtime import Runtime
+from ademem.sync.engram_chunks import Received, Sent
 from ademem.sync.folder import Exchanged
 
 PREVIEW_CHARS = 60
@@ -32,9 +33,18 @@ def sync(
     leave: Annotated[
         bool, typer.Option("--leave", help="End the exchange with the folder.")
     ] = False,
+    engram: Annotated[
+        bool, typer.Option("--engram", help="Write a chunk for Engram into `.engram/` instead.")
+    ] = False,
+    import_: Annotated[
+        bool, typer.Option("--import", help="Read the chunks in `.engram/` that are new here.")
+    ] = False,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Also a folder of another project name, or an emptied one."),
+        typer.Option(
+            "--force",
+            help="Also a folder of another project name, or an emptied one; all, for Engram.",
+        ),
     ] = False,
     dry_run: DryRun = False,
     project: Project = None,
@@ -43,6 +53,18 @@ def sync(
     """Exchange memories through a shared folder. Exit code 1 if a part of it fails."""
     if sum((status, leave, dry_run)) > 1:
         raise UsageError("only one of --status, --leave and --dry-run can be given")
+    if engram != (engram or import_) or (engram and folder) or (import_ and (status or leave)):
+        raise UsageError("--import is of --engram, which has no folder", "one of them at a time")
+    if engram:
+        with open_project(project) as memories:
+            if leave:
+                return _leave_engram(memories, as_json)
+            if status:
+                return _show_engram_status(api.get_engram_status(memories), as_json)
+            if import_:
+                return _show_received(api.receive_from_engram(memories, dry_run=dry_run), as_json)
+            sent = api.send_to_engram(memories, force=force, dry_run=dry_run)
+        return _show_sent(sent, dry_run, as_json)
     with open_project(project) as memories:
         if status:
             found = api.get_exchange_status(memories)
@@ -88,12 +110,13 @@ def _lines(done: Exchanged) -> list[str]:
     lines.append(f"{done.path}: {received}, {counted(done.sent, 'record')} sent")
     if done.event:
         lines.append(f"`ademem undo {done.event}` takes back what changed here")
-    if done.held_back:
-        lines.append(
-            f"not sent, as they have a secret: {', '.join(done.held_back[:5])}"
-            " (`ademem scrub` redacts them)"
-        )
-    return lines
+    return lines + _held_back_lines(done.held_back)
+
+
+def _held_back_lines(ids: tuple[str, ...]) -> list[str]:
+    names = ", ".join(ids[:5])
+    hint = "(`ademem scrub` redacts them)"
+    return [f"not sent, as they have a secret: {names} {hint}"] if ids else []
 
 
 def _plan_lines(plan: Preview) -> list[str]:
@@ -132,6 +155,58 @@ def _status_lines(found: SyncStatus) -> list[str]:
         lines.append(f"{waiting} of others waiting since {found.oldest[:10]}")
     lines += [f"given up: {each}" for each in found.dead]
     return lines
+
+
+def _show_sent(sent: Sent, dry_run: bool, as_json: bool) -> None:
+    counts = f"{counted(sent.observations, 'memory')}, {counted(sent.mutations, 'change')}"
+    what = ", ".join(f".engram/chunks/{id}.jsonl.gz" for id in sent.chunks)
+    lines = [f"{'would send' if dry_run else f'wrote {what}:'} {counts}"]
+    if not (sent.observations or sent.mutations or sent.sessions):
+        lines = ["Engram's chunks have everything"]
+    lines += _held_back_lines(sent.held_back)
+    _report_problems(as_dict(sent) | {"dry_run": dry_run}, lines, sent.problems, as_json)
+
+
+def _show_received(received: Received, as_json: bool) -> None:
+    names = ("inserted", "updated", "deleted", "sessions", "prompts", "relations")
+    counts = {name: sum(getattr(one, name) for one in received.reports) for name in names}
+    figures = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    lines = [f"{counted(len(received.read), 'chunk')} read: {figures or 'nothing new'}"]
+    values = {"read": received.read, **counts, "problems": received.problems}
+    _report_problems(values, lines, received.problems, as_json)
+
+
+def _report_problems(
+    values: dict[str, object], lines: list[str], problems: tuple[str, ...], as_json: bool
+) -> None:
+    show.report(values, lines, as_json=as_json)
+    if not as_json:
+        for problem in problems:
+            show.say(problem, err=True)
+    raise typer.Exit(NO if problems else 0)
+
+
+def _show_engram_status(found: EngramStatus, as_json: bool) -> None:
+    waiting = found.waiting
+    lines = [
+        f".engram: {counted(found.chunks, 'chunk')}, {len(found.unread)} to import;"
+        f" {counted(waiting.observations, 'memory')} and {counted(waiting.mutations, 'change')}"
+        " to send"
+    ]
+    if not found.is_enrolled:
+        lines.append("`ademem sync --engram` writes a chunk, `--import` reads those that are there")
+    if found.is_conflicted:
+        lines.append(
+            "the manifest has a conflict of git; the next import or export joins its sides"
+        )
+    show.report(as_dict(found) | {"waiting": as_dict(waiting)}, lines, as_json=as_json)
+
+
+def _leave_engram(memories: Runtime, as_json: bool) -> None:
+    if not api.leave_engram(memories):
+        raise NotFound("nothing was written for Engram", "`ademem sync --engram` does")
+    line = "left Engram; its chunks stay, and so do the memories that came from it"
+    show.report({"left": "engram"}, [line], as_json=as_json)
 
 
 def _leave(memories: Runtime, folder: str | None, as_json: bool) -> None:

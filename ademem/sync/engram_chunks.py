@@ -1,0 +1,499 @@
+"""The exchange with Engram through `.engram/`, which git carries like the files of a project.
+
+A chunk is one JSON object in gzip, named by the first digits of the SHA-256 of its bytes and never
+changed; a manifest lists the chunks of all who write. What is new stands in it as rows, what was
+changed or deleted since as mutations, in the order in which they can be applied.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from ademem.core import confined, record_json, registers
+from ademem.core.clock import UTC, parse
+from ademem.core.confined import Refused
+from ademem.core.errors import AdememError
+from ademem.core.redaction import redact
+from ademem.core.shared_files import locked
+from ademem.core.text import unique
+from ademem.core.value import Value, replace
+from ademem.files import engram
+from ademem.files.engram import GONE, SENT, SOURCE, TARGET, state_of
+from ademem.files.readers.items import text_of
+from ademem.store import (
+    database,
+    foreign_fields,
+    journal,
+    memory_queries,
+    replication,
+    session_queries,
+    stamps,
+)
+from ademem.sync import folder
+from ademem.sync.chunks import BYTES, MIB, MOST_BYTES, SUFFIX, BadChunk, decompress
+from ademem.sync.folder import Folder
+
+if TYPE_CHECKING:
+    from ademem.core.memory import Memory
+    from ademem.core.project import Project
+    from ademem.files.engram import Document, Job, Report, Row
+    from ademem.store import Store
+
+FOLDER = ".engram"
+MANIFEST = os.path.join(FOLDER, "manifest.json")
+VERSION = 1
+ID_CHARS = 8
+ROWS = ("sessions", "observations", "prompts")
+MOST_CHUNKS = 100_000
+_SIDES = {"<<<<<<<": (True, False), "|||||||": (False, False), "=======": (False, True)}
+"""Lines of a conflict by their beginning, and which sides have those after them."""
+_KINDS = {"sessions": "session", "observations": "observation", "prompts": "prompt"}
+
+
+class BadManifest(AdememError):
+    """The manifest is not changed, as chunks of others would be lost from it."""
+
+    hint = f"take {MANIFEST} out of git's history, or ask who wrote it last"
+
+
+class Manifest(Value):
+    chunks: dict[str, Row] = {}
+    """The entries by the ids of their chunks, in the order of the file."""
+    is_conflicted: bool = False
+    """The file has the sides of a merge, which the entries are the union of."""
+
+
+class Sent(Value):
+    """The effects of an export; of a dry run those that it would have."""
+
+    chunks: tuple[str, ...] = ()
+    sessions: int = 0
+    observations: int = 0
+    mutations: int = 0
+    held_back: tuple[str, ...] = ()
+    """Ids of memories with a secret, which were not sent."""
+    problems: tuple[str, ...] = ()
+
+
+class Received(Value):
+    """The effects of an import."""
+
+    read: tuple[str, ...]
+    reports: tuple[Report, ...]
+    event: str
+    problems: tuple[str, ...]
+
+
+class Outgoing(Value):
+    """Rows for the next chunks, and the states that their memories and sessions have there then."""
+
+    sessions: tuple[Row, ...]
+    observations: tuple[Row, ...]
+    mutations: tuple[Row, ...]
+    states: tuple[tuple[str, str, str], ...]
+    """Table of foreign fields, name of the row, and state."""
+    held_back: tuple[str, ...]
+
+
+# The folder
+
+
+def read_manifest(project: Project) -> Manifest:
+    """Read the list of chunks, of both sides of a conflict; raises BadManifest or Refused."""
+    data = confined.read_bytes(project.root, MANIFEST, 16 * MIB)
+    if data is None:
+        return Manifest()
+    text = data.decode("utf-8", "replace")
+    is_conflicted = any(line.startswith("<<<<<<<") for line in text.splitlines())
+    sides = (_side(text, 0), _side(text, 1)) if is_conflicted else (text,)
+    entries: dict[str, Row] = {}
+    for side in sides:
+        try:
+            found = json.loads(side)
+        except (ValueError, RecursionError) as error:
+            raise BadManifest(f"{MANIFEST} cannot be read: {error}") from error
+        if not isinstance(found, dict) or found.get("version") != VERSION:
+            raise BadManifest(f"{MANIFEST} is not of version {VERSION}, which is read")
+        for entry in _rows(found, "chunks")[:MOST_CHUNKS]:
+            if _is_id(entry.get("id")):
+                entries.setdefault(entry["id"], entry)
+    return Manifest(chunks=entries, is_conflicted=is_conflicted)
+
+
+def _side(text: str, side: int) -> str:
+    """Return ours (0) or theirs (1) of a file with conflict markers."""
+    kept, wanted = [], True
+    for line in text.splitlines(keepends=True):
+        if line[:7] in _SIDES:
+            wanted = _SIDES[line[:7]][side]
+        elif line.startswith(">>>>>>>"):
+            wanted = True
+        elif wanted:
+            kept.append(line)
+    return "".join(kept)
+
+
+def _write_manifest(project: Project, entries: Iterable[Row]) -> None:
+    ordered = sorted(entries, key=lambda one: (text_of(one.get("created_at")), one["id"]))
+    text = json.dumps({"version": VERSION, "chunks": ordered}, ensure_ascii=False, indent=2)
+    confined.write_text(project.root, MANIFEST, text + "\n")
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and len(value) == ID_CHARS and not value.strip("0123456789abcdef")
+
+
+def _path(id: str) -> str:
+    return os.path.join(FOLDER, "chunks", id + SUFFIX)
+
+
+def _read_chunk(project: Project, id: str) -> bytes:
+    data = confined.read_bytes(project.root, _path(id), MOST_BYTES)
+    if data is None:
+        raise BadChunk("it is listed, and not there")
+    content = decompress(data)
+    if hashlib.sha256(content).hexdigest()[:ID_CHARS] != id:
+        raise BadChunk("its content is not what its name says")
+    return content
+
+
+def _is_intact(project: Project, id: str) -> bool:
+    try:
+        _read_chunk(project, id)
+    except (BadChunk, OSError):
+        return False
+    return True
+
+
+def unread(store: Store, manifest: Manifest) -> list[str]:
+    """Return the ids of chunks that were not read or written here."""
+    known = journal.chunks(store, TARGET)
+    return [id for id in manifest.chunks if id not in known]
+
+
+# Import
+
+
+def receive(project: Project, job: Job) -> Received:
+    """Apply the chunks that were not read yet, each whole or not at all."""
+    read, reports, problems = [], [], []
+    with locked(os.path.join(project.home, "run", "sync.lock"), root=project.home_root):
+        manifest = read_manifest(project)
+        if manifest.is_conflicted and not job.dry_run:
+            _write_manifest(project, manifest.chunks.values())
+        for id in unread(job.store, manifest):
+            try:
+                document = _document(_read_chunk(project, id), manifest.chunks[id])
+            except (BadChunk, OSError) as error:
+                reason = error.reason if isinstance(error, Refused) else str(error)
+                problems.append(f"chunk {id}: {reason}")
+                continue
+            try:
+                with job.store.transaction():
+                    reports.append(engram.import_document(document, replace(job, dry_run=False)))
+                    if job.dry_run:
+                        raise database.DryRun
+                    journal.note_chunk(job.store, TARGET, id, None, job.now)
+            except database.DryRun:
+                pass
+            problems += [f"chunk {id}: {one.where}: {one.why}" for one in reports[-1].skipped]
+            read.append(id)
+    return Received(
+        read=tuple(read), reports=tuple(reports), event=job.event, problems=tuple(problems)
+    )
+
+
+def _document(content: bytes, entry: Row) -> Document:
+    """Return rows and mutations as rows; a mutation counts for the row of its name.
+
+    Raises BadChunk for what is no object.
+    """
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BadChunk("it is no JSON") from error
+    if not isinstance(found, dict):
+        raise BadChunk("it is no object")
+    document: dict[str, list[Any]] = {name: [] for name in (*ROWS, "relations", "removed")}
+    named = set()
+    for mutation in _rows(found, "mutations"):
+        entity, key = text_of(mutation.get("entity")), text_of(mutation.get("entity_key"))
+        named.add((entity, key))
+        is_delete = mutation.get("op") == "delete"
+        at = text_of(mutation.get("occurred_at")) or text_of(entry.get("created_at"))
+        row: Row = _payload(mutation)
+        if entity == "observation":
+            is_delete = is_delete or row.get("deleted") is True
+            row = {"sync_id": key, "updated_at": at} | row
+            if is_delete:
+                row["deleted_at"] = text_of(row.get("deleted_at")) or at
+            document["observations"].append(row)
+        elif is_delete and entity in ("session", "prompt"):
+            document["removed"].append((entity, key))
+        elif entity == "session":
+            document["sessions"].append({"id": key, "started_at": at} | row)
+        elif entity == "prompt":
+            document["prompts"].append({"sync_id": key, "created_at": at} | row)
+        elif entity == "relation" and not is_delete:
+            document["relations"].append({"sync_id": key, "updated_at": at} | row)
+    for name in ROWS:
+        key = "id" if name == "sessions" else "sync_id"
+        document[name] += [
+            row for row in _rows(found, name) if (_KINDS[name], text_of(row.get(key))) not in named
+        ]
+    return document
+
+
+def _rows(found: Row, name: str) -> list[Row]:
+    rows = found.get(name)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _payload(mutation: Row) -> Row:
+    """Return the object of a mutation, which is in JSON, sometimes twice."""
+    payload = mutation.get("payload")
+    for _ in range(2):
+        if isinstance(payload, str):
+            try:
+                payload = json.loads(payload)
+            except (ValueError, RecursionError):
+                break
+    found = payload if isinstance(payload, dict) else {}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+# Export
+
+
+def send(
+    store: Store,
+    project: Project,
+    now: datetime,
+    *,
+    author: str,
+    anew: bool = False,
+    dry_run: bool = False,
+) -> Sent:
+    """Write what Engram's chunks lack; *anew* writes all, as do chunks of ours that are damaged."""
+    with locked(os.path.join(project.home, "run", "sync.lock"), root=project.home_root):
+        manifest = read_manifest(project)
+        own = [id for id, chunk in journal.chunks(store, TARGET).items() if chunk.replica]
+        bad = [id for id in own if id in manifest.chunks and not _is_intact(project, id)]
+        anew = anew or bool(bad)
+        if not dry_run:
+            journal.enrol(store, TARGET)
+            if anew:
+                journal.advance(store, TARGET, journal.ALL)
+        last = journal.last(store.db)
+        found = outgoing(store, project.name, anew=anew)
+        sent = Sent(
+            sessions=len(found.sessions),
+            observations=len(found.observations),
+            mutations=len(found.mutations),
+            held_back=found.held_back,
+            problems=tuple(f"chunk {id} was damaged; all is written anew" for id in bad),
+        )
+        if dry_run:
+            return sent
+        entries = {id: entry for id, entry in manifest.chunks.items() if id not in bad}
+        made = []
+        for content, counts in _pack(found):
+            id = _write_chunk(project, content)
+            made.append(id)
+            entries.setdefault(
+                id, {"id": id, "created_by": author, "created_at": _now(now)} | counts
+            )
+        if made or manifest.is_conflicted:
+            _write_manifest(project, entries.values())
+        with store.transaction():
+            replica = stamps.replica(store)
+            for id in made:
+                journal.note_chunk(store, TARGET, id, replica, now)
+            for kind, key, state in found.states:
+                foreign_fields.mark(store, kind, key, SENT, state)
+            journal.advance(store, TARGET, last)
+        folder.remove_stale(Folder(root=project.root, base=FOLDER), now)
+    return replace(sent, chunks=tuple(made))
+
+
+def _write_chunk(project: Project, content: bytes) -> str:
+    while True:
+        id = hashlib.sha256(content).hexdigest()[:ID_CHARS]
+        try:
+            if _read_chunk(project, id) == content:
+                return id
+        except (BadChunk, OSError):
+            confined.write_bytes(project.root, _path(id), gzip.compress(content, mtime=0))
+            return id
+        content += b"\n"  # another chunk has this name
+
+
+def _now(now: datetime) -> str:
+    return now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _pack(found: Outgoing) -> Iterator[tuple[bytes, Row]]:
+    """Yield chunks and their counts; a session stands in each one whose rows need it."""
+    sessions = {row["id"]: row for row in found.sessions}
+    observations: list[Row] = []
+    size = 0
+    for row in found.observations:
+        observations.append(row)
+        size += len(row["content"]) + len(row["title"])
+        if size > BYTES:
+            yield _chunk(sessions, observations, ())
+            observations, size = [], 0
+    if observations or found.mutations or (sessions and not found.observations):
+        yield _chunk(sessions, observations, found.mutations)
+
+
+def _chunk(
+    sessions: dict[str, Row], observations: list[Row], mutations: tuple[Row, ...]
+) -> tuple[bytes, Row]:
+    named = {row["session_id"] for row in observations}
+    wanted = [row for id, row in sessions.items() if id in named or mutations or not observations]
+    content: Row = {"sessions": wanted, "observations": observations, "prompts": []}
+    if mutations:
+        content["mutations"] = list(mutations)
+    counts = {"sessions": len(wanted), "memories": len(observations), "prompts": 0}
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace"), counts
+
+
+def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
+    """Return what the chunks do not have: the journal's rows since the last one, and deletions.
+
+    *anew* returns all, as if nothing had been sent.
+    """
+    entries = list(replication.outgoing(store, TARGET))
+    ids = [one["registers"]["id"] for one in entries if one["entity"] == "memory"]
+    removed = [
+        one["registers"] for one in entries if one["registers"].get("life") == registers.REMOVED
+    ]
+    kept = foreign_fields.get_all(store, foreign_fields.MEMORY)
+    marked = [id for id, fields in kept.items() if fields.get(SENT)]
+    known = (
+        memory_queries.everything(store) if anew else memory_queries.by_ids(store, [*ids, *marked])
+    )
+    rows: list[Row] = []
+    edits: list[Row] = []
+    deletes: list[Row] = []
+    states: list[tuple[str, str, str]] = []
+    held_back: list[str] = []
+    for memory in known:
+        fields = kept.get(memory.id, {})
+        before = fields.get(SENT, "")
+        row = engram.observation_of(memory, fields, project)
+        if not memory.shareable:
+            if before and (anew or before != GONE) and not _is_hidden(store, memory):
+                at = engram.format_time(memory.deleted_at or memory.updated_at + SECOND)
+                deletes.append(_deletion(row["sync_id"], at, project))
+                states.append((foreign_fields.MEMORY, memory.id, GONE))
+        elif before == state_of(row) and not anew:
+            continue
+        elif any(redact(text).found for text in row.values() if isinstance(text, str)):
+            held_back.append(memory.id)
+        else:
+            states.append((foreign_fields.MEMORY, memory.id, state_of(row)))
+            (edits if before and not anew else rows).append(row)
+    for record in removed:
+        at = engram.format_time(parse(record["updated_at"]))
+        deletes.append(_deletion(record["sync_id"] or record["id"], at, project))
+    sessions, session_edits = _sessions(store, project, (*rows, *edits), states)
+    relations = [
+        one["registers"]
+        for one in entries
+        if one["entity"] == "relation" and one["registers"]["marked_by_actor"] != SOURCE
+    ]
+    mutations = [
+        *(
+            _mutation(
+                "session", row["id"], row, str(row.get("ended_at", row["started_at"])), project
+            )
+            for row in session_edits
+        ),
+        *(
+            _mutation("observation", row["sync_id"], row, row["updated_at"], project)
+            for row in edits
+        ),
+        *(_relation(values, project) for values in relations),
+        *sorted(deletes, key=lambda one: str(one["entity_key"])),
+        *_session_deletions(store, project),
+    ]
+    numbered = ({"seq": seq} | one for seq, one in enumerate(mutations, 1))
+    return Outgoing(
+        sessions=tuple(sessions),
+        observations=tuple(rows),
+        mutations=tuple(numbered),
+        states=tuple(states),
+        held_back=unique(held_back),
+    )
+
+
+SECOND = timedelta(seconds=1)
+
+
+def _is_hidden(store: Store, memory: Memory) -> bool:
+    """Return True for a duplicate, which lives on behind the elder memory of its text."""
+    record = replication.read(store, memory.id)
+    return record is not None and record.life == registers.LIVE
+
+
+def _sessions(
+    store: Store, project: str, of: tuple[Row, ...], states: list[tuple[str, str, str]]
+) -> tuple[list[Row], list[Row]]:
+    """Return the sessions that rows need, and those that ended or were summed up since."""
+    kept = foreign_fields.get_all(store, foreign_fields.SESSION)
+    marked = {id: fields[SENT] for id, fields in kept.items() if fields.get(SENT)}
+    needed = {row["session_id"] for row in of}
+    new, edits = [], []
+    for row in engram.sessions_of(store, needed, project, of):
+        before, state = marked.get(row["id"]), state_of(row)
+        if row["id"] in needed:
+            new.append(row)
+        elif before and before != state:
+            edits.append(row)
+        if before != state:
+            states.append((foreign_fields.SESSION, row["id"], state))
+    return new, edits
+
+
+def _session_deletions(store: Store, project: str) -> list[Row]:
+    since = journal.last_written(store, TARGET)
+    ids = session_queries.list_deleted(store, since) if since else []
+    return [_mutation("session", id, {"id": id}, since[:19], project, op="delete") for id in ids]
+
+
+def _deletion(sync_id: str, at: str, project: str) -> Row:
+    payload = {"sync_id": sync_id, "deleted": True, "deleted_at": at, "hard_delete": False}
+    return _mutation("observation", sync_id, payload, at, project, op="delete")
+
+
+def _relation(values: Row, project: str) -> Row:
+    times = {name: engram.format_time(parse(values[name])) for name in ("created_at", "updated_at")}
+    row = values | times | {"project": project}
+    return _mutation("relation", values["sync_id"], row, row["updated_at"], project)
+
+
+def _mutation(
+    entity: str, key: str, payload: Row, at: str, project: str, *, op: str = "upsert"
+) -> Row:
+    given = {name: value for name, value in payload.items() if value is not None and name != "seq"}
+    if entity == "observation":
+        given.pop("id", None)
+    return {
+        "target_key": "local",
+        "entity": entity,
+        "entity_key": key,
+        "op": op,
+        "payload": record_json.compact(dict(sorted(given.items()))),
+        "source": "local",
+        "project": project,
+        "occurred_at": at,
+    }
