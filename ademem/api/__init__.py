@@ -77,7 +77,7 @@ FUNCTIONS = {
     """,
     "upkeep": "work is_worker_running sweep consolidate scrub sync_commits download_model",
     "reports": """
-        get_status get_knowledge get_cost get_impressions get_digest get_guard_state
+        get_status get_knowledge get_cost get_ledger get_impressions get_digest get_guard_state
         list_refusals list_decisions find_overfull judge_command
         get_health get_last_run get_sync_status list_latest_sessions
     """,

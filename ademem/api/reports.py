@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ademem import worker
+from ademem.api import sessions
 from ademem.core import confined
 from ademem.core.client import mission_of
 from ademem.core.clock import stamp
-from ademem.core.memory import Scope, Status
+from ademem.core.memory import Memory, Scope, Status
 from ademem.core.project import Project, import_waits
 from ademem.core.repository import branch, commit
 from ademem.core.text import preview, with_title
+from ademem.core.value import Value
 from ademem.guard.mutation import Judgement
 from ademem.store import (
     ai_calls,
@@ -23,9 +25,11 @@ from ademem.store import (
     commits,
     embeddings,
     filters,
+    injections,
     jobs,
     logs,
     maintenance,
+    memory_queries,
     missions,
     relations,
     schema_version,
@@ -151,6 +155,46 @@ def get_cost(runtime: Runtime, days: int = 30) -> dict[str, Any]:
         "ai": calls,
         "hooks": output,
     }
+
+
+class Ledger(Value):
+    """The cost of the texts that hooks put before models."""
+
+    days: int
+    session: str
+    """The one session that was asked for; empty for all."""
+    by_event: tuple[injections.Spent, ...]
+    by_session: tuple[injections.Spent, ...]
+    by_memory: tuple[injections.Spent, ...]
+    """Those that cost most."""
+    unused: tuple[injections.Spent, ...]
+    """Those that cost most of which nothing was used."""
+    memories: dict[str, Memory]
+    """By id, as they are now; without those that were deleted for good."""
+
+
+def get_ledger(runtime: Runtime, days: int = 30, session: str = "", limit: int = 20) -> Ledger:
+    """Return what texts for models cost, in all sessions of some days or in one session.
+
+    Raises NoSuchSession for one that was sent nothing and is not stored.
+    """
+    store, since = runtime.store, runtime.now - timedelta(days=days - 1)
+    if session:
+        since = datetime.fromtimestamp(0, UTC)
+        if not injections.spent_by_session(store, since, session):
+            sessions.get_session(runtime, session)
+    most = injections.spent_on_memories(store, since, session, limit=limit)
+    unused = injections.spent_on_memories(store, since, session, unused=True, limit=limit)
+    known = memory_queries.by_ids(store, {each.name for each in (*most, *unused)})
+    return Ledger(
+        days=days,
+        session=session,
+        by_event=tuple(injections.spent_by_event(store, since, session)),
+        by_session=tuple(injections.spent_by_session(store, since, session)),
+        by_memory=tuple(most),
+        unused=tuple(unused),
+        memories={memory.id: memory for memory in known},
+    )
 
 
 def lifecycle(runtime: Runtime) -> dict[str, Any]:

@@ -244,3 +244,60 @@ def latest_session(store: Store) -> str:
         " where session_id is not null group by session_id) order by at desc limit 1"
     ).fetchone()
     return str(row[0]) if row else ""
+
+
+class Spent(Value):
+    """Texts for models by what is named, and the memories in them."""
+
+    name: str
+    texts: int
+    characters: int
+    shown: int
+    """Places of memories in the texts."""
+    shown_characters: int
+    used: int
+    used_characters: int
+
+
+_WITHIN = "created_at >= :since and (:session = '' or session_id = :session)"
+_SHOWN = """
+select injection_id, count(*) as shown, sum(characters) as characters, sum(used) as used,
+  sum(used * characters) as used_characters
+from injection_memories where left_out = '' group by injection_id
+"""
+_SPENT = f"""
+select {{name}} as name, count(*) as texts, sum(text.characters) as characters,
+  ifnull(sum(shown), 0) as shown, ifnull(sum(memories.characters), 0) as shown_characters,
+  ifnull(sum(used), 0) as used, ifnull(sum(used_characters), 0) as used_characters
+from injections as text left join ({_SHOWN}) as memories on injection_id = text.id
+where {_WITHIN} group by 1 order by 3 desc, 1
+"""
+_ON_MEMORIES = f"""
+select memory_id as name, count(distinct injection_id) as texts, sum(part.characters) as characters,
+  count(*) as shown, sum(part.characters) as shown_characters,
+  sum(used) as used, sum(used * part.characters) as used_characters
+from injection_memories as part join injections on injections.id = injection_id
+where left_out = '' and {_WITHIN} group by 1
+having :unused = 0 or sum(used) = 0 order by 3 desc, 1 limit :most
+"""
+
+
+def spent_by_event(store: Store, since: datetime, session: str = "") -> list[Spent]:
+    """Return what was put before models since a time, in all sessions or in one, by event."""
+    return _spent(store, _SPENT.format(name="event"), since, session)
+
+
+def spent_by_session(store: Store, since: datetime, session: str = "") -> list[Spent]:
+    return _spent(store, _SPENT.format(name="session_id"), since, session)
+
+
+def spent_on_memories(
+    store: Store, since: datetime, session: str = "", *, unused: bool = False, limit: int = 20
+) -> list[Spent]:
+    """Return the memories of most characters; *unused* are those that no text was used of."""
+    return _spent(store, _ON_MEMORIES, since, session, unused=unused, most=limit)
+
+
+def _spent(store: Store, query: str, since: datetime, session: str, **values: int) -> list[Spent]:
+    rows = store.db.execute(query, {"since": stamp(since), "session": session, **values})
+    return [Spent(**{name: row[name] for name in Spent._fields}) for row in rows]

@@ -29,7 +29,7 @@ MODULES = {
     "model": "model serve",
     "setup": "init install uninstall config trust",
     "mcp": "mcp",
-    "reports": "status guard eval",
+    "reports": "status cost guard eval",
     "rpc": "rpc",
     "web": "web ui",
 }
@@ -71,7 +71,6 @@ FORMS = {
     "capture pr": "import --format pr",
     "config get": "config list",
     "consolidate": "sweep --merge",
-    "cost": "status cost",
     "digest": "status commits",
     "episodes": "log --episodes",
     "files diff": "files check --diff",

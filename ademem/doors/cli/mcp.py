@@ -34,7 +34,7 @@ def mcp(
     http: Http = False,
     port: Port = "",
 ) -> None:
-    """Serve memory to other programs by MCP, on standard input and output or over HTTP."""
+    """Serve memory to other programs by MCP."""
     if config:
         from ademem.api.install import mcp_clients
 

@@ -70,6 +70,30 @@ def status(
                 show.report(found, _status_lines(found), as_json=as_json)
 
 
+@app.command()
+def cost(
+    session: Annotated[
+        str, typer.Option("--session", metavar="ID", help="Texts of this session alone.")
+    ] = "",
+    days: Annotated[int, typer.Option("--days", min=1, max=3650, help="Period.")] = 30,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what memory costs, and what of it was used.
+
+    Tokens of texts for models are estimated from characters. Memories that cost much and were
+    never used are named, with the command that quiets them.
+    """
+    from ademem.doors.views import cost as views
+
+    with open_project(project, catch_up=False) as memories:
+        ledger, spent = api.get_ledger(memories, days, session), api.get_cost(memories, days)
+    if as_json:
+        return show.json(spent | {"injections": views.to_json(ledger, show.is_withheld)})
+    show.fenced(views.to_lines(ledger, show.is_withheld))
+    return None if session else _show_cost(spent, as_json)
+
+
 def _status_lines(found: dict[str, Any]) -> Iterator[str]:
     """Yield a screen of 24 lines and 80 columns; `--json` has all of it."""
     for name, text in _describe_status(found):

@@ -25,6 +25,10 @@ LEFT_OUT = {
 }
 
 
+def estimate_tokens(characters: int) -> int:
+    return -(-characters // TOKEN_CHARS)
+
+
 def missing_text(sent: Sent, is_withheld: Callable[[Memory], bool]) -> str:
     """Return the reason for which a text is not shown; empty where it is."""
     if any(part.memory and is_withheld(part.memory) for part in sent.parts if not part.left_out):
@@ -78,7 +82,7 @@ def to_lines(sent: Sent, is_withheld: Callable[[Memory], bool]) -> Iterator[str]
     """Yield a line on the text, the text, and a line for each memory."""
     size = ""
     if sent.characters is not None:
-        tokens = -(-sent.characters // TOKEN_CHARS)
+        tokens = estimate_tokens(sent.characters)
         size = f", {counted(sent.characters, 'character')}, about {counted(tokens, 'token')}"
     to = f", to the subagent {sent.agent_id}" if sent.agent_id else ""
     yield f"{sent.created_at[:19].replace('T', ' ')}  {sent.reason}{to}{size}"

@@ -1,13 +1,18 @@
-"""`ademem status cost`: what was asked, at what price, and how much hooks said."""
+"""What memory costs: calls of an AI and their price, what hooks said, and what of it was used."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
+
+import pytest
 
 from ademem import api
 from ademem.core import clock
+from ademem.doors.views import cost
 from ademem.session import answer, session_end, session_start
-from ademem.store import ai_calls
+from ademem.store import ai_calls, logs
 from ademem.store.ai_calls import Price
 
 KEYS = "days provider calls_today daily_calls usd tokens_in tokens_out characters ai hooks"
@@ -63,3 +68,90 @@ def test_a_hook_answers_though_its_answer_cannot_be_counted(ademem):
     raw = b'{"session_id": "s1", "hook_event_name": "SessionStart", "source": "startup"}'
 
     assert "Tokens expire in UTC" in answer(session_start.handle, raw, os.environ, clock.now())
+
+
+USED, UNUSED, PINNED = "Tokens expire in UTC", "Keys rotate on Mondays at noon", "Builds need pnpm"
+
+
+@pytest.fixture
+def told(ademem):
+    """Ids of three memories; two sessions were sent them, and one used the first."""
+    ids = [ademem.json("add", text)["memory"]["id"] for text in (USED, UNUSED, PINNED)]
+    ademem("pin", ids[2])
+    for session in ("s1", "s2"):
+        payload = {"session_id": session, "hook_event_name": "SessionStart", "source": "startup"}
+        answer(session_start.handle, json.dumps(payload).encode(), os.environ, clock.now())
+    with api.open_memories() as memories:
+        logs.log_use(memories.store, "s1", ids[:1], clock.now())
+    return ids
+
+
+def test_the_ledger_sums_what_sessions_were_sent(ademem, told):
+    spent = ademem.json("cost")
+    sent = [ademem.json("why", id)["texts"] for id in ("s1", "s2")]
+
+    assert list(spent) == [*KEYS.split(), "injections"]
+    ledger = spent["injections"]
+    characters = [sum(text["characters"] for text in texts) for texts in sent]
+    assert (ledger["texts"], ledger["characters"]) == (2, sum(characters))
+    assert ledger["tokens"] == math.ceil(sum(characters) / 4)
+    assert (ledger["memories"], ledger["used"]) == (6, 1)
+    assert [row["event"] for row in ledger["by_event"]] == ["session_start"]
+    assert {row["session"]: row["characters"] for row in ledger["by_session"]} == {
+        "s1": characters[0],
+        "s2": characters[1],
+    }
+    assert {row["id"]: (row["shown"], row["used"]) for row in ledger["by_memory"]} == {
+        told[0]: (2, 1),
+        told[1]: (2, 0),
+        told[2]: (2, 0),
+    }
+    parts = [part for texts in sent for part in texts[0]["memories"]]
+    assert ledger["memory_tokens"] == math.ceil(sum(part["characters"] for part in parts) / 4)
+    used = sum(part["characters"] for part in parts if part["used"])
+    assert ledger["used_tokens"] == math.ceil(used / 4) > 0
+
+
+def test_the_ledger_of_one_session_has_its_texts_alone(ademem, told):
+    ledger = ademem.json("cost", "--session", "s1")["injections"]
+
+    assert (ledger["session"], ledger["texts"], ledger["memories"]) == ("s1", 1, 3)
+    assert [row["session"] for row in ledger["by_session"]] == ["s1"]
+    assert "no session has the id 'nope'" in ademem("cost", "--session", "nope")
+
+
+def test_unused_memories_are_named_with_what_quiets_them(ademem, told):
+    unused = {row["id"]: row["quiet"] for row in ademem.json("cost")["injections"]["unused"]}
+    shown = ademem("cost")
+
+    assert unused == {
+        told[1]: f"ademem archive {told[1]}",
+        told[2]: f"ademem pin --off {told[2]}",
+    }
+    assert "estimated: a token for each 4 characters, rounded up" in shown
+    assert f"ademem archive {told[1]}" in shown
+
+    for command in unused.values():
+        ademem(*command.split()[1:])
+    assert [ademem.json("get", id)["status"] for id in told[1:]] == ["archived", "promoted"]
+    assert ademem.json("get", told[2])["pinned"] is False
+    left = {row["id"]: row["quiet"] for row in ademem.json("cost")["injections"]["unused"]}
+    assert left == {told[1]: None, told[2]: f"ademem archive {told[2]}"}
+
+
+def test_a_memory_that_was_deleted_for_good_keeps_its_cost_without_its_text(ademem, told):
+    ademem("delete", told[1], "--hard")
+    unused = {row["id"]: row for row in ademem.json("cost")["injections"]["unused"]}
+    gone = unused[told[1]]
+
+    assert (gone["deleted"], gone["text"], gone["quiet"]) == (True, None, None)
+    assert UNUSED not in ademem("cost")
+
+
+def test_a_model_does_not_read_what_waits_for_a_person(ademem, told):
+    with api.open_memories() as memories:
+        ledger = api.get_ledger(memories)
+
+    assert UNUSED in "\n".join(cost.to_lines(ledger, lambda _: False))
+    assert UNUSED not in "\n".join(cost.to_lines(ledger, lambda _: True))
+    assert all(row["text"] is None for row in cost.to_json(ledger, lambda _: True)["unused"])

@@ -31,6 +31,7 @@ DONE = {
     "config list": "config list",
     "config set": "config set search.limit 7",
     "context": "context",
+    "cost": "cost",
     "core set": "core set focus invoices",
     "core show": "core show --agents",
     "delete": "delete CANDIDATE",
