@@ -17,7 +17,7 @@ from ademem.core.project import Project, was_read, worktrees
 from ademem.core.shared_files import locked
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
-from ademem.store import admission, backups, forget_readings, inspection, salvage
+from ademem.store import admission, backups, forget_readings, inspection, personal, salvage
 from ademem.store.ade import text, word
 from ademem.store.database import (
     NewerDatabase,
@@ -58,6 +58,8 @@ def restore_backup(
 ) -> Restored:
     """Replace the database by a backup, then import what the files know beyond it.
 
+    The person's own memories, which are in no files, are those of the project `personal.place`.
+
     What is replaced is kept, and *force* accepts the backup of another project. *on_wait* is called
     where a worker has to end first. Raises NoBackup, BadBackup, DamagedBackup, NewerDatabase, or
     InUse.
@@ -82,7 +84,7 @@ def restore_backup(
     restored = Restored(
         backup=path, replaced=replaced, schema=candidate.schema, memories=candidate.memories
     )
-    if dry_run:
+    if dry_run or project == personal.place(environment):
         return restored
     runtime = open_runtime(project, environment, now)
     try:

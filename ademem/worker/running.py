@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem import store as store_
-from ademem.core import configuration, confined
+from ademem.core import configuration, confined, trust
 from ademem.core.clock import parse, stamp, timedelta
 from ademem.core.errors import suppress
 from ademem.core.json_text import loads
@@ -380,12 +380,16 @@ def uses(context: JobContext, job: Job) -> None:
 
 
 def back_up(context: JobContext, _job: Job) -> None:
-    """Write the weekly backup."""
-    from ademem.store import backups
+    """Write the weekly backup, and one of the person's own memories, which all projects share."""
+    from ademem.store import backups, personal
 
     runtime = context.runtime
     made = backups.make(runtime.project, runtime.environment, backups.Kind.WEEKLY, context.now())
     context.figures["bytes"] = made.bytes
+    own = personal.place(runtime.environment)
+    has_own = trust.has_personal(runtime.environment)
+    if has_own and backups.is_due(own, runtime.environment, "", context.now()):
+        backups.make(own, runtime.environment, backups.Kind.WEEKLY, context.now())
 
 
 def queue_backup(context: JobContext) -> None:

@@ -15,10 +15,12 @@ from ademem.core import project
 from ademem.core.errors import AdememError
 from ademem.core.memory import Draft, Scope
 from ademem.core.registers import replica_of
-from ademem.store import backups, database, stamps
+from ademem.store import backups, database, personal, stamps
+from ademem.worker import running
 from tests import builders
 from tests.api.killed_restore import texts
 from tests.builders import NOW
+from tests.command_line import ademem
 from tests.examples import FULL
 from tests.store import ade_file, foreign, older, racing
 
@@ -355,3 +357,40 @@ def test_a_killed_process_leaves_the_old_database_or_the_restored_one(root, path
     assert all(found == before and kept in ([], [before]) for found, kept in states[:at])
     assert all(state == [after, [before]] for state in states[at:])
     assert 5 < at < len(states) - 1
+
+
+def test_personal_memory_has_backups_of_its_own(root, home, tmp_path):
+    own = personal.place(os.environ)
+    write(root, "I prefer short answers", scope=Scope.AGENT)
+    by_command("backup", root)
+    of_project, of_person = (Path(listed_in(place)) for place in (project.at(str(root)), own))
+    assert texts(of_project) == [PRIVATE, SHARED]
+    assert texts(of_person) == ["I prefer short answers"]
+    assert of_person.stat().st_mode & 0o777 == 0o600
+
+    write(root, "I work in UTC", scope=Scope.AGENT)
+    by_command("restore", root, "--backup", "latest", "--personal")
+    assert texts(own.database) == ["I prefer short answers"]
+    assert texts(root / ".ade/ade.db") == [PRIVATE, SHARED]
+    (replaced,) = (each for each in backups.list_all(own, os.environ) if each.kind == "replaced")
+    assert texts(replaced.path) == ["I prefer short answers", "I work in UTC"]
+    assert "memory" not in os.listdir(own.home)
+
+
+def listed_in(place):
+    (only,) = backups.list_all(place, os.environ)
+    return only.path
+
+
+def by_command(name, root, *words):
+    return ademem(name, *words, "--project", str(root), environment=dict(os.environ), folder=root)
+
+
+def test_the_worker_backs_up_personal_memory_weekly_whichever_project_it_works_for(root):
+    own = personal.place(os.environ)
+    write(root, "I prefer short answers", scope=Scope.AGENT)
+    for days, expected in ((8, 1), (9, 1), (16, 2)):
+        now = NOW + timedelta(days=days)
+        with api.open_memories(str(root), now=lambda now=now: now) as memories:
+            running.back_up(running.JobContext(memories, lambda now=now: now, None), None)
+        assert len(backups.list_all(own, os.environ)) == expected

@@ -69,6 +69,9 @@ def restore(
             help="Replace the database by this backup: latest, a name or its beginning, a path.",
         ),
     ] = None,
+    own: Annotated[
+        bool, typer.Option("--personal", help="A backup of your own memories of all projects.")
+    ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Accept a backup of another project.")
     ] = False,
@@ -78,7 +81,11 @@ def restore(
 ) -> None:
     """Restore an archived or deleted memory, or a backup."""
     if backup is not None and id is None:
-        return _restore_backup(backup, project, force=force, dry_run=dry_run, as_json=as_json)
+        from ademem.store import personal
+
+        place = personal.place(os.environ) if own else None
+        place = place or project_.find(project, os.environ, os.getcwd())
+        return _restore_backup(backup, place, force=force, dry_run=dry_run, as_json=as_json)
     if id is None or backup is not None:
         raise UsageError("name a memory or a backup", "`ademem backup --list` shows the backups")
     with open_project(project) as memories:
@@ -87,12 +94,12 @@ def restore(
 
 
 def _restore_backup(
-    named: str, root: str | None, *, force: bool, dry_run: bool, as_json: bool
+    named: str, place: project_.Project, *, force: bool, dry_run: bool, as_json: bool
 ) -> None:
     from ademem.api import recovery
 
     done = recovery.restore_backup(
-        project_.find(root, os.environ, os.getcwd()),
+        place,
         os.environ,
         named,
         clock.now(),

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ademem import api
-from ademem.core import clock
+from ademem.core import clock, trust
 from ademem.core import project as project_
 from ademem.core.errors import NO, UsageError
 from ademem.core.text import counted, preview
@@ -60,19 +60,23 @@ def doctor(
 @app.command()
 def backup(
     listed: Annotated[bool, typer.Option("--list", help="List the backups, newest first.")] = False,
+    own: Annotated[
+        bool, typer.Option("--personal", help="Only that of your own memories of all projects.")
+    ] = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Copy the whole database into your data folder.
 
-    Private memories are in it, too. The newest three of each kind are kept: typed, weekly (by the
-    worker), before a migration, and of databases that were replaced. `restore --backup` takes one
-    back.
+    Private memories are in it, too; your own of all projects get a file beside it. The newest three
+    of each kind are kept: typed, weekly (by the worker), before a migration, and of databases that
+    were replaced. `restore --backup` takes one back.
     """
     from ademem.api import recovery
-    from ademem.store import backups
+    from ademem.store import backups, personal
 
-    found = project_.find(project, os.environ, os.getcwd())
+    place = personal.place(os.environ)
+    found = place if own else project_.find(project, os.environ, os.getcwd())
     if listed:
         return show.listing(
             "backups",
@@ -82,10 +86,12 @@ def backup(
             lines=lambda each: [_backup_line(each)],
             none=f"no backup in {backups.folder(found, os.environ)}",
         )
-    made = recovery.back_up(found, os.environ, clock.now())
-    return show.report(
-        as_dict(made), [f"wrote {made.path} ({made.bytes:,} bytes)"], as_json=as_json
-    )
+    made = [recovery.back_up(found, os.environ, clock.now())]
+    if not own and trust.has_personal(os.environ):
+        made.append(recovery.back_up(place, os.environ, clock.now()))
+    beside = {"personal": as_dict(made[1]) if len(made) > 1 else None}
+    lines = [f"wrote {each.path} ({each.bytes:,} bytes)" for each in made]
+    return show.report(as_dict(made[0]) | beside, lines, as_json=as_json)
 
 
 def _backup_line(each: Backup) -> str:
