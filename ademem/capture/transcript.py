@@ -14,7 +14,6 @@ import stat
 from ademem.core.json_text import loads
 from ademem.core.untrusted import without_recalled
 from ademem.core.value import Value
-from ademem.guard.prompts import CLIENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +24,16 @@ LINE_BYTES = 4_000_000
 """Longest line that is parsed; a picture is longer."""
 TEXT_CHARS = 20_000
 """Characters that are kept of one text: its beginning, and of a result also its end."""
+
+_CLIENT_COMMANDS = frozenset(
+    """
+    add-dir agents bashes bug clear compact config context copy cost doctor exit export fast
+    feedback help hooks ide install-github-app keybindings login logout mcp memory model
+    output-style permissions plugin privacy-settings quit release-notes rename resume rewind
+    sandbox skills stats status statusline tasks terminal-setup theme todos upgrade usage vim
+    """.split()
+)
+"""Slash commands that the client handles itself; no hook of a prompt sees them."""
 
 _MATTERS = re.compile(rb'"type"\s*:\s*"(?:user|assistant|queued_command)"')
 """Pattern of the lines that are parsed; the others may be whole API requests."""
@@ -173,7 +182,7 @@ def _prompt_events(text: str, at: str, *, queued: bool = False) -> Iterator[Even
     if command := _COMMAND.search(text):
         said = _ARGUMENTS.search(text)
         name = command["name"]
-        text = f"/{name} {said['said'] if said else ''}" if name not in CLIENT else ""
+        text = f"/{name} {said['said'] if said else ''}" if name not in _CLIENT_COMMANDS else ""
     elif _NOT_TYPED.match(text):
         return
     text = without_recalled(_REMINDER.sub("", text)).strip()

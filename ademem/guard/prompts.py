@@ -59,10 +59,9 @@ LOOK = _words("""
 """)
 """Verbs that ask for an answer."""
 LOOK_PHRASES = _phrases("""
-    give me, get me, show me, show the, show all, show us, help me decide, help me understand,
-    double check, code review, run the test, run the tests, run the linter, run tests, update
-    me, make a plan, make a list, write a summary, write a short summary, just answer, design,
-    git log, git show, git diff, git status, git blame, npm test, pytest
+    give me, get me, show me, show the, show all, help me decide, help me understand, double check,
+    code review, run the test, run the tests, run tests, update me, make a plan, make a list, write
+    a short summary, design, git log, git show, git diff, git status, git blame, npm test, pytest
 """)
 QUESTION = _words("""
     how how's why why's what what's when where where's who who's which is are was were does do
@@ -71,19 +70,16 @@ QUESTION = _words("""
 """)
 """First words of a question."""
 MUSING = _phrases("""
-    i wonder, i was wondering, i'm wondering, i don't, i still don't, i'm confused, i'm not
-    sure, not sure, i'm curious, i'd like to know, i want to know, i thought, can i, could i,
-    may i, would it, would that, would this, could it, could this, can it, can this, will it, do
-    you, do we, do they, do i
+    i wonder, i was wondering, i don't, i'm confused, i'm not sure, not sure, i want to know,
+    i thought, can i, could i, would it, will it, do you, do we
 """)
 """First words of a question for an opinion or permission, whatever change it names."""
 
 POLITE = _phrases("""
-    why don't you, how about, if not, if so, do you mind, would you mind, would it be possible
-    to, i was wondering if you could, don't forget to, do not forget to, make sure to, are you
-    able to, i want you to, i'd like you to, i need you to, you should, can you, could you, will
-    you, would you, can we, could we, let's, let us, have the, have it, i think, when done, when
-    that, when it, when you, when you're, when the, kannst du, peux tu, puedes, pode, puoi
+    why don't you, how about, if not, if so, would you mind, would it be possible to, don't forget
+    to, make sure to, i want you to, i need you to, you should, can you, could you, will you,
+    would you, can we, could we, let's, let us, have the, i think, when that, when it, when you,
+    when you're, kannst du, peux tu, puedes, pode
 """)
 """First words of an order that otherwise reads like a question or a statement."""
 OPENERS = _words("""
@@ -104,20 +100,10 @@ FORBIDS = (
 MAY_FORBID = ("n't ", "not ", "no ", "without ", "just ", "only ", "hold off", "before changing")
 """Of these a ban has one; the search for one takes longer."""
 RULES_STATED = tuple(
-    "note:,note that,for the record,fyi,for your information,always ,never ,from now on,"
-    "keep in mind,please note,as a rule,in this repo,in this project,in general".split(",")
+    "note:,note that,for the record,fyi,always ,never ,from now on,keep in mind".split(",")
 )
 """First words of a rule or fact about the project."""
 DICTATION = ("remember:", "remember that", "please remember", "merke:", "recuerda:")
-PROMPTING = _words("init plan pr-comments review security-review")
-"""Slash commands of the client that ask the model."""
-CLIENT = _words("""
-    add-dir agents bashes bug clear compact config context copy cost doctor exit export fast
-    feedback help hooks ide install-github-app keybindings login logout mcp memory model
-    output-style permissions plugin privacy-settings quit release-notes rename resume rewind
-    sandbox skills stats status statusline tasks terminal-setup theme todos upgrade usage vim
-""")
-"""Slash commands that the client handles itself."""
 CHAT = _words("""
     a about again agreed ah all alright amazing and anyone are awesome back bad bot brb break bye
     cheers claude congrats cool correct day done don't enough evening exactly excellent explaining
@@ -165,10 +151,8 @@ class ParsedPrompt:
     def __init__(self, text: str, settings: GuardSettings | None) -> None:
         ends = text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n{text[-TAIL:]}"
         self.text = ends.replace("\u2019", "'").strip()
-        first = self.text.split(None, 1)[0] if self.text.startswith("/") else ""
-        self.slash = first[1:].lower() if "/" not in first[1:] else ""
         self.low = self.text.lower()
-        if self.slash:
+        if re.match(r"/[^/\s]+(?:\s|$)", self.low):  # a slash command is read as words
             self.low = self.low[1:].replace("-", " ").replace(":", " ")
         prose = _prose(self.low)
         self.words = [token for token in _tokens(prose) if token[0].isalnum()]
@@ -192,26 +176,25 @@ class ParsedPrompt:
                 yield word, words
             for start, clause in _clauses(words):
                 rest = _past_openers(clause)
-                verb = None if _text(rest).startswith(LOOK_PHRASES) else _verb(rest, CHANGE)
-                if verb and not ("how" in words[:start] and words[start - 1].isalpha()):
+                is_told = "how" in words[:start] and words[start - 1].isalpha()
+                is_change = not CHANGE.isdisjoint(rest[:1])
+                if is_change and not is_told and not _text(rest).startswith(LOOK_PHRASES):
                     ends = (at for at, word in enumerate(rest) if word in CLAUSES)
-                    yield verb, rest[: next(ends, CLAUSE_WORDS)]
+                    yield rest[0], rest[: next(ends, CLAUSE_WORDS)]
 
 
 def not_an_order(prompt: ParsedPrompt) -> Answer:
     if not prompt.text or prompt.text.startswith("<task-notification>"):
         return TurnClass.NONE, "it is no prompt of a person"
-    if prompt.slash in CLIENT or prompt.slash in PROMPTING:
-        return TurnClass.NONE, "it is a command of the client"
     is_dictation = prompt.low.startswith(DICTATION) and len(prompt.sentences) == 1
     return (TurnClass.NONE, "it dictates a memory") if is_dictation else None
 
 
 def chat(prompt: ParsedPrompt) -> Answer:
     """Nothing but words of courtesy."""
-    rest = [word for word in prompt.words if not word.isdigit() or len(prompt.words) == 1]
-    is_short = 0 < len(rest) <= MAX_CHAT_WORDS and rest != ["a"] and "```" not in prompt.text
-    is_chat = is_short and prompt.chat.issuperset(rest)
+    words = prompt.words
+    is_short = 0 < len(words) <= MAX_CHAT_WORDS and words != ["a"] and "```" not in prompt.text
+    is_chat = is_short and prompt.chat.issuperset(words)
     return (TurnClass.NONE, "it is small talk") if is_chat else None
 
 
@@ -236,7 +219,9 @@ def question(prompt: ParsedPrompt) -> Answer:
         if is_marked or prompt.asks(sentence, words):
             return TurnClass.SOFT, "it asks a question"
         behind = [_past_openers(clause) for clause in clauses]
-        if any(_verb(rest, LOOK) or _text(rest).startswith(LOOK_PHRASES) for rest in behind):
+        if any(
+            not LOOK.isdisjoint(rest[:1]) or _text(rest).startswith(LOOK_PHRASES) for rest in behind
+        ):
             return TurnClass.SOFT, "it asks for something in words"
     return None
 
@@ -280,10 +265,7 @@ def _is_question(sentence: str, words: list[str]) -> bool:
         return text.startswith(("can we ", "could we ")) and " or " in sentence
     if words[0] in ("do", "don't", "never") and not sentence.endswith("?"):
         return False
-    asked = words[1] if words[0] in ("in", "for", "since", "on", "at", "by") and words[1:] else ""
-    return (
-        text.startswith(MUSING) or words[0] in QUESTION or asked in ("which", "what", "when", "how")
-    )
+    return text.startswith(MUSING) or words[0] in QUESTION
 
 
 def _past_openers(words: list[str]) -> list[str]:
@@ -291,17 +273,10 @@ def _past_openers(words: list[str]) -> list[str]:
     while words:
         text = _text(words)
         phrase = next((phrase for phrase in POLITE if text.startswith(phrase)), "")
-        if not (phrase or words[0] in OPENERS or words[0].isdigit()):
+        if not (phrase or words[0] in OPENERS):
             break
         words = words[len(phrase.split()) or 1 :]
     return words
-
-
-def _verb(words: list[str], verbs: frozenset[str]) -> str | None:
-    """Return the verb that the first word is, or is a form of in "ing"."""
-    word = words[0] if words else ""
-    forms = (word, word[:-3], f"{word[:-3]}e", word[:-4]) if word.endswith("ing") else (word,)
-    return next((form for form in forms if form in verbs), None)
 
 
 def _clauses(words: list[str]) -> Iterator[tuple[int, list[str]]]:

@@ -160,8 +160,6 @@ good morning
 just testing
 this is a test message
 ping
-/compact
-/clear now
 cool
 no
 never mind
