@@ -8,18 +8,22 @@ from enum import StrEnum
 from typing import Any
 
 from ademem import api
-from ademem.core.errors import UsageError
-from ademem.core.memory import Category, Scope, Status
+from ademem.core.clock import parse
+from ademem.core.errors import NotFound, UsageError
+from ademem.core.memory import Category, Memory, Scope, Status
 from ademem.core.value import Value
 from ademem.doors.views import memories as views
 from ademem.doors.views import overview as overview_view
 from ademem.doors.views import review as review_view
+from ademem.doors.views import session as session_view
 from ademem.doors.web.asked import Asked
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.runtime import Runtime
 
 PAGE = 50
 """Rows of one page of a list."""
+SESSIONS, PROMPTS, DECISIONS = 100, 500, 500
+"""Most rows of each that one page reads."""
 LONGEST = 36_500
 """Days of the longest time to look back."""
 
@@ -128,6 +132,68 @@ def _review(memories: Runtime, asked: Asked) -> dict[str, Any]:
     }
 
 
+def _timeline(memories: Runtime, asked: Asked) -> dict[str, Any]:
+    branch = asked.query.get("branch", "")
+    found = api.list_sessions(memories, SESSIONS)
+    if branch:
+        found = [row for row in found if row.get("branch") == branch]
+    return {"days": session_view.to_days(found), "branch": branch}
+
+
+def _is_withheld(asked: Asked) -> Callable[[Memory], bool]:
+    """Return what hides quarantined texts from a page that an agent may read."""
+    return lambda memory: bool(asked.site.read_only and memory.quarantine_reason)
+
+
+def _session(memories: Runtime, asked: Asked) -> dict[str, Any]:
+    id = asked.path["id"]
+    session = api.get_session(memories, id)
+    denials = [row for row in api.list_decisions(memories, DECISIONS) if row["session_id"] == id]
+    return session_view.to_page(
+        session,
+        api.list_sent(memories, id)[1],
+        api.search_prompts(memories, "", id, PROMPTS),
+        api.list_session_memories(memories, id),
+        [row for row in denials if row["decision"] != "allow"],
+        _is_withheld(asked),
+    )
+
+
+def _sent_text(memories: Runtime, asked: Asked) -> dict[str, Any]:
+    """Return one text as it was sent, byte for byte."""
+    texts = api.list_sent(memories, asked.path["id"])[1]
+    number = asked.path["number"]
+    if not number.isdecimal() or int(number) >= len(texts):
+        raise NotFound("this session has no such text")
+    shown = session_view.to_text(texts[int(number)], int(number), _is_withheld(asked))
+    if shown["text"] is None:
+        raise NotFound(f"the text is {shown['missing']}")
+    return {"raw": shown["text"]}
+
+
+def _injections(memories: Runtime, _: Asked) -> dict[str, Any]:
+    costly = [row | views.to_row(memory) for row, memory in api.list_costly(memories)]
+    hooks = api.get_cost(memories)["hooks"]
+    return session_view.to_costs(hooks, api.get_impressions(memories), costly)
+
+
+def _log(memories: Runtime, asked: Asked) -> dict[str, Any]:
+    at = asked.query.get("at", "")
+    try:
+        moment = parse(at).astimezone() if at else None
+    except ValueError as error:
+        raise UsageError(f"{at!r} is no time", "as 2026-01-31T18:00") from error
+    then = api.list_at(memories, moment) if moment else []
+    return {
+        "events": api.list_events(memories, PAGE),
+        "refusals": api.list_refusals(memories),
+        "decisions": api.list_decisions(memories),
+        "at": at,
+        "total": len(then),
+        "then": [views.to_row(each) for each in then[:PAGE]],
+    }
+
+
 PAGES = (
     Page(path="/", name="Overview", template="overview.html", read=_overview),
     Page(
@@ -140,5 +206,10 @@ PAGES = (
     Page(
         path="/review", name="Review", template="review.html", read=_review, part="review_card.html"
     ),
+    Page(path="/timeline", name="Timeline", template="timeline.html", read=_timeline),
+    Page(path="/session/{id}", template="session.html", read=_session),
+    Page(path="/session/{id}/text/{number}", template="", read=_sent_text),
+    Page(path="/injections", name="Injections", template="injections.html", read=_injections),
+    Page(path="/log", name="Log", template="log.html", read=_log),
     Page(path="/memory/{id}", template="memory.html", read=_memory),
 )

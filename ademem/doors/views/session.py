@@ -1,0 +1,119 @@
+"""A session as one column of time, and sessions by day."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from ademem.core.clock import parse, stamp
+from ademem.core.text import preview
+from ademem.doors.views.memories import to_row
+from ademem.doors.views.sent import CHARS, LEFT_OUT, TOKEN_CHARS, missing_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ademem.core.memory import Memory
+    from ademem.store.injections import Part, Sent
+
+    Row = Mapping[str, Any]
+
+
+def tokens(characters: int | None) -> int:
+    """Estimate the tokens of so many characters."""
+    return -(-(characters or 0) // TOKEN_CHARS)
+
+
+def to_page(
+    session: Row,
+    texts: Sequence[Sent],
+    prompts: Sequence[Row],
+    learned: Sequence[Memory],
+    denials: Sequence[Row],
+    is_withheld: Callable[[Memory], bool],
+) -> dict[str, Any]:
+    """Return what a session was asked, sent, denied and taught, oldest first."""
+    moments = [{"kind": "prompt", "at": row["created_at"], "text": row["text"]} for row in prompts]
+    moments += [
+        {"kind": "sent", "at": sent.created_at, **to_text(sent, number, is_withheld)}
+        for number, sent in enumerate(texts)
+    ]
+    moments += [
+        {"kind": "learned", "at": stamp(memory.created_at), "row": to_row(memory)}
+        for memory in learned
+    ]
+    moments += [{"kind": "denied", "at": row["created_at"], **row} for row in denials]
+    characters = sum(sent.characters or 0 for sent in texts)
+    return {
+        "session": session,
+        "moments": sorted(moments, key=lambda moment: str(moment["at"])),
+        "texts": sum(sent.id is not None for sent in texts),
+        "characters": characters,
+        "tokens": tokens(characters),
+        "keeps_prompts": bool(prompts),
+    }
+
+
+def to_text(sent: Sent, number: int, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]:
+    """Return one text with its sections, and the memories in it and left out of it."""
+    shown = [part for part in sent.parts if not part.left_out]
+    missing = missing_text(sent, is_withheld)
+    names = dict.fromkeys(part.section for part in shown if part.section)
+    sizes = {
+        name: sum(part.characters or 0 for part in shown if part.section == name) for name in names
+    }
+    return {
+        "number": number,
+        "reason": sent.reason,
+        "agent": sent.agent_id,
+        "characters": sent.characters,
+        "tokens": tokens(sent.characters),
+        "sha256": sent.sha256,
+        "missing": missing,
+        "text": None if missing else sent.text,
+        "sections": [
+            {"name": name, "characters": size, "tokens": tokens(size)}
+            for name, size in sizes.items()
+        ],
+        "parts": [_part(part, is_withheld) for part in shown],
+        "left_out": [_part(part, is_withheld) for part in sent.parts if part.left_out],
+    }
+
+
+def _part(part: Part, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]:
+    if part.memory is None:
+        about = "(deleted for good)"
+    elif is_withheld(part.memory):
+        about = "(withheld until a person approves it)"
+    else:
+        about = preview(part.memory.content, CHARS)
+    return {
+        "id": part.memory_id,
+        "about": about,
+        "is_there": part.memory is not None,
+        "section": part.section,
+        "used": part.used,
+        "characters": part.characters,
+        "left_out": LEFT_OUT.get(part.left_out, part.left_out),
+    }
+
+
+def to_days(sessions: Sequence[Row]) -> list[dict[str, Any]]:
+    """Group sessions, the newest first, by the local day on which they started."""
+    return [
+        {"day": day, "sessions": list(rows)}
+        for day, rows in groupby(
+            sessions, key=lambda row: parse(row["started_at"]).astimezone().date().isoformat()
+        )
+    ]
+
+
+def to_costs(hooks: Sequence[Row], impressions: Row, costly: Sequence[Row]) -> dict[str, Any]:
+    """Return what hooks sent by day and event, and what was used of it."""
+    return {
+        "days": [row | {"tokens": tokens(row["characters"])} for row in map(dict, hooks)],
+        "characters": sum(row["characters"] for row in hooks),
+        "tokens": tokens(sum(row["characters"] for row in hooks)),
+        "impressions": impressions,
+        "costly": [row | {"tokens": tokens(row["characters"])} for row in map(dict, costly)],
+    }

@@ -1,0 +1,131 @@
+"""What a session was sent, byte for byte, and what it cost."""
+
+import html
+import re
+from hashlib import sha256
+
+import pytest
+
+from ademem import api
+from ademem.doors.web.pages import PAGES
+from tests.doors.web.conftest import Browser
+
+CANARY = "zanzibar-4711"
+
+
+@pytest.fixture
+def sent(browser):
+    """A session that was briefed, asked something and was denied a push."""
+    world = browser.world
+    world.know("Login tokens expire in UTC", f"Never force-push to main, says {CANARY}")
+    context = world.context("session_start", source="startup")
+    world.fire("user_prompt_submit", prompt="Why do login tokens expire?", prompt_id="p1")
+    return browser, context
+
+
+def test_a_session_shows_each_text_as_it_was_sent(sent):
+    browser, context = sent
+    page = browser.get("/session/s1").text
+    shown = html.unescape(re.search(r'<pre class="sent-text"[^>]*>(.*?)</pre>', page, re.S)[1])
+
+    assert CANARY in context
+    assert shown == context
+    assert sha256(context.encode()).hexdigest() in page
+    assert browser.get("/session/s1/text/0").content == context.encode()
+
+
+def test_every_text_of_the_command_is_on_the_page(sent):
+    browser, _ = sent
+    page = browser.get("/session/s1").text
+    with browser.world.memories() as memories:
+        texts = api.list_sent(memories, "s1")[1]
+
+    assert texts
+    for each in texts:
+        assert each.sha256 in page
+
+
+def test_the_timeline_leads_to_the_session(sent):
+    browser, _ = sent
+
+    assert 'href="/session/s1"' in browser.get("/timeline").text
+
+
+@pytest.mark.parametrize("path", ["/session/none", "/session/s1/text/99", "/session/s1/text/x"])
+def test_what_is_not_there_is_told(sent, path):
+    browser, _ = sent
+
+    assert browser.get(path).status_code == 404
+
+
+def test_unused_memories_are_listed_by_their_cost(sent):
+    browser, _ = sent
+    page = browser.get("/injections").text
+
+    assert "never used" in page
+    assert CANARY in page
+
+
+def test_the_log_undoes_an_act(browser):
+    browser.world.know("Money is stored in cents")
+    (memory,) = browser.world.live()
+    browser.post(f"/memory/{memory.id}/archive")
+    event = re.findall(r'name="event" value="([^"]+)"', browser.get("/log").text)[0]
+    browser.post("/log/undo", event=event)
+
+    assert browser.memory(memory.id).status == "promoted"
+
+
+def test_the_log_shows_a_past_moment(browser):
+    browser.world.know("Money is stored in cents")
+    (memory,) = browser.world.live()
+    moment = browser.world.now.isoformat()
+    browser.world.now = browser.world.now.replace(hour=23)
+    browser.post(f"/memory/{memory.id}/archive")
+    page = browser.get("/log", params={"at": moment}).text
+
+    assert "Money is stored in cents" in page
+    assert "Nothing can be decided about the past" in page
+    assert "/log/undo" not in page
+
+
+def every_answer(browser, id):
+    """The answers of all pages, as whole pages and as parts."""
+    for page in PAGES:
+        path = page.path.replace("{number}", "0")
+        for value in (id, "s1") if "{id}" in path else ("",):
+            for headers in ({}, {"hx-request": "true"}):
+                address = path.replace("{id}", value)
+                yield browser.get(address, headers=headers, params={"q": "force-push"})
+
+
+def test_what_was_deleted_for_good_is_in_no_answer_and_no_file(sent):
+    browser, _ = sent
+    memory = next(each for each in browser.world.live() if CANARY in each.content)
+    assert any(CANARY in answer.text for answer in every_answer(browser, memory.id))
+    browser.post(f"/memory/{memory.id}/delete-hard", typed=memory.id)
+
+    assert not any(CANARY in answer.text for answer in every_answer(browser, memory.id))
+    left = [
+        path.name
+        for path in (browser.world.root / ".ade").glob("ade.db*")
+        if CANARY.encode() in path.read_bytes()
+    ]
+    assert left == []
+
+
+def test_an_agent_reads_no_quarantined_text_of_a_session(world):
+    world.know("Login tokens expire in UTC")
+    context = world.context("session_start", source="startup")
+    (memory,) = world.live()
+    with world.memories() as memories:
+        memories.store.db.execute(
+            "update unified_memories set quarantine_reason = 'reads as an order' where id = ?",
+            (memory.id,),
+        )
+    browser = Browser(world, read_only="an agent runs this shell").enter()
+    pages = [browser.get("/session/s1").text, browser.get("/session/s1/text/0").text]
+    browser.site.close()
+
+    assert "Login tokens" in context
+    assert not any("Login tokens" in page for page in pages)
