@@ -593,19 +593,19 @@ def test_a_hook_loads_nothing_slow(day, event, payload):
     assert SLOW.isdisjoint(after_handling)
 
 
-def compiles_patterns(name):
-    """True if importing the module compiles a pattern, or loads what compiles them."""
+def loads_patterns_or_enums(name):
+    """True if importing the module imports `re` or `enum`."""
     path = PACKAGE.parent.joinpath(*name.split("."))
     source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    statements = (node for node in parsed(source).body if isinstance(node, ast.Import))
-    return any(alias.name == "re" for node in statements for alias in node.names)
+    top = [node for node in parsed(source).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return any(name.split(".")[0] in ("re", "enum") for node in top for name in imports(node))
 
 
-def test_a_session_starts_without_a_pattern(day):
+def test_a_session_starts_without_a_pattern_or_an_enum(day):
     at_import, after_handling, _ = day.fire("session_start", {"source": "startup"})
     loaded = {name for name in {*at_import, *after_handling} if name.startswith("ademem.")}
 
-    assert not list(filter(compiles_patterns, loaded))
+    assert not list(filter(loads_patterns_or_enums, loaded))
 
 
 def test_a_prompt_loads_the_ranking_only_where_no_process_with_a_model_ranks(day):

@@ -157,14 +157,16 @@ def write(package: str) -> None:
 
 
 def _compile(package: str, below: str, modules: Collection[str]) -> bytes:
-    """Compile without docstrings, assertions and annotations of functions, save for commands.
+    """Compile without docstrings, assertions and imports and annotations for checkers of types.
 
-    Commands are built from the docstrings and annotations of their functions, and `Value` from the
-    annotations of classes.
+    Commands, which are built from the docstrings and annotations of their functions, keep all;
+    `Value` is built from the annotations of classes.
     """
+    import __future__
+
     import ast
 
-    class WithoutAnnotations(ast.NodeTransformer):
+    class WithoutTypes(ast.NodeTransformer):
         def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
             node.returns = None
             self.generic_visit(node)
@@ -174,6 +176,13 @@ def _compile(package: str, below: str, modules: Collection[str]) -> bytes:
             node.annotation = None
             return node
 
+        def visit_If(self, node: ast.If) -> ast.If | list[ast.stmt]:
+            self.generic_visit(node)
+            return node.orelse if ast.unparse(node.test) == "TYPE_CHECKING" else node
+
+        def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom | None:
+            return node if node.module != "__future__" else None
+
     source = os.path.join(package, below)
     with open(source, "rb") as file:
         tree = ast.parse(file.read())
@@ -181,8 +190,9 @@ def _compile(package: str, below: str, modules: Collection[str]) -> bytes:
     if below.startswith(f"doors{os.sep}"):
         code = compile(tree, source, "exec", dont_inherit=True)
     else:
-        tree = WithoutAnnotations().visit(tree)
-        code = compile(tree, source, "exec", dont_inherit=True, optimize=2)
+        tree = WithoutTypes().visit(tree)
+        flags = __future__.annotations.compiler_flag
+        code = compile(tree, source, "exec", flags, dont_inherit=True, optimize=2)
     return marshal.dumps((imports, code))
 
 

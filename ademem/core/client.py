@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 
 from ademem.core.errors import AdememError
@@ -168,7 +169,8 @@ def keep_going(reason: str) -> str:
 
 def units(text: str) -> int:
     """Count UTF-16 units, as the client does."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    # `str.encode` would import a module for the encoding.
+    return len(codecs.utf_16_le_encode(text, "surrogatepass")[0]) // 2
 
 
 def config_dir(environment: Mapping[str, str]) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum, StrEnum
-
-from ademem.core.value import Value
+from ademem.core.value import IntEnum, StrEnum, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,16 +1,49 @@
-"""Frozen values written like dataclasses; importing `dataclasses` would cost each hook 6 ms."""
+"""Frozen values written like dataclasses, and closed sets of values written like enums.
+
+Importing `dataclasses` would cost each hook 6 ms, and `enum` 2 ms.
+"""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar, dataclass_transform
+    from collections.abc import Iterator
+    from enum import IntEnum as IntEnum
+    from enum import StrEnum as StrEnum
+    from typing import Any, Self, TypeVar, dataclass_transform
 
     V = TypeVar("V", bound="Value")
 else:
 
     def dataclass_transform(**_):
         return lambda cls: cls
+
+    class _Members(type):
+        def __iter__(cls) -> Iterator[Self]:
+            return iter(cls._members.values())
+
+    class _Enum(metaclass=_Members):
+        """Members are made of the names in capitals; calling the class returns one by its value."""
+
+        def __init_subclass__(cls) -> None:
+            cls._members = {}
+            for name, value in tuple(vars(cls).items()):
+                if name.isupper():
+                    member = cls._members[value] = super().__new__(cls, value)
+                    member.value = value
+                    setattr(cls, name, member)
+
+        def __new__(cls, value: object) -> Self:
+            try:
+                return cls._members[value]
+            except (KeyError, TypeError):
+                raise ValueError(f"{value!r} is not a valid {cls.__name__}") from None
+
+    class StrEnum(_Enum, str):
+        pass
+
+    class IntEnum(_Enum, int):
+        pass
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)

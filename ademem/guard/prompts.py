@@ -6,9 +6,8 @@ The words are English, with the most frequent ones of other languages; settings 
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 
-from ademem.core.value import Value
+from ademem.core.value import StrEnum, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 from ademem.core.json_text import array
-from ademem.core.value import Value
+from ademem.core.value import StrEnum, Value
 from ademem.store.database import is_locked
 
 TYPE_CHECKING = False
@@ -33,7 +31,7 @@ INDEXES = (
 )
 
 
-class Index(Enum):
+class Index(StrEnum):
     """The index in which a term is looked up."""
 
     WORDS = "words"

@@ -1,11 +1,11 @@
-"""Values: frozen, keyword-only, compared by what is in them."""
+"""Values: frozen, keyword-only, compared by what is in them; and closed sets of them."""
 
 import copy
 import pickle
 
 import pytest
 
-from ademem.core.value import Value, as_dict, replace
+from ademem.core.value import IntEnum, StrEnum, Value, as_dict, replace
 
 
 class Point(Value):
@@ -90,3 +90,41 @@ def test_a_value_can_be_taken_apart():
             assert y == 2
         case _:
             pytest.fail("no match")
+
+
+class Colour(StrEnum):
+    RED = "red"
+    BLUE = "blue"
+
+    @property
+    def is_warm(self):
+        return self is Colour.RED
+
+
+class Size(IntEnum):
+    SMALL = 1
+    LARGE = 2
+
+
+def test_members_are_found_by_value_and_are_values_themselves():
+    assert Colour("blue") is Colour.BLUE
+    assert Size(2) is Size.LARGE
+    assert Colour.BLUE == "blue" == f"{Colour.BLUE}" == Colour.BLUE.value
+    assert Size.SMALL + 1 == Size.LARGE
+    assert {"red": 1}[Colour.RED] == 1
+    assert [*Colour, *Size] == ["red", "blue", 1, 2]
+    assert [colour.is_warm for colour in Colour] == [True, False]
+
+
+@pytest.mark.parametrize("value", ["green", "RED", 1, None, []])
+def test_a_value_of_no_member_is_refused(value):
+    with pytest.raises(ValueError, match="is not a valid Colour"):
+        Colour(value)
+
+
+@pytest.mark.parametrize(
+    "twin", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
+)
+def test_a_copy_of_a_member_is_the_member(twin):
+    assert twin(Colour.RED) is Colour.RED
+    assert twin(Size.LARGE) is Size.LARGE

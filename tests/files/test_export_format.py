@@ -126,7 +126,7 @@ texts = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_si
 @settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     contents=st.lists(texts.map("a {}".format), unique_by=str.casefold, max_size=5),
-    category=st.sampled_from(Category),
+    category=st.sampled_from(tuple(Category)),
     scope=st.sampled_from([Scope.AGENT, Scope.MISSION]),
     status=st.sampled_from([Status.CANDIDATE, Status.PROMOTED]),
     confidence=st.floats(0, 1),

@@ -164,11 +164,11 @@ rows = st.builds(
     id=st.uuids().map(str),
     title=st.none() | contents,
     tags=st.lists(st.sampled_from(["learned", "api", "db", "漢字", "web"]), unique=True).map(tuple),
-    category=st.sampled_from(Category),
-    scope=st.sampled_from(Scope),
-    status=st.sampled_from(Status),
+    category=st.sampled_from(tuple(Category)),
+    scope=st.sampled_from(tuple(Scope)),
+    status=st.sampled_from(tuple(Status)),
     pinned=st.booleans(),
-    importance=st.sampled_from(Importance),
+    importance=st.sampled_from(tuple(Importance)),
 )
 
 

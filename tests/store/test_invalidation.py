@@ -245,7 +245,7 @@ class Histories(RuleBasedStateMachine):
                 "title": st.none() | TEXTS,
                 "tags": st.sampled_from([(), ("alpha",), ("alpha", "beta")]),
                 "topic_key": st.none() | TEXTS,
-                "status": st.sampled_from(Status),
+                "status": st.sampled_from(tuple(Status)),
                 "deleted_at": st.sampled_from([None, NOW]),
             },
         ),

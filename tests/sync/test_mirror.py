@@ -417,7 +417,7 @@ rows = st.builds(
     memory,
     content=st.text(max_size=40),
     id=st.uuids().map(str),
-    category=st.sampled_from(Category),
+    category=st.sampled_from(tuple(Category)),
     tags=st.lists(st.sampled_from(["learned", "api", "db"]), unique=True).map(tuple),
     created_at=st.integers(0, 3).map(lambda day: NOW + timedelta(days=day)),
     pinned=st.booleans(),

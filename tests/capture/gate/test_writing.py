@@ -271,7 +271,7 @@ DRAFTS = st.builds(
     created_at=st.none() | st.datetimes().map(lambda moment: moment.replace(microsecond=0)),
     origin=st.builds(
         Origin,
-        trust=st.sampled_from(Trust),
+        trust=st.sampled_from(tuple(Trust)),
         source_type=st.sampled_from(["agent", "user", "\udfff"]),
         session_id=st.none() | st.text(max_size=3),
     ),
