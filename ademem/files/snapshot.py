@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from ademem.core.memory import Category
 from ademem.core.registers import LIVE, conflict_candidates, has_writes_of, join_all
@@ -19,7 +19,7 @@ from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator
     from typing import Any, TypeVar
 
     from ademem.core.memory import Memory
@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 ITEM_CHARS = 100_000
 """Longest text of an item that is read; a memory has a fiftieth of it at most."""
 
-MOST_ITEMS = 20_000
-"""Items of pages kept in memory, about 20 MB."""
+MOST_PAGES = 50
+"""Parsed pages kept in memory, about 20 MB."""
 
+_MARK = re.compile(r"<!-- (\S+) -->$", re.M)
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 
 Values = tuple[Category, str, str, tuple[str, ...], str]
@@ -180,6 +181,8 @@ class Offer(Value):
 class Snapshot(Value):
     placed: Mapping[str, tuple[PlacedItem, ...]] = {}
     """Items by the id of their memory; a merge without our driver can leave two with one id."""
+    unchanged: Container[str] = ()
+    """Ids of items on pages that are not in `placed`."""
     unnamed: Iterable[PlacedItem] = ()
     """Items that a person added; parsed anew at each iteration."""
     lines: dict[str, MemoryLines] = {}
@@ -198,69 +201,47 @@ class Snapshot(Value):
     oversized: tuple[Problem, ...] = ()
     """Problems of lines and items that are too long; these stay in the files."""
 
-
-class ParsedPage(Value):
-    """A page without its items."""
-
-    ids: tuple[str, ...] = ()
-    has_unnamed: bool = False
-    oversized: tuple[Problem, ...] = ()
+    def has_item(self, id: str) -> bool:
+        return id in self.placed or id in self.unchanged
 
 
-class ParseCache:
-    """Parsed pages and lines that two snapshots share.
+class Page(Value):
+    """The items of a page, and problems of those that are too long."""
 
-    Of the pages, the items of those that were parsed last are kept, MOST_ITEMS in all.
-    """
+    items: Mapping[str, tuple[PlacedItem, ...]]
+    has_unnamed: bool
+    oversized: tuple[Problem, ...]
 
-    def __init__(self) -> None:
-        self.lines: dict[str, KnowledgeLine] = {}
-        self._pages: dict[tuple[str, str], ParsedPage] = {}
-        self._items: dict[tuple[str, str], dict[str, list[PlacedItem]]] = {}
-        self._count = 0
 
-    def page(self, path: str, digest: str) -> ParsedPage | None:
-        return self._pages.get((path, digest))
+class PlacedItems(Mapping[str, "tuple[PlacedItem, ...]"]):
+    """Items by the id of their memory, parsed on access: the last pages are kept in memory."""
 
-    def parse(self, path: str, digest: str, text: str) -> ParsedPage:
-        items: dict[str, list[PlacedItem]] = {}
+    def __init__(self, texts: Texts) -> None:
+        self._paths: dict[str, tuple[str, ...]] = {}
+        self._texts = texts
+        self.page = lru_cache(maxsize=MOST_PAGES)(self._parse)
+
+    def add(self, path: str) -> Page:
+        page = self.page(path)
+        for id in page.items:
+            self._paths[id] = (*self._paths.get(id, ()), path)
+        return page
+
+    def _parse(self, path: str) -> Page:
+        items: dict[str, tuple[PlacedItem, ...]] = {}
+        text = self._texts[path]
         has_unnamed, beyond = False, list(oversized(path, text))
         for placed in _parse_items(path, text):
             if too_long := _too_long_item(path, placed.item):
                 beyond.append(too_long)
-            elif placed.item.id:
-                items.setdefault(sys.intern(placed.item.id), []).append(placed)
+            elif id := placed.item.id:
+                items[sys.intern(id)] = (*items.get(id, ()), placed)
             else:
                 has_unnamed = True
-        page = ParsedPage(ids=tuple(items), has_unnamed=has_unnamed, oversized=tuple(beyond))
-        self._pages[path, digest] = page
-        self._items[path, digest] = items
-        self._count += len(items)
-        while self._count > MOST_ITEMS and len(self._items) > 1:
-            self._count -= len(self._items.pop(next(iter(self._items))))
-        return page
-
-    def items(self, path: str, texts: Texts) -> dict[str, list[PlacedItem]]:
-        key = (path, texts.digests[path])
-        if key not in self._items:
-            self.parse(*key, texts[path])
-        return self._items[key]
-
-
-class _PlacedById(Mapping[str, "tuple[PlacedItem, ...]"]):
-    """A mapping from ids to items, parsed on access."""
-
-    def __init__(
-        self,
-        paths: dict[str, tuple[str, ...]],
-        load: Callable[[str], dict[str, list[PlacedItem]]],
-    ) -> None:
-        """Look items up by *paths*, those of the pages with the id."""
-        self._paths = paths
-        self._load = load
+        return Page(items=items, has_unnamed=has_unnamed, oversized=tuple(beyond))
 
     def __getitem__(self, id: str) -> tuple[PlacedItem, ...]:
-        return tuple(item for path in self._paths[id] for item in self._load(path)[id])
+        return tuple(item for path in self._paths[id] for item in self.page(path).items[id])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)
@@ -270,6 +251,20 @@ class _PlacedById(Mapping[str, "tuple[PlacedItem, ...]"]):
 
     def __len__(self) -> int:
         return len(self._paths)
+
+
+class _ItemIds:
+    """The ids of items on pages, read when one is looked for."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._found
+
+    @cached_property
+    def _found(self) -> frozenset[str]:
+        return frozenset(id for path in self._texts for id in _MARK.findall(self._texts[path]))
 
 
 class _Repeatable:
@@ -282,13 +277,18 @@ class _Repeatable:
         return self._make()
 
 
-def snapshot(texts: Texts, cache: ParseCache | None = None) -> Snapshot:
+def snapshot(
+    texts: Texts,
+    unchanged: Collection[str] = (),
+    known_lines: dict[str, KnowledgeLine] | None = None,
+) -> Snapshot:
     """Parse files by their path; report one with conflict markers and skip it.
 
-    Two snapshots with one *cache* share what is the same in both.
+    Of *unchanged* pages the text alone is noted. Two snapshots with the same *known_lines* share
+    lines that are in both.
     """
-    cache = cache or ParseCache()
-    paths_by_id: dict[str, tuple[str, ...]] = {}
+    known_lines = {} if known_lines is None else known_lines
+    placed = PlacedItems(texts)
     lines_by_id: dict[str, list[KnowledgeLine]] = {}
     foreign: list[KnowledgeLine] = []
     problems: list[Problem] = []
@@ -297,13 +297,16 @@ def snapshot(texts: Texts, cache: ParseCache | None = None) -> Snapshot:
     with_unnamed: list[str] = []
     offers, offered, proposes = {}, frozenset[str](), False
     for path in sorted(texts):
-        page = cache.page(path, texts.digests[path])
-        if not page and (found := list(conflict_problems(texts, path))):
+        if path in unchanged:
+            beyond += oversized(path, texts[path])
+            sound.append(path)
+            continue
+        if found := list(conflict_problems(texts, path)):
             problems += found
             continue
         sound.append(path)
         if path in LINE_FILES:
-            for line in _parse_lines(path, texts.lines(path), problems, beyond, cache.lines):
+            for line in _parse_lines(path, texts.lines(path), problems, beyond, known_lines):
                 id = line.id
                 (lines_by_id.setdefault(sys.intern(id), []) if id else foreign).append(line)
         elif path == SHEET:
@@ -322,10 +325,7 @@ def snapshot(texts: Texts, cache: ParseCache | None = None) -> Snapshot:
                 else:
                     proposes = True
         else:
-            page = page or cache.parse(path, texts.digests[path], texts[path])
-            here = (path,)
-            for id in page.ids:
-                paths_by_id[id] = (*paths_by_id[id], path) if id in paths_by_id else here
+            page = placed.add(path)
             with_unnamed += [path] if page.has_unnamed else []
             beyond += page.oversized
 
@@ -344,7 +344,8 @@ def snapshot(texts: Texts, cache: ParseCache | None = None) -> Snapshot:
 
     unread = {problem.path for problem in beyond}
     return Snapshot(
-        placed=_PlacedById(paths_by_id, lambda path: cache.items(path, texts)),
+        placed=placed,
+        unchanged=_ItemIds(texts.only(unchanged)),
         unnamed=_Repeatable(each_unnamed) if with_unnamed else (),
         lines={id: MemoryLines(*lines) for id, lines in lines_by_id.items()},
         foreign=tuple(foreign),
@@ -469,14 +470,14 @@ def _parse_lines(
     for number, raw in enumerate(lines, 1):
         if not raw:
             continue
-        if raw.startswith(OVERSIZE):
+        line = known.get(raw)
+        if line is not None and (line.path, line.number) == (path, number):
+            yield line
+        elif raw.startswith(OVERSIZE):
             beyond.append(_too_long_line(path, number, raw))
-        elif knowledge.read(raw) is None:
+        elif line is None and knowledge.read(raw) is None:
             message = "is not an object with a content; it stays in the file and is not imported"
             problems.append(Problem(path=path, line=number, message=message))
         else:
-            line = known.get(raw)
-            if line is None or (line.path, line.number) != (path, number):
-                line = KnowledgeLine(path, number, line.raw if line else raw)
-                known[line.raw] = line
+            line = known[raw] = KnowledgeLine(path, number, raw)
             yield line

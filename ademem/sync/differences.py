@@ -130,11 +130,11 @@ def find_differences(
         if id in now.placed or (id in now.lines and now.lines[id].needs_no_item):
             continue
         items = before.placed[id]
-        if all(item.path in now.read for item in items):
+        if all(item.path in now.read for item in items) and not now.has_item(id):
             removed.add(id)
             yield RemovedItem(id=id, before=items[0])
     for id, lines in before.lines.items():  # its page may be gone with its last item
-        present = id in now.lines or id in now.placed or id in removed
+        present = id in now.lines or id in removed or now.has_item(id)
         if not present and lines.last.path in now.read and not lines.is_archived:
             yield RemovedItem(id=id, before=lines)
     for id, offer in now.sheet.items():
@@ -151,9 +151,9 @@ def find_differences(
             earlier = before.sheet.get(id)
             if id in losing_ids():
                 continue
-            if id not in now.placed:
+            if not now.has_item(id):
                 yield RefusedCandidate(id=id, before=earlier, offered=id in now.offered)
-            elif earlier:  # moved to a topic file, which counts as ticked
+            elif earlier and id in now.placed:  # moved to a topic file, which counts as ticked
                 moved = Offer(placed=now.placed[id][0], ticked=True)
                 yield ReviewedCandidate(now=moved, before=earlier)
     yield from (AddedItem(placed=placed) for placed in now.unnamed)

@@ -18,12 +18,13 @@ from ademem.files import KNOWLEDGE, LINE_FILES, SHEET, project_brief
 from ademem.files.branches import Place, follow_branches
 from ademem.files.project_brief import BadCore
 from ademem.files.snapshot import (
+    KnowledgeLine,
     MemoryLines,
-    ParseCache,
     PlacedItem,
     conflict_problems,
     is_imported,
     snapshot,
+    topic_of,
 )
 from ademem.files.texts import Problem, Texts, split_lines
 from ademem.store import ledger, made_at
@@ -272,8 +273,10 @@ def import_files(
     In one transaction, which is rolled back if the *deadline* passes (TooLate); with *progress*, an
     import of more than one batch continues an interrupted one, in a transaction for each batch.
     """
-    cache = ParseCache()
-    present, before = snapshot(texts, cache), snapshot(base.texts, cache)
+    known_lines: dict[str, KnowledgeLine] = {}
+    agreed = base.texts.digests
+    same = {path for path in texts if topic_of(path) and texts.digests[path] == agreed.get(path)}
+    present, before = (snapshot(side, same, known_lines) for side in (texts, base.texts))
     artefacts = None if history.by_hand else MergeArtefacts(history, before, present)
     context = ImportContext(base, history, store, settings, now, place, provenance, new_event())
     context.waits_on(None, None)  # git runs before others have to wait for the database

@@ -3,7 +3,7 @@
 import pytest
 
 from ademem.core.text import sha256_hex
-from ademem.files.snapshot import ParseCache, snapshot
+from ademem.files.snapshot import snapshot
 from ademem.files.texts import FilesChanged, Texts, clean_line, clean_lines, split_lines
 
 
@@ -70,10 +70,10 @@ def page(*names):
 
 
 def test_items_that_did_not_stay_in_memory_are_parsed_again_when_they_are_asked_for(monkeypatch):
-    monkeypatch.setattr("ademem.files.snapshot.MOST_ITEMS", 1)
+    monkeypatch.setattr("ademem.files.snapshot.MOST_PAGES", 1)
     folder = ".ade/memory/"
     texts = Texts.of({f"{folder}facts.md": page("a", "b"), f"{folder}gotchas.md": page("c", "a")})
-    found = snapshot(texts, ParseCache()).placed
+    found = snapshot(texts).placed
 
     assert list(found) == ["a", "b", "c"]
     assert [item.item.content for id in found for item in found[id]] == [
@@ -86,9 +86,20 @@ def test_items_that_did_not_stay_in_memory_are_parsed_again_when_they_are_asked_
 
 def test_two_snapshots_share_what_is_the_same_in_both():
     path, line = ".ade/memory/knowledge.jsonl", '{"content":"x","id":"%s","sync_id":"s"}\n'
-    cache = ParseCache()
-    before = snapshot(Texts.of({path: line % "a"}), cache)
-    now = snapshot(Texts.of({path: line % "a" + line % "b"}), cache)
+    known = {}
+    before = snapshot(Texts.of({path: line % "a"}), known_lines=known)
+    now = snapshot(Texts.of({path: line % "a" + line % "b"}), known_lines=known)
 
     assert now.lines["a"].lines == before.lines["a"].lines
     assert list(now.lines) == ["a", "b"]
+
+
+def test_of_an_unchanged_page_the_ids_alone_are_read():
+    path = ".ade/memory/facts.md"
+    texts = Texts.of({path: page("a", "b")})
+    found = snapshot(texts, {path})
+
+    assert list(found.placed) == []
+    assert found.has_item("b")
+    assert not found.has_item("c")
+    assert path in found.read
