@@ -34,7 +34,7 @@ ITEM_CHARS = 100_000
 MOST_PAGES = 50
 """Parsed pages kept in memory, about 20 MB."""
 
-_MARK = re.compile(r"<!-- (\S+) -->$", re.M)
+_MARK = re.compile(r"<!-- (\S+) -->[ \t\r]*$", re.M)
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 
 Values = tuple[Category, str, str, tuple[str, ...], str]
@@ -265,6 +265,16 @@ class _ItemIds:
     @cached_property
     def _found(self) -> frozenset[str]:
         return frozenset(id for path in self._texts for id in _MARK.findall(self._texts[path]))
+
+
+def unchanged_pages(now: Texts, before: Texts) -> set[str]:
+    """Return the pages that are the same in both, and share no memory with one that is not."""
+    topics = [(side, path) for side in (now, before) for path in side if topic_of(path)]
+    same = {path for _, path in topics if now.digests.get(path) == before.digests.get(path)}
+    parts = (_MARK.findall(side[path]) for side, path in topics if path not in same)
+    if changed := {id for ids in parts for id in ids}:
+        same = {path for path in same if changed.isdisjoint(_MARK.findall(now[path]))}
+    return same
 
 
 class _Repeatable:

@@ -24,7 +24,7 @@ from ademem.files.snapshot import (
     conflict_problems,
     is_imported,
     snapshot,
-    topic_of,
+    unchanged_pages,
 )
 from ademem.files.texts import Problem, Texts, split_lines
 from ademem.store import ledger, made_at
@@ -274,8 +274,7 @@ def import_files(
     import of more than one batch continues an interrupted one, in a transaction for each batch.
     """
     known_lines: dict[str, KnowledgeLine] = {}
-    agreed = base.texts.digests
-    same = {path for path in texts if topic_of(path) and texts.digests[path] == agreed.get(path)}
+    same = unchanged_pages(texts, base.texts)
     present, before = (snapshot(side, same, known_lines) for side in (texts, base.texts))
     artefacts = None if history.by_hand else MergeArtefacts(history, before, present)
     context = ImportContext(base, history, store, settings, now, place, provenance, new_event())

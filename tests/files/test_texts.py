@@ -3,7 +3,7 @@
 import pytest
 
 from ademem.core.text import sha256_hex
-from ademem.files.snapshot import snapshot
+from ademem.files.snapshot import snapshot, unchanged_pages
 from ademem.files.texts import FilesChanged, Texts, clean_line, clean_lines, split_lines
 
 
@@ -103,3 +103,12 @@ def test_of_an_unchanged_page_the_ids_alone_are_read():
     assert found.has_item("b")
     assert not found.has_item("c")
     assert path in found.read
+
+
+def test_a_page_is_unchanged_if_no_changed_one_has_a_memory_of_it():
+    names = [f".ade/memory/{name}.md" for name in ("facts", "gotchas", "patterns")]
+    before = dict(zip(names, (page("a"), page("b"), page("c")), strict=True))
+    now = before | {names[2]: page("c", "b")}
+
+    assert unchanged_pages(Texts.of(now), Texts.of(before)) == {names[0]}
+    assert unchanged_pages(Texts.of(before), Texts.of(before)) == set(names)
