@@ -295,13 +295,6 @@ def changes(before: Record | None, after: Record) -> Record:
     )
 
 
-def settle(record: Record, stamp: str) -> Record:
-    """End a conflict of texts: what the memory says replaces the others."""
-    if len(record.texts) < 2 and not conflict_candidates(record):
-        return record
-    return _write_text(write(record, {}, stamp, confirms=True), record.text, stamp)
-
-
 def rewrite(record: Record, change: Callable[[str], str], tick: Callable[[str], str]) -> Record:
     """Return the record with *change* made to all that it says, whatever others make of its life.
 

@@ -97,20 +97,30 @@ def _add_item(difference: AddedItem, context: ImportContext) -> None:
     by_merge = difference.is_second and not context.history.by_hand
     if source.by_person and (by_merge or order_of(item.title, item.content)):
         trust = Trust.IMPORT  # git put it there, or it needs a person's command
+    origin = Origin(trust=trust, source_type=trust.value, claimed_author=source.author)
+    promoted = not (difference.is_second or source.by_agent)
+    _write(placed, origin, context, promoted=promoted)
+
+
+def _write(
+    placed: PlacedItem,
+    origin: Origin,
+    context: ImportContext,
+    *,
+    promoted: bool,
+    created_at: datetime | None = None,
+) -> None:
+    """Pass a claimed item to the gate."""
+    item, branch = placed.item, context.waits_on(placed.item.id, None)
     draft = Draft(
         content=item.content,
         category=placed.category,
         title=item.title,
         tags=item.tags,
         path=item.path,
-        promoted=not (difference.is_second or source.by_agent),
-        origin=Origin(
-            trust=trust,
-            source_type=trust.value,
-            source_id=placed.path,
-            branch=context.waits_on(item.id, None),
-            claimed_author=source.author,
-        ),
+        promoted=promoted,
+        created_at=created_at,
+        origin=replace(origin, source_id=placed.path, branch=branch),
     )
     context.write(draft, placed)
 
@@ -179,23 +189,10 @@ def _propose(offer: Offer, context: ImportContext) -> None:
         kind = "file"
     if source.by_agent:
         trust = source.trust
-    draft = Draft(
-        content=item.content,
-        category=offer.placed.category,
-        title=item.title,
-        tags=item.tags,
-        path=item.path,
-        promoted=offer.ticked and not source.by_agent,
-        created_at=moment,
-        origin=Origin(
-            trust=Trust.USER if by_person else trust,
-            source_type=kind,
-            source_id=SHEET,
-            branch=context.waits_on(item.id, None),
-            claimed_author=source.author,
-        ),
-    )
-    context.write(draft, offer.placed)
+    trust = Trust.USER if by_person else trust
+    origin = Origin(trust=trust, source_type=kind, claimed_author=source.author)
+    promoted = offer.ticked and not source.by_agent
+    _write(offer.placed, origin, context, promoted=promoted, created_at=moment)
 
 
 def _find_candidate(id: str | None, context: ImportContext) -> Memory | None:

@@ -22,7 +22,6 @@ from ademem.core.registers import (
     old_stamp,
     replica_of,
     rewrite,
-    settle,
     values_of,
     write,
 )
@@ -111,7 +110,6 @@ def test_the_next_edit_ends_a_conflict_everywhere():
 
     assert reduce(join, (ours, decided, theirs)) == decided
     assert conflict_candidates(decided) == []
-    assert conflict_candidates(settle(join(ours, theirs), at(3))) == []
 
 
 def test_what_an_archiving_knew_is_decided():
@@ -124,8 +122,6 @@ def test_what_an_archiving_knew_is_decided():
     assert conflict_candidates(write(archived, {"life": "live"}, at(4))) != []
     assert [one.content for one in conflict_candidates(unseen)] == ["At two."]
     assert conflict_candidates(write(unseen, {"life": "rejected"}, at(5))) == []
-    assert conflict_candidates(settle(unseen, at(5))) == []
-    assert settle(unseen, at(5)).life == "archived"
 
 
 def test_what_is_left_out_of_a_text_stays_out_and_decides_nothing():
