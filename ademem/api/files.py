@@ -156,13 +156,22 @@ def read_pending_brief(runtime: Runtime) -> tuple[CoreMemory | None, BadCore | N
 def export_memories(
     runtime: Runtime, *, include_personal: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """Yield records of live memories; those of agents, missions and the person on request."""
+    """Yield records of live memories, then of the relations between them.
+
+    Memories of agents, missions and the person are exported on request.
+    """
     from ademem.files import export_format
     from ademem.store import personal
 
-    yield from export_format.export_lines(runtime.store, include_personal=include_personal)
-    if include_personal and (own := personal.beside(runtime)):
-        yield from export_format.export_lines(own.store, include_personal=True)
+    own = personal.beside(runtime) if include_personal else None
+    stores = [runtime.store, own.store] if own else [runtime.store]
+    ids = set()
+    for store in stores:
+        for record in export_format.export_lines(store, include_personal=include_personal):
+            ids.add(record["sync_id"])
+            yield record
+    for store in stores:
+        yield from export_format.export_relations(store, ids)
 
 
 def import_lines(

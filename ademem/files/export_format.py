@@ -20,12 +20,21 @@ from ademem.core.value import Value, replace
 from ademem.files import records
 from ademem.files.knowledge import VALUES
 from ademem.files.records import BadLine, Import, Outcome, choice, home, moment, text, texts
-from ademem.store import database, jobs, ledger, memories, memory_queries
+from ademem.store import (
+    database,
+    jobs,
+    ledger,
+    memories,
+    memory_queries,
+    relations,
+    replication,
+    verdicts,
+)
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
     from datetime import datetime
     from typing import Any
 
@@ -36,6 +45,9 @@ if TYPE_CHECKING:
 VERSION = 1
 MARK = "ademem"
 """The key that marks a line of this format; its value is the version."""
+
+RELATION = "relation"
+"""The key that a line of a relation has, in place of a content."""
 
 PAGE = 1000
 CHUNK = 1000
@@ -73,6 +85,7 @@ FIELDS = (
     "created_at",
     "updated_at",
     "promoted_at",
+    "review_after",
 )
 """Exported fields; counts of reads and trust belong to one store."""
 
@@ -118,10 +131,17 @@ def export_lines(store: Store, include_personal: bool = False) -> Iterator[dict[
                 fields["anchors"] = anchor.plain(memory.anchors)
                 if values := anchor.values(memory.anchors):
                     fields[VALUES] = values
-                for name in ("created_at", "updated_at", "promoted_at"):
+                for name in ("created_at", "updated_at", "promoted_at", "review_after"):
                     fields[name] = fields[name] and stamp(fields[name])
                 doubtful = memory.trust if memory.trust in (Trust.TOOL, Trust.WEB) else None
                 yield {MARK: VERSION} | fields | {"trust": doubtful}
+
+
+def export_relations(store: Store, ids: Container[str]) -> Iterator[dict[str, Any]]:
+    """Yield the relations between memories that are exported, by their sync ids."""
+    for found in relations.list_shared(store):
+        if found["source_id"] in ids and found["target_id"] in ids:
+            yield {MARK: VERSION} | found
 
 
 def import_lines(
@@ -166,12 +186,36 @@ def import_lines(
 
 
 def _import_line(line: str, job: Import, *, confirms: bool) -> Outcome:
-    record = records.read(line)
+    record = records.read(line, ("content", RELATION))
+    if RELATION in record and "content" not in record:
+        return _restore_relation(record, job, confirms=confirms)
     if not confirms:
         record |= {"pinned": False, "tier": None, "promoted_at": None}
         if choice(record, "status", Status) is Status.PROMOTED:
             record["status"] = Status.CANDIDATE
     return restore(record, job) if MARK in record else records.import_plain(record, job)
+
+
+def _restore_relation(record: Record, job: Import, *, confirms: bool) -> Outcome:
+    """Store a relation; unless the importer *confirms* it, one that takes away is a proposal."""
+    _check_version(record)
+    if text(record, RELATION) not in verdicts.VERBS:
+        raise BadLine("has a relation that is none")
+    values = {name: record.get(name) for name in relations.SHARED}
+    for name in ("sync_id", "source_id", "target_id"):
+        values[name] = _id(record, name)
+    for name in ("reason", "marked_by_actor", "marked_by_kind"):
+        values[name] = redact(text(record, name) or "").text
+    for name in ("created_at", "updated_at"):
+        values[name] = stamp(at_most(moment(record, name), job.now))
+    if not confirms:
+        values |= {"judgment_status": "pending", "marked_by_kind": Trust.IMPORT}
+    change = Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event_id)
+    try:
+        is_new = replication.apply_relation(job.store, values, change)
+    except (ValueError, sqlite3.Error) as error:
+        raise BadLine(f"is a relation that cannot be stored: {error}") from error
+    return Outcome.INSERTED if is_new else Outcome.MERGED
 
 
 def memory_of(line: str, store: Store) -> str | None:
@@ -185,8 +229,7 @@ def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome
     A memory that was deleted here stays deleted, and a text that another memory has is not
     inserted again. With *even_older* the line counts whatever its time.
     """
-    if record[MARK] != VERSION:
-        raise BadLine(f"is of export version {record[MARK]!r}; this ademem reads {VERSION}")
+    _check_version(record)
     sync_id = _id(record, "sync_id")
     if memory_queries.is_dead(job.store, sync_id):
         return Outcome.REJECTED
@@ -203,6 +246,8 @@ def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome
             tier=_tier(record),
             promoted_at=moment(record, "promoted_at"),
         )
+        if "review_after" in record:
+            row = replace(row, review_after=moment(record, "review_after"))
     row = replace(
         row,
         id=_id(record, "id"),
@@ -236,6 +281,11 @@ def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome
         ) from error
     jobs.follow(job.store, job.now)
     return Outcome.MERGED if known else Outcome.INSERTED
+
+
+def _check_version(record: Record) -> None:
+    if record.get(MARK) != VERSION:
+        raise BadLine(f"is of export version {record.get(MARK)!r}; this ademem reads {VERSION}")
 
 
 def at_most(moment: datetime | None, now: datetime) -> datetime:

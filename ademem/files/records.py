@@ -113,8 +113,8 @@ def key_of(record: Record) -> str:
     return sha256_hex(orjson.dumps(record, option=orjson.OPT_SORT_KEYS).decode())
 
 
-def read(line: str) -> Record:
-    """Parse a line into an object with a content; raises BadLine."""
+def read(line: str, needed: tuple[str, ...] = ("content",)) -> Record:
+    """Parse a line into an object with one of the *needed* texts; raises BadLine."""
     import orjson
 
     try:
@@ -123,7 +123,7 @@ def read(line: str) -> Record:
         raise BadLine(f"is no JSON: {error}") from error
     if not isinstance(record, dict):
         raise BadLine("is no JSON object")
-    if not text(record, "content"):
+    if not any(text(record, name) for name in needed):
         raise BadLine("has no content")
     return record
 

@@ -380,6 +380,12 @@ def shared(store: Store, id: str) -> dict[str, Any] | None:
     return dict(row) if row else None
 
 
+def list_shared(store: Store) -> list[dict[str, Any]]:
+    """Return what other stores get of all pairs, by their ids."""
+    rows = store.db.execute(f"select {', '.join(SHARED)} from memory_relations order by sync_id")
+    return [dict(row) for row in rows]
+
+
 def journal(store: Store, id: str, actor: str, now: datetime) -> None:
     from ademem.store import stamps
 

@@ -14,7 +14,7 @@ from ademem.core.settings import Settings
 from ademem.core.value import replace
 from ademem.files import export_format
 from ademem.guard.injection import instruction_in
-from ademem.store import memories
+from ademem.store import memories, replication, verdicts
 from ademem.store.memories import Change
 from tests.builders import NOW, insert, memory, open_project
 from tests.examples import examples
@@ -83,6 +83,7 @@ RICH = memory(
     created_at=NOW - timedelta(days=3),
     updated_at=NOW - timedelta(days=1),
     promoted_at=NOW - timedelta(days=2),
+    review_after=NOW + timedelta(days=90),
 )
 
 
@@ -148,6 +149,73 @@ def test_what_is_exported_is_the_same_after_a_restore(
     assert bring(lines, third)[3] == ()
     assert exported(third, include_personal=True) == lines
     assert len(lines) == len(contents) + 1
+
+
+def whole(store) -> list[str]:
+    """An export with relations."""
+    lines = exported(store, include_personal=True)
+    ids = {orjson.loads(line)["sync_id"] for line in lines}
+    return lines + [
+        orjson.dumps(one).decode() for one in export_format.export_relations(store, ids)
+    ]
+
+
+def relate(store, source, target, verb, status, kind):
+    at = export_format.stamp(NOW)
+    values = {"sync_id": f"rel-{source.id}-{target.id}", "relation": verb, "reason": "so"}
+    values |= {"source_id": source.sync_id, "target_id": target.sync_id, "confidence": 0.5}
+    values |= {"judgment_status": status, "marked_by_actor": "ann", "marked_by_kind": kind}
+    change = Change(operation="insert", actor="user", at=NOW)
+    replication.apply_relation(store, values | {"created_at": at, "updated_at": at}, change)
+
+
+@settings(
+    max_examples=examples(1000, share=40),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    pairs=st.lists(
+        st.tuples(
+            st.integers(0, 1),
+            st.integers(2, 3),
+            st.sampled_from(verdicts.VERBS),
+            st.sampled_from(["pending", "judged"]),
+            st.sampled_from(["user", "agent", "system"]),
+        ),
+        unique_by=lambda pair: pair[:2],
+        max_size=4,
+    ),
+    reviewed=st.booleans(),
+)
+def test_relations_and_review_dates_come_back_byte_for_byte(stores, pairs, reviewed):
+    first, second = stores(), stores()
+    review_after = NOW + timedelta(days=9) if reviewed else None
+    rows = insert(first, *(memory(f"fact {n}", review_after=review_after) for n in range(4)))
+    hidden = memory("gone", status=Status.ARCHIVED)
+    insert(first, hidden)
+    relate(first, rows[0], hidden, "supersedes", "judged", "user")
+    for source, target, *verdict in pairs:
+        relate(first, rows[source], rows[target], *verdict)
+    lines = whole(first)
+
+    assert bring(lines, second)[3] == ()
+    assert whole(second) == lines
+    changes = second.db.total_changes
+    assert bring(lines, second)[0] == 0
+    assert second.db.total_changes == changes
+    assert len(lines) == 4 + len(pairs)
+
+
+def test_a_relation_that_nobody_confirms_is_a_proposal(stores):
+    first, second = stores(), stores()
+    rows = insert(first, memory("one"), memory("two"))
+    relate(first, *rows, "supersedes", "judged", "user")
+
+    export_format.import_lines(whole(first), second, Settings(), LATER, confirms=False)
+    (found,) = export_format.export_relations(second, {row.sync_id for row in rows})
+    assert (found["judgment_status"], found["marked_by_kind"]) == ("pending", "import")
+    (bad,) = bring(['{"ademem":1,"relation":"eats"}'], second)[3]
+    assert bad[1] == "has a relation that is none"
 
 
 def test_importing_an_export_again_changes_nothing(stores):

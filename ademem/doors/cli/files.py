@@ -444,6 +444,7 @@ def export(
         else:
             rows = list(api.export_memories(memories, include_personal=include_personal))
             lines = [orjson.dumps(row) + b"\n" for row in rows]
+            rows = [row for row in rows if "relation" not in row]
             own = sum(row["scope"] == "agent" and not row["scope_owner_id"] for row in rows)
             if own:
                 show.echo(f"{counted(own, 'personal memory')} among them", err=True)
