@@ -13,7 +13,7 @@ from ademem.guard.prompts import TurnClass, classify
 from ademem.search.query import keywords
 from ademem.session.turn_tracking import is_oriented, mark_read, new_key, set_flag
 from ademem.store import injections, ledger, logs, sessions, turns
-from ademem.store.injections import place
+from ademem.store.injections import SAVED, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
                 turns.note_search(runtime.store, key, runtime.now)
             lines += _lines(found, runtime)
         placed = [
-            *(place(one.memory, "saved") for one in dictated if one.memory),
+            *(place(one.memory, SAVED) for one in dictated if one.memory),
             *(place(memory, "recalled") for memory, _ in found),
             *left_out,
         ]

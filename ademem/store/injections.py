@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 MOST_LEFT_OUT = 20
 """Most memories of which one text records that they were left out."""
 
+SAVED = "saved"
+"""Section of what the person dictated: the text only confirms it."""
+
 
 def place(memory: Memory, section: str = "", characters: int = 0, left_out: str = "") -> Placed:
     """Return the row of a memory in a text, or *left_out* of it: `room`, `limit`, `seen`, `own`."""

@@ -149,6 +149,16 @@ def test_why_lists_what_the_session_was_shown_and_the_reason(world):
     assert lines[3] == "looked up: login tokens"
 
 
+def test_why_gives_the_reason_for_a_dictated_memory_from_when_it_came_up(world):
+    typed(world, "remember: use pnpm, never `npm install`")
+    assert answered(world, "/ademem:why") == "ademem: this session was shown no memory yet"
+    install = {"tool_name": "Bash", "tool_input": {"command": "npm install left-pad"}}
+    world.fire("user_prompt_submit", prompt="Add left-pad", prompt_id="p9")
+    world.fire("pre_tool_use", prompt_id="p9", tool_use_id="t1", **install)
+
+    assert "\nbefore the change\n" in answered(world, "/ademem:why")
+
+
 def test_each_command_is_answered_once_where_two_installations_run_the_hook(world):
     memory = candidate(world, "Use pnpm, not npm")
     event = {"prompt": f"/ademem:review keep {memory.id}", "prompt_id": "p1"}
