@@ -102,36 +102,27 @@ def render_sheet(sheet: Sheet) -> str:
 
 
 def parse_sheet(text: str) -> Sheet:
-    reader = SheetReader(text)
+    lines = list(clean_lines(text))
+    offered = tuple(_pop_offered(lines))
+    details, ticked = _pop_details(lines), _pop_boxes(lines)
+    candidates: list[Candidate] = []
     free_texts: list[FreeText] = []
-    candidates = tuple(reader.candidates(free_texts))
-    return Sheet(candidates=candidates, offered=reader.offered, free_texts=tuple(free_texts))
-
-
-class SheetReader:
-    """A sheet whose candidates are parsed one by one."""
-
-    def __init__(self, text: str) -> None:
-        self._lines = list(clean_lines(text))
-        self.offered = tuple(_pop_offered(self._lines))
-        self._details = _pop_details(self._lines)
-        self._ticked = _pop_boxes(self._lines)
-
-    def candidates(self, free_texts: list[FreeText] | None = None) -> Iterator[Candidate]:
-        """Yield the candidates; add a person's lines between them to *free_texts*."""
-        for part in parse_page(self._lines):
-            if isinstance(part, FreeText):
-                own = "\n".join(line for line in part.text.split("\n") if line not in OURS)
-                if (text := own.strip("\n")) and free_texts is not None:
-                    free_texts.append(replace(part, text=text))
-                continue
-            details = self._details.get(part.line, {})
-            yield Candidate(
-                item=part,
-                ticked=part.line in self._ticked,
-                category=details.get("category", ""),
-                origin_text=details.get("from", ""),
+    for part in parse_page(lines):
+        if isinstance(part, ListItem):
+            found = details.get(part.line, {})
+            candidates.append(
+                Candidate(
+                    item=part,
+                    ticked=part.line in ticked,
+                    category=found.get("category", ""),
+                    origin_text=found.get("from", ""),
+                )
             )
+            continue
+        own = "\n".join(line for line in part.text.split("\n") if line not in OURS)
+        if own := own.strip("\n"):
+            free_texts.append(replace(part, text=own))
+    return Sheet(candidates=tuple(candidates), offered=offered, free_texts=tuple(free_texts))
 
 
 def _pop_offered(lines: list[str]) -> Iterator[str]:

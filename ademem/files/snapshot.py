@@ -19,7 +19,7 @@ from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterable, Iterator
+    from collections.abc import Collection, Container, Iterable, Iterator
     from typing import Any, TypeVar
 
     from ademem.core.memory import Memory
@@ -179,20 +179,18 @@ class Offer(Value):
 
 
 class Snapshot(Value):
-    placed: Mapping[str, tuple[PlacedItem, ...]] = {}
+    placed: PlacedItems
     """Items by the id of their memory; a merge without our driver can leave two with one id."""
     unchanged: Container[str] = ()
     """Ids of items on pages that are not in `placed`."""
-    unnamed: Iterable[PlacedItem] = ()
-    """Items that a person added; parsed anew at each iteration."""
     lines: dict[str, MemoryLines] = {}
     """The lines of each memory, by its id."""
     foreign: tuple[KnowledgeLine, ...] = ()
     """Lines without an id of ours."""
     sheet: dict[str, Offer] = {}
     """Candidates by the id of their memory."""
-    proposed: Iterable[Offer] = ()
-    """Candidates that a person added; parsed anew at each iteration."""
+    proposed: tuple[Offer, ...] = ()
+    """Candidates that a person added."""
     offered: frozenset[str] = frozenset()
     """Ids of the candidates that the sheet offered when it was written."""
     read: frozenset[str] = frozenset()
@@ -209,7 +207,8 @@ class Page(Value):
     """The items of a page, and problems of those that are too long."""
 
     items: Mapping[str, tuple[PlacedItem, ...]]
-    has_unnamed: bool
+    unnamed: tuple[PlacedItem, ...]
+    """Items that a person added."""
     oversized: tuple[Problem, ...]
 
 
@@ -218,30 +217,37 @@ class PlacedItems(Mapping[str, "tuple[PlacedItem, ...]"]):
 
     def __init__(self, texts: Texts) -> None:
         self._paths: dict[str, tuple[str, ...]] = {}
+        self._with_unnamed: list[str] = []
         self._texts = texts
-        self.page = lru_cache(maxsize=MOST_PAGES)(self._parse)
+        self._page = lru_cache(maxsize=MOST_PAGES)(self._parse)
 
-    def add(self, path: str) -> Page:
-        page = self.page(path)
+    def add(self, path: str) -> tuple[Problem, ...]:
+        """Add the items of a page; return problems of those that are too long."""
+        page = self._page(path)
         for id in page.items:
             self._paths[id] = (*self._paths.get(id, ()), path)
-        return page
+        self._with_unnamed += [path] if page.unnamed else []
+        return page.oversized
+
+    def unnamed(self) -> Iterator[PlacedItem]:
+        """Yield the items that a person added."""
+        return (item for path in self._with_unnamed for item in self._page(path).unnamed)
 
     def _parse(self, path: str) -> Page:
         items: dict[str, tuple[PlacedItem, ...]] = {}
-        text = self._texts[path]
-        has_unnamed, beyond = False, list(oversized(path, text))
+        text, unnamed = self._texts[path], []
+        beyond = list(oversized(path, text))
         for placed in _parse_items(path, text):
             if too_long := _too_long_item(path, placed.item):
                 beyond.append(too_long)
             elif id := placed.item.id:
                 items[sys.intern(id)] = (*items.get(id, ()), placed)
             else:
-                has_unnamed = True
-        return Page(items=items, has_unnamed=has_unnamed, oversized=tuple(beyond))
+                unnamed.append(placed)
+        return Page(items=items, unnamed=tuple(unnamed), oversized=tuple(beyond))
 
     def __getitem__(self, id: str) -> tuple[PlacedItem, ...]:
-        return tuple(item for path in self._paths[id] for item in self.page(path).items[id])
+        return tuple(item for path in self._paths[id] for item in self._page(path).items[id])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)
@@ -277,16 +283,6 @@ def unchanged_pages(now: Texts, before: Texts) -> set[str]:
     return same
 
 
-class _Repeatable:
-    """An iterable that makes its iterator anew each time."""
-
-    def __init__(self, make: Callable[[], Iterator[T]]) -> None:
-        self._make = make
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._make()
-
-
 def snapshot(
     texts: Texts,
     unchanged: Collection[str] = (),
@@ -304,8 +300,9 @@ def snapshot(
     problems: list[Problem] = []
     beyond: list[Problem] = []
     sound: list[str] = []
-    with_unnamed: list[str] = []
-    offers, offered, proposes = {}, frozenset[str](), False
+    offers: dict[str, Offer] = {}
+    proposed: list[Offer] = []
+    offered = frozenset[str]()
     for path in sorted(texts):
         if path in unchanged:
             beyond += oversized(path, texts[path])
@@ -320,47 +317,29 @@ def snapshot(
                 id = line.id
                 (lines_by_id.setdefault(sys.intern(id), []) if id else foreign).append(line)
         elif path == SHEET:
-            from ademem.files.review_sheet import SheetReader  # by default there is none
+            from ademem.files.review_sheet import parse_sheet  # by default there is none
 
-            text = texts[path]
-            reader = SheetReader(text)
-            offered = frozenset(reader.offered)
-            beyond += oversized(path, text)
-            for candidate in reader.candidates():
+            sheet = parse_sheet(texts[path])
+            offered = frozenset(sheet.offered)
+            beyond += oversized(path, texts[path])
+            for candidate in sheet.candidates:
                 offer = _parse_offer(candidate, problems)
                 if too_long := _too_long_item(path, candidate.item):
                     beyond.append(too_long)
                 elif candidate.item.id:
                     offers[candidate.item.id] = offer
                 else:
-                    proposes = True
+                    proposed.append(offer)
         else:
-            page = placed.add(path)
-            with_unnamed += [path] if page.has_unnamed else []
-            beyond += page.oversized
-
-    def each_unnamed() -> Iterator[PlacedItem]:
-        for path in with_unnamed:
-            for placed in _parse_items(path, texts[path]):
-                if not placed.item.id and len(placed.item.content) <= ITEM_CHARS:
-                    yield placed
-
-    def each_proposed() -> Iterator[Offer]:
-        from ademem.files.review_sheet import SheetReader
-
-        for candidate in SheetReader(texts[SHEET]).candidates():
-            if not candidate.item.id and len(candidate.item.content) <= ITEM_CHARS:
-                yield _parse_offer(candidate, [])
-
+            beyond += placed.add(path)
     unread = {problem.path for problem in beyond}
     return Snapshot(
         placed=placed,
         unchanged=_ItemIds(texts.only(unchanged)),
-        unnamed=_Repeatable(each_unnamed) if with_unnamed else (),
         lines={id: MemoryLines(*lines) for id, lines in lines_by_id.items()},
         foreign=tuple(foreign),
         sheet=offers,
-        proposed=_Repeatable(each_proposed) if proposes else (),
+        proposed=tuple(proposed),
         offered=offered,
         read=frozenset(sound) - unread,
         problems=(*problems, *beyond),

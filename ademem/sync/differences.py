@@ -156,7 +156,7 @@ def find_differences(
             elif earlier and id in now.placed:  # moved to a topic file, which counts as ticked
                 moved = Offer(placed=now.placed[id][0], ticked=True)
                 yield ReviewedCandidate(now=moved, before=earlier)
-    yield from (AddedItem(placed=placed) for placed in now.unnamed)
+    yield from (AddedItem(placed=placed) for placed in now.placed.unnamed())
 
 
 def changed_fields(difference: EditedItem, known: Memory) -> dict[str, Any]:
