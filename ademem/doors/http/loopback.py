@@ -148,6 +148,8 @@ class Loopback:
         own = {f"http://{host}" for host in self.hosts} if self.has_pages else set()
         origins = {origin.lower() for origin in headers.getlist("origin")}
         sites = {site.strip().lower() for site in headers.getlist("sec-fetch-site")}
+        if self.has_pages and sites == {"same-origin"}:
+            origins.discard("null")  # of our own forms, as our pages send no referrer
         if origins - own or sites & {*FOREIGN_SITES}:
             raise Refused("site", "a page of another site made this request", "type the address")
         if self.token and path not in self.free:

@@ -101,6 +101,12 @@ def test_a_stranger_sees_nothing_of_the_project(world, path):
         pytest.param({"origin": f"https://{HOST}"}, 403, id="another scheme"),
         pytest.param({"origin": HOST}, 403, id="no scheme"),
         pytest.param({"origin": "null"}, 403, id="an opaque origin"),
+        pytest.param(
+            {"origin": "null", "sec-fetch-site": "cross-site"}, 403, id="a sandboxed frame"
+        ),
+        pytest.param(
+            {"origin": "null", "sec-fetch-site": "same-origin"}, 200, id="our form, no referrer"
+        ),
         pytest.param({"sec-fetch-site": "same-origin"}, 200, id="our page"),
         pytest.param({"sec-fetch-site": "none"}, 200, id="typed"),
         pytest.param({"sec-fetch-site": "same-site"}, 403, id="another port of localhost"),

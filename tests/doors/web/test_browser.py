@@ -1,0 +1,250 @@
+"""The page in a real browser: keys, scripts off, accessibility, and requests that leave."""
+
+import contextlib
+import json
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from ademem import api
+from ademem.core.memory import Draft, Origin, Trust
+from ademem.doors.http.loopback import Server, bind
+from ademem.doors.web.application import Site, make
+from tests.examples import FULL
+from tests.world import World
+
+player = pytest.importorskip("playwright.sync_api")
+expect = player.expect
+
+AXE = Path(os.environ.get("ADEMEM_AXE_DIR", ""), "node_modules/axe-core/axe.min.js")
+CHROMIUM = shutil.which("chromium") or ""
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not CHROMIUM, reason="no chromium is installed"),
+]
+
+CANDIDATES = """
+Invoices are sent by the night job
+Images are resized by the worker
+Refunds are booked on the next working day
+The staging server restarts in the morning
+Passwords are hashed with argon2
+Currency rates come from the feed of a bank
+The search index is rebuilt every Sunday
+Logs are kept for ninety days
+""".strip().split("\n")
+
+
+class QuietServer(Server):
+    """A server in a thread, which may take no signals."""
+
+    def capture_signals(self):
+        return contextlib.nullcontext()
+
+
+class Shown:
+    """A project with its page, in a window."""
+
+    def __init__(self, world, chromium):
+        self.world, self.chromium = world, chromium
+        self.listener = bind(0)
+        self.port = self.listener.getsockname()[1]
+        environment = {
+            name: value for name, value in world.environment.items() if name[:6] != "CLAUDE"
+        }
+        self.site = Site([str(world.root)], environment, port=self.port, now=lambda: world.now)
+        self.server = QuietServer(make(self.site), 600, lifespan="off")
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
+        self.thread.start()
+        self.problems = []
+
+    def window(self, path="/", **options):
+        context = self.chromium.new_context(**options)
+        page = context.new_page()
+        page.on("console", lambda line: self.problems.append(line.text))
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("request", lambda request: self._check(request.url))
+        page.goto(f"http://127.0.0.1:{self.port}/enter?code={self.site.entry.new_code()}")
+        self.go(page, path)
+        return page
+
+    def go(self, page, path):
+        page.goto(f"http://127.0.0.1:{self.port}{path}")
+
+    def _check(self, url):
+        if not url.startswith((f"http://127.0.0.1:{self.port}/", "data:")):
+            self.problems.append(f"a request left for {url}")
+
+    def close(self):
+        self.server.should_exit = True
+        self.thread.join()
+        self.site.close()
+
+    def learn(self, *texts):
+        with self.world.memories() as memories:
+            for text in texts:
+                origin = Origin(trust=Trust.AGENT, session_id="s1")
+                assert api.write(memories, Draft(content=text, origin=origin)).accepted
+
+    def statuses(self):
+        rows = self.world.rows("select content, status from unified_memories")
+        return {row[0]: row[1] for row in rows}
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with player.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def shown(tmp_path, chromium):
+    (tmp_path / "project").mkdir()
+    made = Shown(World(tmp_path / "project"), chromium)
+    yield made
+    for context in chromium.contexts:
+        context.close()
+    made.close()
+    assert made.problems == []
+
+
+def find_violations(page):
+    """Run axe in a world of its own, so that the policy of the page stays in force."""
+    devtools = page.context.new_cdp_session(page)
+    frame = devtools.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
+    world = devtools.send("Page.createIsolatedWorld", {"frameId": frame})["executionContextId"]
+    where = {"contextId": world, "returnByValue": True, "awaitPromise": True}
+    devtools.send("Runtime.evaluate", {"expression": AXE.read_text(), **where})
+    rules = json.dumps({"runOnly": TAGS, "resultTypes": ["violations"]})
+    run = f"axe.run(document, {rules}).then(found => JSON.stringify(found.violations))"
+    found = devtools.send("Runtime.evaluate", {"expression": run, **where})
+    return [
+        f"{each['id']}: {node['html'][:120]}"
+        for each in json.loads(found["result"]["value"])
+        for node in each["nodes"]
+    ]
+
+
+PAGES = "/ /memories /memories?q=invoices&explain=1 /review /timeline /session/s1 /injections /log"
+LOOKS = [("light", 1280, True), ("dark", 320, True), ("dark", 320, False)]
+MORE = [("light", 320, True), ("dark", 1280, True), ("light", 1280, False)]
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="ADEMEM_AXE_DIR names no axe-core")
+@pytest.mark.parametrize(("scheme", "width", "has_data"), LOOKS + MORE * FULL)
+def test_every_page_is_accessible_and_fits(shown, scheme, width, has_data):
+    paths = PAGES.split()
+    if has_data:
+        shown.world.know("Never force-push to main", pinned=True)
+        shown.learn(*CANDIDATES)
+        shown.world.fire("session_start", source="startup")
+        shown.world.fire("user_prompt_submit", prompt="Who sends invoices?")
+        paths += [f"/memory/{shown.world.live()[0].id}"]
+    page = shown.window(color_scheme=scheme, viewport={"width": width, "height": 800})
+    found = {}
+    for path in [*paths, "/nothing"]:
+        shown.go(page, path)
+        found[path] = find_violations(page)
+        overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        if over := page.evaluate(overflow):
+            found[path].append(f"{over} pixels too wide")
+    is_told = [line for line in shown.problems if "404" in line]
+    shown.problems = [line for line in shown.problems if "404" not in line]
+
+    assert {path: each for path, each in found.items() if each} == {}
+    assert is_told
+
+
+def test_a_review_by_keyboard_and_the_way_back(shown):
+    shown.learn(*CANDIDATES)
+    before = shown.statuses()
+    page = shown.window("/review")
+    page.evaluate("window.kept = true")
+    for key in "arparapr":
+        first = page.locator(".queue .current input").get_attribute("value")
+        page.keyboard.press(key)
+        expect(page.locator(f'.queue input[value="{first}"]')).to_have_count(0)
+    assert "Nothing waits" in page.locator("#review").inner_text()
+    assert page.evaluate("window.kept")  # no full page load
+    after = shown.statuses()
+    for number in range(8):
+        page.keyboard.press("z")
+        expect(page.locator(".queue li")).to_have_count(number + 1)
+
+    assert sorted(after.values()) == ["archived"] * 3 + ["promoted"] * 5
+    assert shown.statuses() == before
+
+
+def test_several_are_selected_and_decided_by_keyboard(shown):
+    shown.learn(*CANDIDATES[:4])
+    page = shown.window("/review")
+    page.keyboard.press("x")
+    page.keyboard.press("r")
+    expect(page.locator(".queue li")).to_have_count(3)
+
+    assert list(shown.statuses().values()).count("archived") == 1
+
+
+def test_search_as_you_type_keeps_the_focus(shown):
+    shown.world.know("Money is stored in cents", "Login tokens expire in UTC")
+    page = shown.window("/memories")
+    page.keyboard.press("/")
+    page.keyboard.type("tokens")
+    expect(page.locator("#rows .rows > li")).to_have_count(1)
+
+    assert "Login tokens" in page.locator("#rows").inner_text()
+    assert page.evaluate("document.activeElement.id") == "words"
+    assert "q=tokens" in page.url
+
+
+def test_without_scripts_everything_works_by_forms(shown):
+    shown.learn("Money is stored in cents")
+    page = shown.window(java_script_enabled=False)
+    page.fill("#find", "money")
+    page.press("#find", "Enter")
+    page.click("#rows .row-text a")
+    page.click("#act-promote")
+    expect(page.locator("#undo")).to_be_visible()
+    assert shown.statuses() == {"Money is stored in cents": "promoted"}
+    page.click("#undo")
+    expect(page.locator("#redo")).to_be_visible()
+
+    assert shown.statuses() == {"Money is stored in cents": "candidate"}
+
+
+def test_a_hostile_text_stays_a_text(shown):
+    from tests import builders
+
+    hostile = [
+        "<script>document.title = 'ran'</script>",
+        "<img src=x onerror=\"document.title = 'ran'\">",
+        '"><svg onload=alert(1)>',
+        "{{ 7 * 7 }} {% raw %}",
+        "javascript:alert(1) [link](javascript:alert(1))",
+        "'; document.title = 'ran'; '",
+        "&lt;script&gt;alert(1)&lt;/script&gt;",
+        "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+        "x" * 3000,
+        "\u202egnp.exe\u2066 \u200b",
+    ]
+    with shown.world.memories() as memories:
+        made = builders.insert(
+            memories.store,
+            *(
+                builders.memory(f"{text} number {at}", title=text[:80])
+                for at, text in enumerate(hostile)
+            ),
+        )
+    page = shown.window(viewport={"width": 320, "height": 800})
+    for path in ("/", "/memories", "/memories?q=number&explain=1", "/log", f"/memory/{made[0].id}"):
+        shown.go(page, path)
+        assert "ran" not in page.title().split(" · ")[0].split()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        assert page.locator("main script, main img, main iframe, main svg").count() == 0
