@@ -10,6 +10,8 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from hashlib import sha256
+from threading import Thread
 
 import anyio
 import pytest
@@ -17,7 +19,7 @@ from mcp import Client, StdioServerParameters
 
 from ademem.doors.mcp import process
 from tests.doors.mcp.conftest import unpack
-from tests.examples import examples
+from tests.examples import FULL, examples
 
 pytestmark = pytest.mark.slow
 
@@ -172,49 +174,83 @@ def is_running(pid):
         return False
 
 
-def test_what_several_servers_acknowledge_is_there(world):
-    world.configure("[doors]\nwrites_per_minute = 1000\n")
+def numbered(writer, number):
+    """A lesson that no other one is near to."""
+    words = [sha256(f"{writer} {number} {at}".encode()).hexdigest()[:8] for at in range(5)]
+    return f"The service {' '.join(words)} listens on port {number}"
 
-    def write(number):
-        with started(world) as server:
-            shake(server)
-            lines = [
-                call(n, "memory_add", content=f"Service {number}-{n} listens on port {n * 7}")
-                for n in range(1, 9)
-            ]
-            send(server, *lines)
-            answers = [read(server) for _ in lines]
-            server.send_signal(signal.SIGTERM)
-            server.wait(TO_END_S)
-            return answers
 
-    with ThreadPoolExecutor(2) as pool:
-        answers = [answer for each in pool.map(write, range(2)) for answer in each]
-    ids = {answer["result"]["structuredContent"]["id"] for answer in answers}
+def serve_writes(world, writer, count):
+    """Write through a server that is ended by a signal; return how many were acknowledged."""
+    with started(world) as server:
+        shake(server)
+        for number in range(count):
+            send(server, call(number + 1, "memory_add", content=numbered(writer, number)))
+        answers = [read(server, 120.0)["result"] for _ in range(count)]
+        server.send_signal(signal.SIGTERM)
+        server.wait(TO_END_S)
+    return sum(answer["structuredContent"].get("accepted", False) for answer in answers)
 
-    assert not any(answer["result"]["isError"] for answer in answers)
-    with world.memories() as memories:
-        stored = {row[0] for row in memories.store.db.execute("select id from unified_memories")}
-    assert ids <= stored
+
+def hook_writes(world, writer, count):
+    """Write by hooks, each a process; return how many ended well."""
+    ended = 0
+    for number in range(count):
+        command = f'bd comment BD-1 "LEARNED: {numbered(writer, number)}"'
+        payload = {
+            "session_id": f"s-{writer}",
+            "cwd": str(world.root),
+            "hook_event_name": "PostToolUse",
+            "tool_name": "Bash",
+            "tool_input": {"command": command},
+            "tool_response": {"stdout": "", "stderr": "", "interrupted": False},
+            "tool_use_id": f"{writer}-{number}",
+        }
+        done = subprocess.run(
+            [sys.executable, "hooks/post_tool_use.py"],
+            input=json.dumps(payload).encode(),
+            capture_output=True,
+            env=world.environment | {"PYTHONPATH": os.getcwd()},
+        )
+        ended += (done.returncode, done.stderr) == (0, b"")
+    return ended
+
+
+def test_what_servers_and_hooks_acknowledge_at_once_is_there(world):
+    world.configure("[doors]\nwrites_per_minute = 100000\n")
+    writers = [(serve_writes, f"server {each}") for each in range(4 if FULL else 2)]
+    writers += [(hook_writes, f"hook {each}") for each in range(8 if FULL else 2)]
+    count = examples(200, share=50)
+
+    with ThreadPoolExecutor(len(writers)) as pool:
+        done = [pool.submit(write, world, name, count) for write, name in writers]
+    acknowledged = sum(each.result() for each in done)
+
+    assert acknowledged == count * len(writers)
+    assert world.failures() == []
+    assert world.row("select sum(observation_count) from unified_memories")[0] == acknowledged
 
 
 def test_mutated_messages_stop_nothing_and_no_request_is_answered_twice(world):
     rng = random.Random(5)
     line = json.dumps(call(1, "memory_search", query="login tokens")).encode()
+    answers = []
     with started(world) as server:
         shake(server)
-        for number in range(examples(300)):
+        listener = Thread(target=lambda: answers.extend(map(json.loads, server.stdout)))
+        listener.start()
+        for number in range(examples(10_000, share=100)):
             mutated = bytearray(line)
             for _ in range(rng.randint(1, 4)):
                 mutated[rng.randrange(len(mutated))] = rng.randrange(32, 127)
             send(server, bytes(mutated).replace(b'"id": 1', b'"id": %d' % (number + 10)))
         send(server, request("last", "ping"))
-        answers = []
-        while not answers or answers[-1].get("id") != "last":
-            answers.append(read(server))
+        while not any(answer.get("id") == "last" for answer in list(answers)):
+            assert server.poll() is None
+            time.sleep(0.05)
         server.stdin.close()
-        answers += map(json.loads, server.stdout.read().splitlines())
+        listener.join()
 
     ids = [answer["id"] for answer in answers if answer.get("id") is not None]
     assert len(ids) == len(set(map(str, ids)))
-    assert answers
+    assert len(ids) > 1
