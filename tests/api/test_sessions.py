@@ -152,3 +152,12 @@ def test_a_deleted_prompt_is_gone_and_comes_back_by_no_import(typed):
         assert buried[0][0].startswith(id)
         with pytest.raises(NoSuchPrompt):
             api.delete_prompt(memories, id)
+
+
+def test_of_fifty_live_sessions_each_gets_what_was_saved_in_it(world):
+    ids = [f"live-{number}" for number in range(50)]
+    for id in ids:
+        world.fire("user_prompt_submit", session_id=id, prompt=f"remember: {id} is on port 80")
+
+    found = world.rows("select content, source_session_id from unified_memories")
+    assert {row[1]: row[0].split()[0] for row in found} == {id: id for id in ids}

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.examples import FULL
 
 from .product import Product, watched
 from .script import Call, delegate, helper, model, person, write
@@ -21,23 +25,45 @@ RULE = "Never edit src/auth.py by hand; `make auth` writes it"
 LESSON = "Login tokens expire in UTC, because the gateway has no time zone"
 AGENTS = "Session ids are random, because counters leaked how many users there are"
 SERVER, PLUGIN = "mcp__ademem__", "mcp__plugin_ademem_ademem__"
+HTTP = "over HTTP"
+PROGRAM = str(Path(sys.executable).parent / "ademem")
 
 
 @pytest.fixture
 def armed(claude: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Product]:
-    """The product with its server, as a plugin or as the project's."""
-    with opened(claude, tmp_path) as world, watched(world) as product:
+    """The product with its server, as a plugin, as the project's or over HTTP."""
+    with opened(claude, tmp_path) as world, watched(world) as product, ExitStack() as ending:
         product.enrol()
         if request.param == PLUGIN:
             product.plug_in()
         else:
             product.install()
-            entry = {"command": str(Path(sys.executable).parent / "ademem"), "args": ["mcp"]}
+            entry: dict[str, Any] = {"command": PROGRAM, "args": ["mcp"]}
+            if request.param == HTTP:
+                entry = serve_http(world, ending)
             servers = tmp_path / "servers.json"
             servers.write_text(json.dumps({"mcpServers": {"ademem": entry}}))
             world.options += ("--mcp-config", str(servers))
         product.know(RULE)
         yield product
+
+
+def serve_http(world: World, ending: ExitStack) -> dict[str, Any]:
+    """Start the server over HTTP; return the entry of a client."""
+    server = ending.enter_context(
+        subprocess.Popen(
+            [PROGRAM, "mcp", "--http", "0"],
+            stderr=subprocess.PIPE,
+            cwd=world.project,
+            env=world.environment,
+            text=True,
+        )
+    )
+    ending.callback(server.terminate)
+    assert server.stderr
+    url = server.stderr.readline().split()[1]
+    token = (world.project / ".ade/run/http.token").read_text().strip()
+    return {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {token}"}}
 
 
 def rows(world: World) -> dict[str, tuple[str, str | None, str]]:
@@ -54,6 +80,7 @@ def rows(world: World) -> dict[str, tuple[str, str | None, str]]:
     [
         pytest.param(SERVER, SERVER, "strict", id="of the project, strict"),
         pytest.param(PLUGIN, PLUGIN, "consult", id="of the plugin, consult"),
+        *([pytest.param(HTTP, SERVER, "strict", id="over HTTP, strict")] if FULL else []),
     ],
     indirect=["armed"],
 )

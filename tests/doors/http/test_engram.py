@@ -1,6 +1,14 @@
 """Engram's routes, as its plugins and scripts ask them."""
 
 import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from http.client import HTTPConnection
 
 import pytest
 
@@ -11,6 +19,7 @@ from ademem.doors.http.engram import BODY_BYTES, OPERATIONS, Door
 from tests.doors.http.asking import ask
 from tests.world import World
 
+PROGRAM = "from ademem.doors.cli import program; program()"
 TOKEN = "a" * 64
 LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"
 OTHER = "Releases are cut on Fridays now, because the mirror syncs each night"
@@ -356,3 +365,35 @@ def test_what_a_person_said_is_not_an_agents_to_delete(client, world):
 
     assert client(f"DELETE /observations/{id}")[0] == 409
     assert client.good(f"PUT /observations/{id}/pin")["pinned"]
+
+
+@pytest.mark.slow
+def test_the_process_answers_at_a_socket_until_a_signal(world):
+    path = world.root / ".ade/run/http.sock"
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, "serve", "--socket"],
+        stderr=subprocess.PIPE,
+        cwd=world.root,
+        env=world.environment | {"PYTHONPATH": os.getcwd()},
+        text=True,
+    ) as server:
+        try:
+            said = server.stderr.readline()
+            mode = stat.S_IMODE(path.stat().st_mode)
+            statuses = [ask_socket(path, each) for each in ("/health", "/stats")]
+            server.send_signal(signal.SIGINT)
+            code = server.wait(10)
+        finally:
+            server.kill()
+
+    assert str(path) in said
+    assert (mode, statuses, code) == (0o600, [200, 401], 0)
+    assert not path.exists()
+
+
+def ask_socket(path, route):
+    with closing(HTTPConnection("localhost")) as connection:
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.connect(os.path.relpath(path))
+        connection.request("GET", route)
+        return connection.getresponse().status
