@@ -259,11 +259,6 @@ def get_sync_status(runtime: Runtime) -> dict[str, Any]:
     }
 
 
-def list_latest_sessions(runtime: Runtime, limit: int = 5) -> list[statistics.SessionSummary]:
-    """List the last sessions, the newest first."""
-    return statistics.latest_sessions(runtime.store, limit)
-
-
 def get_knowledge(runtime: Runtime) -> dict[str, Any]:
     """Return the keys of `ademem recall --stats --json`: captures, memories, and their sources."""
     store = runtime.store

@@ -59,6 +59,8 @@ STATUSES = {
 }
 BUDGETS = {"lite": 3, "standard": 8, "deep": 20}
 """Memories of each level of `getBudget`."""
+RECENT_SESSIONS = 5
+"""Sessions in the answer of `updateCore`."""
 SCOPES = ("project", "agent", "mission", "user", "lane")
 PREFIX = "ade.memory."
 
@@ -127,13 +129,13 @@ def update_core(call: Call) -> Any:
     )
     sessions = [
         {
-            "startedAt": each.started_at,
-            "endedAt": each.ended_at,
-            "branch": each.branch,
-            "prompts": each.prompts,
-            "summary": each.asked,
+            "startedAt": each["started_at"],
+            "endedAt": each.get("ended_at"),
+            "branch": each.get("branch"),
+            "prompts": each["prompts"],
+            "summary": each["summary"],
         }
-        for each in api.list_latest_sessions(call.runtime)
+        for each in api.list_sessions(call.runtime, RECENT_SESSIONS)
     ]
     return {"coreMemory": views.brief(changed), "recentSessions": sessions}
 

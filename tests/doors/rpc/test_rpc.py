@@ -180,6 +180,11 @@ def test_the_brief_is_changed_at_the_version_that_was_read(root):
     assert changed["coreMemory"]["version"] == 1
     assert changed["coreMemory"]["projectSummary"] == "Billing"
     assert changed["recentSessions"] == []
+    with api.open_memories(str(root)) as memories:
+        api.start_session(memories, "s1")
+    (recent,) = call(root, "updateCore", patch={"notes": ["y"]})["recentSessions"]
+    assert recent["prompts"] == 0
+    assert recent.keys() == {"startedAt", "endedAt", "branch", "prompts", "summary"}
 
     stale = error(root, "updateCore", patch={"notes": ["x"]}, version=0)
     assert (stale["code"], stale["data"]["rule"]) == (-32010, "conflict")
