@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from ademem.core.memory import flags
+from ademem.core.memory import Tier, flags
 from ademem.core.text import fold
 from ademem.store.transitions import waits_for
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ademem.search.engine import Hit, Results
 
 NOTHING: dict[str, str] = {}
+TIERS = {Tier.PINNED: "pinned", Tier.ACTIVE: "active", Tier.FADING: "fading"}
 
 
 def to_row(memory: Memory, astray: Mapping[str, str] = NOTHING, later: str = "") -> dict[str, Any]:
@@ -28,7 +29,7 @@ def to_row(memory: Memory, astray: Mapping[str, str] = NOTHING, later: str = "")
         "scope": memory.shown_scope,
         "owner": memory.scope_owner_id,
         "status": memory.status.value,
-        "tier": memory.tier.name.lower(),
+        "tier": TIERS[memory.tier],
         "title": None if held else memory.title,
         "text": waits_for(memory) if held else memory.content,
         "trust": memory.trust.value,
