@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
 import sqlite3
 import zipfile
 from contextlib import closing
@@ -433,6 +434,56 @@ def test_a_damaged_source_is_refused_and_nothing_is_written(memories, source, co
     with pytest.raises(UsageError):
         api.import_foreign(memories, str(path), format="claude-mem")
     assert stored(memories) == []
+
+
+def broken(packed):
+    """Change a byte in the middle of what was compressed."""
+    return packed[:20] + bytes([packed[20] ^ 0xFF] * 20) + packed[40:]
+
+
+def encrypted(archive):
+    """Set the flag of encryption in both headers of the only file."""
+    for header, at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        at += archive.index(header)
+        archive = archive[:at] + bytes([archive[at] | 1]) + archive[at + 1 :]
+    return archive
+
+
+@pytest.mark.parametrize(
+    ("change_packed", "change_archive"),
+    [
+        pytest.param(broken, bytes, id="a damaged file in it"),
+        pytest.param(bytes, encrypted, id="encrypted"),
+    ],
+)
+def test_an_archive_that_cannot_be_read_is_refused(memories, source, change_packed, change_archive):
+    path = source / "openmemory.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        packed = gzip.compress(b'{"content": "Deploys run on Mondays"}\n' * 500)
+        archive.writestr("memories.jsonl.gz", change_packed(packed))
+    path.write_bytes(change_archive(path.read_bytes()))
+
+    with pytest.raises(UsageError, match="cannot read"):
+        api.import_foreign(memories, str(path), format="openmemory")
+    assert stored(memories) == []
+
+
+def test_blocks_with_odd_ids_are_left_out(memories, source):
+    path = source / "agent.af"
+    blocks = [{"value": "no id"}, {"id": ["b"]}, 7, {"id": "b1", "value": "Prefers short answers"}]
+    agents = [{"block_ids": 7}, {"id": "a1", "block_ids": [["b"], None, "b1"]}]
+    path.write_text(json.dumps({"agents": agents, "blocks": blocks}))
+    api.import_foreign(memories, str(path), format="letta")
+
+    assert [memory.content for memory in stored(memories)] == ["Prefers short answers"]
+
+
+def test_a_pipe_among_the_files_stops_nothing(memories, source):
+    folder = memsearch(source)
+    os.mkfifo(folder / ".memsearch/memory/pipe.md")
+    api.import_foreign(memories, str(folder), format="memsearch")
+
+    assert len(stored(memories)) == 2
 
 
 def test_columns_that_are_a_part_of_json_run_no_other_function(tmp_path):

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -123,7 +124,8 @@ def _lines(path: str) -> Iterator[dict[str, Any]]:
                     )
                 if line.strip():
                     yield object_of(line.decode("utf-8", "replace"))
-    except (OSError, EOFError, zipfile.BadZipFile, KeyError) as error:
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, LookupError, RuntimeError) as error:
+        # RuntimeError: it is encrypted, or compressed by another method.
         raise UsageError(f"cannot read {path}: {error}", "export it again") from error
 
 
@@ -136,11 +138,11 @@ def _fits_letta(path: str) -> bool:
 
 def _read_letta(path: str, project: str) -> Found:
     found = object_of(_json(path))
-    blocks = {block["id"]: block for block in found["blocks"] if isinstance(block, dict)}
+    blocks = {text_of(block.get("id")): block for block in map(object_of, found["blocks"])}
     agents = [agent for agent in found.get("agents", ()) if isinstance(agent, dict)]
     for agent in agents or [{"name": "letta", "block_ids": list(blocks)}]:
         name = text_of(agent.get("name")) or str(agent.get("id"))
-        for id in agent.get("block_ids", ()):
+        for id in texts_of(agent.get("block_ids")):
             block = blocks.get(id, {})
             label, value = text_of(block.get("label")), text_of(block.get("value"))
             if not value:

@@ -133,6 +133,8 @@ def object_of(value: object) -> dict[str, Any]:
 def read_text(path: str) -> str:
     """Read a file of text; raises UsageError for another, or for a long one."""
     try:
+        if not os.path.isfile(path):
+            raise UsageError(f"{path} is no file", "name a file of text")
         if os.path.getsize(path) > FILE_BYTES:
             raise UsageError(f"{path} has more than {FILE_BYTES:,} bytes", "split it")
         with open(path, encoding="utf-8-sig", errors="strict") as file:
@@ -142,14 +144,14 @@ def read_text(path: str) -> str:
 
 
 def files_below(folder: str, *endings: str) -> list[str]:
-    """Return files with these endings by path, through no link and no hidden folder."""
+    """Return files with these endings by path, through no link, pipe and hidden folder."""
     if not os.path.isdir(folder):
         return [folder] if folder.endswith(endings) else []
     found = []
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         paths = (os.path.join(place, name) for name in sorted(names) if name.endswith(endings))
-        found += [path for path in paths if not os.path.islink(path)]
+        found += [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
         if len(found) > FILES:
             raise UsageError(f"{folder} has more than {FILES:,} files", "name a folder in it")
     return found
