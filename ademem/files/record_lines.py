@@ -12,7 +12,6 @@ from ademem.core.registers import (
     SETS,
     TEXT,
     Record,
-    conflict_candidates,
     old_stamp,
     replica_of,
     time_of,
@@ -167,7 +166,12 @@ def _old_tombstones(lines: Iterable[str]) -> Iterator[tuple[str, Record]]:
 
 
 def _is_tombstone(record: Record) -> bool:
-    return not record.texts or (record.life != LIVE and not conflict_candidates(record))
+    """Return True for an archived memory without a text that the archiving did not know.
+
+    Such a text is told even where it is that of another write: others may lack that one.
+    """
+    unseen = (at for at in record.texts if at > record.seen.get(replica_of(at), ""))
+    return not record.texts or (record.life != LIVE and not any(unseen))
 
 
 def from_line(line: Any) -> Record | None:

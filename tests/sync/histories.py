@@ -89,8 +89,13 @@ def all_orders(team, start, branches):
 
 
 def meet(members):
-    """Whoever was told only that a memory went hears of its text, if it is known elsewhere."""
-    if any(member.pages() != members[0].pages() for member in members):
+    """Whoever was told only that a memory went hears of its text, if it is known elsewhere.
+
+    A second time where the text that somebody heard so is one that others have not heard of.
+    """
+    for _ in range(2):
+        if all(member.pages() == members[0].pages() for member in members):
+            return
         first, *others = members
         for member in others:
             assert first.merge(member.head())

@@ -122,6 +122,11 @@ def sheet(request, monkeypatch):
             [[(rewrite, 0, 0)], [(rewrite, 0, 1)], [(rewrite, 0, 0)], [(archive, 0, 0)]],
             id="a text that lost, won and was archived unseen",
         ),
+        pytest.param(
+            [(add, 0, 1), (add, 0, 3), (rewrite, 1, 0)],
+            [[(rewrite, 0, 2), (delete, 3, 3)], [(rewrite, 0, 2), (delete, 3, 3)]],
+            id="both wrote the same and deleted it",
+        ),
     ],
 )
 def test_with_the_driver_everybody_ends_with_the_same(team, sheet, start, branches):
