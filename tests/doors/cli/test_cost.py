@@ -112,6 +112,19 @@ def test_the_ledger_sums_what_sessions_were_sent(ademem, told):
     assert ledger["used_tokens"] == math.ceil(used / 4) > 0
 
 
+def test_what_had_no_room_cost_nothing(ademem, told):
+    before = ademem.json("cost")["injections"]
+    with api.open_memories() as memories:
+        memories.store.db.execute(
+            "insert into injection_memories"
+            " (injection_id, rank, memory_id, revision, characters, left_out)"
+            " values (1, 99, ?, 1, 500, 'room')",
+            (told[1],),
+        )
+
+    assert ademem.json("cost")["injections"] == before
+
+
 def test_the_ledger_of_one_session_has_its_texts_alone(ademem, told):
     ledger = ademem.json("cost", "--session", "s1")["injections"]
 

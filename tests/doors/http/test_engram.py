@@ -300,8 +300,10 @@ def test_what_is_personal_stays_out_of_the_project(filled, world):
     assert not [path for path in files if b"canary" in path.read_bytes()]
 
 
-def test_what_waits_for_a_person_is_in_no_answer(filled):
+def test_what_waits_for_a_person_is_in_no_answer(filled, world):
     filled.good("POST /observations", SAVE | {"content": ORDER})
+    held = "select content from unified_memories where quarantine_reason is not null"
+    assert [row[0] for row in world.rows(held)] == [ORDER]
 
     for route, body, *_ in CONTRACT:
         if route.startswith("GET"):
