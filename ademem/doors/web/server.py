@@ -88,6 +88,7 @@ def serve(
             _show_address(site, environment, echo, is_seen, opens_browser and not client)
 
         signal.signal(signal.SIGUSR1, show_address)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until the server takes it
         text = json.dumps({"pid": os.getpid(), "port": port})
         confined.write_text(first.home_root, path, text, mode=0o600)
         show_address()
