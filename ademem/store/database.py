@@ -103,6 +103,20 @@ def connect(path: str, wait_s: float) -> sqlite3.Connection:
     return db
 
 
+def hold(path: str) -> sqlite3.Connection:
+    """Return an idle connection, while which others close without a checkpoint of the whole log.
+
+    It holds no lock that a writer needs, and may be closed by any thread.
+    """
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute("select 1 from sqlite_schema limit 1").fetchall()
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
 def is_unwritable(error: sqlite3.OperationalError) -> bool:
     """True if another process, the disk or its rights keep the database from being written."""
     return error.sqlite_errorcode & 0xFF in _UNWRITABLE

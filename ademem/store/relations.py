@@ -319,6 +319,16 @@ def list_changed(store: Store, cursor: Cursor, model: str) -> list[str]:
     return [row[0] for row in rows]
 
 
+def changed_alone(store: Store, id: str) -> bool:
+    """Tell whether this memory, and no other, changed since memories were compared."""
+    row = store.db.execute(
+        "select exists (select 1 from memory_revisions where seq > :change and memory_id = :id)"
+        " and not exists (select 1 from memory_revisions where seq > :change and memory_id <> :id)",
+        {"change": read_cursor(store).change, "id": id},
+    ).fetchone()
+    return bool(row[0])
+
+
 def resolve(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
     """Resolve a conflict: both memories can be true; False if there is none."""
     return _judge(store, left, right, _PAIRED, (NOT_CONFLICT, "judged"), actor, now)

@@ -297,8 +297,7 @@ def relate_imported(
 
 def relate_written(memory: Memory, store: Store, now: datetime) -> list[Pair]:
     """Relate a memory that was just written; what else changed is left to the worker."""
-    cursor = relations.read_cursor(store)
-    if relations.list_changed(store, cursor, "") == [memory.id]:
+    if relations.changed_alone(store, memory.id):
         return catch_up(store, now)
     return relate([memory], store, now)
 
