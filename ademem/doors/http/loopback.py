@@ -200,6 +200,7 @@ def bind(port: int) -> sockets.socket:
     listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
     try:
         listener.bind((ADDRESS, port))
+        listener.listen(REQUESTS)
     except (OSError, OverflowError) as error:
         listener.close()
         raise UsageError(f"port {port} cannot be used: {error}", "give another port") from error

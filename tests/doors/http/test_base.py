@@ -186,7 +186,7 @@ def test_a_port_is_this_machines_alone_and_taken_once():
         address, port = listener.getsockname()
 
         assert address == "127.0.0.1"
-        listener.listen()
+        socket.create_connection((address, port)).close()
         with pytest.raises(UsageError, match=f"port {port} cannot be used"):
             bind(port)
 
