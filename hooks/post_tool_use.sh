@@ -1,0 +1,23 @@
+# shellcheck shell=sh disable=SC2154
+# Ends the hook after a tool call of which nothing is to be noted; `start.sh` sources it.
+
+# A result is worth a look when it can hold something to learn, was a search of memory, came from
+# outside, or may be a commit, of which the next session need not be told.
+case $payload in
+*'"tool_name":"WebFetch"'* | *'"tool_name":"WebSearch"'* | *'"tool_name":"mcp__'*) ;;
+*ademem* | *memory* | *mem_* | *'bd comment'*) ;;
+*[Ll][Ee][Aa][Rr][Nn][Ee][Dd]:*) ;;
+*[Ii][Nn][Vv][Ee][Ss][Tt][Ii][Gg][Aa][Tt][Ii][Oo][Nn]:*) ;;
+*[Dd][Ee][Cc][Ii][Ss][Ii][Oo][Nn]:*) ;;
+*[Ff][Aa][Cc][Tt]:*) ;;
+*[Pp][Aa][Tt][Tt][Ee][Rr][Nn]:*) ;;
+*[Gg][Oo][Tt][Cc][Hh][Aa]:*) ;;
+*[Cc][Oo][Nn][Vv][Ee][Nn][Tt][Ii][Oo][Nn]:*) ;;
+*)
+  case ${payload%%'"tool_response"'*} in
+  *git*commit* | *git*merge* | *git*rebase* | *git*cherry-pick* | *git*revert* | *git*pull* | *git*' am '*) ;;
+  *git*notes*' -F'* | *git*notes*--file* | *'gh pr '*' -F'* | *'gh pr '*--body-file*) ;; # a message in a file
+  *) exit 0 ;;
+  esac
+  ;;
+esac

@@ -1,0 +1,64 @@
+# shellcheck shell=sh disable=SC2154
+# Ends the hook before a tool call that needs nothing from ademem; `start.sh` sources it.
+
+# Python leaves the flag `.ade/run/clear/<turn or agent>` once nothing in that turn needs it any
+# more, or, with lines in it, nothing but calls that change something and have no line. The id is
+# read only from before "tool_input": what the model wrote comes after it. Inside a JSON string
+# every quote has a backslash, so no path or title can look like one of these keys.
+case $payload in *'"tool_input"'*) head=${payload%%'"tool_input"'*} ;; esac
+case $head in
+*'"agent_id":"'*'"tool_name"'*) id=${head#*'"agent_id":"'} ;;
+*'"prompt_id":"'*'"tool_name"'*)
+  # A subagent has the turn's id as well, and must not pass with the main thread's flag.
+  case $payload in *'"agent_id"'*) ;; *) id=${head#*'"prompt_id":"'} ;; esac
+  ;;
+esac
+id=${id%%'"'*}
+case $id in
+'' | *[!A-Za-z0-9_-]*) ;;
+*)
+  # The guard is content. What memory has on files and commands stands in lists of what `grep`
+  # is to look for; a reader who was told some has lists of its own, with the rest.
+  # A command that may be ours is read in every turn: approving is for people.
+  case $payload in *'"command":"'*ade*mem*) id= ;; esac
+  # A call of our MCP server is noted with its turn, which the server is not told.
+  case $head in *'"tool_name":"mcp__'*__mem*) id= ;; esac
+  # What came with a clone as a link is nothing of ours: Python refuses it, and says so.
+  marks=$folder/.ade/run
+  if [ -n "$id" ] && [ -f "$marks/clear/$id" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
+    [ ! -L "$marks/clear" ] && [ ! -L "$marks/sites" ]; then
+    case $payload in
+    *'"file_path":"'*) list=files about=${payload#*'"file_path":"'} about=${about%%'"'*} call=$about ;;
+    *'"notebook_path":"'*) list=files about=${payload#*'"notebook_path":"'} about=${about%%'"'*} call=$about ;;
+    *'"command":"'*) list=commands about=${payload#*'"command":"'} call=${about%%'"'*} ;;
+    *) list= about= call=${head#*'"tool_name":"'} call=${call%%'"'*} ;;
+    esac
+    if [ ! -s "$marks/clear/$id" ] ||
+      { [ "$list" = commands ] && . "$hooks/only_reads.sh" && only_reads "$call"; } ||
+      LC_ALL=C grep -qxF -e "$call" "$marks/clear/$id" 2>/dev/null; then
+      [ -n "$list" ] || exit 0
+    else
+      about=.ade # for Python
+    fi
+    case $head in
+    *'"agent_id":"'*) reader=$id ;;
+    *) reader=${head#*'"session_id":"'} reader=${reader%%'"'*} ;;
+    esac
+    case $reader in
+    '' | *[!A-Za-z0-9_-]*) ;;
+    *) [ ! -f "$marks/sites/$reader.$list" ] || list=$reader.$list ;;
+    esac
+    list=$marks/sites/$list
+    case $about in
+    *.ade*) ;; # it may edit a file of memory, and Python notes that an agent did
+    *)
+      if [ ! -L "$list" ]; then
+        [ -s "$list" ] || exit 0
+        printf '%s\n' "$about" 2>/dev/null | LC_ALL=C grep -q -f "$list" 2>/dev/null
+        [ $? -ne 1 ] || exit 0
+      fi
+      ;;
+    esac
+  fi
+  ;;
+esac
