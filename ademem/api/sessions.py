@@ -124,14 +124,6 @@ def list_sent(runtime: Runtime, id: str | None = None) -> tuple[str, list[inject
     return id, sent
 
 
-def list_costly(runtime: Runtime, limit: int = 20) -> list[tuple[Row, Memory]]:
-    """List memories that cost the most characters of sent texts without being used."""
-    found = injections.list_costly(runtime.store, limit)
-    known = memory_queries.by_ids(runtime.store, [row["id"] for row in found])
-    by_id = {memory.id: memory for memory in known if memory.live}
-    return [(row, by_id[row["id"]]) for row in found if row["id"] in by_id]
-
-
 def delete_session(runtime: Runtime, id: str) -> None:
     """Delete a session and its prompts; raises CannotDo while it has live memories."""
     if number := get_session(runtime, id)["memories"]:

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Mapping
     from datetime import datetime
-    from typing import Any
 
     from ademem.core.client import TurnKey
     from ademem.core.memory import Memory
@@ -238,17 +237,6 @@ def _part(row: sqlite3.Row, known: Mapping[str, Memory]) -> Part:
         used=bool(row["used"]),
         left_out=row["left_out"] if "left_out" in has else "",
     )
-
-
-def list_costly(store: Store, limit: int) -> list[dict[str, Any]]:
-    """Return memories that took the most characters of sent texts and were never used."""
-    rows = store.db.execute(
-        "select memory_id as id, count(*) as times, sum(characters) as characters"
-        " from injection_memories where left_out = '' group by memory_id"
-        " having max(used) = 0 and sum(characters) > 0 order by sum(characters) desc, id limit ?",
-        (limit,),
-    )
-    return [dict(row) for row in rows]
 
 
 def latest_session(store: Store) -> str:

@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING, Any
 from ademem.core.clock import parse, stamp
 from ademem.core.text import preview
 from ademem.doors.views.memories import to_row
-from ademem.doors.views.sent import CHARS, LEFT_OUT, TOKEN_CHARS, missing_text
+from ademem.doors.views.sent import CHARS, LEFT_OUT, estimate_tokens, missing_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ademem.api.reports import Ledger
     from ademem.core.memory import Memory
     from ademem.store.injections import Part, Sent
 
     Row = Mapping[str, Any]
-
-
-def tokens(characters: int | None) -> int:
-    """Estimate the tokens of so many characters."""
-    return -(-(characters or 0) // TOKEN_CHARS)
 
 
 def to_page(
@@ -49,7 +45,7 @@ def to_page(
         "moments": sorted(moments, key=lambda moment: str(moment["at"])),
         "texts": sum(sent.id is not None for sent in texts),
         "characters": characters,
-        "tokens": tokens(characters),
+        "tokens": estimate_tokens(characters),
         "keeps_prompts": bool(prompts),
     }
 
@@ -67,12 +63,12 @@ def to_text(sent: Sent, number: int, is_withheld: Callable[[Memory], bool]) -> d
         "reason": sent.reason,
         "agent": sent.agent_id,
         "characters": sent.characters,
-        "tokens": tokens(sent.characters),
+        "tokens": estimate_tokens(sent.characters or 0),
         "sha256": sent.sha256,
         "missing": missing,
         "text": None if missing else sent.text,
         "sections": [
-            {"name": name, "characters": size, "tokens": tokens(size)}
+            {"name": name, "characters": size, "tokens": estimate_tokens(size)}
             for name, size in sizes.items()
         ],
         "parts": [_part(part, is_withheld) for part in shown],
@@ -108,12 +104,23 @@ def to_days(sessions: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def to_costs(hooks: Sequence[Row], impressions: Row, costly: Sequence[Row]) -> dict[str, Any]:
-    """Return what hooks sent by day and event, and what was used of it."""
+def to_costs(hooks: Sequence[Row], impressions: Row, ledger: Ledger) -> dict[str, Any]:
+    """Return what hooks sent by day and event, and the live memories of which nothing was used."""
+    characters = sum(row["characters"] for row in hooks)
+    costly = [(spent, ledger.memories.get(spent.name)) for spent in ledger.unused]
     return {
-        "days": [row | {"tokens": tokens(row["characters"])} for row in map(dict, hooks)],
-        "characters": sum(row["characters"] for row in hooks),
-        "tokens": tokens(sum(row["characters"] for row in hooks)),
+        "days": [dict(row) | {"tokens": estimate_tokens(row["characters"])} for row in hooks],
+        "characters": characters,
+        "tokens": estimate_tokens(characters),
         "impressions": impressions,
-        "costly": [row | {"tokens": tokens(row["characters"])} for row in map(dict, costly)],
+        "costly": [
+            to_row(memory)
+            | {
+                "characters": spent.characters,
+                "tokens": estimate_tokens(spent.characters),
+                "times": spent.texts,
+            }
+            for spent, memory in costly
+            if memory and memory.live
+        ],
     }

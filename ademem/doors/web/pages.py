@@ -12,6 +12,7 @@ from ademem.core.clock import parse
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import Category, Memory, Scope, Status
 from ademem.core.value import Value
+from ademem.doors.views import cost as cost_view
 from ademem.doors.views import memories as views
 from ademem.doors.views import overview as overview_view
 from ademem.doors.views import review as review_view
@@ -172,9 +173,13 @@ def _sent_text(memories: Runtime, asked: Asked) -> dict[str, Any]:
 
 
 def _injections(memories: Runtime, _: Asked) -> dict[str, Any]:
-    costly = [row | views.to_row(memory) for row, memory in api.list_costly(memories)]
-    hooks = api.get_cost(memories)["hooks"]
-    return session_view.to_costs(hooks, api.get_impressions(memories), costly)
+    hooks, ledger = api.get_cost(memories)["hooks"], api.get_ledger(memories)
+    return session_view.to_costs(hooks, api.get_impressions(memories), ledger)
+
+
+def _cost(memories: Runtime, asked: Asked) -> dict[str, Any]:
+    texts = cost_view.to_json(api.get_ledger(memories), _is_withheld(asked))
+    return {"spent": api.get_cost(memories), "texts": texts}
 
 
 def _log(memories: Runtime, asked: Asked) -> dict[str, Any]:
@@ -210,6 +215,7 @@ PAGES = (
     Page(path="/session/{id}", template="session.html", read=_session),
     Page(path="/session/{id}/text/{number}", template="", read=_sent_text),
     Page(path="/injections", name="Injections", template="injections.html", read=_injections),
+    Page(path="/cost", name="Cost", template="cost.html", read=_cost),
     Page(path="/log", name="Log", template="log.html", read=_log),
     Page(path="/memory/{id}", template="memory.html", read=_memory),
 )

@@ -131,7 +131,10 @@ def find_violations(page):
     ]
 
 
-PAGES = "/ /memories /memories?q=invoices&explain=1 /review /timeline /session/s1 /injections /log"
+PAGES = (
+    "/ /memories /memories?q=invoices&explain=1 /review /timeline"
+    " /session/s1 /injections /cost /log"
+)
 LOOKS = [("light", 1280, True), ("dark", 320, True), ("dark", 320, False)]
 MORE = [("light", 320, True), ("dark", 1280, True), ("light", 1280, False)]
 

@@ -7,6 +7,7 @@ from hashlib import sha256
 import pytest
 
 from ademem import api
+from ademem.doors.views.cost import to_json
 from ademem.doors.web.pages import PAGES
 from tests.doors.web.conftest import Browser
 
@@ -63,6 +64,22 @@ def test_unused_memories_are_listed_by_their_cost(sent):
     page = browser.get("/injections").text
 
     assert "never used" in page
+    assert CANARY in page
+
+
+def test_the_cost_is_that_of_the_command(sent):
+    browser, _ = sent
+    page = browser.get("/cost").text
+    with browser.world.memories() as memories:
+        texts = to_json(api.get_ledger(memories), lambda memory: False)
+    figures = [f"<b>{texts[name]:,}</b>" for name in ("tokens", "memory_tokens", "used_tokens")]
+    events = [each["event"] for each in texts["by_event"]]
+
+    assert texts["tokens"] > texts["memory_tokens"] > 0
+    assert all(figure in page for figure in figures)
+    assert events
+    assert all(f'<th scope="row">{name}</th>' in page for name in events)
+    assert 'href="/session/s1"' in page
     assert CANARY in page
 
 
