@@ -6,10 +6,9 @@
 # and sources this file under `trap 'exit 0' 0`: an exit code of 2 would block the tool call, and a
 # shell exits with 2 by itself when a file it sources is damaged.
 #
-# Most tool calls need nothing from ademem. They are let through in two milliseconds, by a file of
-# their event that is read for no other, because
-# starting Python takes fifteen. A wrong guess here may only cost time, or a hint from memory: in
-# doubt, Python decides.
+# Most tool calls need nothing from ademem. The file of their event lets them through in two
+# milliseconds, because starting Python takes fifteen. A wrong guess there may only cost time, or a
+# hint from memory: in doubt, Python decides.
 
 [ -z "$ADEMEM_DISABLE" ] || [ -z "$hook" ] || exit 0
 
