@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from ademem.core import shared_files
 from ademem.core.errors import UnusableStore
@@ -58,6 +59,8 @@ SIDECARS = ("-wal", "-shm", "-journal")
 
 OperationalError = sqlite3.OperationalError
 
+ASKING_MS = 20
+"""Time after which a writer that waits asks as often again as at first."""
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _UNWRITABLE = (
     *_LOCKED,
@@ -137,8 +140,27 @@ class Transaction:
     def __enter__(self) -> sqlite3.Connection:
         self.outermost = not self.db.in_transaction
         if self.outermost:
-            self.db.execute("begin immediate")
+            self._begin()
         return self.db
+
+    def _begin(self) -> None:
+        """Begin as soon as no other writer is there, within the time of the connection.
+
+        SQLite asks less and less often, up to each 100 ms, and who waits longest comes last.
+        """
+        (wait_ms,) = self.db.execute("pragma busy_timeout").fetchone()
+        until = time.monotonic() + wait_ms / 1000
+        self.db.execute(f"pragma busy_timeout = {min(wait_ms, ASKING_MS)}")
+        try:
+            while True:
+                try:
+                    self.db.execute("begin immediate")
+                    return
+                except sqlite3.OperationalError as error:
+                    if not is_locked(error) or time.monotonic() >= until:
+                        raise
+        finally:
+            self.db.execute(f"pragma busy_timeout = {wait_ms}")
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if not self.outermost:
