@@ -52,7 +52,10 @@ class Site:
         show_digits: Callable[[str, str], None] | None = None,
         now: Callable[[], datetime] = clock.now,
     ) -> None:
-        opened = [OpenProject(root, environment, now) for root in roots]
+        opened = [OpenProject(root, environment, now) for root in dict.fromkeys(roots)]
+        names = [each.name for each in opened]
+        for each in opened:  # two folders may have one name
+            each.name = each.name if names.count(each.name) == 1 else each.root
         self.projects = {each.name: each for each in opened}
         self.port = port
         self.read_only = read_only

@@ -9,9 +9,11 @@ import pytest
 from ademem import api
 from ademem.core.memory import Draft, Origin
 from ademem.doors.views.memories import diff_words
+from ademem.doors.web.application import Site
 from ademem.doors.web.pages import PAGE, PAGES
 from tests import builders
 from tests.examples import FULL
+from tests.world import World
 
 LESSONS = """
 Login tokens expire in UTC, never in local time
@@ -259,3 +261,14 @@ def test_a_database_that_cannot_be_used_is_told_and_the_page_lives(taught, damag
     for path, content in whole.items():
         path.write_bytes(content)
     assert taught.get("/memories").status_code == 200
+
+
+def test_two_projects_of_one_name_are_told_apart_by_their_folders(tmp_path):
+    roots = [tmp_path / "a/shop", tmp_path / "b/shop"]
+    for root in roots:
+        root.mkdir(parents=True)
+        World(root)
+    site = Site([str(root) for root in roots], {"HOME": str(tmp_path)}, port=1)
+
+    assert list(site.projects) == [str(root) for root in roots]
+    site.close()
