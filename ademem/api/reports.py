@@ -359,9 +359,11 @@ def list_refusals(runtime: Runtime, limit: int = 20) -> list[dict[str, Any]]:
     return logs.list_refusals(runtime.store, limit)
 
 
-def list_decisions(runtime: Runtime, limit: int = 20) -> list[dict[str, Any]]:
-    """Return decisions of the guard, newest first."""
-    return logs.list_decisions(runtime.store, limit)
+def list_decisions(
+    runtime: Runtime, limit: int = 20, session: str | None = None
+) -> list[dict[str, Any]]:
+    """Return decisions of the guard in one session or in all, newest first."""
+    return logs.list_decisions(runtime.store, limit, session)
 
 
 def judge_command(

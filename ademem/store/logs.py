@@ -353,13 +353,13 @@ def list_refusals(store: Store, limit: int) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-def list_decisions(store: Store, limit: int) -> list[dict[str, Any]]:
-    """Return decisions of the guard, newest first."""
+def list_decisions(store: Store, limit: int, session: str | None = None) -> list[dict[str, Any]]:
+    """Return decisions of the guard in one session or in all, newest first."""
     rows = store.db.execute(
         "select id, project_id, session_id, agent_id, prompt_id, tool_use_id, kind as tool,"
         " subject as target, decision, reason, created_at from decision_log"
-        " where part = 'guard' order by id desc limit ?",
-        (limit,),
+        " where part = 'guard' and (?1 is null or session_id = ?1) order by id desc limit ?2",
+        (session, limit),
     )
     return [dict(row) for row in rows]
 

@@ -149,13 +149,13 @@ def _is_withheld(asked: Asked) -> Callable[[Memory], bool]:
 def _session(memories: Runtime, asked: Asked) -> dict[str, Any]:
     id = asked.path["id"]
     session = api.get_session(memories, id)
-    denials = [row for row in api.list_decisions(memories, DECISIONS) if row["session_id"] == id]
+    decisions = api.list_decisions(memories, DECISIONS, id)
     return session_view.to_page(
         session,
         api.list_sent(memories, id)[1],
         api.search_prompts(memories, "", id, PROMPTS),
         api.list_session_memories(memories, id),
-        [row for row in denials if row["decision"] != "allow"],
+        [row for row in decisions if row["decision"] in ("deny", "warn")],
         _is_withheld(asked),
     )
 

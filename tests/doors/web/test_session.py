@@ -16,7 +16,7 @@ CANARY = "zanzibar-4711"
 
 @pytest.fixture
 def sent(browser):
-    """A session that was briefed, asked something and was denied a push."""
+    """A session that was briefed and asked something."""
     world = browser.world
     world.know("Login tokens expire in UTC", f"Never force-push to main, says {CANARY}")
     context = world.context("session_start", source="startup")
@@ -44,6 +44,19 @@ def test_every_text_of_the_command_is_on_the_page(sent):
     assert texts
     for each in texts:
         assert each.sha256 in page
+
+
+def test_a_session_shows_its_own_denials_with_their_reason(sent):
+    browser, _ = sent
+    for session, command in (("s1", "terraform destroy"), ("s2", "dropdb shop")):
+        browser.world.know(f"Never run {command}", tags=("stop",))
+        call = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "toolu_1"}
+        browser.world.fire("pre_tool_use", session_id=session, prompt_id="p1", **call)
+    page = browser.get("/session/s1").text
+
+    assert page.count("Denied by the guard") == 1
+    assert "<code>Bash terraform destroy</code>" in page
+    assert "<code>Bash dropdb shop</code>" not in page
 
 
 def test_the_timeline_leads_to_the_session(sent):
