@@ -1,6 +1,8 @@
 """Events of Codex and Gemini CLI, as recorded from 0.169 and 0.61, in a project with a rule."""
 
 import json
+import os
+import time
 
 import pytest
 
@@ -77,6 +79,21 @@ def test_gemini_gets_the_memory_of_a_file_with_the_result_of_its_call(send):
     assert shown["hookEventName"] == "AfterTool"
     assert FACT in shown["additionalContext"]
     assert send(gemini, "AfterTool", **call, **result) == {}, "once"
+
+
+def test_a_text_whose_call_never_ran_is_not_held_for_ever(send, world):
+    held = world.root / ".ade/run/held"
+    held.mkdir(parents=True)
+    for name, age_h in (("0123456789abcdef", 25), ("fedcba9876543210", 1)):
+        (held / name).write_text("of a call that was refused")
+        os.utime(held / name, (time.time() - age_h * 3600,) * 2)
+    call = {"tool_name": "replace", "tool_input": {"file_path": "src/upload.py"}}
+    send(gemini, "BeforeAgent", prompt="Change the file")
+    send(gemini, "BeforeTool", **call)
+
+    names = {each.name for each in held.iterdir()}
+    assert "0123456789abcdef" not in names
+    assert len(names) == 2
 
 
 def test_gemini_is_denied_by_its_own_word(send, world):

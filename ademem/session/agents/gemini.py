@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import confined, project
+from ademem.core import clock, confined, project
 from ademem.core.text import sha256_hex
 from ademem.session.agents import MODULES, call_of, text_of
 
@@ -36,6 +36,8 @@ EXIT_CODE = "\nExit Code: "
 """Line in the result of a command that failed."""
 HELD = "held"
 """Folder below `.ade/run/` of texts that wait for the end of their call."""
+HELD_S = 24 * 3600
+"""Age of a text whose call never ran, as the person refused it."""
 
 
 def translate(data: dict[str, Any]) -> Iterator[Event]:
@@ -98,6 +100,7 @@ def _held_path(data: dict[str, Any]) -> tuple[str, str]:
 
 def _hold(context: str, data: dict[str, Any]) -> None:
     root, path = _held_path(data)
+    confined.prune(root, os.path.dirname(path), clock.now().timestamp() - HELD_S)
     confined.write_text(root, path, context, mode=0o600, sync=False)
 
 
