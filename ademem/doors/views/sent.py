@@ -78,6 +78,15 @@ def _part_json(part: Part) -> dict[str, Any]:
     }
 
 
+def describe(part: Part, is_withheld: Callable[[Memory], bool]) -> str:
+    """Return the first characters of the memory, or why they are not shown."""
+    if part.memory is None:
+        return "(deleted for good)"
+    if is_withheld(part.memory):
+        return "(withheld until a person approves it)"
+    return preview(part.memory.content, CHARS)
+
+
 def to_lines(sent: Sent, is_withheld: Callable[[Memory], bool]) -> Iterator[str]:
     """Yield a line on the text, the text, and a line for each memory."""
     size = ""
@@ -92,15 +101,9 @@ def to_lines(sent: Sent, is_withheld: Callable[[Memory], bool]) -> Iterator[str]
     else:
         yield from (f"  | {line}" for line in (sent.text or "").split("\n"))
     for part in sent.parts:
-        if part.memory is None:
-            about = "(deleted for good)"
-        elif is_withheld(part.memory):
-            about = "(withheld until a person approves it)"
-        else:
-            about = preview(part.memory.content, CHARS)
         if part.left_out:
             state = f"left out, {LEFT_OUT[part.left_out]}"
         else:
             state = "used" if part.used else "not used"
         section = f", {part.section}" if part.section else ""
-        yield f"  {part.memory_id}  {state}{section}: {about}"
+        yield f"  {part.memory_id}  {state}{section}: {describe(part, is_withheld)}"

@@ -6,9 +6,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.clock import parse, stamp
-from ademem.core.text import preview
 from ademem.doors.views.memories import to_row
-from ademem.doors.views.sent import CHARS, LEFT_OUT, estimate_tokens, missing_text
+from ademem.doors.views.sent import LEFT_OUT, describe, estimate_tokens, missing_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -77,15 +76,9 @@ def to_text(sent: Sent, number: int, is_withheld: Callable[[Memory], bool]) -> d
 
 
 def _part(part: Part, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]:
-    if part.memory is None:
-        about = "(deleted for good)"
-    elif is_withheld(part.memory):
-        about = "(withheld until a person approves it)"
-    else:
-        about = preview(part.memory.content, CHARS)
     return {
         "id": part.memory_id,
-        "about": about,
+        "about": describe(part, is_withheld),
         "is_there": part.memory is not None,
         "section": part.section,
         "used": part.used,
