@@ -196,6 +196,11 @@ def parse_mcp(arguments: Sequence[str]) -> dict[str, Any] | None:
     return options if command == "mcp" and all(options.values()) else None
 
 
+def missing_package(error: ModuleNotFoundError, extra: str, what: str = "the server") -> UsageError:
+    """Return the refusal of a command without the packages of its *extra*."""
+    return UsageError(f"{what} needs the package {error.name}", f"pip install 'ademem[{extra}]'")
+
+
 def serve_mcp(
     project: str | None = None, tools: str = "core", *, read_only: bool = False
 ) -> NoReturn:
@@ -206,9 +211,7 @@ def serve_mcp(
     try:
         from ademem.doors.mcp import process, server
     except ModuleNotFoundError as error:
-        raise UsageError(
-            f"the server needs the package {error.name}", "pip install 'ademem[mcp]'"
-        ) from error
+        raise missing_package(error, "mcp") from error
     session = server.Session(chosen, project)
     process.run(server.make_server(session, session.instructions()), session.close)
 

@@ -9,7 +9,7 @@ import typer
 
 from ademem.core import project as project_
 from ademem.core.errors import UsageError
-from ademem.doors.cli import serve_mcp, show
+from ademem.doors.cli import missing_package, serve_mcp, show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import Http, Port, Project
 
@@ -52,9 +52,7 @@ def mcp(
         from ademem.doors.http.loopback import parse_port
         from ademem.doors.mcp import streamable
     except ModuleNotFoundError as error:
-        raise UsageError(
-            f"the server needs the package {error.name}", "pip install 'ademem[mcp,http]'"
-        ) from error
+        raise missing_package(error, "mcp,http") from error
     found = project_.find(project, os.environ, os.getcwd())
     number = parse_port(port, streamable.PORT)
     streamable.serve(chosen, found, number, os.environ, show.serving)

@@ -13,7 +13,7 @@ from ademem.api import model as api
 from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
-from ademem.doors.cli import show
+from ademem.doors.cli import missing_package, show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Http, Port, Project, progress, warn
 
@@ -196,9 +196,7 @@ def _serve_http(project: str | None, port: str, *, at_socket: bool) -> None:
         from ademem.doors.http import engram
         from ademem.doors.http.loopback import parse_port
     except ModuleNotFoundError as error:
-        raise UsageError(
-            f"the server needs the package {error.name}", "pip install 'ademem[http]'"
-        ) from error
+        raise missing_package(error, "http") from error
     found = project_.find(project, os.environ, os.getcwd())
     number = None if at_socket else parse_port(port, engram.PORT)
     engram.serve(found, number, os.environ, show.serving)

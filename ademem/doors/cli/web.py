@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from ademem.core import project as project_
-from ademem.core.errors import UsageError
-from ademem.doors.cli import show
+from ademem.doors.cli import missing_package, show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson
 
@@ -39,9 +38,7 @@ def web(
     try:
         from ademem.doors.web import server
     except ModuleNotFoundError as error:
-        raise UsageError(
-            f"the page needs the package {error.name}", "pip install 'ademem[web]'"
-        ) from error
+        raise missing_package(error, "web", "the page") from error
     roots = [project_.find(each, os.environ, os.getcwd()) for each in project or (None,)]
     if stop:
         pid = server.stop(roots[0])

@@ -13,7 +13,7 @@ DIGITS_S = 300
 
 
 class Entry:
-    """Who may read and act; all of it is lost when the process ends."""
+    """Codes, cookies and digits that let a person in; the end of the process voids them."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

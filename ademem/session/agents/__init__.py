@@ -36,7 +36,7 @@ MODULES = {
 
 
 class Reply(Value):
-    """What our events answered; empty texts for nothing."""
+    """An answer of our events; empty texts for nothing."""
 
     context: str = ""
     """Text for the model."""
