@@ -10,37 +10,11 @@ from ademem.api.curation import DECISIONS, require_revision
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.memory import Memory
 from ademem.core.text import counted, preview
-from ademem.core.value import Value
 from ademem.doors.web.asked import Asked, NotAllowed
+from ademem.doors.web.route import Act, Done, by_event, in_order, last_event
 from ademem.store.runtime import Runtime
 
 LABEL_CHARS = 48
-
-
-class Done(Value):
-    """An act, and the way back from it, which is an act as well."""
-
-    label: str
-    back: Callable[[Runtime], Done]
-
-
-class Act(Value):
-    path: str
-    do: Callable[[Runtime, Asked], Done | None]
-
-
-def by_event(label: str, event: str) -> Done:
-    """Return the act that `undo` of the event takes back, and `undo` of that brings again."""
-
-    def back(memories: Runtime) -> Done:
-        restored = api.undo(memories, event)
-        return by_event(label, _last_event(memories, restored[0].id))
-
-    return Done(label=label, back=back)
-
-
-def _last_event(memories: Runtime, id: str) -> str:
-    return str(api.list_revisions(memories, id)[-1]["event_id"])
 
 
 def _name(memory: Memory) -> str:
@@ -53,7 +27,7 @@ def _decision(verb: str, decide: Callable[..., Memory], **options: Any) -> Act:
     def do(memories: Runtime, asked: Asked) -> Done:
         id = asked.path["id"]
         memory = decide(memories, id, revision=asked.revision, **options)
-        return by_event(f"{verb} “{_name(memory)}”", _last_event(memories, memory.id))
+        return by_event(f"{verb} “{_name(memory)}”", last_event(memories, memory.id))
 
     return Act(path=f"/memory/{{id}}/{verb}", do=do)
 
@@ -65,27 +39,18 @@ def _reject(memories: Runtime, asked: Asked) -> Done:
         revision=asked.revision,
         reason=asked.form.get("reason", "").strip(),
     )
-    return by_event(f"reject “{_name(memory)}”", _last_event(memories, memory.id))
+    return by_event(f"reject “{_name(memory)}”", last_event(memories, memory.id))
 
 
 def _edit_and_promote(memories: Runtime, asked: Asked) -> Done:
     """Edit a candidate and confirm it; both are taken back together."""
     edited = _edit(memories, asked)
     accepted = api.promote(memories, asked.path["id"])
-    return _in_order(
+    return in_order(
         f"edit “{_name(accepted)}”",
         edited,
-        by_event("", _last_event(memories, accepted.id)),
+        by_event("", last_event(memories, accepted.id)),
     )
-
-
-def _in_order(label: str, *done: Done) -> Done:
-    """Return several acts as one, which is taken back from its end."""
-
-    def back(memories: Runtime) -> Done:
-        return _in_order(label, *[each.back(memories) for each in done[::-1]])
-
-    return Done(label=label, back=back)
 
 
 def _skip(memories: Runtime, asked: Asked) -> None:
@@ -105,7 +70,7 @@ def _promote(memories: Runtime, asked: Asked, *, pinned: bool = False) -> Done:
             )
     memory = api.promote(memories, memory.id, pinned=pinned, revision=asked.revision)
     verb = "pin" if pinned else "promote"
-    return by_event(f"{verb} “{_name(memory)}”", _last_event(memories, memory.id))
+    return by_event(f"{verb} “{_name(memory)}”", last_event(memories, memory.id))
 
 
 def _promote_pinned(memories: Runtime, asked: Asked) -> Done:
@@ -136,7 +101,7 @@ def _edit(memories: Runtime, asked: Asked) -> Done:
     if "tags" in form:
         changes["tags"] = tuple(form["tags"].replace(",", " ").split())
     memory = api.edit(memories, asked.path["id"], revision=asked.revision, **changes)
-    return by_event(f"edit “{_name(memory)}”", _last_event(memories, memory.id))
+    return by_event(f"edit “{_name(memory)}”", last_event(memories, memory.id))
 
 
 def _delete_hard(memories: Runtime, asked: Asked) -> None:
@@ -166,7 +131,7 @@ def _supersede(memories: Runtime, asked: Asked) -> Done:
     memory = api.supersede(
         memories, asked.path["id"], asked.form.get("by", ""), revision=asked.revision
     )
-    return by_event(f"archive “{_name(memory)}”", _last_event(memories, memory.id))
+    return by_event(f"archive “{_name(memory)}”", last_event(memories, memory.id))
 
 
 def _merge(memories: Runtime, asked: Asked) -> Done:
@@ -177,13 +142,13 @@ def _merge(memories: Runtime, asked: Asked) -> Done:
         asked.form.get("content", "").replace("\r\n", "\n").strip(),
         revision=asked.revision,
     )
-    return by_event(f"merge into “{_name(memory)}”", _last_event(memories, memory.id))
+    return by_event(f"merge into “{_name(memory)}”", last_event(memories, memory.id))
 
 
 def _undo_event(memories: Runtime, asked: Asked) -> Done:
     event = asked.form.get("event", "")
     restored = api.undo(memories, event)
-    return by_event(f"undo {event}", _last_event(memories, restored[0].id))
+    return by_event(f"undo {event}", last_event(memories, restored[0].id))
 
 
 def _decide_all(memories: Runtime, asked: Asked) -> Done:

@@ -19,12 +19,13 @@ from starlette.types import ASGIApp, Scope
 
 from ademem.core import clock
 from ademem.doors.http.loopback import HEADERS, Loopback
-from ademem.doors.web.acts import ACTS, Done
+from ademem.doors.web.acts import ACTS
 from ademem.doors.web.asked import Asked, NotAllowed
 from ademem.doors.web.entry import Entry
 from ademem.doors.web.memory_threads import OpenProject
-from ademem.doors.web.pages import PAGES, Page, head_of
+from ademem.doors.web.pages import PAGES, head_of
 from ademem.doors.web.rendering import TYPES, render, static_files, static_url
+from ademem.doors.web.route import Act, Done, Page
 from ademem.store.runtime import Runtime
 
 LARGEST_BODY = 256 * 1024
@@ -196,7 +197,7 @@ def _show(page: Page) -> Handler:
     return answer
 
 
-def _do(act: Any) -> Handler:
+def _do(act: Act) -> Handler:
     """Return what does one act in the thread of acts, and shows the page it was done on."""
 
     async def answer(site: Site, request: Request) -> Response:

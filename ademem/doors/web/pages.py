@@ -11,13 +11,13 @@ from ademem import api
 from ademem.core.clock import parse
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import Category, Memory, Scope, Status
-from ademem.core.value import Value
 from ademem.doors.views import cost as cost_view
 from ademem.doors.views import memories as views
 from ademem.doors.views import overview as overview_view
 from ademem.doors.views import review as review_view
 from ademem.doors.views import session as session_view
 from ademem.doors.web.asked import Asked
+from ademem.doors.web.route import Page
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.runtime import Runtime
 
@@ -27,16 +27,6 @@ SESSIONS, PROMPTS, DECISIONS = 100, 500, 500
 """Most rows of each that one page reads."""
 LONGEST = 36_500
 """Days of the longest time to look back."""
-
-
-class Page(Value):
-    path: str
-    template: str
-    read: Callable[[Runtime, Asked], dict[str, Any]]
-    part: str = ""
-    """Template of the part that a request of the page's own script gets."""
-    name: str = ""
-    """Name in the navigation; empty where it stands in none."""
 
 
 def head_of(memories: Runtime) -> dict[str, Any]:
