@@ -1,55 +1,39 @@
-"""Acts of the page: each calls one function of `api`, and can be undone."""
+"""Acts of the page: forms as calls of the acts that all doors have, or of `api`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ademem import api
-from ademem.api.curation import DECISIONS, require_revision
-from ademem.core.errors import AdememError, UsageError
+from ademem.api.curation import require_revision
+from ademem.core.errors import UsageError
 from ademem.core.memory import Memory
-from ademem.core.text import counted, preview
-from ademem.doors.web.asked import Asked, NotAllowed
-from ademem.doors.web.route import Act, Done, by_event, in_order, last_event
+from ademem.doors import undoable
+from ademem.doors.undoable import Done, NotAllowed
+from ademem.doors.web.asked import Asked
+from ademem.doors.web.route import Act
 from ademem.store.runtime import Runtime
-
-LABEL_CHARS = 48
-
-
-def _name(memory: Memory) -> str:
-    return preview(memory.title or memory.content, LABEL_CHARS)
 
 
 def _decision(verb: str, decide: Callable[..., Memory], **options: Any) -> Act:
     """Return an act on one memory at the revision that the browser saw."""
 
     def do(memories: Runtime, asked: Asked) -> Done:
-        id = asked.path["id"]
-        memory = decide(memories, id, revision=asked.revision, **options)
-        return by_event(f"{verb} “{_name(memory)}”", last_event(memories, memory.id))
+        memory = decide(memories, asked.path["id"], revision=asked.revision, **options)
+        return undoable.by_memory(verb, memories, memory)
 
     return Act(path=f"/memory/{{id}}/{verb}", do=do)
 
 
 def _reject(memories: Runtime, asked: Asked) -> Done:
-    memory = api.refuse(
-        memories,
-        asked.path["id"],
-        revision=asked.revision,
-        reason=asked.form.get("reason", "").strip(),
-    )
-    return by_event(f"reject “{_name(memory)}”", last_event(memories, memory.id))
+    reason = asked.form.get("reason", "")
+    return undoable.reject(memories, asked.path["id"], asked.revision, reason)
 
 
 def _edit_and_promote(memories: Runtime, asked: Asked) -> Done:
-    """Edit a candidate and confirm it; both are taken back together."""
-    edited = _edit(memories, asked)
-    accepted = api.promote(memories, asked.path["id"])
-    return in_order(
-        f"edit “{_name(accepted)}”",
-        edited,
-        by_event("", last_event(memories, accepted.id)),
+    return undoable.edit_and_promote(
+        memories, asked.path["id"], asked.revision, **_changes(asked.form)
     )
 
 
@@ -68,9 +52,7 @@ def _promote(memories: Runtime, asked: Asked, *, pinned: bool = False) -> Done:
             raise NotAllowed(
                 f"these are not the digits for {memory.id}", "ask for new ones on its page"
             )
-    memory = api.promote(memories, memory.id, pinned=pinned, revision=asked.revision)
-    verb = "pin" if pinned else "promote"
-    return by_event(f"{verb} “{_name(memory)}”", last_event(memories, memory.id))
+    return undoable.promote(memories, memory.id, asked.revision, pinned=pinned)
 
 
 def _promote_pinned(memories: Runtime, asked: Asked) -> Done:
@@ -86,10 +68,10 @@ def _show_digits(memories: Runtime, asked: Asked) -> None:
 
 
 def _edit(memories: Runtime, asked: Asked) -> Done:
-    """Change a text; one in quarantine is read and approved, or rejected, before."""
-    form = asked.form
-    if api.get(memories, asked.path["id"]).quarantine_reason:
-        raise NotAllowed("a text in quarantine is approved before it is edited")
+    return undoable.edit(memories, asked.path["id"], asked.revision, **_changes(asked.form))
+
+
+def _changes(form: Mapping[str, str]) -> dict[str, Any]:
     changes: dict[str, Any] = {
         name: form[name].replace("\r\n", "\n") for name in ("content", "category") if name in form
     }
@@ -100,8 +82,7 @@ def _edit(memories: Runtime, asked: Asked) -> Done:
         changes["importance"] = form["importance"]
     if "tags" in form:
         changes["tags"] = tuple(form["tags"].replace(",", " ").split())
-    memory = api.edit(memories, asked.path["id"], revision=asked.revision, **changes)
-    return by_event(f"edit “{_name(memory)}”", last_event(memories, memory.id))
+    return changes
 
 
 def _delete_hard(memories: Runtime, asked: Asked) -> None:
@@ -113,61 +94,30 @@ def _delete_hard(memories: Runtime, asked: Asked) -> None:
 
 
 def _settle(memories: Runtime, asked: Asked) -> Done:
-    return _settled(memories, asked.path["id"], asked.form.get("other", ""))
-
-
-def _settled(memories: Runtime, id: str, other: str) -> Done:
-    api.settle_conflict(memories, id, other)
-    return Done(label=f"settle {id}", back=lambda opened: _reopened(opened, id, other))
-
-
-def _reopened(memories: Runtime, id: str, other: str) -> Done:
-    api.reopen_conflict(memories, id, other)
-    return Done(label=f"settle {id}", back=lambda opened: _settled(opened, id, other))
+    return undoable.settle(memories, asked.path["id"], asked.form.get("other", ""))
 
 
 def _supersede(memories: Runtime, asked: Asked) -> Done:
-    """Keep the other memory of a contradiction, and archive this one."""
-    memory = api.supersede(
-        memories, asked.path["id"], asked.form.get("by", ""), revision=asked.revision
-    )
-    return by_event(f"archive “{_name(memory)}”", last_event(memories, memory.id))
+    by = asked.form.get("by", "")
+    return undoable.supersede(memories, asked.path["id"], asked.revision, by)
 
 
 def _merge(memories: Runtime, asked: Asked) -> Done:
-    memory = api.merge(
-        memories,
-        asked.path["id"],
-        asked.form.get("into", ""),
-        asked.form.get("content", "").replace("\r\n", "\n").strip(),
-        revision=asked.revision,
-    )
-    return by_event(f"merge into “{_name(memory)}”", last_event(memories, memory.id))
+    into, content = (asked.form.get(name, "") for name in ("into", "content"))
+    content = content.replace("\r\n", "\n")
+    return undoable.merge(memories, asked.path["id"], asked.revision, into, content)
 
 
 def _undo_event(memories: Runtime, asked: Asked) -> Done:
     event = asked.form.get("event", "")
-    restored = api.undo(memories, event)
-    return by_event(f"undo {event}", last_event(memories, restored[0].id))
+    return undoable.by_event(f"undo {event}", event).back(memories)
 
 
 def _decide_all(memories: Runtime, asked: Asked) -> Done:
     """Decide about the selected memories in one act."""
-    verb, tag = asked.form.get("verb", ""), asked.form.get("tag", "").strip()
-    if verb not in (*DECISIONS, "tag"):
-        raise UsageError(f"no decision {verb!r}", ", ".join(DECISIONS))
     found = [_selected(memories, given) for given in asked.lists.get("id", [])]
-    if not found:
-        raise UsageError("no memory is selected", "tick some first")
-    if verb == "tag" and not tag:
-        raise UsageError("there is no tag", "type one")
-    if verb == "tag":
-        event, decided = api.tag_all(memories, found, tag)
-    else:
-        event, decided = api.decide_all(memories, found, verb)
-    if not decided:
-        raise AdememError("none of them can be decided like this", "open one to see why")
-    return by_event(f"{verb} {counted(len(decided), 'memory')}", event)
+    verb, tag = (asked.form.get(name, "").strip() for name in ("verb", "tag"))
+    return undoable.decide_all(memories, found, verb, tag)
 
 
 def _selected(memories: Runtime, given: str) -> Memory:

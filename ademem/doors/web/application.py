@@ -19,13 +19,14 @@ from starlette.types import ASGIApp, Scope
 
 from ademem.core import clock
 from ademem.doors.http.loopback import HEADERS, Loopback
+from ademem.doors.undoable import Done, NotAllowed
 from ademem.doors.web.acts import ACTS
-from ademem.doors.web.asked import Asked, NotAllowed
+from ademem.doors.web.asked import Asked
 from ademem.doors.web.entry import Entry
 from ademem.doors.web.memory_threads import OpenProject
 from ademem.doors.web.pages import PAGES, head_of
 from ademem.doors.web.rendering import TYPES, render, static_files, static_url
-from ademem.doors.web.route import Act, Done, Page
+from ademem.doors.web.route import Act, Page
 from ademem.store.runtime import Runtime
 
 LARGEST_BODY = 256 * 1024

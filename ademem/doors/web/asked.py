@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ademem.core.errors import AdememError, UsageError
+from ademem.core.errors import UsageError
 from ademem.core.value import Value
 
 if TYPE_CHECKING:
     from ademem.doors.web.application import Site
-
-
-class NotAllowed(AdememError):
-    rule = "read_only"
-    hint = "`ademem review` in a terminal of your own decides"
 
 
 class Asked(Value):

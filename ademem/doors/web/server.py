@@ -14,11 +14,11 @@ from ademem.core import caller, confined, shared_files
 from ademem.core import project as project_
 from ademem.core.project import Project
 from ademem.doors.http.loopback import ADDRESS, Server, bind
+from ademem.doors.undoable import forbid_reason
 from ademem.doors.web.application import Site, make
 from ademem.doors.web.entry import CODE_S
 
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
-BY_AGENT = "{client} runs this shell, and an agent cannot approve what it wrote"
 AS_ASKED = "it was started with --read-only"
 RUN_FILE_BYTES = 4096
 
@@ -78,7 +78,7 @@ def serve(
             list(roots),
             environment,
             port=port,
-            read_only=BY_AGENT.format(client=client) if client else AS_ASKED * read_only,
+            read_only=forbid_reason(environment) or AS_ASKED * read_only,
             show_digits=_digits_line(echo) if is_seen and not client else None,
         )
         for each in site.projects.values():

@@ -1,0 +1,128 @@
+"""Acts on memories as the page and the terminal offer them, each with its way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ademem import api
+from ademem.api.curation import DECISIONS
+from ademem.core import caller
+from ademem.core.errors import AdememError, UsageError
+from ademem.core.memory import Memory
+from ademem.core.text import counted, preview
+from ademem.core.value import Value
+from ademem.store.runtime import Runtime
+
+LABEL_CHARS = 48
+
+
+class NotAllowed(AdememError):
+    rule = "read_only"
+    hint = "`ademem review` in a terminal of your own decides"
+
+
+def forbid_reason(environment: Mapping[str, str]) -> str:
+    """Return why nothing is decided in this shell; empty in one of a person's."""
+    client = caller.client_of(environment)
+    return f"{client} runs this shell, and an agent cannot approve what it wrote" if client else ""
+
+
+class Done(Value):
+    """An act, and the way back from it, which is an act as well."""
+
+    label: str
+    back: Callable[[Runtime], Done]
+
+
+def by_event(label: str, event: str) -> Done:
+    """Return the act that `undo` of the event takes back, and `undo` of that brings again."""
+
+    def back(memories: Runtime) -> Done:
+        restored = api.undo(memories, event)
+        return by_event(label, last_event(memories, restored[0].id))
+
+    return Done(label=label, back=back)
+
+
+def by_memory(verb: str, memories: Runtime, memory: Memory) -> Done:
+    """Return the last act on the memory."""
+    name = preview(memory.title or memory.content, LABEL_CHARS)
+    return by_event(f"{verb} “{name}”", last_event(memories, memory.id))
+
+
+def last_event(memories: Runtime, id: str) -> str:
+    return str(api.list_revisions(memories, id)[-1]["event_id"])
+
+
+def in_order(label: str, *done: Done) -> Done:
+    """Return several acts as one, which is taken back from its end."""
+
+    def back(memories: Runtime) -> Done:
+        return in_order(label, *[each.back(memories) for each in done[::-1]])
+
+    return Done(label=label, back=back)
+
+
+# Acts on one memory raise Conflict where it is not at the *revision* that the person saw.
+
+
+def promote(memories: Runtime, id: str, revision: int | None, *, pinned: bool = False) -> Done:
+    memory = api.promote(memories, id, pinned=pinned, revision=revision)
+    return by_memory("pin" if pinned else "promote", memories, memory)
+
+
+def reject(memories: Runtime, id: str, revision: int | None, reason: str = "") -> Done:
+    memory = api.refuse(memories, id, revision=revision, reason=reason.strip())
+    return by_memory("reject", memories, memory)
+
+
+def edit(memories: Runtime, id: str, revision: int | None, **changes: Any) -> Done:
+    """Change a memory; a text in quarantine is read and approved, or rejected, before."""
+    if api.get(memories, id).quarantine_reason:
+        raise NotAllowed("a text in quarantine is approved before it is edited")
+    return by_memory("edit", memories, api.edit(memories, id, revision=revision, **changes))
+
+
+def edit_and_promote(memories: Runtime, id: str, revision: int | None, **changes: Any) -> Done:
+    """Edit a candidate and confirm it; both are taken back together."""
+    edited = edit(memories, id, revision, **changes)
+    return in_order(edited.label, edited, promote(memories, id, None))
+
+
+def merge(memories: Runtime, id: str, revision: int | None, into: str, content: str) -> Done:
+    memory = api.merge(memories, id, into, content.strip(), revision=revision)
+    return by_memory("merge into", memories, memory)
+
+
+def supersede(memories: Runtime, id: str, revision: int | None, by: str) -> Done:
+    """Archive one memory of a contradiction, and keep the other."""
+    return by_memory("archive", memories, api.supersede(memories, id, by, revision=revision))
+
+
+def settle(memories: Runtime, id: str, other: str) -> Done:
+    """Keep both memories of a contradiction as true."""
+    api.settle_conflict(memories, id, other)
+    return Done(label=f"settle {id}", back=lambda opened: _reopen(opened, id, other))
+
+
+def _reopen(memories: Runtime, id: str, other: str) -> Done:
+    api.reopen_conflict(memories, id, other)
+    return Done(label=f"settle {id}", back=lambda opened: settle(opened, id, other))
+
+
+def decide_all(memories: Runtime, found: Sequence[Memory], verb: str, tag: str = "") -> Done:
+    """Decide about several memories in one act."""
+    if verb not in (*DECISIONS, "tag"):
+        raise UsageError(f"no decision {verb!r}", ", ".join(DECISIONS))
+    if not found:
+        raise UsageError("no memory is selected", "tick some first")
+    if verb == "tag" and not tag:
+        raise UsageError("there is no tag", "type one")
+    if verb == "tag":
+        event, decided = api.tag_all(memories, found, tag)
+    else:
+        event, decided = api.decide_all(memories, found, verb)
+    if not decided:
+        raise AdememError("none of them can be decided like this", "open one to see why")
+    return by_event(f"{verb} {counted(len(decided), 'memory')}", event)
