@@ -6,7 +6,6 @@ import os
 import sys
 from collections import Counter
 from datetime import UTC, datetime
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,18 +29,16 @@ from ademem.doors.cli.options import (
     parse_choice,
     parse_time,
 )
+from ademem.doors.views.memories import word_diff
 from ademem.files import enrolment
 from ademem.store.relations import Conflict
 from ademem.store.transitions import waits_for
 from ademem.synthesis.anchor_verification import Checked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from ademem.store.runtime import Runtime
-
-ALIKE = 0.5
-"""Share of common words from which the differences of two texts are shown."""
 
 
 @app.command()
@@ -260,7 +257,7 @@ class Review:
             show.say(f"corrected: {word_diff(memory.content, text) or text}")
 
     def _decide(self, subject: Subject) -> None:
-        choices = CONFLICT_CHOICES if subject.conflict else CHOICES
+        choices: tuple[Choice, ...] = CONFLICT_CHOICES if subject.conflict else CHOICES
         choices = DOUBT_CHOICES if subject.doubt else choices
         show.echo()
         try:
@@ -270,9 +267,9 @@ class Review:
             return _leave(self, subject, "")
         if answer.startswith("/"):
             return self.find(answer[1:])
-        name, _, argument = answer.lower().partition(" ")
+        name, _, argument = answer.partition(" ")
         for choice in choices:
-            if name and choice.name.startswith(name):
+            if name and choice.name.startswith(name.lower()):
                 try:
                     return choice.act(self, subject, argument.strip())
                 except AdememError as error:
@@ -284,26 +281,6 @@ class Review:
 
 def _compared(subject: Subject) -> tuple[Memory, ...]:
     return (subject.memory, *subject.alike) if subject.conflict else (subject.memory,)
-
-
-def word_diff(before: str, after: str) -> str:
-    """Mark words that only one text has, as git does; empty where the texts share too little."""
-    ours, theirs = before.split(), after.split()
-    matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
-    if matcher.ratio() < ALIKE:
-        return ""
-    return " ".join(_diff_words(matcher, ours, theirs))
-
-
-def _diff_words(matcher: SequenceMatcher[str], ours: list[str], theirs: list[str]) -> Iterator[str]:
-    for _, i, j, k, m in matcher.get_opcodes():
-        if ours[i:j] == theirs[k:m]:
-            yield from ours[i:j]
-            continue
-        if i < j:
-            yield f"[-{' '.join(ours[i:j])}-]"
-        if k < m:
-            yield f"{{+{' '.join(theirs[k:m])}+}}"
 
 
 class Choice(Value):
@@ -318,13 +295,20 @@ class Choice(Value):
         return f"[{self.name[0]}]{self.name[1:]}"
 
 
+# A decision is about the revision that was shown; a Conflict has the present text shown next.
+
+
 def _accept(review: Review, subject: Subject, _rest: str) -> None:
-    review.note("accepted", api.promote(review.memories, subject.memory.id))
-    review.at += 1
+    _promote(review, "accepted", subject.memory)
 
 
 def _pin(review: Review, subject: Subject, _rest: str) -> None:
-    review.note("pinned", api.promote(review.memories, subject.memory.id, pinned=True))
+    _promote(review, "pinned", subject.memory, pinned=True)
+
+
+def _promote(review: Review, name: str, memory: Memory, *, pinned: bool = False) -> None:
+    revision = memory.revision_count
+    review.note(name, api.promote(review.memories, memory.id, pinned=pinned, revision=revision))
     review.at += 1
 
 
@@ -333,11 +317,13 @@ def _edit(review: Review, subject: Subject, _rest: str) -> None:
     text = in_editor(subject.memory.content).strip()
     if text in ("", subject.memory.content):
         return show.echo("nothing was changed")
-    return review.note("edited", api.edit(review.memories, subject.memory.id, content=text))
+    id, revision = subject.memory.id, subject.memory.revision_count
+    return review.note("edited", api.edit(review.memories, id, revision=revision, content=text))
 
 
-def _reject(review: Review, subject: Subject, _rest: str) -> None:
-    review.note("rejected", api.refuse(review.memories, subject.memory.id))
+def _reject(review: Review, subject: Subject, why: str) -> None:
+    id, revision = subject.memory.id, subject.memory.revision_count
+    review.note("rejected", api.refuse(review.memories, id, revision=revision, reason=why))
     review.at += 1
 
 
@@ -351,9 +337,18 @@ def _merge(review: Review, subject: Subject, rest: str) -> None:
     text = in_editor(f"{into.content}\n\n{subject.memory.content}").strip()
     if not text:
         return show.echo("nothing was changed")
-    review.note("merged", api.merge(review.memories, subject.memory.id, into.id, text))
+    id, revision = subject.memory.id, subject.memory.revision_count
+    review.note("merged", api.merge(review.memories, id, into.id, text, revision=revision))
     review.at += 1
     return None
+
+
+def _settle(review: Review, subject: Subject, rest: str) -> None:
+    """Keep both memories, the left one, which is shown first, or the right one."""
+    keep = next((keep for name, keep in SIDES.items() if rest and name.startswith(rest)), None)
+    if keep is None:
+        return show.echo("c both, c left (the first) or c right (the second)?")
+    return keep(review, subject, "")
 
 
 def _keep_first(review: Review, subject: Subject, _rest: str) -> None:
@@ -365,7 +360,8 @@ def _keep_second(review: Review, subject: Subject, _rest: str) -> None:
 
 
 def _keep(review: Review, kept: Memory, other: Memory) -> None:
-    review.note("archived", api.supersede(review.memories, other.id, kept.id))
+    gone = api.supersede(review.memories, other.id, kept.id, revision=other.revision_count)
+    review.note("archived", gone)
     review.at += 1
 
 
@@ -374,6 +370,9 @@ def _keep_both(review: Review, subject: Subject, _rest: str) -> None:
     api.settle_conflict(review.memories, *ids)
     review.note("settled", subject.memory, lambda: api.reopen_conflict(review.memories, *ids))
     review.at += 1
+
+
+SIDES = {"both": _keep_both, "left": _keep_first, "right": _keep_second}
 
 
 def _correct(review: Review, subject: Subject, _rest: str) -> None:
@@ -434,7 +433,11 @@ CHOICES = (
         does="make one memory of it and a similar one (merge 2)",
         act=_merge,
     ),
-    Choice(name="reject", does="archive it, so that no capture writes it again", act=_reject),
+    Choice(
+        name="reject",
+        does="archive it, so that no capture writes it again (reject WHY)",
+        act=_reject,
+    ),
     Choice(name="pin", does="confirm it, and show it in every briefing", act=_pin),
     *ALWAYS,
 )
@@ -449,6 +452,7 @@ CONFLICT_CHOICES = (
     Choice(name="1", does="keep the first, and archive the second", act=_keep_first),
     Choice(name="2", does="keep the second, and archive the first", act=_keep_second),
     Choice(name="both", does="keep both as true", act=_keep_both),
+    Choice(name="conflict", does="settle it: c both, c left or c right", act=_settle),
     Choice(name="merge", does="make one memory of both in $EDITOR", act=_merge),
     *ALWAYS,
 )

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from ademem.search.engine import Hit, Results
 
 NOTHING: dict[str, str] = {}
+ALIKE = 0.5
+"""Share of common words from which the differences of two texts are shown."""
+MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
 TIERS = {Tier.PINNED: "pinned", Tier.ACTIVE: "active", Tier.FADING: "fading"}
 
 
@@ -92,6 +95,15 @@ def diff_words(before: str, after: str) -> Iterator[tuple[str, str]]:
             yield "removed", " ".join(ours[i:j])
         if k < m:
             yield "added", " ".join(theirs[k:m])
+
+
+def word_diff(before: str, after: str) -> str:
+    """Mark words that only one text has, as git does; empty where the texts share too little."""
+    parts = list(diff_words(before, after))
+    same = sum(len(text.split()) for kind, text in parts if kind == "same")
+    if 2 * same < ALIKE * (len(before.split()) + len(after.split())):
+        return ""
+    return " ".join(MARKS[kind].format(text) for kind, text in parts)
 
 
 def to_page(
