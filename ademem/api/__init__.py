@@ -63,8 +63,9 @@ FUNCTIONS = {
     """,
     "practice": """
         list_episodes list_skills reindex_skills list_procedures get_procedure
-        get_procedure_history record_outcome export_procedures start_mission end_mission
-        list_missions get_mission list_mission_memories promote_from_mission
+        get_procedure_history record_outcome export_procedures read_skill_files
+        restore_skill_files start_mission end_mission list_missions get_mission
+        list_mission_memories promote_from_mission
     """,
     "files": """
         inspect_files check_files preview_files refresh_files import_files read_pending_brief

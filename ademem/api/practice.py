@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ademem.api.curation import act
@@ -10,7 +11,7 @@ from ademem.store.episodes import Episode
 from ademem.store.missions import Mission
 from ademem.store.runtime import Runtime
 from ademem.synthesis.missions import Ended
-from ademem.synthesis.procedures.export import Exported
+from ademem.synthesis.procedures.export import Exported, Files
 from ademem.synthesis.procedures.records import Procedure
 from ademem.synthesis.skill_registry import Listed, Scanned
 
@@ -87,6 +88,23 @@ def export_procedures(
         runtime=runtime, now=runtime.clock(), publish=publish, dry_run=dry_run, name=name
     )
     return export.export_command(id, job, act(runtime))
+
+
+def read_skill_files(runtime: Runtime, paths: Iterable[str]) -> Files:
+    """Return these files and what the store has of them, for `restore_skill_files`."""
+    from ademem.synthesis.procedures import export
+
+    return export.read_files(paths, runtime)
+
+
+def restore_skill_files(runtime: Runtime, files: Files, present: Files) -> None:
+    """Undo an export: put *files* in the place of *present*.
+
+    Raises Conflict where one was changed since.
+    """
+    from ademem.synthesis.procedures import export
+
+    export.restore_files(files, present, runtime)
 
 
 def start_mission(runtime: Runtime, goal: str, *, id: str = "") -> Mission:

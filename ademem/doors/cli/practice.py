@@ -16,6 +16,7 @@ from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Id, Project, open_project
+from ademem.doors.views.practice import procedure_json, skill_json
 from ademem.store.missions import Mission
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
@@ -50,7 +51,7 @@ def list_procedures(
         "procedures",
         found,
         as_json=as_json,
-        row_json=_procedure_json,
+        row_json=procedure_json,
         lines=lambda each: [_procedure_line(each)],
         none="no procedure yet: three sessions with the same steps make one",
     )
@@ -61,7 +62,7 @@ def _show_procedure(memories: Runtime, id: str, as_json: bool) -> None:
     found, past = api.get_procedure(memories, id), api.get_procedure_history(memories, id)
     show.require_readable(found.memory)
     if as_json:
-        return show.json(_procedure_json(found) | {"markdown": found.wording.markdown} | past)
+        return show.json(procedure_json(found) | {"markdown": found.wording.markdown} | past)
     show.fenced((_procedure_line(found), "", *found.memory.content.split("\n"), ""))
     show.say(f"learned from: {', '.join(past['sources']) or 'no episode that still exists'}")
     for row in past["history"]:
@@ -82,7 +83,7 @@ def outcome(
     with open_project(project) as memories:
         found = api.record_outcome(memories, id, result, reason)
     if as_json:
-        return show.json(_procedure_json(found))
+        return show.json(procedure_json(found))
     return show.say(_procedure_line(found))
 
 
@@ -122,7 +123,7 @@ def list_skills(
         "skills",
         found,
         as_json=as_json,
-        row_json=_skill_json,
+        row_json=skill_json,
         lines=lambda each: [_skill_line(each)],
         none="no skills known; `ademem skills reindex` looks for them",
     )
@@ -145,25 +146,6 @@ def reindex(dry_run: DryRun = False, project: Project = None, as_json: AsJson = 
     return None
 
 
-def _procedure_json(each: Procedure) -> dict[str, Any]:
-    memory, details = each.memory, each.details
-    withheld = memory.quarantine_reason is not None
-    return {
-        "id": memory.id,
-        "title": show.WITHHELD if withheld else memory.title,
-        "trigger": show.WITHHELD if withheld else each.wording.trigger,
-        "status": memory.status,
-        "confidence": round(memory.confidence, 4),
-        "success_count": details.success_count,
-        "failure_count": details.failure_count,
-        "last_used_at": details.last_used_at.isoformat() if details.last_used_at else None,
-        "exported_skill_path": details.exported_skill_path,
-        "exported_at": details.exported_at.isoformat() if details.exported_at else None,
-        "superseded_by": details.superseded_by_memory_id,
-        "flags": flags(memory),
-    }
-
-
 def _procedure_line(each: Procedure) -> str:
     memory, details = each.memory, each.details
     if memory.quarantine_reason:
@@ -172,22 +154,6 @@ def _procedure_line(each: Procedure) -> str:
     worked = f"{details.success_count} of {each.outcomes} worked"
     marks = ", ".join([f"{memory.confidence:.0%}", worked, *flags(memory)])
     return f"{memory.id}  {text}  ({marks})"
-
-
-def _skill_json(each: Listed) -> dict[str, Any]:
-    entry, memory = each.entry, each.memory
-    withheld = memory is not None and memory.quarantine_reason
-    return {
-        "path": entry.path,
-        "name": show.WITHHELD if withheld else each.name,
-        "kind": entry.kind,
-        "source": entry.source,
-        "memory": entry.memory_id,
-        "content_hash": entry.content_hash,
-        "modified_at": entry.last_modified_at.isoformat() if entry.last_modified_at else None,
-        "archived_at": entry.archived_at.isoformat() if entry.archived_at else None,
-        "flags": flags(memory) if memory else ["deleted"],
-    }
 
 
 def _skill_line(each: Listed) -> str:

@@ -11,6 +11,7 @@ from ademem.core.errors import UsageError
 from ademem.core.memory import Memory
 from ademem.doors import undoable
 from ademem.doors.undoable import Done, NotAllowed
+from ademem.doors.web import practice_acts
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.route import Act
 from ademem.store.runtime import Runtime
@@ -147,4 +148,5 @@ ACTS = (
     Act(path="/memory/{id}/merge", do=_merge),
     Act(path="/memories/decide", do=_decide_all),
     Act(path="/log/undo", do=_undo_event),
+    *practice_acts.ACTS,
 )

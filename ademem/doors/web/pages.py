@@ -16,6 +16,7 @@ from ademem.doors.views import memories as views
 from ademem.doors.views import overview as overview_view
 from ademem.doors.views import review as review_view
 from ademem.doors.views import session as session_view
+from ademem.doors.web import practice_pages
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.route import Page
 from ademem.search.engine import UNARCHIVED, Filters
@@ -208,4 +209,5 @@ PAGES = (
     Page(path="/cost", name="Cost", template="cost.html", read=_cost),
     Page(path="/log", name="Log", template="log.html", read=_log),
     Page(path="/memory/{id}", template="memory.html", read=_memory),
+    *practice_pages.PAGES,
 )

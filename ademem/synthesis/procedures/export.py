@@ -6,10 +6,11 @@ import json
 import os
 import re
 import unicodedata
+from collections.abc import Iterable
 from datetime import datetime
 
 from ademem.core import confined
-from ademem.core.errors import AdememError
+from ademem.core.errors import AdememError, Conflict
 from ademem.core.memory import PROCEDURE, Status, Trust
 from ademem.core.text import preview, sha256_hex
 from ademem.core.value import Value, replace
@@ -98,6 +99,54 @@ def export_all(runtime: Runtime, now: datetime) -> list[Exported]:
     return written + [
         each for procedure in records.find_all(runtime.store) for each in _remove(procedure, job)
     ]
+
+
+class Files(Value):
+    """Skill files at one moment, with what the store has of them."""
+
+    texts: dict[str, str | None]
+    """By path; None where there is no file."""
+    entries: tuple[IndexedSkill, ...]
+    exports: dict[str, tuple[str | None, datetime | None]]
+    """Path and time of the export by procedure."""
+
+
+def read_files(paths: Iterable[str], runtime: Runtime) -> Files:
+    root, store = runtime.project.root, runtime.store
+    there = {path for path in paths if not confined.refusal(root, path)}
+    return Files(
+        texts={path: confined.read_text(root, path) for path in there},
+        entries=tuple(each for each in index.all_of(store) if each.path in there),
+        exports={
+            each.memory_id: (each.exported_skill_path, each.exported_at)
+            for each in table.all_of(store)
+        },
+    )
+
+
+def restore_files(files: Files, present: Files, runtime: Runtime) -> None:
+    """Put *files* in the place of *present*; raises Conflict where one was changed since."""
+    root, store = runtime.project.root, runtime.store
+    paths = sorted({*files.texts, *present.texts})
+    for path in paths:
+        if confined.read_text(root, path) != present.texts.get(path):
+            raise Conflict(f"{path} was changed since", "its present text stays")
+    with store.transaction():
+        for id, exported in files.exports.items():
+            details = table.get(store, id)
+            if details and exported != present.exports.get(id):
+                own, at = exported
+                table.put(store, replace(details, exported_skill_path=own, exported_at=at))
+        for path in paths:
+            index.remove(store, path)
+        for entry in files.entries:
+            index.put(store, entry)
+    for path in paths:
+        text = files.texts.get(path)
+        if text is None:
+            confined.remove(root, path)
+        else:
+            confined.write_text(root, path, text)
 
 
 def may_be_exported(procedure: Procedure) -> bool:

@@ -8,6 +8,9 @@ from starlette.testclient import TestClient
 from ademem import api
 from ademem.doors.web.application import Site, make
 from ademem.doors.web.entry import Entry
+from ademem.synthesis.procedures import records
+from ademem.synthesis.procedures.records import Wording
+from tests import builders
 from tests.world import World
 
 PORT = 8123
@@ -55,6 +58,23 @@ class Browser:
     def memory(self, id):
         with self.world.memories() as memories:
             return api.get(memories, id)
+
+
+def teach_procedure(world, steps):
+    """Insert a candidate that one session taught; return its id."""
+    with world.memories() as memories:
+        episode = builders.memory("Released 1.2", category="episode", source_session_id="s7")
+        builders.insert(memories.store, episode)
+        made = records.insert(
+            Wording(title="Cut a release", trigger="a version is ready", markdown=steps),
+            memories.store,
+            memories.settings.gate,
+            memories.now,
+            sources=[episode.id, "0" * 32],
+            successes=1,
+            failures=0,
+        )
+    return made.id
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.http.loopback import Server, bind
 from ademem.doors.web.application import Site, make
+from tests.doors.web.conftest import teach_procedure
 from tests.examples import FULL
 from tests.world import World
 
@@ -133,7 +134,7 @@ def find_violations(page):
 
 PAGES = (
     "/ /memories /memories?q=invoices&explain=1 /review /timeline"
-    " /session/s1 /injections /cost /log"
+    " /session/s1 /injections /cost /log /procedures /skills"
 )
 LOOKS = [("light", 1280, True), ("dark", 320, True), ("dark", 320, False)]
 MORE = [("light", 320, True), ("dark", 1280, True), ("light", 1280, False)]
@@ -147,7 +148,8 @@ def test_every_page_is_accessible_and_fits(shown, scheme, width, has_data):
         shown.learn(*CANDIDATES)
         shown.world.fire("session_start", source="startup")
         shown.world.fire("user_prompt_submit", prompt="Who sends invoices?")
-        paths += [f"/memory/{shown.world.live()[0].id}"]
+        procedure = teach_procedure(shown.world, "1. Run `npm test`.")
+        paths += [f"/memory/{shown.world.live()[0].id}", f"/procedure/{procedure}"]
     page = shown.window(color_scheme=scheme, viewport={"width": width, "height": 800})
     found = {}
     for path in [*paths, "/nothing"]:
