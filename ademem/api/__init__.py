@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 FUNCTIONS = {
     "searching": """
-        recall search get_search_mode find_similar list_memories get find_related
+        recall search explain_search get_search_mode find_similar list_memories get find_related
         verify verify_change list_doubtful find_astray find_later list_candidates list_best
         list_embedded
     """,
@@ -69,7 +69,7 @@ FUNCTIONS = {
     """,
     "files": """
         inspect_files check_files preview_files refresh_files import_files read_pending_brief
-        export_memories import_lines import_beads import_feedback
+        export_memories export_some import_lines import_beads import_feedback
         import_foreign compare_foreign import_engram export_engram
         get_brief update_brief list_agents
     """,

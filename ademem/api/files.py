@@ -20,7 +20,7 @@ from ademem.files import project_brief
 from ademem.files.export_format import Imported
 from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
 from ademem.files.texts import Problem
-from ademem.store import admission, briefs, followed, jobs, store_aside
+from ademem.store import admission, briefs, followed, jobs, memory_queries, store_aside
 from ademem.store.memories import new_event
 from ademem.store.runtime import Runtime, is_writable, open_runtime
 from ademem.sync import checks, importer, mirror
@@ -172,6 +172,21 @@ def export_memories(
             yield record
     for store in stores:
         yield from export_format.export_relations(store, ids)
+
+
+def export_some(runtime: Runtime, ids: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield records of these live memories, whosever they are, and of the relations between them.
+
+    Quarantined ones are left out.
+    """
+    from ademem.files import export_format
+
+    found = memory_queries.by_ids(runtime.store, set(ids))
+    exported = set()
+    for record in export_format.export_records(found, include_personal=True):
+        exported.add(record["sync_id"])
+        yield record
+    yield from export_format.export_relations(runtime.store, exported)
 
 
 def import_lines(

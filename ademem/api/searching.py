@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
-    from ademem.search.engine import Results
+    from ademem.search.engine import Explained, Results
     from ademem.search.parameters import Parameters
     from ademem.store.relations import Later
     from ademem.store.runtime import Runtime
@@ -81,6 +81,19 @@ def search(
     return results
 
 
+def explain_search(
+    runtime: Runtime, query: str, filters: Filters | None = None, limit: int | None = None
+) -> Explained:
+    """Search the project without a record, and keep each stage of the ranking."""
+    return engine.explain_search(
+        query,
+        runtime,
+        complete_filters(runtime, filters),
+        runtime.settings.search.limit if limit is None else limit,
+        load_embedder(runtime),
+    )
+
+
 def list_runtimes(runtime: Runtime) -> list[Runtime]:
     """Return the project, and the person's own memories where there are any."""
     own = personal.beside(runtime)
@@ -115,13 +128,14 @@ def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memor
 def list_memories(
     runtime: Runtime, filters: Filters | None = None, limit: int | None = 100
 ) -> list[Memory]:
-    """List memories by filter, newest first; by default all but archived ones."""
+    """List memories in the order of the filters; by default all but archived ones."""
     mission = client.mission_of(runtime.environment)
     filters = filters or Filters(statuses=UNARCHIVED, mission=mission)
     found = engine.listed(runtime.store, filters, limit)
     if own := personal.beside(runtime):
         found += engine.listed(own.store, filters, limit)
-        found.sort(key=lambda memory: memory.created_at, reverse=True)
+        column, is_down = engine.ORDERS[filters.order]
+        found.sort(key=lambda memory: getattr(memory, column), reverse=is_down)
     return found[:limit]
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from ademem.core.memory import Memory
     from ademem.core.settings import Settings
     from ademem.files.records import Record
     from ademem.store import Store
@@ -124,17 +125,24 @@ def export_lines(store: Store, include_personal: bool = False) -> Iterator[dict[
     last = 0
     while page := memory_queries.page(store, last, PAGE):
         last = page[-1].seq
-        for memory in page:
-            personal = memory.live and not memory.quarantine_reason
-            if memory.shareable or (include_personal and personal):
-                fields = {name: getattr(memory, name) for name in FIELDS}
-                fields["anchors"] = anchor.plain(memory.anchors)
-                if values := anchor.values(memory.anchors):
-                    fields[VALUES] = values
-                for name in ("created_at", "updated_at", "promoted_at", "review_after"):
-                    fields[name] = fields[name] and stamp(fields[name])
-                doubtful = memory.trust if memory.trust in (Trust.TOOL, Trust.WEB) else None
-                yield {MARK: VERSION} | fields | {"trust": doubtful}
+        yield from export_records(page, include_personal=include_personal)
+
+
+def export_records(
+    found: Iterable[Memory], *, include_personal: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Yield the records of those of the memories that may be exported."""
+    for memory in found:
+        personal = memory.live and not memory.quarantine_reason
+        if memory.shareable or (include_personal and personal):
+            fields = {name: getattr(memory, name) for name in FIELDS}
+            fields["anchors"] = anchor.plain(memory.anchors)
+            if values := anchor.values(memory.anchors):
+                fields[VALUES] = values
+            for name in ("created_at", "updated_at", "promoted_at", "review_after"):
+                fields[name] = fields[name] and stamp(fields[name])
+            doubtful = memory.trust if memory.trust in (Trust.TOOL, Trust.WEB) else None
+            yield {MARK: VERSION} | fields | {"trust": doubtful}
 
 
 def export_relations(store: Store, ids: Container[str]) -> Iterator[dict[str, Any]]:

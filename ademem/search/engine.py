@@ -8,7 +8,7 @@ from ademem.core.value import Value, as_dict, replace
 from ademem.search import evidence
 from ademem.search.parameters import DEFAULTS, UNASKED
 from ademem.search.query import parse
-from ademem.store.filters import UNARCHIVED, Filters, listed, of_session
+from ademem.store.filters import ORDERS, UNARCHIVED, Filters, listed, of_session
 from ademem.store.logs import Shown
 
 TYPE_CHECKING = False
@@ -17,23 +17,27 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.core.client import TurnKey
+    from ademem.core.memory import Memory
     from ademem.search.dense import Cosines
     from ademem.search.embedding import Embedder
     from ademem.search.lexical import Matches
     from ademem.search.parameters import Parameters
     from ademem.search.query import Query
-    from ademem.search.ranking import Hit, Ranked
+    from ademem.search.ranking import Hit, Ranked, Search
     from ademem.store import Store
     from ademem.store.runtime import Runtime
 
 __all__ = [
+    "ORDERS",
     "UNARCHIVED",
+    "Explained",
     "Filters",
     "Hit",
     "Results",
     "as_shown",
     "current",
     "explain",
+    "explain_search",
     "listed",
     "recall",
     "search",
@@ -74,31 +78,106 @@ def search(
 
     Hits that answer nothing follow, marked as weak, unless a *floor* of `evidence` is given.
     """
+    asked = _ask(query, store, filters, now, limit, embedder, parameters, floor)
+    return _answer(asked, query)
+
+
+def _ask(
+    query: str,
+    store: Store,
+    filters: Filters,
+    now: datetime,
+    limit: int,
+    embedder: Embedder | None,
+    parameters: Parameters,
+    floor: float | None = None,
+) -> Search:
+    """Look up a question in the indexes and among the vectors."""
     # Imported here: a hook that a warm process answers ranks nothing.
     from ademem.search import ranking
-    from ademem.search.pairs import order_pairs
 
     parsed = parse(query)
     matches, cosines = _look_up(parsed, store, parameters, embedder)
-    mode, first = ("lexical", ranking.COMPLETE) if cosines is None else ("hybrid", ranking.NAMED)
-    hits = ranking.rank_live(
-        ranking.Search(
-            query=parsed,
-            matches=matches,
-            cosines=cosines,
-            store=store,
-            parameters=parameters,
-            filters=filters,
-            limit=limit,
-            now=now,
-            floor=floor,
-        )
+    return ranking.Search(
+        query=parsed,
+        matches=matches,
+        cosines=cosines,
+        store=store,
+        parameters=parameters,
+        filters=filters,
+        limit=limit,
+        now=now,
+        floor=floor,
     )
-    hits = _discount(hits, filters, parameters, store)
-    ranked = [_name_missing(hit, matches) for hit in ranking.choose_best(hits, limit, first)]
-    best = order_pairs(query, _read_memories(ranked, store), store, filters, limit)
+
+
+def _answer(asked: Search, query: str) -> Results:
+    from ademem.search import ranking
+    from ademem.search.pairs import order_pairs
+
+    store, limit = asked.store, asked.limit
+    is_lexical = asked.cosines is None
+    first = ranking.COMPLETE if is_lexical else ranking.NAMED
+    hits = _discount(ranking.rank_live(asked), asked.filters, asked.parameters, store)
+    ranked = [_name_missing(hit, asked.matches) for hit in ranking.choose_best(hits, limit, first)]
+    best = order_pairs(query, _read_memories(ranked, store), store, asked.filters, limit)
     relaxed = any(not hit.signals["whole"] for hit in best)
+    mode = "lexical" if is_lexical else "hybrid"
     return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(best))
+
+
+class Explained(Value):
+    """A search with the memories that each of its stages had."""
+
+    results: Results
+    relevance_weights: dict[str, float]
+    score_weights: dict[str, float]
+    left_out: tuple[tuple[Hit, str], ...]
+    """Candidates for the answer that are not in it, best first, with the reason."""
+    prompted: frozenset[str]
+    """Ids that a prompt with these words would be shown."""
+    by_words: tuple[Memory, ...]
+    """Order of the full-text index alone."""
+    by_meaning: tuple[Memory, ...]
+    """Order of the vectors alone."""
+    matched: frozenset[str]
+    """Words of the hits that the question's words match, in small letters."""
+
+
+def explain_search(
+    query: str, runtime: Runtime, filters: Filters, limit: int, embedder: Embedder | None
+) -> Explained:
+    """Search, and keep what each stage had; nothing is recorded."""
+    from ademem.search import ranking
+    from ademem.store import full_text, memories
+
+    store, now = runtime.store, runtime.clock()
+    asked = _ask(query, store, filters, now, limit, embedder, DEFAULTS)
+    results = _answer(asked, query)
+    shown = {hit.memory.seq for hit in results.hits}
+    statuses = filters.statuses or UNARCHIVED
+    live = {hit.memory.seq for hit in ranking.rank_live(asked)}
+    ranked = [hit for hit in ranking.rank(asked, statuses) if hit.memory.seq not in shown]
+    rest = ranking.choose_best(_discount(ranked, filters, DEFAULTS, store), len(ranked))
+    by_words, by_meaning = ranking.find_rows(asked, statuses, limit)
+    return Explained(
+        results=results,
+        relevance_weights=ranking.relevance_weights(DEFAULTS),
+        score_weights=ranking.score_weights(DEFAULTS),
+        left_out=tuple(
+            (hit, BEYOND if hit.memory.seq in live else UNNEEDED)
+            for hit in _read_memories(rest, store)
+        ),
+        prompted=frozenset(hit.memory.id for hit in suggest_for(query, runtime, embedder=embedder)),
+        by_words=tuple(memories.numbered(store, by_words)),
+        by_meaning=tuple(memories.numbered(store, by_meaning)),
+        matched=full_text.matched_words(store, asked.query.terms, shown),
+    )
+
+
+BEYOND = "others score higher"
+UNNEEDED = "unconfirmed, while a confirmed memory answers"
+"""Reasons for which a candidate of a search is not among its hits."""
 
 
 def suggest(

@@ -110,22 +110,14 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
     """The hits among memories of these statuses, not in any order."""
     parameters, cosines, matches = search.parameters, search.cosines, search.matches
 
-    ranked = matches.ranked()
-
-    def find_rows(pool: int) -> tuple[dict[int, bool], dict[int, bool]]:
-        by_words = _first_visible(lambda limit: ranked[:limit], pool, search, statuses)
-        if cosines is None:
-            return by_words, {}
-        return by_words, _first_visible(cosines.nearest, pool, search, statuses)
-
     pool = max(search.limit, parameters.pool)
-    by_words, by_meaning = find_rows(pool)
+    by_words, by_meaning = find_rows(search, statuses, pool)
     rows = by_words | by_meaning
     has_turns = any(rows.values())
     neighbours: dict[int, Neighbours] = {}
     if has_turns:  # their neighbours and features lift rows from further down
         pool *= 2
-        by_words, by_meaning = find_rows(pool)
+        by_words, by_meaning = find_rows(search, statuses, pool)
         neighbours, beside = _read_neighbours(search, statuses, by_words, by_meaning)
         rows = by_words | by_meaning | beside
 
@@ -140,7 +132,7 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
 
         turns = {seq: neighbours.get(seq, ()) for seq, is_turn in rows.items() if is_turn}
         dialogue.add_neighbours(signals, turns, matches, whitened)
-    weights = {name: getattr(parameters, name) for name in _RELEVANT}
+    weights = relevance_weights(parameters)
     asked, background = sum(matches.weights), evidence.background(plain.values())
     for mine in signals.values():
         mine["relevance"] = weighted_mean(mine, weights)
@@ -161,6 +153,25 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
     features = dialogue.read_features(search.query.text) if has_turns else None
     hits = [_weigh(memory, signals[memory.seq], features, search) for memory in found]
     return [replace(hit, weak=True) if _is_weak(hit.signals) else hit for hit in hits]
+
+
+def find_rows(
+    search: Search, statuses: tuple[str, ...], pool: int
+) -> tuple[dict[int, bool], dict[int, bool]]:
+    """The best visible rows by words and by meaning, each in its order."""
+    ranked = search.matches.ranked()
+    by_words = _first_visible(lambda limit: ranked[:limit], pool, search, statuses)
+    if search.cosines is None:
+        return by_words, {}
+    return by_words, _first_visible(search.cosines.nearest, pool, search, statuses)
+
+
+def relevance_weights(parameters: Parameters) -> dict[str, float]:
+    return {name: getattr(parameters, name) for name in _RELEVANT}
+
+
+def score_weights(parameters: Parameters) -> dict[str, float]:
+    return {name: getattr(parameters, name) for name in _WEIGHTED}
 
 
 def compute_signals(
@@ -243,10 +254,7 @@ def weigh(
         ),
         "tier": _tier_bonus(memory, parameters),
     }
-    score = (
-        weighted_mean(weighed, {name: getattr(parameters, name) for name in _WEIGHTED})
-        + weighed["tier"]
-    )
+    score = weighted_mean(weighed, score_weights(parameters)) + weighed["tier"]
     if memory.status is Status.CANDIDATE:
         score *= parameters.candidate_discount
     weighed["composite"] = score

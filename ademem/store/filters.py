@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 UNARCHIVED = (Status.PROMOTED, Status.CANDIDATE)
 
 
+ORDERS = {
+    "newest": ("created_at", True),
+    "oldest": ("created_at", False),
+    "changed": ("updated_at", True),
+    "believed": ("confidence", True),
+    "used": ("access_count", True),
+}
+"""Orders of a list: the column, and whether its largest values come first."""
+
+
 class Filters(Value):
     """Conditions of a search; of several values of one field a row needs one, none means any."""
 
@@ -41,6 +51,7 @@ class Filters(Value):
     types: tuple[str, ...] = ()
     """A category, or an observation type, which memories keep as a tag."""
     tags: tuple[str, ...] = ()
+    trusts: tuple[str, ...] = ()
     path: str | None = None
     """A file that the memory's own pattern has to match."""
     branch: str | None = None
@@ -54,6 +65,8 @@ class Filters(Value):
     """Learned at or after *since* and before *until*."""
     after: str | None = None
     """Id of the memory that a list goes on after."""
+    order: str = "newest"
+    """The order of a list, of ORDERS."""
 
     @property
     def stages(self) -> tuple[tuple[str, ...], ...]:
@@ -87,6 +100,7 @@ and ({BROWSED} or :categories <> '[]' or :types <> '[]')
 and (:tags = '[]' or exists (
   select 1 from json_each(:tags) as tag
   where instr(' ' || memory.tags || ' ', ' ' || tag.value || ' ')))
+and (:trusts = '[]' or memory.trust in (select value from json_each(:trusts)))
 and (:path is null or :path glob memory.file_scope_pattern)
 and (:branch is null or memory.source_branch = :branch)
 and (:elsewhere or memory.source_branch is null or memory.source_branch = :here)
@@ -113,13 +127,13 @@ limit :limit
 _ROWS = _RANKED.format(columns="memory.*", conditions=_SHOWN)
 _VISIBLE_ROWS = _RANKED.format(columns=f"memory.seq, {TURN}", conditions=_FOUND)
 
-_NEWEST = f"""
+_LISTED = f"""
 select memory.*
 from unified_memories as memory
 where {_SHOWN}
-and (:after is null or (memory.created_at, memory.seq)
-  < (select created_at, seq from unified_memories where id = :after))
-order by memory.created_at desc, memory.seq desc
+and (:after is null or (memory.{{column}}, memory.seq)
+  {{beyond}} (select {{column}}, seq from unified_memories where id = :after))
+order by memory.{{column}} {{way}}, memory.seq {{way}}
 limit :limit
 """
 
@@ -153,10 +167,13 @@ def visible_rows(
 
 
 def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
-    """Memories by filter alone, newest first; no *limit* means all."""
+    """Memories by filter alone, in the order of the filters; no *limit* means all."""
     given = {"limit": -1 if limit is None else limit}
+    column, is_down = ORDERS[filters.order]
+    beyond, way = ("<", "desc") if is_down else (">", "asc")
+    query = _LISTED.format(column=column, beyond=beyond, way=way)
     for statuses in filters.stages:
-        rows = store.db.execute(_NEWEST, _bind(store, filters, statuses) | given)
+        rows = store.db.execute(query, _bind(store, filters, statuses) | given)
         if found := memories.from_rows(rows):
             return found
     return []

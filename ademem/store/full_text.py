@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ademem.core.json_text import array
+import re
+
+from ademem.core.json_text import array, numbers
 from ademem.core.value import StrEnum, Value
 from ademem.store.database import is_locked
 
@@ -102,6 +104,22 @@ def postings(
     """For each index its terms, and rows of a term's place in them, a memory and its BM25."""
     for lookup, mine in _by_index(chosen, terms):
         yield mine, store.db.execute(lookup.rows, (array(mine),))
+
+
+def matched_words(store: Store, terms: Mapping[str, Index], seqs: Iterable[int]) -> frozenset[str]:
+    """Return the words of these rows that the terms of the word index match, in small letters."""
+    words = [term for term, index in terms.items() if index is Index.WORDS]
+    if not words:
+        return frozenset()
+    marked = [f"highlight(unified_memories_fts, {at}, char(2), char(3))" for at in range(2)]
+    rows = store.db.execute(
+        f"select {', '.join(marked)} from unified_memories_fts"
+        " where unified_memories_fts match ? and rowid in (select value from json_each(?))",
+        (" OR ".join(words), numbers(seqs)),
+    )
+    texts = (text for row in rows for text in row if text)
+    found = (part for text in texts for part in re.findall("\x02([^\x03]+)\x03", text))
+    return frozenset(word.casefold() for part in found for word in re.findall(r"\w+", part))
 
 
 MOST_TEXTS = 500

@@ -11,7 +11,7 @@ from ademem.core.errors import UsageError
 from ademem.core.memory import Memory
 from ademem.doors import undoable
 from ademem.doors.undoable import Done, NotAllowed
-from ademem.doors.web import practice_acts
+from ademem.doors.web import memories_page, practice_acts
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.route import Act
 from ademem.store.runtime import Runtime
@@ -147,6 +147,7 @@ ACTS = (
     Act(path="/memory/{id}/supersede", do=_supersede),
     Act(path="/memory/{id}/merge", do=_merge),
     Act(path="/memories/decide", do=_decide_all),
+    *memories_page.ACTS,
     Act(path="/log/undo", do=_undo_event),
     *practice_acts.ACTS,
 )

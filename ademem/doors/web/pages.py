@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from enum import StrEnum
 from typing import Any
 
 from ademem import api
 from ademem.core.clock import parse
 from ademem.core.errors import NotFound, UsageError
-from ademem.core.memory import Category, Memory, Scope, Status
+from ademem.core.memory import Memory
 from ademem.doors.views import cost as cost_view
 from ademem.doors.views import memories as views
 from ademem.doors.views import overview as overview_view
 from ademem.doors.views import review as review_view
 from ademem.doors.views import session as session_view
-from ademem.doors.web import practice_pages
+from ademem.doors.web import memories_page, practice_pages
 from ademem.doors.web.asked import Asked
+from ademem.doors.web.memories_page import PAGE
 from ademem.doors.web.route import Page
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.runtime import Runtime
 
-PAGE = 50
-"""Rows of one page of a list."""
 SESSIONS, PROMPTS, DECISIONS = 100, 500, 500
 """Most rows of each that one page reads."""
-LONGEST = 36_500
-"""Days of the longest time to look back."""
 
 
 def head_of(memories: Runtime) -> dict[str, Any]:
@@ -48,50 +44,6 @@ def _overview(memories: Runtime, asked: Asked) -> dict[str, Any]:
         waiting=api.review(memories, None),
         learned=learned,
     )
-
-
-def _filters(asked: Asked, memories: Runtime) -> Filters:
-    query = asked.query
-
-    def choice(name: str, known: type[StrEnum]) -> tuple[str, ...]:
-        value = query.get(name, "")
-        if value and value not in list(known):
-            raise UsageError(f"no {name} {value!r}", ", ".join(known))
-        return (value,) if value else ()
-
-    days = query.get("days", "")
-    return Filters(
-        statuses=choice("status", Status) or UNARCHIVED,
-        categories=choice("category", Category),
-        scopes=choice("scope", Scope),
-        owner=query.get("owner") or None,
-        tags=tuple(query.get("tag", "").split()),
-        path=query.get("path") or None,
-        branch=query.get("branch") or None,
-        since=memories.now - timedelta(days=min(int(days), LONGEST)) if days.isdecimal() else None,
-        after=query.get("after") or None,
-    )
-
-
-FILTERS = ("status", "category", "scope", "owner", "tag", "path", "branch", "days")
-
-
-def _memories(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    words, filters = asked.query.get("q", "").strip(), _filters(asked, memories)
-    if words:
-        chosen = any(asked.query.get(name) for name in FILTERS)
-        found = api.search(memories, words, filters if chosen else None, PAGE)
-        astray = api.find_astray(memories, [hit.memory for hit in found.hits])
-        listed = views.to_hits(found, astray)
-    else:
-        listed = views.to_rows(api.list_memories(memories, filters, PAGE + 1), PAGE)
-    return {
-        **listed,
-        "words": words,
-        "filters": {name: asked.query.get(name, "") for name in FILTERS},
-        "choices": {"status": list(Status), "category": list(Category), "scope": list(Scope)},
-        "explain": bool(asked.query.get("explain")),
-    }
 
 
 def _memory(memories: Runtime, asked: Asked) -> dict[str, Any]:
@@ -196,7 +148,7 @@ PAGES = (
         path="/memories",
         name="Memories",
         template="memories.html",
-        read=_memories,
+        read=memories_page.read_list,
         part="rows.html",
     ),
     Page(

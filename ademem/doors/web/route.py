@@ -21,6 +21,15 @@ class Page(Value):
     """Name in the navigation; empty where it stands in none."""
 
 
+class File(Value):
+    """A file that the browser saves."""
+
+    name: str
+    content: str
+
+
 class Act(Value):
     path: str
-    do: Callable[[Runtime, Asked], Done | None]
+    do: Callable[[Runtime, Asked], Done | File | None]
+    decides: bool = True
+    """It changes something, so a read-only page refuses it."""

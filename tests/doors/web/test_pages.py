@@ -10,7 +10,9 @@ from ademem import api
 from ademem.core.memory import Draft, Origin
 from ademem.doors.views.memories import diff_words
 from ademem.doors.web.application import Site
-from ademem.doors.web.pages import PAGE, PAGES
+from ademem.doors.web.memories_page import PAGE
+from ademem.doors.web.pages import PAGES
+from ademem.search.engine import ORDERS
 from tests import builders
 from tests.examples import FULL
 from tests.world import World
@@ -97,16 +99,44 @@ def test_a_list_goes_on_by_key(browser):
         ({"tag": "payments"}, 1),
         ({"scope": "mission"}, 0),
         ({"days": "1"}, 3),
+        ({"tier": "active"}, 2),
+        ({"tier": "pinned"}, 0),
+        ({"type": "bugfix"}, 1),
+        ({"trust": "agent"}, 3),
+        ({"trust": "web"}, 0),
+        ({"from": "2100-01-01T00:00"}, 0),
+        ({"to": "2100-01-01T00:00"}, 3),
     ],
     ids=str,
 )
 def test_filters_narrow_the_list(browser, filters, count):
     browser.world.know("Money is stored in cents")
-    browser.world.know("A fourth attempt charges twice", category="gotcha", tags=("payments",))
+    tags = ("payments", "bugfix")
+    browser.world.know("A fourth attempt charges twice", category="gotcha", tags=tags)
     with browser.world.memories() as memories:
         api.write(memories, Draft(content="Invoices are sent at night", origin=Origin()))
 
     assert len(ids(browser.get("/memories", params=filters).text)) == count
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_list_goes_on_in_each_order(browser, order):
+    values = [at % 7 for at in range(PAGE + 7)]
+    with browser.world.memories() as memories:
+        builders.insert(
+            memories.store,
+            *(
+                builders.memory(f"Lesson {at}", confidence=value / 10, access_count=value)
+                for at, value in enumerate(values)
+            ),
+        )
+    first = browser.get("/memories", params={"order": order}).text
+    address = html.unescape(re.search(r'rel="next" href="([^"]+)"', first)[1])
+    found = [browser.memory(id) for id in ids(first) + ids(browser.get(address).text)]
+
+    column, is_down = ORDERS[order]
+    assert len({memory.id for memory in found}) == len(values)
+    assert found == sorted(found, key=lambda it: (getattr(it, column), it.seq), reverse=is_down)
 
 
 def test_a_wrong_filter_is_told(browser):

@@ -1,0 +1,146 @@
+"""The list of memories: filters, order, search, and the ranking explained."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from ademem import api
+from ademem.core.clock import parse
+from ademem.core.errors import UsageError
+from ademem.core.memory import TYPES, Category, Scope, Status, Trust
+from ademem.core.text import preview
+from ademem.doors.undoable import LABEL_CHARS, Done
+from ademem.doors.views import explained
+from ademem.doors.views import memories as views
+from ademem.doors.web.asked import Asked
+from ademem.doors.web.route import Act, File
+from ademem.search.engine import ORDERS, UNARCHIVED, Filters
+from ademem.store.runtime import Runtime
+
+PAGE = 50
+"""Rows of one page of a list."""
+LONGEST = 36_500
+"""Days of the longest time to look back."""
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "status": tuple(Status),
+    "category": tuple(Category),
+    "type": tuple(sorted(TYPES)),
+    "tier": tuple(views.TIERS.values()),
+    "scope": tuple(Scope),
+    "trust": tuple(Trust),
+}
+"""Filters with a closed set of values."""
+TYPED = ("owner", "tag", "path", "branch", "days", "from", "to")
+"""Filters with any text."""
+FILTERS = (*CHOICES, *TYPED)
+
+
+def read_filters(asked: Asked, memories: Runtime) -> Filters:
+    """Read the filters of an address; raises UsageError."""
+    query = asked.query
+    chosen = {name: _choice(name, query.get(name, "")) for name in CHOICES}
+    order = query.get("order") or "newest"
+    if order not in ORDERS:
+        raise UsageError(f"no order {order!r}", ", ".join(ORDERS))
+    days, since = query.get("days", ""), _moment(query.get("from", ""))
+    if days.isdecimal():
+        since = memories.now - timedelta(days=min(int(days), LONGEST))
+    tiers = {name: int(tier) for tier, name in views.TIERS.items()}
+    return Filters(
+        statuses=chosen["status"] or UNARCHIVED,
+        categories=chosen["category"],
+        types=chosen["type"],
+        tiers=tuple(tiers[name] for name in chosen["tier"]),
+        scopes=chosen["scope"],
+        trusts=chosen["trust"],
+        owner=query.get("owner") or None,
+        mission=query.get("owner") or None,
+        tags=tuple(query.get("tag", "").split()),
+        path=query.get("path") or None,
+        branch=query.get("branch") or None,
+        since=since,
+        until=_moment(query.get("to", "")),
+        after=query.get("after") or None,
+        order=order,
+    )
+
+
+def _choice(name: str, value: str) -> tuple[str, ...]:
+    if value and value not in CHOICES[name]:
+        raise UsageError(f"no {name} {value!r}", ", ".join(CHOICES[name]))
+    return (value,) if value else ()
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return parse(text).astimezone() if text else None
+    except ValueError as error:
+        raise UsageError(f"{text!r} is no time", "as 2026-01-31T18:00") from error
+
+
+def read_list(memories: Runtime, asked: Asked) -> dict[str, Any]:
+    words, filters = asked.query.get("q", "").strip(), read_filters(asked, memories)
+    explains, explanation = bool(asked.query.get("explain")), None
+    if words:
+        chosen = any(asked.query.get(name) for name in FILTERS)
+        given = filters if chosen else None
+        explanation = api.explain_search(memories, words, given, PAGE) if explains else None
+        found = explanation.results if explanation else api.search(memories, words, given, PAGE)
+        astray = api.find_astray(memories, [hit.memory for hit in found.hits])
+        listed = views.to_hits(found, astray)
+        if explanation:
+            listed["marked"] |= explanation.matched
+    else:
+        listed = views.to_rows(api.list_memories(memories, filters, PAGE + 1), PAGE)
+    return {
+        **listed,
+        "words": words,
+        "filters": {name: asked.query.get(name, "") for name in FILTERS},
+        "order": filters.order,
+        "orders": tuple(ORDERS),
+        "choices": CHOICES,
+        "typed": TYPED,
+        "explain": explains,
+        "stages": explained.to_stages(explanation) if explanation else None,
+    }
+
+
+def _export(memories: Runtime, asked: Asked) -> File:
+    """Return the selected memories as `ademem export` writes them."""
+    ids = [given.partition(":")[0] for given in asked.lists.get("id", [])]
+    if not ids:
+        raise UsageError("no memory is selected", "tick some first")
+    lines = [json.dumps(record, ensure_ascii=False) for record in api.export_some(memories, ids)]
+    return File(name="memories.jsonl", content="".join(f"{line}\n" for line in lines))
+
+
+def _add_golden(memories: Runtime, asked: Asked) -> Done:
+    """Record that a question has to find a memory."""
+    from ademem.api.evaluation import golden
+
+    query = asked.form.get("query", "")
+    before = golden.load(memories.project)
+    golden.add(memories, query, [asked.form.get("golden", "")])
+    return _golden_set(f"save “{preview(query, LABEL_CHARS)}” as a golden question", before)
+
+
+def _golden_set(label: str, before: Sequence[Any]) -> Done:
+    """Return the act that goes back to the golden questions of before."""
+    from ademem.api.evaluation import golden
+
+    def back(memories: Runtime) -> Done:
+        now = golden.load(memories.project)
+        golden.save(memories.project, before)
+        return _golden_set(label, now)
+
+    return Done(label=label, back=back)
+
+
+ACTS = (
+    Act(path="/memories/export", do=_export, decides=False),
+    Act(path="/memories/golden", do=_add_golden),
+)
