@@ -91,7 +91,8 @@ def find(
         head, hits = _search_all(list(sources.values()), query, filters)
         head |= {"asked": asked, "at": stamp(runtime.clock())}
         ranked = [(number, hit.memory.seq, hit.score) for number, hit in hits]
-    found = _list_shown(sources, ranked, filters, hits)
+    looked_at = limit + 1 if hits else None  # what was just found is there
+    found = _list_shown(sources, ranked[:looked_at], filters, hits[:looked_at])
     marks = {(number, hit.memory.seq): _marks(hit) for number, hit in hits}
     page: list[Row] = []
     size, last = ENVELOPE_CHARS + len(json.dumps(query)) + len(ranked) * 12, 0

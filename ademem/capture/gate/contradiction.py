@@ -62,6 +62,7 @@ _CHANGE = re.compile(
 )
 """Words by which people say that something changed."""
 _NAMED = r"([\w.@/+-]+(?: (?-i:[A-Z0-9])[\w.+-]*)*)"
+_SUBJECT = rf"(?<![\w.@/+-]){_NAMED}"
 _ENDED = r"retired|removed|replaced|dropped|sold|closed|deleted|deprecated|abandoned|shut down"
 _GONE = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -72,11 +73,11 @@ _GONE = tuple(
         rf"|away from|moved out of|not) (?:the |our )?{_NAMED}",
         r"\b(?:switch\w*|mov(?:ed|ing)|migrat(?:ed|ing)|converted|ported|upgraded|cut|went|renamed"
         rf"|changed|raised|lowered)\b[^.;,]*? from (?:the )?{_NAMED}",
-        rf"{_NAMED}(?: \w+){{0,2}} (?:was|were|has been|have been|got) (?:{_ENDED})\b",
-        rf"{_NAMED}(?: \w+){{0,2}} (?:is|are) (?:gone|retired|deprecated|forbidden|out\b"
+        rf"{_SUBJECT}(?: \w+){{0,2}} (?:was|were|has been|have been|got) (?:{_ENDED})\b",
+        rf"{_SUBJECT}(?: \w+){{0,2}} (?:is|are) (?:gone|retired|deprecated|forbidden|out\b"
         r"|no longer|not (?:\w+ )?(?:used|supported|needed)|not used)",
-        rf"{_NAMED} (?:support )?ended\b",
-        rf"\b{_NAMED} (?:left|quit)\b",
+        rf"{_SUBJECT} (?:support )?ended\b",
+        rf"{_SUBJECT} (?:left|quit)\b",
     )
 )
 """Where a sentence names the thing that is no longer used."""
@@ -320,6 +321,7 @@ def read(text: str) -> Facts:
     )
 
 
+@lru_cache(maxsize=CACHED)
 def stem(word: str) -> str:
     """Return a short form that most inflections of an English word share; a path as it is."""
     if "/" in word:

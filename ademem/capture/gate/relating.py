@@ -40,6 +40,8 @@ NEIGHBOURS = 30
 """Memories that are compared with one, of those that share its words and of the nearest vectors."""
 WIDESPREAD = 1000
 """Memories from which a word says nothing about the subject, and costs more than it finds."""
+MATCHES = 2000
+"""Memories that are ranked for one by the rarest of its words; a match takes 2 µs."""
 MOST = 8
 """Most memories that one is related to, the likeliest."""
 BATCH = 50
@@ -91,12 +93,15 @@ def relate(
     Where a person typed the later text and the match is certain, it replaces the earlier one.
     """
     counts: dict[str, int] = {}
-    pairs = (
-        record(pair, store, now)
-        for each in found
-        for pair in find_pairs(each, store, meaning, counts)
-    )
-    return [pair for pair in pairs if pair]
+    pairs: list[Pair] = []
+    for each in found:
+        alike = find_alike(each, store, counts) if _is_compared(each) else []
+        pairs += _record(find_pairs(each, alike, store, meaning), store, now)
+    return pairs
+
+
+def _record(pairs: Iterable[Pair], store: Store, now: datetime) -> list[Pair]:
+    return [new for pair in pairs if (new := record(pair, store, now))]
 
 
 def record(pair: Pair, store: Store, now: datetime) -> Pair | None:
@@ -121,20 +126,17 @@ def record(pair: Pair, store: Store, now: datetime) -> Pair | None:
 
 
 def find_pairs(
-    memory: Memory,
-    store: Store,
-    meaning: Meaning | None = None,
-    counts: dict[str, int] | None = None,
+    memory: Memory, alike: Iterable[Memory], store: Store, meaning: Meaning | None = None
 ) -> list[Pair]:
-    """Return the likeliest pairs of a memory with its neighbours; nothing is written.
+    """Return the likeliest pairs of a memory, with one that shares its words or is near in meaning.
 
-    *counts*, of memories with a term, is filled for the next call.
+    Nothing is written.
     """
     if not _is_compared(memory):
         return []
     text = compared_text(memory)
     cosines = meaning(memory) if meaning else None
-    neighbours = _neighbours(memory, cosines, store, {} if counts is None else counts)
+    neighbours = _neighbours(memory, alike, cosines, store)
     near = cosines.compare([other.seq for other in neighbours])[1] if cosines else {}
     scored = []
     for other in neighbours:
@@ -182,18 +184,31 @@ def _is_certain(pair: Pair) -> bool:
     )
 
 
-def _neighbours(
-    memory: Memory, cosines: Cosines | None, store: Store, counts: dict[str, int]
-) -> list[Memory]:
-    """Return live memories with the same subject or a name of the same kind, or near in meaning."""
-    home = Home(store, memory.scope, memory.scope_owner_id)
+def find_alike(memory: Memory, store: Store, counts: dict[str, int] | None = None) -> list[Memory]:
+    """Return live memories with the same subject or a name of the same kind.
+
+    *counts*, of memories with a term, is filled for the next call.
+    """
     facts = contradiction.read(compared_text(memory))
     terms = [f'"{stem}" *' for stem in facts.subject if stem.isalnum()]
     terms += [f'"{name}"' for name, mine in SLOTS.items() if not mine.isdisjoint(facts.values)]
+    counts = {} if counts is None else counts
     new = dict.fromkeys((term for term in terms if term not in counts), full_text.Index.WORDS)
     counts |= full_text.count_rows(store, new, WIDESPREAD)
-    telling = " OR ".join(term for term in terms if counts[term] < WIDESPREAD)
-    found = {each.seq: each for each in home.sharing_words(telling, NEIGHBOURS)}
+    telling = []
+    matches = 0
+    for term in sorted(terms, key=lambda term: counts[term]):
+        matches += counts[term]
+        if counts[term] < WIDESPREAD and matches <= MATCHES:
+            telling.append(term)
+    home = Home(store, memory.scope, memory.scope_owner_id)
+    return home.sharing_words(" OR ".join(telling), NEIGHBOURS)
+
+
+def _neighbours(
+    memory: Memory, alike: Iterable[Memory], cosines: Cosines | None, store: Store
+) -> list[Memory]:
+    found = {each.seq: each for each in alike}
     nearest = cosines.nearest(NEIGHBOURS) if cosines else []
     for each in memory_queries.by_seqs(store, [seq for seq in nearest if seq not in found]):
         found[each.seq] = each
@@ -295,16 +310,22 @@ def relate_imported(
         catch_up(store, now)
 
 
-def relate_written(memory: Memory, store: Store, now: datetime) -> list[Pair]:
+def relate_written(
+    memory: Memory, alike: Iterable[Memory], store: Store, now: datetime
+) -> list[Pair]:
     """Relate a memory that was just written; what else changed is left to the worker."""
-    if relations.changed_alone(store, memory.id):
-        return catch_up(store, now)
-    return relate([memory], store, now)
+    last = relations.last_change(store) if relations.changed_alone(store, memory.id) else None
+    pairs = _record(find_pairs(memory, alike, store), store, now)
+    if last:
+        relations.save_cursor(store, last, now)
+    return pairs
 
 
-def propose(memory: Memory, store: Store, now: datetime, most: int) -> list[Candidate]:
+def propose(
+    memory: Memory, alike: Iterable[Memory], store: Store, now: datetime, most: int
+) -> list[Candidate]:
     """Return memories on the subject of one that was written, each with a relation that waits."""
-    found = sorted(_on_subject(memory, store), key=lambda one: one[0], reverse=True)
+    found = sorted(_on_subject(memory, alike), key=lambda one: one[0], reverse=True)
     candidates: list[Candidate] = []
     for score, other in found:
         if len(candidates) == most:
@@ -325,12 +346,10 @@ def propose(memory: Memory, store: Store, now: datetime, most: int) -> list[Cand
     return candidates
 
 
-def _on_subject(memory: Memory, store: Store) -> Iterator[tuple[float, Memory]]:
-    """Yield live memories of the same scope and owner with so many of the same words."""
+def _on_subject(memory: Memory, alike: Iterable[Memory]) -> Iterator[tuple[float, Memory]]:
+    """Yield the memories with so many of the same words."""
     mine = contradiction.read(compared_text(memory)).stems
-    terms = [f'"{stem}" *' for stem in sorted(mine, key=len, reverse=True) if stem.isalnum()]
-    home = Home(store, memory.scope, memory.scope_owner_id)
-    for other in home.sharing_words(" OR ".join(terms[:NEIGHBOURS]), NEIGHBOURS):
+    for other in alike:
         if other.id != memory.id and not other.hidden:
             score = jaccard(mine, contradiction.read(compared_text(other)).stems)
             if score >= SUBJECT:
@@ -343,7 +362,7 @@ def find_new_pairs(store: Store, model: str = "") -> list[Pair]:
         pair
         for batch, meaning in _changed(store, model)
         for memory in batch
-        for pair in find_pairs(memory, store, meaning)
+        for pair in find_pairs(memory, find_alike(memory, store), store, meaning)
         if not relations.is_known(store, pair.earlier, pair.later)
     ]
 
