@@ -1,0 +1,1 @@
+"""The hub's database: PostgreSQL, with a schema of its own."""

@@ -1,0 +1,205 @@
+"""Administration of the hub by the owner of its database; each statement is about one project."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from ademem.core.errors import NotFound, UsageError
+
+if TYPE_CHECKING:
+    from ademem.store.hub.database import Connection
+
+    Row = dict[str, Any]
+
+TOKEN = "adh_"
+INVITE = "adi_"
+ROLES = ("reader", "writer", "reviewer", "owner")
+INVITE_HOURS = 24
+
+
+def new_secret(kind: str) -> str:
+    """Return a token or an invitation of 256 random bits."""
+    return kind + secrets.token_hex(32)
+
+
+def digest(secret: str) -> bytes:
+    """Return the form in which the database keeps it."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def project_id(db: Connection, slug: str) -> str:
+    row = db.execute("select id from hub.projects where slug = %s", (slug,)).fetchone()
+    if row is None:
+        raise NotFound(f"the hub has no project {slug!r}", "`ademem hub project list` shows them")
+    return str(row["id"])
+
+
+def note(db: Connection, project: str, act: str, key: str = "") -> None:
+    db.execute("select hub.note(which => %s, act => %s, key => %s)", (project, act, key))
+
+
+def add_project(db: Connection, slug: str) -> Row:
+    with db.transaction():
+        row = db.execute(
+            "insert into hub.projects (slug) values (%s) on conflict do nothing returning id, slug",
+            (slug,),
+        ).fetchone()
+        if row is None:
+            raise UsageError(f"there is a project {slug} already", "give another name")
+        note(db, str(row["id"]), "add project")
+    return {"id": str(row["id"]), "slug": row["slug"]}
+
+
+def list_projects(db: Connection) -> list[Row]:
+    rows = db.execute(
+        "select p.slug, p.id::text as id, p.head, p.floor, p.live_rows as memories,"
+        " p.closed_at is not null as is_closed,"
+        " (select count(*) from hub.members m where m.project = p.id and m.role <> 'former')"
+        " as members from hub.projects p order by p.slug"
+    )
+    return rows.fetchall()
+
+
+def close_project(db: Connection, slug: str) -> None:
+    """Take no more mutations of a project; its members may still read."""
+    with db.transaction():
+        project = project_id(db, slug)
+        db.execute("update hub.projects set closed_at = now() where id = %s", (project,))
+        note(db, project, "close project")
+
+
+def list_members(db: Connection, slug: str) -> list[Row]:
+    rows = db.execute(
+        "select p.name, m.role from hub.members m join hub.people p on p.id = m.person"
+        " where m.project = %s order by p.name",
+        (project_id(db, slug),),
+    )
+    return rows.fetchall()
+
+
+def set_role(db: Connection, slug: str, name: str, role: str) -> None:
+    """Give a member another role; `former` has no rights, and keeps the name beside its texts."""
+    with db.transaction():
+        project = project_id(db, slug)
+        row = db.execute(
+            "update hub.members m set role = %s from hub.people p"
+            " where m.project = %s and p.id = m.person and p.name = %s returning m.person",
+            (role, project, name),
+        ).fetchone()
+        if row is None:
+            raise NotFound(f"{name} is no member of {slug}", f"`ademem hub member list {slug}`")
+        note(db, project, f"role {role}", str(row["person"]))
+
+
+def invite(db: Connection, slug: str, name: str, role: str) -> str:
+    """Return a code that makes one device of this person a member, once and within a day."""
+    code = new_secret(INVITE)
+    with db.transaction():
+        project = project_id(db, slug)
+        db.execute(
+            "insert into hub.invites (hash, project, person, role, expires_at)"
+            " values (%s, %s, %s, %s, now() + make_interval(hours => %s))",
+            (digest(code), project, name, role, INVITE_HOURS),
+        )
+        note(db, project, "invite")
+    return code
+
+
+def list_tokens(db: Connection, slug: str) -> list[Row]:
+    rows = db.execute(
+        "select left(encode(t.hash, 'hex'), 12) as id, p.name as person, d.name as device,"
+        " t.expires_at, t.revoked_at, c.seq as heard, c.seen_at"
+        " from hub.members m join hub.tokens t on t.person = m.person"
+        " join hub.people p on p.id = m.person join hub.devices d on d.id = t.device"
+        " left join hub.cursors c on c.project = m.project and c.device = t.device"
+        " where m.project = %s order by p.name, d.name, t.created_at",
+        (project_id(db, slug),),
+    )
+    return rows.fetchall()
+
+
+def revoke_token(db: Connection, slug: str, id: str) -> int:
+    """End the tokens whose id begins so; return how many."""
+    with db.transaction():
+        project = project_id(db, slug)
+        done = db.execute(
+            "update hub.tokens t set revoked_at = now() from hub.members m"
+            " where m.project = %s and m.person = t.person and t.revoked_at is null"
+            " and starts_with(encode(t.hash, 'hex'), %s)",
+            (project, id),
+        ).rowcount
+        note(db, project, "revoke token", id)
+    return done
+
+
+def list_audit(db: Connection, slug: str, limit: int) -> list[Row]:
+    """Return the last acts, the latest first."""
+    rows = db.execute(
+        "select a.number, a.at, p.name as person, d.name as device, a.act, a.entity_key as key"
+        " from hub.audit a left join hub.people p on p.id = a.person"
+        " left join hub.devices d on d.id = a.device"
+        " where a.project = %s order by a.number desc limit %s",
+        (project_id(db, slug), limit),
+    )
+    return rows.fetchall()
+
+
+def broken_audit(db: Connection, slug: str) -> list[int]:
+    """Return the numbers of the audit where a row is missing, changed or at another place."""
+    project = project_id(db, slug)
+    rows = db.execute(
+        "select number from (select a.*,"
+        "  row_number() over (order by number) as place,"
+        "  coalesce(lag(hash) over (order by number), '') as before"
+        "  from hub.audit a where a.project = %s) a"
+        " where number <> place or previous <> before or hash <> hub.audit_hash("
+        "  previous, number, at, person, device, act, entity_key)"
+        " union select p.acts from hub.projects p where p.id = %s and p.acts <>"
+        "  (select coalesce(max(a.number), 0) from hub.audit a where a.project = p.id)"
+        " order by number",
+        (project, project),
+    )
+    return [row["number"] for row in rows]
+
+
+def receipts(db: Connection, slug: str, key: str) -> Row:
+    """Return which devices have heard of the last change to an entity, and which have not."""
+    project = project_id(db, slug)
+    row = db.execute(
+        "select max(seq) as seq, bool_or(gone) as gone from hub.rows"
+        " where project = %s and entity_key = %s",
+        (project, key),
+    ).fetchone()
+    if row is None or row["seq"] is None:
+        raise NotFound(f"the hub has nothing of the id {key!r}", "give the whole id")
+    devices = db.execute(
+        "select d.name as device, p.name as person, c.seq >= %s as has_heard, c.seen_at"
+        " from hub.cursors c join hub.devices d on d.id = c.device"
+        " join hub.people p on p.id = d.person where c.project = %s order by p.name, d.name",
+        (row["seq"], project),
+    ).fetchall()
+    return {"id": key, "number": row["seq"], "is_deleted": row["gone"], "devices": devices}
+
+
+def compact(db: Connection, slug: str, days: int) -> int:
+    """Delete mutations that are older and contained in later ones; return how many."""
+    with db.transaction():
+        project = project_id(db, slug)
+        db.execute("select from hub.projects where id = %s for update", (project,))
+        row = db.execute(
+            "select coalesce(max(seq), 0) as last from hub.mutations"
+            " where project = %s and at < now() - make_interval(days => %s)",
+            (project, days),
+        ).fetchone()
+        last = row["last"] if row else 0
+        done = db.execute(
+            "delete from hub.mutations where project = %s and seq <= %s and not live",
+            (project, last),
+        ).rowcount
+        db.execute(
+            "update hub.projects set floor = greatest(floor, %s) where id = %s", (last, project)
+        )
+        note(db, project, "compact", str(last))
+    return done

@@ -1,0 +1,111 @@
+"""The hub's schema and its migrations, and what has to hold of the role that serves it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from ademem.core.errors import AdememError, UnusableStore
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+"""Numbered files; a shipped one is never edited."""
+FIRST_SERVER = 150_000
+"""The oldest PostgreSQL that is supported, as its `server_version_num`."""
+_LOCK = 0x41444548
+"""Number of the advisory lock of migrations."""
+
+Connection = psycopg.Connection[dict[str, Any]]
+
+
+class WrongRole(AdememError):
+    hint = (
+        "serve as a role that owns nothing:"
+        " `create role NAME login password '…' in role ademem_hub_server`"
+    )
+
+    def __init__(self, role: str, why: str) -> None:
+        super().__init__(f"the database would not hold {role} to a person's projects: {why}")
+
+
+def connect(dsn: str) -> Connection:
+    """Connect to a database, by default to that of the variables PGHOST, PGDATABASE and so on."""
+    try:
+        return psycopg.connect(dsn, row_factory=dict_row, autocommit=True)
+    except psycopg.OperationalError as error:
+        raise UnusableStore(
+            f"the hub's database cannot be reached: {_first_line(error)}",
+            "ADEMEM_HUB_DSN names it, as `postgresql://USER@HOST/DATABASE`",
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def version(db: Connection) -> int:
+    """Return the number of the last migration; 0 for a database without the hub."""
+    found = db.execute("select to_regclass('hub.migrations') as there").fetchone()
+    if not found or found["there"] is None:
+        return 0
+    row = db.execute("select max(number) as last from hub.migrations").fetchone()
+    return int(row["last"] or 0) if row else 0
+
+
+def migrate(db: Connection) -> list[str]:
+    """Bring the schema up to date, and return the names of the files that were run."""
+    done = []
+    with db.transaction():
+        db.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
+        last = version(db)
+        for path in sorted(MIGRATIONS.glob("*.sql")):
+            number = int(path.name[:4])
+            if number > last:
+                db.execute(path.read_text(encoding="utf-8"))
+                db.execute(
+                    "create table if not exists hub.migrations (number int primary key,"
+                    " at timestamptz not null default now())"
+                )
+                db.execute("grant select on hub.migrations to ademem_hub_server")
+                db.execute("insert into hub.migrations (number) values (%s)", (number,))
+                done.append(path.stem)
+    return done
+
+
+def newest() -> int:
+    return max(int(path.name[:4]) for path in MIGRATIONS.glob("*.sql"))
+
+
+def check_server(db: Connection) -> None:
+    """Raise WrongRole or UnusableStore if the hub must not be served over this connection."""
+    if db.info.server_version < FIRST_SERVER:
+        raise UnusableStore("the hub needs PostgreSQL 15 or newer", "upgrade the server")
+    row = db.execute(
+        "select current_user as name, r.rolsuper or r.rolbypassrls as passes,"
+        " exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace"
+        "  where n.nspname = 'hub' and pg_has_role(current_user, c.relowner, 'member')) as owns"
+        " from pg_roles r where r.rolname = current_user"
+    ).fetchone()
+    assert row is not None  # everybody is somebody
+    if row["passes"]:
+        raise WrongRole(row["name"], "it is a superuser or has BYPASSRLS")
+    if row["owns"]:
+        raise WrongRole(row["name"], "it owns the tables, or is a member of the role that does")
+    if open_tables := tables_without_rls(db):
+        raise WrongRole(row["name"], f"row-level security is off for {', '.join(open_tables)}")
+    if version(db) != newest():
+        raise UnusableStore(
+            f"the hub's schema is {version(db)}, and this ademem serves {newest()}",
+            "run `ademem hub migrate` as the owner of the database",
+        )
+
+
+def tables_without_rls(db: Connection) -> list[str]:
+    rows = db.execute(
+        "select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace"
+        " where n.nspname = 'hub' and c.relkind in ('r', 'p') and c.relname <> 'migrations'"
+        " and not c.relrowsecurity order by 1"
+    )
+    return [row["relname"] for row in rows]

@@ -1,0 +1,130 @@
+"""The statements of the hub's server, each about one project, for the person of a token."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from psycopg import AsyncConnection
+from psycopg.types.json import Jsonb
+
+from ademem.core.value import Value
+
+Connection = AsyncConnection[dict[str, Any]]
+
+ROLES = ("former", "reader", "writer", "reviewer", "owner")
+"""From the least rights to the most."""
+
+
+class Caller(Value):
+    """The person and device of a token."""
+
+    state: str
+    """valid | unknown | expired | revoked"""
+    person: str | None
+    device: str | None
+    role: str | None
+    """In the project of the request; None for no member."""
+    expires_at: str
+
+
+class Project(Value):
+    slug: str
+    head: int
+    floor: int
+    epoch: str
+    live_rows: int
+
+
+async def enter(db: Connection, token: bytes, project: str) -> Caller:
+    """Begin the transaction of a token's person, on whose behalf all statements run."""
+    query = "select * from hub.enter(%(token)s, which => %(project)s)"
+    found = await db.execute(query, {"token": token, "project": project})
+    row = await found.fetchone()
+    assert row is not None
+    return Caller(
+        state=row["state"],
+        person=row["person"] and str(row["person"]),
+        device=row["device"] and str(row["device"]),
+        role=row["role"],
+        expires_at=row["expires_at"].isoformat() if row["expires_at"] else "",
+    )
+
+
+async def read_project(db: Connection, project: str) -> Project | None:
+    query = "select slug, head, floor, epoch, live_rows from hub.projects where id = %s"
+    row = await (await db.execute(query, (project,))).fetchone()
+    return Project(**{**row, "epoch": str(row["epoch"])}) if row else None
+
+
+async def push(db: Connection, project: str, batch: list[dict[str, Any]]) -> list[str]:
+    """Write mutations, and return a verdict for each."""
+    rows = await db.execute(
+        "select verdict from hub.push(which => %s, batch => %s) order by place",
+        (project, Jsonb(batch, dumps=_dumps)),
+    )
+    return [row["verdict"] async for row in rows]
+
+
+def _dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+async def note(db: Connection, project: str, act: str, key: str) -> None:
+    """Append an act to the audit of a project."""
+    await db.execute("select hub.note(which => %s, act => %s, key => %s)", (project, act, key))
+
+
+async def pull(
+    db: Connection, project: str, after: int, limit: int, *, live: bool
+) -> list[dict[str, Any]]:
+    """Return mutations after a number; with *live* those that no later one contains."""
+    only = " and m.live" if live else ""
+    rows = await db.execute(
+        "select m.seq, m.entity, m.entity_key, m.fields, m.shows_promoted, m.replica, m.schema,"
+        " m.role, writer.name as person"
+        " from hub.mutations m left join lateral"
+        "  (select p.name from hub.people p where p.id = m.person) writer on true"
+        f" where m.project = %s and m.seq > %s{only} order by m.seq limit %s",
+        (project, after, limit),
+    )
+    return await rows.fetchall()
+
+
+async def note_cursor(db: Connection, project: str, device: str, heard: int) -> None:
+    """Record how far a device has applied the mutations."""
+    await db.execute(
+        "insert into hub.cursors (project, device, seq) values (%s, %s, %s)"
+        " on conflict (project, device) do update set seq = excluded.seq, seen_at = now()",
+        (project, device, heard),
+    )
+
+
+async def add_usage(db: Connection, project: str, device: str, size: int) -> int:
+    """Count bytes that a device sent, and return those of today."""
+    row = await (
+        await db.execute(
+            "insert into hub.usage as u (project, device, bytes) values (%s, %s, %s)"
+            " on conflict (project, device, day) do update set bytes = u.bytes + excluded.bytes"
+            " returning bytes",
+            (project, device, size),
+        )
+    ).fetchone()
+    return int(row["bytes"]) if row else size
+
+
+async def redeem(db: Connection, code: bytes, token: bytes, device: str) -> dict[str, Any] | None:
+    """Make a token of an invitation to a project; None for one that is used or too old."""
+    query = "select * from hub.redeem(%s, %s, %s)"
+    return await (await db.execute(query, (code, token, device))).fetchone()
+
+
+async def rotate(db: Connection, old: bytes, new: bytes) -> str:
+    """Replace a token; return until when the new one is valid, or an empty text."""
+    row = await (await db.execute("select hub.rotate(%s, %s) as until", (old, new))).fetchone()
+    return row["until"].isoformat() if row and row["until"] else ""
+
+
+async def schema_version(db: Connection) -> int:
+    row = await (await db.execute("select max(number) as last from hub.migrations")).fetchone()
+    return int(row["last"]) if row else 0

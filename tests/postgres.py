@@ -1,0 +1,120 @@
+"""A private PostgreSQL for the tests of the hub: one server a run, a database a test."""
+
+import glob
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+_NUMBERS = count(1)
+
+
+def _programs():
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"))
+    found = found[-1:] or [*filter(None, [shutil.which("postgres")])]
+    return Path(found[0]).parent if found else None
+
+
+class Cluster:
+    """A server in a folder, reached by a socket there alone; root runs it as the user postgres."""
+
+    def __init__(self, programs):
+        self.programs = programs
+        self.folder = Path(tempfile.mkdtemp(prefix="ademem-pg-"))
+        self.user = "postgres" if os.geteuid() == 0 else None
+        if self.user:
+            os.chown(self.folder, pwd.getpwnam(self.user).pw_uid, -1)
+        os.chmod(self.folder, 0o755)
+        self._run("initdb", "--auth=trust", "--username=postgres", "--no-sync", "--encoding=UTF8")
+        self.start()
+
+    def _run(self, program, *options):
+        subprocess.run(
+            [self.programs / program, "-D", self.folder / "data", *options],
+            user=self.user,
+            cwd=self.folder,
+            check=True,
+            capture_output=True,
+        )
+
+    def start(self):
+        options = f"-F -c listen_addresses= -k {self.folder} -c max_connections=60"
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [self.programs / "postgres", "-D", self.folder / "data", *options.split()],
+                user=self.user,
+                cwd=self.folder,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+            )
+        for _ in range(600):
+            asked = [self.programs / "pg_isready", "-q", "-h", self.folder]
+            if subprocess.run(asked, check=False).returncode == 0:
+                return
+            assert self.process.poll() is None, (self.folder / "log").read_text()
+            time.sleep(0.05)
+        raise AssertionError("PostgreSQL does not start")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        (self.folder / "data/postmaster.pid").unlink(missing_ok=True)
+
+    def dsn(self, database="postgres", role="postgres"):
+        return f"postgresql://{role}@/{database}?host={self.folder}"
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)  # ends connections, too
+        self.process.wait(20)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Database:
+    """One database of a hub, and who may do what in it."""
+
+    def __init__(self, cluster, name):
+        self.cluster = cluster
+        self.name = name
+        self.owner, self.server, self.superuser = (
+            cluster.dsn(name, role) for role in ("hub_owner", "hub_server", "postgres")
+        )
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    programs = _programs()
+    if programs is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("PostgreSQL is not installed")
+        pytest.skip("PostgreSQL is not installed")
+    made = Cluster(programs)
+    try:
+        from ademem.store.hub import database
+
+        with database.connect(made.dsn()) as db:
+            db.execute("create role hub_owner login createrole")
+            db.execute("create database template_hub owner hub_owner")
+        with database.connect(made.dsn("template_hub", "hub_owner")) as db:
+            database.migrate(db)
+            db.execute("create role hub_server login in role ademem_hub_server")
+        yield made
+    finally:
+        made.stop()
+
+
+@pytest.fixture
+def hub_database(cluster):
+    """A database with the hub's schema, and nobody in it."""
+    from ademem.store.hub import database
+
+    name = f"hub_{next(_NUMBERS)}"
+    with database.connect(cluster.dsn()) as db:
+        db.execute(f"create database {name} template template_hub owner hub_owner")
+    return Database(cluster, name)
