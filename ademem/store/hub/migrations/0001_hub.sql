@@ -128,8 +128,9 @@ create table hub.audit (
   primary key (project, number)
 );
 
-create function hub.rank(role text) returns int language sql immutable as
-$$ select array_position(array['former', 'reader', 'writer', 'reviewer', 'owner'], role) $$;
+create function hub.rank(role text) returns int language sql immutable as $$
+  select array_position(array['former', 'reader', 'writer', 'reviewer', 'owner'], role)
+$$;
 
 -- The projects in which the person of this transaction has at least this role.
 create function hub.mine(role_or_more text) returns uuid[] language sql stable security definer
