@@ -64,7 +64,7 @@ FUNCTIONS = {
     "practice": """
         list_episodes list_skills reindex_skills list_procedures get_procedure
         get_procedure_history record_outcome export_procedures read_skill_files
-        restore_skill_files start_mission end_mission list_missions get_mission
+        restore_skill_files start_mission end_mission restore_mission list_missions get_mission
         list_mission_memories promote_from_mission
     """,
     "files": """

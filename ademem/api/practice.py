@@ -16,11 +16,13 @@ from ademem.synthesis.procedures.records import Procedure
 from ademem.synthesis.skill_registry import Listed, Scanned
 
 
-def list_episodes(runtime: Runtime, limit: int | None = 20) -> list[Episode]:
-    """List episodes, newest first."""
+def list_episodes(
+    runtime: Runtime, limit: int | None = 20, *, mission: str | None = None
+) -> list[Episode]:
+    """List episodes, of all or of one mission, newest first."""
     from ademem.store import episodes
 
-    return episodes.list_all(runtime.store, limit)
+    return episodes.list_all(runtime.store, limit, mission_id=mission)
 
 
 def list_skills(runtime: Runtime, *, gone: bool = False) -> list[Listed]:
@@ -118,6 +120,16 @@ def end_mission(runtime: Runtime, id: str, outcome: str, *, reason: str = "") ->
     from ademem.synthesis import missions
 
     return missions.end(id, outcome, reason, act(runtime), runtime.settings)
+
+
+def restore_mission(runtime: Runtime, id: str, mission: Mission | None) -> None:
+    """Put a mission back as it was before its start (None) or its end.
+
+    Raises CannotDo where a new one has memories by now.
+    """
+    from ademem.synthesis import missions
+
+    missions.restore(id, mission, act(runtime))
 
 
 def list_missions(runtime: Runtime, *, running: bool = False) -> list[Mission]:

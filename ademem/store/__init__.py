@@ -61,6 +61,7 @@ WRITES = (
     "update of revision_count on main.unified_memories",
     "insert on main.memory_missions",
     "update on main.memory_missions",
+    "delete on main.memory_missions",
     "insert on main.memory_relations",
     "update on main.memory_relations",
     "insert on main.cto_core_memory_state",

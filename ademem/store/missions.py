@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core.client import MISSION, mission_of
 from ademem.core.clock import stamp
 from ademem.core.redaction import redact
-from ademem.core.value import Value, replace
+from ademem.core.value import Value, as_dict, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +47,20 @@ def end(store: Store, id: str, status: str, reason: str | None, now: datetime) -
         " where id = ? and project_id = ?",
         (status, redact(reason).text if reason else None, stamp(now), id, store.project_id),
     )
+
+
+def put(store: Store, id: str, mission: Mission | None) -> None:
+    """Replace the row of a mission; None removes it."""
+    store.db.execute(
+        "delete from memory_missions where id = ? and project_id = ?", (id, store.project_id)
+    )
+    if mission:
+        store.db.execute(
+            "insert into memory_missions"
+            " (id, project_id, goal, status, reason, started_at, ended_at)"
+            " values (:id, :project_id, :goal, :status, :reason, :started_at, :ended_at)",
+            as_dict(mission) | {"project_id": store.project_id},
+        )
 
 
 def get(store: Store, id: str) -> Mission | None:

@@ -7,7 +7,7 @@ from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import Category, Draft, Memory, Origin, Scope, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.settings import Settings
-from ademem.core.text import clean, slug
+from ademem.core.text import clean, counted, slug
 from ademem.core.value import Value
 from ademem.guard.injection import instruction_in
 from ademem.store import Store, jobs, ledger, memories, memory_queries, missions
@@ -73,6 +73,17 @@ def get_mission(store: Store, id: str) -> Mission:
     if mission is None:
         raise NoSuchMission(id)
     return mission
+
+
+def restore(id: str, mission: Mission | None, act: Act) -> None:
+    """Undo a start or an end: put the mission back as it was, None for a new one.
+
+    Raises CannotDo where a new one has memories by now.
+    """
+    with act.store.transaction():
+        if mission is None and (own := memory_queries.of_mission(act.store, id)):
+            raise CannotDo(f"{id} has {counted(len(own), 'memory')} by now", "end it as cancelled")
+        missions.put(act.store, id, mission)
 
 
 def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> Ended:

@@ -5,15 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.memory import flags
+from ademem.core.value import as_dict
 from ademem.doors.views.memories import to_row
+from ademem.files.project_brief import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ademem.core.memory import Memory
+    from ademem.files.project_brief import Agent, CoreMemory
+    from ademem.store.episodes import Episode
+    from ademem.store.missions import Mission
     from ademem.synthesis.procedures.records import Procedure
     from ademem.synthesis.skill_registry import Listed, Scanned
 
+    Row = dict[str, Any]
+
+PAGE = 50
+"""Rows of one page of a list."""
 WITHHELD = "(withheld until a person approves it)"
 STATES = {
     "changed": "edited",
@@ -23,6 +32,17 @@ STATES = {
     "restored": "new",
 }
 """States of a skill file by its difference from the index."""
+
+
+def cut(rows: Sequence[Row], key: str, after: str) -> tuple[list[Row], str]:
+    """Return the page of rows behind the one with that key, and the key of its last row.
+
+    The key is empty on the last page.
+    """
+    keys = [str(row[key]) for row in rows]
+    start = keys.index(after) + 1 if after in keys else 0
+    shown = list(rows[start : start + PAGE])
+    return shown, str(shown[-1][key]) if start + PAGE < len(rows) else ""
 
 
 def procedure_json(each: Procedure) -> dict[str, Any]:
@@ -95,3 +115,50 @@ def to_skills(listed: Iterable[Listed], scanned: Scanned) -> list[dict[str, Any]
         }
         for path in sorted({*known, *states, *problems})
     ]
+
+
+def to_mission(
+    mission: Mission, entries: Sequence[Memory], episodes: Sequence[Episode]
+) -> dict[str, Any]:
+    """Return a mission with its memories, oldest first, its sessions, and its episode."""
+    told = [memory.source_session_id for memory in entries]
+    seen = [each.session_id for each in episodes[::-1]]
+    whole = next((each for each in episodes if not each.session_id), None)
+    return as_dict(mission) | {
+        "entries": [to_row(memory) for memory in entries],
+        "sessions": [id for id in dict.fromkeys([*seen, *told]) if id],
+        "episode": as_dict(whole) if whole else None,
+    }
+
+
+def to_agents(
+    agents: Sequence[Agent], chosen: str, brief: CoreMemory | None, shown: CoreMemory | None
+) -> dict[str, Any]:
+    """Return all agents, and the fields of one brief: as it is, and as it is *shown*."""
+    return {
+        "agents": [as_dict(each) for each in agents],
+        "chosen": chosen,
+        "version": brief.version if brief else 0,
+        "updated_at": brief.updated_at if brief and brief.version else None,
+        "fields": [
+            {
+                "name": field.name,
+                "label": field.label,
+                "is_list": field.is_list,
+                "text": field_text(brief, field.name),
+                "shown": field_text(shown, field.name).split("\n") if shown else [],
+                "claimed": [
+                    text
+                    for text in (brief.claimed if brief else ())
+                    if text in field_text(brief, field.name).split("\n")
+                ],
+            }
+            for field in FIELDS
+        ],
+    }
+
+
+def field_text(brief: CoreMemory | None, name: str) -> str:
+    """Return a field of a brief as text; a list has one item on each line."""
+    value = getattr(brief, name) if brief else ""
+    return value if isinstance(value, str) else "\n".join(value)

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ademem import api
+from ademem.core.errors import Conflict, UsageError
 from ademem.core.text import counted
-from ademem.doors.undoable import Done, by_event, in_order, last_event
+from ademem.doors.undoable import Done, by_event, by_memory, in_order, last_event
+from ademem.doors.views.practice import field_text
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.route import Act
+from ademem.files.project_brief import FIELDS, StaleCore
+from ademem.store.missions import Mission
 from ademem.store.runtime import Runtime
+from ademem.store.transitions import CannotDo
+from ademem.synthesis.missions import OUTCOMES
 from ademem.synthesis.procedures.export import Files
 
 
@@ -71,9 +77,80 @@ def _last_events(memories: Runtime, ids: Iterable[str], known: Iterable[str] = (
     return [event for event in found if event not in set(known)]
 
 
+def _start_mission(memories: Runtime, asked: Asked) -> Done:
+    mission = api.start_mission(memories, asked.form.get("goal", ""), id=asked.form.get("id", ""))
+    return _mission_done(f"start the mission {mission.id}", mission.id, None, mission)
+
+
+def _end_mission(memories: Runtime, asked: Asked) -> Done:
+    """End a mission; undo takes back what that copied to the project."""
+    outcome = asked.form.get("outcome", "")
+    if outcome not in OUTCOMES:
+        raise UsageError(f"no outcome {outcome!r}", ", ".join(OUTCOMES))
+    before = api.get_mission(memories, asked.path["id"])
+    reason = asked.form.get("reason", "").strip()
+    ended = api.end_mission(memories, before.id, outcome, reason=reason)
+    label = f"end the mission {before.id}, {counted(len(ended.copied), 'memory')} copied"
+    copied = [by_event("", ended.event)] if ended.event else []
+    return in_order(label, _mission_done("", before.id, before, ended.mission), *copied)
+
+
+def _mission_done(label: str, id: str, before: Mission | None, after: Mission | None) -> Done:
+    def back(memories: Runtime) -> Done:
+        api.restore_mission(memories, id, before)
+        return _mission_done(label, id, after, before)
+
+    return Done(label=label, back=back)
+
+
+def _promote_entry(memories: Runtime, asked: Asked) -> Done:
+    """Copy a memory of a mission to the project; raises CannotDo where it was copied before."""
+    with memories.store.transaction():  # so that the newest act is this one
+        newest = _newest_event(memories)
+        copy = api.promote_from_mission(memories, asked.path["id"])
+        if _newest_event(memories) == newest:
+            raise CannotDo(f"it was copied before, as {copy.id}", f"ademem show {copy.id}")
+    return by_memory("copy to the project", memories, copy)
+
+
+def _newest_event(memories: Runtime) -> str:
+    return next((event.id for event in api.list_events(memories, 1)), "")
+
+
+def _edit_brief(memories: Runtime, asked: Asked) -> Done:
+    """Set one field of a brief that is at the version which the browser saw."""
+    form, agent = asked.form, asked.form.get("agent", "")
+    name, version = form.get("field", ""), form.get("version", "")
+    if name not in (field.name for field in FIELDS) or not version.isdecimal():
+        raise UsageError("the form names no field and version of a brief", "load the page again")
+    before = field_text(api.get_brief(memories, agent), name)
+    try:
+        return _set_field(memories, agent, name, form.get("content", ""), before, int(version))
+    except StaleCore as error:
+        raise Conflict(str(error), f"it says by now: {before}") from error
+
+
+def _set_field(
+    memories: Runtime, agent: str, name: str, text: str, before: str, version: int
+) -> Done:
+    lines = text.replace("\r\n", "\n").split("\n")
+    is_list = any(field.is_list for field in FIELDS if field.name == name)
+    changes = {name: lines if is_list else "\n".join(lines)}
+    version = api.update_brief(memories, changes, agent, expect_version=version).version
+
+    def back(opened: Runtime) -> Done:
+        return _set_field(opened, agent, name, before, text, version)
+
+    return Done(label=f"edit the brief of {agent or 'the project'}", back=back)
+
+
 ACTS = (
     Act(path="/procedure/{id}/outcome", do=_record_outcome),
     Act(path="/procedure/{id}/export", do=_export),
     Act(path="/procedures/export", do=_export_all),
     Act(path="/skills/reindex", do=_reindex),
+    Act(path="/missions/start", do=_start_mission),
+    Act(path="/mission/{id}/end", do=_end_mission),
+    Act(path="/memory/{id}/copy", do=_promote_entry),
+    Act(path="/agents/edit", do=_edit_brief),
 )

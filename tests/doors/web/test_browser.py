@@ -134,7 +134,7 @@ def find_violations(page):
 
 PAGES = (
     "/ /memories /memories?q=invoices&explain=1 /review /timeline"
-    " /session/s1 /injections /cost /log /procedures /skills"
+    " /session/s1 /injections /cost /log /procedures /skills /missions /agents"
 )
 LOOKS = [("light", 1280, True), ("dark", 320, True), ("dark", 320, False)]
 MORE = [("light", 320, True), ("dark", 1280, True), ("light", 1280, False)]
@@ -148,8 +148,12 @@ def test_every_page_is_accessible_and_fits(shown, scheme, width, has_data):
         shown.learn(*CANDIDATES)
         shown.world.fire("session_start", source="startup")
         shown.world.fire("user_prompt_submit", prompt="Who sends invoices?")
+        with shown.world.memories() as memories:
+            api.start_mission(memories, "Ship passkeys")
+            api.update_brief(memories, {"notes": ["Ask Ada first"]})
         procedure = teach_procedure(shown.world, "1. Run `npm test`.")
         paths += [f"/memory/{shown.world.live()[0].id}", f"/procedure/{procedure}"]
+        paths += ["/mission/ship-passkeys"]
     page = shown.window(color_scheme=scheme, viewport={"width": width, "height": 800})
     found = {}
     for path in [*paths, "/nothing"]:

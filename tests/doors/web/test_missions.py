@@ -1,0 +1,179 @@
+"""Missions and briefs on the page: what it shows, its acts, and the way back."""
+
+import html
+import re
+
+import pytest
+
+from ademem import api
+from ademem.core.clock import stamp
+from ademem.core.memory import Draft, Origin, Scope
+from ademem.store import episodes
+from ademem.store.episodes import Episode
+from tests import builders
+
+
+def texts(page):
+    return html.unescape(re.sub(r"<[^>]+>", "", page))
+
+
+@pytest.fixture
+def mission(browser):
+    """A mission with one memory, which a session wrote."""
+    browser.post("/missions/start", goal="Ship passkeys")
+    with browser.world.memories() as memories:
+        draft = Draft(
+            content="Deploys need a lock",
+            category="gotcha",
+            scope=Scope.MISSION,
+            owner="ship-passkeys",
+            promoted=True,
+            confidence=0.9,
+            origin=Origin(session_id="s4"),
+        )
+        memory = api.write(memories, draft).memory
+    return memory.id
+
+
+def get(browser):
+    with browser.world.memories() as memories:
+        found = api.list_missions(memories)
+        copies = [each.content for each in api.list_memories(memories) if each.scope == "project"]
+    return [(each.id, each.status, each.reason) for each in found], copies
+
+
+def test_a_mission_starts_and_the_start_is_taken_back(browser):
+    browser.post("/missions/start", goal="Ship passkeys")
+    started = get(browser)
+    browser.post("/undo")
+    undone = get(browser)
+    browser.post("/redo")
+
+    assert started == ([("ship-passkeys", "running", None)], [])
+    assert undone == ([], [])
+    assert get(browser) == started
+
+
+def test_a_mission_that_has_memories_stays(browser, mission):
+    assert browser.post("/undo").status_code == 409
+    assert get(browser)[0]
+
+
+def test_a_mission_shows_goal_state_entries_sessions_and_episode(browser, mission):
+    with browser.world.memories() as memories:
+        now = stamp(memories.now)
+        for session in ("s9", ""):
+            given = {"task": "Ship passkeys", "outcome": "succeeded", "files": ("a.py",)}
+            made = builders.memory(f"Episode {session}", category="episode", source_type="episode")
+            builders.insert(memories.store, made)
+            told = Episode(
+                memory_id=made.id,
+                session_id=session,
+                mission_id="ship-passkeys",
+                started_at=now,
+                ended_at=now,
+                **given,
+            )
+            episodes.put(memories.store, told, memories.now)
+    page = browser.get("/mission/ship-passkeys").text
+    listed = texts(browser.get("/missions").text)
+
+    assert re.findall(r'href="/session/(\w+)"', page) == ["s9", "s4"]
+    assert "Deploys need a lock" in page
+    assert "a.py" in page
+    assert "1 memory" in listed
+    assert "running" in listed
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status", "copies"),
+    [
+        ("success", "succeeded", ["Deploys need a lock"]),
+        ("failure", "failed", ["Ship passkeys: no time", "Deploys need a lock"]),
+        ("cancelled", "cancelled", []),
+    ],
+)
+def test_the_end_of_a_mission_is_taken_back_with_what_it_copied(
+    browser, mission, outcome, status, copies
+):
+    browser.post("/mission/ship-passkeys/end", outcome=outcome, reason="no time")
+    ended = get(browser)
+    browser.post("/undo")
+    undone = get(browser)
+    browser.post("/redo")
+
+    assert ended == ([("ship-passkeys", status, "no time")], copies)
+    assert undone == ([("ship-passkeys", "running", None)], [])
+    assert get(browser) == ended
+
+
+def test_an_unknown_outcome_is_told(browser, mission):
+    assert browser.post("/mission/ship-passkeys/end", outcome="maybe").status_code == 400
+    assert browser.get("/mission/none").status_code == 404
+
+
+def test_one_entry_is_copied_once_and_taken_back(browser, mission):
+    browser.post(f"/memory/{mission}/copy")
+    copied = get(browser)[1]
+    again = browser.post(f"/memory/{mission}/copy")
+    browser.post("/undo")
+
+    assert copied == ["Deploys need a lock"]
+    assert again.status_code == 409
+    assert get(browser)[1] == []
+
+
+def brief(browser, agent=""):
+    with browser.world.memories() as memories:
+        return api.get_brief(memories, agent)
+
+
+def edit(browser, field, content, version, agent=""):
+    given = {"field": field, "content": content, "version": str(version), "agent": agent}
+    return browser.post("/agents/edit", **given, next="/agents")
+
+
+@pytest.mark.parametrize("agent", ["", "code-reviewer"])
+def test_a_field_of_a_brief_is_edited_and_taken_back(browser, agent):
+    edit(browser, "project_summary", "A shop", 0, agent)
+    edit(browser, "critical_conventions", "Money in cents\r\nTimes in UTC", 1, agent)
+    written = brief(browser, agent)
+    browser.post("/undo")
+    undone = brief(browser, agent)
+    browser.post("/redo")
+    page = texts(browser.get("/agents", params={"agent": agent}).text)
+
+    assert (written.project_summary, written.version) == ("A shop", 2)
+    assert written.critical_conventions == ("Money in cents", "Times in UTC")
+    assert (undone.critical_conventions, undone.version) == ((), 3)
+    assert brief(browser, agent).critical_conventions == written.critical_conventions
+    assert "version 4" in page
+    assert (agent or "The project") in page
+
+
+def test_an_edit_of_an_older_version_is_refused_with_both_texts(browser):
+    edit(browser, "notes", "Ask Ada first", 0)
+    answer = edit(browser, "notes", "Ask Grace first", 0)
+
+    assert answer.status_code == 409
+    assert "Ask Ada first" in texts(answer.text)
+    assert "Ask Grace first" in texts(answer.text)
+    assert brief(browser).notes == ("Ask Ada first",)
+
+
+@pytest.mark.parametrize("field", ["claimed", "version", ""])
+def test_only_the_five_fields_are_edited(browser, field):
+    assert edit(browser, field, "text", 0).status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/missions", "/agents"])
+def test_an_empty_page_names_the_command_that_fills_it(browser, path):
+    assert "ademem " in texts(re.search(r"<main.*</main>", browser.get(path).text, re.S)[0])
+
+
+def test_a_read_only_page_offers_no_act(mission, browser):
+    browser.site.read_only = "it was started so"
+    for path in ("/missions", "/mission/ship-passkeys", "/agents"):
+        main = re.search(r"<main.*</main>", browser.get(path).text, re.S)[0]
+        assert 'method="post"' not in main
+    assert edit(browser, "notes", "x", 0).status_code == 403
