@@ -48,15 +48,15 @@ PANELS = {
         *("init", "install", "uninstall", "mcp", "config list", "config set"),
         *("model install", "model status", "model remove"),
     ),
-    "Sessions": (
-        *("session start", "session end", "session summary", "session list", "session show"),
-        *("session delete", "prompts search", "prompts delete"),
+    "Upkeep": (
+        *("doctor", "backup", "sweep", "scrub", "verify"),
+        *("projects list", "projects merge", "projects consolidate", "projects forget"),
     ),
-    "Projects": ("projects list", "projects merge", "projects consolidate", "projects forget"),
-    "Relations": ("relations list", "relations judge", "relations scan", "relations deferred"),
-    "Upkeep": ("doctor", "backup", "sweep", "scrub", "verify"),
     "Insight": (
-        *("status", "log", "why", "guard explain", "mission start", "mission end", "mission list"),
+        *("status", "log", "why", "session list", "session show", "session start", "session end"),
+        *("session summary", "session delete", "prompts search", "prompts delete"),
+        *("relations list", "relations judge", "relations scan", "relations deferred"),
+        *("guard explain", "mission start", "mission end", "mission list"),
         *("procedures list", "procedures export"),
     ),
 }
