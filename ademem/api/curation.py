@@ -377,6 +377,8 @@ class Event(Value):
     """Their ids, in the order they were changed."""
     text: str
     """Content of the first one after the act; empty when it was deleted for good."""
+    undone_by: str = ""
+    """The event that took it back; undoing that brings it again."""
 
 
 QUARANTINED = "(in quarantine; `ademem review` shows it)"
@@ -394,10 +396,15 @@ def list_revisions(runtime: Runtime, id: str) -> list[dict[str, Any]]:
     return memories.revisions(runtime.store, id)
 
 
-def list_events(runtime: Runtime, limit: int = 20) -> list[Event]:
-    """Return the acts on memories, newest first."""
-    newest = revisions.of_events(runtime.store, revisions.newest_events(runtime.store, limit))
-    events = [_event(list(rows)) for _, rows in groupby(newest, key=lambda row: row.event_id)]
+def list_events(runtime: Runtime, limit: int = 20, before: str = "") -> list[Event]:
+    """Return the acts on memories, newest first, or those before an event."""
+    ids = revisions.newest_events(runtime.store, limit, before)
+    undone = revisions.undone_since(runtime.store, ids[-1]) if ids else {}
+    newest = revisions.of_events(runtime.store, ids)
+    events = [
+        _event(list(rows), undone.get(id, ""))
+        for id, rows in groupby(newest, key=lambda row: row.event_id)
+    ]
     return events[::-1]
 
 
@@ -429,7 +436,7 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
         actor=act.actor,
         at=act.now,
         session_id=act.session_id,
-        reason=f"takes back {event}",
+        reason=f"{revisions.UNDOES}{event}",
         event_id=memories.new_event(),
     )
     with act.store.transaction():
@@ -461,7 +468,7 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
     return restored
 
 
-def _event(rows: Sequence[Revision]) -> Event:
+def _event(rows: Sequence[Revision], undone_by: str) -> Event:
     first = rows[0]
     return Event(
         id=first.event_id,
@@ -471,6 +478,7 @@ def _event(rows: Sequence[Revision]) -> Event:
         operations=dict(Counter(row.operation for row in rows)),
         memories=_ids(rows),
         text=QUARANTINED if first.snapshot["quarantine_reason"] else str(first.snapshot["content"]),
+        undone_by=undone_by,
     )
 
 

@@ -52,12 +52,37 @@ class Revision(Value):
         return {name: getattr(memory, name) for name in memories.KEPT}
 
 
-def newest_events(store: Store, limit: int) -> list[str]:
+def newest_events(store: Store, limit: int, before: str = "") -> list[str]:
+    """Return the newest events, or the newest *before* one, in descending order."""
     rows = store.db.execute(
-        "select event_id from memory_revisions group by event_id order by max(seq) desc limit ?",
-        (limit,),
+        "select event_id from memory_revisions group by event_id having :before = '' or max(seq) <"
+        " (select max(seq) from memory_revisions where event_id = :before)"
+        " order by max(seq) desc limit :limit",
+        {"before": before, "limit": limit},
     )
     return [row[0] for row in rows]
+
+
+UNDOES = "takes back "
+"""Beginning of the reason of an undo, before the event."""
+
+
+def undone_since(store: Store, event: str) -> dict[str, str]:
+    """Return the last undo of each event that was taken back after *event*, by event."""
+    rows = store.db.execute(
+        "select event_id, reason from memory_revisions where operation = 'undo' and seq >"
+        " (select min(seq) from memory_revisions where event_id = ?) order by seq",
+        (event,),
+    )
+    last = {row["reason"].removeprefix(UNDOES): row["event_id"] for row in rows if row["reason"]}
+
+    def is_undone(id: str) -> bool:
+        done = False
+        while id in last:
+            id, done = last[id], not done
+        return done
+
+    return {id: by for id, by in last.items() if is_undone(id)}
 
 
 def of_events(store: Store, events: Sequence[str]) -> list[Revision]:

@@ -114,6 +114,12 @@ def _undo_event(memories: Runtime, asked: Asked) -> Done:
     return undoable.by_event(f"undo {event}", event).back(memories)
 
 
+def _redo_event(memories: Runtime, asked: Asked) -> Done:
+    """Bring back an act by undoing the undo of it."""
+    event = asked.form.get("event", "")
+    return undoable.by_event("redo", event).back(memories)
+
+
 def _decide_all(memories: Runtime, asked: Asked) -> Done:
     """Decide about the selected memories in one act."""
     found = [_selected(memories, given) for given in asked.lists.get("id", [])]
@@ -149,5 +155,6 @@ ACTS = (
     Act(path="/memories/decide", do=_decide_all),
     *memories_page.ACTS,
     Act(path="/log/undo", do=_undo_event),
+    Act(path="/log/redo", do=_redo_event),
     *practice_acts.ACTS,
 )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from ademem import api
-from ademem.core.clock import parse
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import Memory
 from ademem.doors.views import cost as cost_view
@@ -15,6 +14,7 @@ from ademem.doors.views import memories as views
 from ademem.doors.views import overview as overview_view
 from ademem.doors.views import review as review_view
 from ademem.doors.views import session as session_view
+from ademem.doors.views.practice import cut
 from ademem.doors.web import memories_page, practice_pages
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.memories_page import PAGE
@@ -126,20 +126,27 @@ def _cost(memories: Runtime, asked: Asked) -> dict[str, Any]:
 
 
 def _log(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    at = asked.query.get("at", "")
-    try:
-        moment = parse(at).astimezone() if at else None
-    except ValueError as error:
-        raise UsageError(f"{at!r} is no time", "as 2026-01-31T18:00") from error
-    then = api.list_at(memories, moment) if moment else []
+    at, after = asked.query.get("at", ""), asked.query.get("after", "")
+    if at:
+        then = [views.to_row(each) for each in api.list_at(memories, _moment(at))]
+        rows, following = cut(then, "id", after)
+        return {"at": at, "total": len(then), "then": rows, "next": following}
+    events = api.list_events(memories, PAGE + 1, after)
     return {
-        "events": api.list_events(memories, PAGE),
+        "at": "",
+        "events": events[:PAGE],
+        "next": events[PAGE - 1].id if len(events) > PAGE else "",
         "refusals": api.list_refusals(memories),
         "decisions": api.list_decisions(memories),
-        "at": at,
-        "total": len(then),
-        "then": [views.to_row(each) for each in then[:PAGE]],
     }
+
+
+def _moment(text: str) -> datetime:
+    """Read a moment as people type it, in local time."""
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except ValueError as error:
+        raise UsageError(f"{text!r} is no time", "as 2026-01-31T18:00") from error
 
 
 PAGES = (

@@ -106,6 +106,33 @@ def test_the_log_undoes_an_act(browser):
     assert browser.memory(memory.id).status == "promoted"
 
 
+def test_the_log_tells_what_was_undone_and_redoes_it(browser):
+    browser.world.know("Money is stored in cents")
+    (memory,) = browser.world.live()
+    browser.post(f"/memory/{memory.id}/archive")
+    offered = r'action="/log/(\w+)">.*?name="event" value="([^"]+)"'
+    (_, archived), *_ = re.findall(offered, browser.get("/log").text)
+    browser.post("/log/undo", event=archived)
+    (_, undo), (verb, event), *_ = re.findall(offered, browser.get("/log").text)
+    browser.post(f"/log/{verb}", event=event)
+    after = browser.get("/log").text
+
+    assert (verb, event) == ("redo", undo)
+    assert browser.memory(memory.id).status == "archived"
+    assert re.findall(offered, after)[2] == ("undo", archived)
+
+
+def test_the_log_goes_on_by_key(browser, monkeypatch):
+    monkeypatch.setattr("ademem.doors.web.pages.PAGE", 2)
+    browser.world.know("Money in cents", "Times in UTC", "Invoices are sent at night")
+    first = browser.get("/log").text
+    address = html.unescape(re.search(r'rel="next" href="([^"]+)"', first)[1])
+
+    assert "Invoices" in first
+    assert "Money in cents" not in first
+    assert "Money in cents" in browser.get(address).text
+
+
 def test_the_log_shows_a_past_moment(browser):
     browser.world.know("Money is stored in cents")
     (memory,) = browser.world.live()
