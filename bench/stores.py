@@ -144,7 +144,7 @@ def questions(store: Store, count: int, seed: int = 11) -> list[Question]:
     """Some words of a memory, out of order, and a vector near its own."""
     rng = random.Random(seed)
     noise = np.random.default_rng(seed)
-    (last,) = store.db.execute("select max(seq) from unified_memories").fetchone()
+    (last,) = store.db.execute("select count(*) from unified_memory_embeddings").fetchone()
     asked = []
     for _ in range(count):
         text, blob = store.db.execute(

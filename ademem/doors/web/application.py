@@ -38,6 +38,8 @@ FOREVER = "private, max-age=31536000, immutable"
 """Of static files, whose addresses change with their content."""
 THEMES = ("light", "dark")
 YEAR_S = 365 * 86400
+CLIENT_GONE = 499
+"""Status for a log; the browser that would get it has gone."""
 
 
 class Site:
@@ -189,13 +191,21 @@ def _show(page: Page) -> Handler:
         def read(memories: Runtime) -> dict[str, Any]:
             return {"head": head_of(memories), **page.read(memories, asked)}
 
-        values = await project.reads.call(read)
+        values = await project.reads.call_until(_wait_for_end(request), read)
+        if values is None:
+            return Response(status_code=CLIENT_GONE)
         if isinstance(values.get("raw"), str):
             return Response(values["raw"], media_type="text/plain")
         part = page.part if "hx-request" in request.headers and page.part else ""
         return _page(site, request, part or page.template, values, values.get("http_status", 200))
 
     return answer
+
+
+async def _wait_for_end(request: Request) -> None:
+    """Wait until the browser is gone, as after each key of a search as you type."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _do(act: Act) -> Handler:

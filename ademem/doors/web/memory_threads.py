@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ademem import api
 from ademem.core import clock, confined
@@ -37,9 +37,25 @@ class MemoryThread:
 
     async def call(self, function: Callable[[Runtime], Result]) -> Result:
         """Run the function with the open memory; not at all if the caller is cancelled before."""
-        return await asyncio.wrap_future(self._pool.submit(self.run, function))
+        return await asyncio.wrap_future(self._pool.submit(self._run, function))
 
-    def run(self, function: Callable[[Runtime], Result]) -> Result:
+    async def call_until(
+        self, end: Coroutine[Any, Any, None], function: Callable[[Runtime], Result]
+    ) -> Result | None:
+        """Run the function; at the *end*, give up what has not begun, and return None."""
+        working, ending = asyncio.ensure_future(self.call(function)), asyncio.ensure_future(end)
+        await asyncio.wait((working, ending), return_when=asyncio.FIRST_COMPLETED)
+        ending.cancel()
+        if working.done():
+            return working.result()
+        working.cancel()
+        return None
+
+    def open(self) -> None:
+        """Open the memory in its thread, which imports what waits; raises as opening does."""
+        self._pool.submit(self._run, lambda _: None).result()
+
+    def _run(self, function: Callable[[Runtime], Result]) -> Result:
         try:
             memories = self._open()
             memories.now = memories.clock()

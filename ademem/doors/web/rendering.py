@@ -43,9 +43,8 @@ def local_time(moment: datetime | str | None, *, seconds: bool = False) -> Marku
     here = at.astimezone()
     form = "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M"
     stamp = at.isoformat(timespec="seconds").replace("+00:00", "Z")
-    return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(
-        stamp, stamp[:19].replace("T", " "), here.strftime(form)
-    )
+    title, shown = stamp[:19].replace("T", " "), here.strftime(form)
+    return Markup(f'<time datetime="{stamp}" title="{title} UTC">{shown}</time>')
 
 
 def query_of(values: dict[str, str], **changes: str) -> str:
@@ -78,13 +77,13 @@ def static_url(name: str) -> str:
 
 def mark_words(text: str, words: frozenset[str]) -> Markup:
     """Mark the words of a query in a text."""
-    if not words:
-        return escape(mark_hidden(text))
-    parts = re.split(r"(\w+)", mark_hidden(text))
-    return Markup("").join(
-        Markup("<mark>{}</mark>").format(part) if part.casefold() in words else escape(part)
-        for part in parts
-    )
+    shown, done = mark_hidden(text), 0
+    found: list[str] = []
+    for word in re.finditer(r"\w+", shown):
+        if word[0].casefold() in words:
+            found += escape(shown[done : word.start()]), f"<mark>{word[0]}</mark>"
+            done = word.end()
+    return Markup("".join((*found, escape(shown[done:]))))
 
 
 @cache

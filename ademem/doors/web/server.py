@@ -82,7 +82,7 @@ def serve(
             show_digits=_digits_line(echo) if is_seen and not client else None,
         )
         for each in site.projects.values():
-            each.acts.run(lambda memories: memories.is_read_only)  # imports what waits
+            each.acts.open()
 
         def show_address(*_: object) -> None:
             _show_address(site, environment, echo, is_seen, opens_browser and not client)

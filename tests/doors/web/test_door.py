@@ -1,15 +1,19 @@
 """Who gets in: the table of the page's security, row by row."""
 
+import asyncio
 import socket
+import threading
 
 import pytest
 
 from ademem.doors.http.loopback import bind
-from ademem.doors.web.application import LARGEST_BODY, POLICY
+from ademem.doors.web.application import LARGEST_BODY, POLICY, make
 from ademem.doors.web.entry import CODE_S, DIGITS_S, MOST_WRONG, Entry
 from ademem.doors.web.pages import PAGES
 from tests import builders
 from tests.doors.web.conftest import HOST, PORT, Browser, Clock
+
+MEMORIES = next(page for page in PAGES if page.path == "/memories")
 
 
 def test_it_listens_on_this_machine_alone():
@@ -212,3 +216,52 @@ def test_a_read_only_page_decides_nothing(world):
 
     (unchanged,) = world.live()
     assert unchanged == memory
+
+
+def test_a_search_that_no_browser_waits_for_is_given_up(browser, monkeypatch):
+    """As each key of a search as you type goes away when the next one comes."""
+    started, may_end = threading.Event(), threading.Event()
+    site, searched = browser.site, []
+    reads = next(iter(site.projects.values())).reads
+
+    async def ask(query, is_gone):
+        body = iter([{"type": "http.request", "body": b""}])
+
+        async def receive():
+            if message := next(body, None):
+                return message
+            await is_gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            searched.append((query, message.get("status")))
+
+        cookies = "; ".join(f"{name}={value}" for name, value in browser.client.cookies.items())
+        head = [(b"host", HOST.encode()), (b"cookie", cookies.encode())]
+        scope = {"type": "http", "method": "GET", "path": "/memories", "headers": head}
+        scope |= {"query_string": f"q={query}".encode(), "raw_path": b"/memories"}
+        scope |= {"scheme": "http", "server": ("127.0.0.1", PORT), "http_version": "1.1"}
+        await make(site)(scope | {"root_path": ""}, receive, send)
+
+    async def type_words():
+        gone, still_there = asyncio.Event(), asyncio.Event()
+        running = asyncio.create_task(reads.call(lambda _: (started.set(), may_end.wait(10))))
+        await asyncio.to_thread(started.wait, 10)
+        older = [asyncio.create_task(ask(query, gone)) for query in ("mo", "mon", "mone")]
+        newest = asyncio.create_task(ask("money", still_there))
+        await asyncio.sleep(0)
+        gone.set()
+        await asyncio.gather(*older)
+        may_end.set()
+        await asyncio.gather(running, newest)
+
+    asked, read = [], MEMORIES.read
+    monkeypatch.setitem(
+        MEMORIES.__dict__,
+        "read",
+        lambda memories, given: asked.append(given.query["q"]) or read(memories, given),
+    )
+    asyncio.run(type_words())
+
+    assert asked == ["money"]
+    assert ("money", 200) in searched

@@ -2,11 +2,14 @@
 
 import json
 import os
+import pty
+import re
 import subprocess
 import sys
 import time
 from types import SimpleNamespace
 
+import httpx2
 import pytest
 
 from ademem.core.errors import UsageError
@@ -22,7 +25,7 @@ def start(world):
     """Start `ademem web` with its output in a pipe, and wait until it serves."""
     started = []
 
-    def start(*options, **variables):
+    def start(*options, output=subprocess.PIPE, **variables):
         environment = {
             name: value for name, value in world.environment.items() if name[:6] != "CLAUDE"
         }
@@ -31,8 +34,8 @@ def start(world):
             cwd=world.root,
             env=environment | {"PATH": os.environ["PATH"]} | variables,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stdout=output,
+            stderr=subprocess.STDOUT if output == subprocess.PIPE else output,
             text=True,
         )
         started.append(process)
@@ -46,7 +49,8 @@ def start(world):
     for process in started:
         process.kill()
         process.wait()
-        process.stdout.close()
+        if process.stdout:
+            process.stdout.close()
 
 
 def test_a_pipe_gets_no_code_and_stop_ends_it(start, world):
@@ -62,6 +66,28 @@ def test_a_pipe_gets_no_code_and_stop_ends_it(start, world):
     assert "code=" not in process.stdout.read()
     assert server.find_running(project) is None
     assert server.stop(project) is None
+
+
+def test_the_address_of_the_terminal_lets_a_person_in_who_acts(start, world):
+    world.know("Money is stored in cents")
+    (memory,) = world.live()
+    terminal, its_own = pty.openpty()
+    start(output=its_own)
+    os.close(its_own)
+    shown = ""
+    while not (found := re.search(r"(http://127\.0\.0\.1:\d+)(/enter\?code=[\w-]+)\s", shown)):
+        shown += os.read(terminal, 4096).decode()
+    with httpx2.Client(base_url=found[1]) as client:
+        page = client.get(found[2], follow_redirects=True).text
+        token = re.search(r'name="csrf" value="([^"]+)"', page)[1]
+        answers = [
+            client.post(f"/memory/{memory.id}/{verb}", data={"csrf": token})
+            for verb in ("pin", "unpin", "archive")
+        ]
+    os.close(terminal)
+
+    assert [answer.status_code for answer in answers] == [303] * 3
+    assert world.live() == []
 
 
 def test_it_ends_when_nothing_was_asked(start, world):
