@@ -109,12 +109,16 @@ def cluster():
         made.stop()
 
 
-@pytest.fixture
-def hub_database(cluster):
-    """A database with the hub's schema, and nobody in it."""
+def make_database(cluster):
+    """Make a database with the hub's schema, and nobody in it."""
     from ademem.store.hub import database
 
     name = f"hub_{next(_NUMBERS)}"
     with database.connect(cluster.dsn()) as db:
         db.execute(f"create database {name} template template_hub owner hub_owner")
     return Database(cluster, name)
+
+
+@pytest.fixture
+def hub_database(cluster):
+    return make_database(cluster)

@@ -471,7 +471,8 @@ def commands_named(text):
 def exists(named, known):
     """Whether there is such a command, and it has all the options named."""
     words = named.split()
-    command = known.get(" ".join(words[:2])) or known.get(words[0])
+    names = (" ".join(words[:count]) for count in (3, 2, 1))
+    command = next((known[name] for name in names if name in known), None)
     wanted = {word for word in words if word.startswith("--")}
     return command is not None and wanted <= {*docs_tables.options(command), "--help"}
 

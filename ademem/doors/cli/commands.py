@@ -26,6 +26,7 @@ MODULES = {
     "practice": "mission procedures skills",
     "files": "files core import export merge-file",
     "exchange": "sync",
+    "hub": "hub",
     "model": "model serve",
     "setup": "init install uninstall config trust",
     "mcp": "mcp",
@@ -43,6 +44,12 @@ PANELS = {
     "Team": (
         *("files refresh", "files import", "files check", "core show", "core set"),
         *("sync", "import", "export", "trust"),
+    ),
+    "Hub": (
+        *("hub serve", "hub migrate", "hub check", "hub project add", "hub project list"),
+        *("hub project close", "hub invite", "hub member list", "hub member role"),
+        *("hub member remove", "hub token list", "hub token revoke", "hub audit"),
+        *("hub receipts", "hub compact"),
     ),
     "Set-up": (
         *("init", "install", "uninstall", "mcp", "config list", "config set"),
@@ -153,8 +160,8 @@ def _hide(group: typer.Typer, prefix: str) -> None:
         command.hidden = f"{prefix}{name}" not in listed
     for below in group.registered_groups:
         if below.typer_instance and isinstance(below.name, str):
-            _hide(below.typer_instance, f"{below.name} ")
-            below.hidden = all(not name.startswith(f"{below.name} ") for name in listed)
+            _hide(below.typer_instance, f"{prefix}{below.name} ")
+            below.hidden = all(not name.startswith(f"{prefix}{below.name} ") for name in listed)
 
 
 def run() -> None:

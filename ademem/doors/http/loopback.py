@@ -218,29 +218,22 @@ def bind_file(project: Project, name: str) -> Iterator[sockets.socket]:
             yield own
 
 
-class Server(uvicorn.Server):
-    """A server that ends when no request came for *idle_s* (0: any time), or by a signal."""
+class SignalServer(uvicorn.Server):
+    """A server that ends with code 0 by a signal, and logs and names itself nowhere."""
 
-    def __init__(self, app: Loopback, idle_s: float, **options: Any) -> None:
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            proxy_headers=False,
-            http="h11",
-            ws="none",
-            limit_concurrency=REQUESTS,
-            timeout_graceful_shutdown=GRACE_S,
-            **options,
-        )
-        super().__init__(config)
-        self.loopback, self.idle_limit_s = app, idle_s
-
-    async def on_tick(self, counter: int) -> bool:
-        is_idle = 0 < self.idle_limit_s < self.loopback.idle_s
-        return is_idle or await super().on_tick(counter)
+    def __init__(self, app: ASGIApp, **options: Any) -> None:
+        usual = {
+            "log_config": None,
+            "access_log": False,
+            "server_header": False,
+            "date_header": False,
+            "proxy_headers": False,
+            "http": "h11",
+            "ws": "none",
+            "limit_concurrency": REQUESTS,
+            "timeout_graceful_shutdown": GRACE_S,
+        }
+        super().__init__(uvicorn.Config(app, **(usual | options)))
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -251,6 +244,18 @@ class Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+class Server(SignalServer):
+    """A server that also ends when no request came for *idle_s* (0: any time)."""
+
+    def __init__(self, app: Loopback, idle_s: float, **options: Any) -> None:
+        super().__init__(app, **options)
+        self.loopback, self.idle_limit_s = app, idle_s
+
+    async def on_tick(self, counter: int) -> bool:
+        is_idle = 0 < self.idle_limit_s < self.loopback.idle_s
+        return is_idle or await super().on_tick(counter)
 
 
 def read_token(project: Project) -> str:

@@ -190,7 +190,9 @@ PROTOCOLS = {"mcp", "rpc"}
 
 
 def test_every_command_is_tried():
-    assert sorted(DONE) == sorted(name for name, _ in leaves() if name not in PROTOCOLS)
+    tried_apart = {name for name, _ in leaves() if name.startswith("hub ")}
+    names = {name for name, _ in leaves()} - tried_apart - PROTOCOLS
+    assert DONE.keys() == names
 
 
 @pytest.mark.parametrize("name", DONE)

@@ -1,0 +1,306 @@
+"""Commands of the hub: its server, and who may what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ademem.core.errors import NO, UsageError
+from ademem.core.text import counted
+from ademem.doors.cli import missing_package, show
+from ademem.doors.cli.commands import app
+from ademem.doors.cli.options import AsJson, Limit
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ademem.store.hub.database import Connection
+
+hub = typer.Typer(help="Share memories through a server of the team.", no_args_is_help=True)
+project_commands = typer.Typer(help="Projects of the hub.", no_args_is_help=True)
+member_commands = typer.Typer(help="Members of a project of the hub.", no_args_is_help=True)
+token_commands = typer.Typer(help="Tokens of the members of a project.", no_args_is_help=True)
+app.add_typer(hub, name="hub")
+hub.add_typer(project_commands, name="project")
+hub.add_typer(member_commands, name="member")
+hub.add_typer(token_commands, name="token")
+
+Dsn = Annotated[
+    str,
+    typer.Option(
+        "--dsn",
+        envvar="ADEMEM_HUB_DSN",
+        show_envvar=False,
+        metavar="URL",
+        help="Of the database; default: ADEMEM_HUB_DSN.",
+    ),
+]
+Slug = Annotated[str, typer.Argument(metavar="PROJECT", help="Name of a project of the hub.")]
+Person = Annotated[str, typer.Argument(metavar="PERSON", help="Name of a person.")]
+Role = Annotated[str, typer.Argument(metavar="ROLE", help="reader, writer, reviewer or owner.")]
+
+
+def _import() -> ModuleType:
+    try:
+        from ademem.store.hub import administration
+    except ModuleNotFoundError as error:
+        raise missing_package(error, "hub", "the hub") from error
+    return administration
+
+
+@contextmanager
+def _administering(dsn: str) -> Iterator[tuple[Connection, Any]]:
+    """Open the database of the hub as its owner."""
+    administration = _import()
+    from ademem.store.hub import database
+
+    with closing(database.connect(dsn)) as db:
+        yield db, administration
+
+
+@hub.command()
+def serve(
+    bind: Annotated[
+        str, typer.Option("--bind", metavar="HOST:PORT", help="Where to listen.")
+    ] = "127.0.0.1:7440",
+    certificate: Annotated[
+        str | None, typer.Option("--tls-cert", metavar="FILE", help="Its certificate.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option("--tls-key", metavar="FILE", help="The certificate's key.")
+    ] = None,
+    proxied: Annotated[
+        bool, typer.Option("--proxied", help="A proxy before it has the certificate.")
+    ] = False,
+    dsn: Dsn = "",
+    as_json: AsJson = False,
+) -> None:
+    """Serve the hub until a signal.
+
+    Requests that are under way then get 10 seconds to end.
+    """
+    _import()
+    try:
+        from ademem.doors.http import hub as server
+    except ModuleNotFoundError as error:
+        raise missing_package(error, "hub", "the hub") from error
+    server.serve(
+        *(dsn, bind, lambda url: show.echo(f"serving {url}; Ctrl-C ends it", err=True)),
+        certificate=certificate,
+        key=key,
+        proxied=proxied,
+    )
+    show.report({"served": bind}, (), as_json=as_json)
+
+
+@hub.command()
+def migrate(dsn: Dsn = "", as_json: AsJson = False) -> None:
+    """Bring the database of the hub up to date, as its owner."""
+    with _administering(dsn) as (db, _):
+        from ademem.store.hub import database
+
+        done = database.migrate(db)
+    lines = [f"ran {name}" for name in done] or ["the schema is up to date"]
+    show.report({"migrations": done}, lines, as_json=as_json)
+
+
+@hub.command()
+def check(dsn: Dsn = "", as_json: AsJson = False) -> None:
+    """Check that this role may serve. Exit code 1 if not."""
+    from ademem.core.errors import AdememError
+
+    problem, hint = "", ""
+    with _administering(dsn) as (db, _):
+        from ademem.store.hub import database
+
+        try:
+            database.check_server(db)
+        except AdememError as error:
+            problem, hint = str(error), error.hint
+    lines = [problem, f"  {hint}"] if problem else ["the hub may be served over this connection"]
+    show.report({"problem": problem or None, "hint": hint or None}, lines, as_json=as_json)
+    raise typer.Exit(NO if problem else 0)
+
+
+@project_commands.command("add")
+def add_project(slug: Slug, dsn: Dsn = "", as_json: AsJson = False) -> None:
+    """Make a project; its people come by invitation."""
+    with _administering(dsn) as (db, administration):
+        made = administration.add_project(db, slug)
+    line = f"made {slug}; `ademem hub invite {slug} PERSON owner` invites its owner"
+    show.report(made, [line], as_json=as_json)
+
+
+@project_commands.command("list")
+def list_projects(dsn: Dsn = "", as_json: AsJson = False) -> None:
+    """List the projects."""
+    with _administering(dsn) as (db, administration):
+        found = administration.list_projects(db)
+    show.listing(
+        "projects",
+        found,
+        as_json=as_json,
+        lines=lambda row: [
+            f"{row['slug']}  {counted(row['memories'], 'record')},"
+            f" {counted(row['members'], 'member')}{'  closed' if row['is_closed'] else ''}"
+        ],
+        none="no project yet: `ademem hub project add NAME` makes one",
+    )
+
+
+@project_commands.command("close")
+def close_project(slug: Slug, dsn: Dsn = "", as_json: AsJson = False) -> None:
+    """Take no more changes of a project."""
+    with _administering(dsn) as (db, administration):
+        administration.close_project(db, slug)
+    show.report({"closed": slug}, [f"closed {slug}"], as_json=as_json)
+
+
+@hub.command()
+def invite(
+    slug: Slug, person: Person, role: Role = "writer", dsn: Dsn = "", as_json: AsJson = False
+) -> None:
+    """Print a code with which one device joins within 24 hours."""
+    with _administering(dsn) as (db, administration):
+        _check_role(role, administration.ROLES)
+        code = administration.invite(db, slug, person, role)
+    line = f"{person} runs, in the project: ademem hub join URL {code}"
+    show.report({"code": code, "person": person, "role": role}, [line], as_json=as_json)
+
+
+@member_commands.command("list")
+def list_members(slug: Slug, dsn: Dsn = "", as_json: AsJson = False) -> None:
+    """List the people of a project and their roles."""
+    with _administering(dsn) as (db, administration):
+        found = administration.list_members(db, slug)
+    show.listing(
+        "members",
+        found,
+        as_json=as_json,
+        lines=lambda row: [f"{row['name']}  {row['role']}"],
+        none=f"nobody yet: `ademem hub invite {slug} PERSON`",
+    )
+
+
+@member_commands.command("role")
+def set_role(
+    slug: Slug, person: Person, role: Role, dsn: Dsn = "", as_json: AsJson = False
+) -> None:
+    """Give a member another role."""
+    with _administering(dsn) as (db, administration):
+        _check_role(role, administration.ROLES)
+        administration.set_role(db, slug, person, role)
+    show.report({"person": person, "role": role}, [f"{person} is {role}"], as_json=as_json)
+
+
+@member_commands.command("remove")
+def remove_member(slug: Slug, person: Person, dsn: Dsn = "", as_json: AsJson = False) -> None:
+    """Take all rights from a person; their texts stay."""
+    with _administering(dsn) as (db, administration):
+        administration.set_role(db, slug, person, "former")
+    show.report({"removed": person}, [f"{person} has no rights in {slug}"], as_json=as_json)
+
+
+def _check_role(role: str, roles: tuple[str, ...]) -> None:
+    if role not in roles:
+        raise UsageError(f"no role {role!r}", ", ".join(roles))
+
+
+@token_commands.command("list")
+def list_tokens(slug: Slug, dsn: Dsn = "", as_json: AsJson = False) -> None:
+    """List tokens, and how far each device has heard."""
+    with _administering(dsn) as (db, administration):
+        found = administration.list_tokens(db, slug)
+    show.listing(
+        "tokens",
+        found,
+        as_json=as_json,
+        lines=lambda row: [
+            f"{row['id']}  {row['person']} on {row['device']}  "
+            + ("revoked" if row["revoked_at"] else f"until {row['expires_at']:%Y-%m-%d}")
+            + f"  heard {row['heard'] or 0}"
+        ],
+        none="no device has joined",
+    )
+
+
+@token_commands.command("revoke")
+def revoke_token(
+    slug: Slug,
+    id: Annotated[str, typer.Argument(metavar="TOKEN", help="Beginning of its id.")],
+    dsn: Dsn = "",
+    as_json: AsJson = False,
+) -> None:
+    """End a token at once."""
+    with _administering(dsn) as (db, administration):
+        count = administration.revoke_token(db, slug, id)
+    line = f"revoked {counted(count, 'token')}"
+    show.report({"revoked": count}, [line], as_json=as_json)
+    raise typer.Exit(0 if count else NO)
+
+
+@hub.command()
+def audit(
+    slug: Slug,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Name rows that are missing or were changed.")
+    ] = False,
+    limit: Limit = 20,
+    dsn: Dsn = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show who did what. Exit code 1 if --verify finds something."""
+    with _administering(dsn) as (db, administration):
+        if verify:
+            broken = administration.broken_audit(db, slug)
+            named = ", ".join(map(str, broken))
+            line = f"missing or changed at {named}" if broken else "every row is as it was written"
+            show.report({"broken": broken}, [line], as_json=as_json)
+            raise typer.Exit(NO if broken else 0)
+        found = administration.list_audit(db, slug, limit)
+    show.listing(
+        "acts",
+        found,
+        as_json=as_json,
+        lines=lambda row: [
+            f"{row['number']}  {row['at']:%Y-%m-%d %H:%M}  {row['person'] or 'the hub itself'}"
+            f"  {row['act']} {row['key']}".rstrip()
+        ],
+        none="nothing was done yet",
+    )
+
+
+@hub.command()
+def receipts(
+    slug: Slug,
+    id: Annotated[str, typer.Argument(metavar="ID", help="Of a memory, in full.")],
+    dsn: Dsn = "",
+    as_json: AsJson = False,
+) -> None:
+    """Name devices that heard of a deletion. Exit code 1: not all."""
+    with _administering(dsn) as (db, administration):
+        found = administration.receipts(db, slug, id)
+    lines = ["deleted for good" if found["is_deleted"] else "not deleted"]
+    lines += [
+        f"{one['person']} on {one['device']}: has {'' if one['has_heard'] else 'not '}heard"
+        for one in found["devices"]
+    ]
+    show.report(found, lines, as_json=as_json)
+    raise typer.Exit(0 if all(one["has_heard"] for one in found["devices"]) else NO)
+
+
+@hub.command()
+def compact(
+    slug: Slug,
+    days: Annotated[int, typer.Option("--days", min=1, help="Age from which.")] = 90,
+    dsn: Dsn = "",
+    as_json: AsJson = False,
+) -> None:
+    """Delete old changes that later ones contain."""
+    with _administering(dsn) as (db, administration):
+        count = administration.compact(db, slug, days)
+    line = f"deleted {counted(count, 'change')}"
+    show.report({"deleted": count}, [line], as_json=as_json)

@@ -1,0 +1,420 @@
+"""The server of the hub: requests of clients, answered from PostgreSQL for the person of a token.
+
+It knows rights, limits and numbers. What two versions of a memory come to is decided by its
+clients.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections import Counter
+from contextlib import asynccontextmanager, closing
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Route
+
+from ademem import __version__
+from ademem.core.errors import UsageError
+from ademem.core.value import Value
+from ademem.doors.http import loopback
+from ademem.doors.http.loopback import Refused
+from ademem.store.hub import administration, database, requests
+from ademem.sync.hub import mutations
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import Message, Receive, Scope, Send
+
+    from ademem.store.hub.requests import Caller, Connection
+
+PORT = 7440
+CONNECTIONS = 8
+DRAIN_S = 10
+MOST_REQUESTS = 512
+"""Requests that are answered or wait at once."""
+OPTIONS = "-c lock_timeout=10s -c statement_timeout=30s"
+OPEN = ("/health", "/ready", "/metrics")
+"""Paths without a token; they name no project and no person."""
+
+
+class Limits(Value):
+    requests_per_minute: int = 600
+    """Of one token."""
+    project_requests_per_minute: int = 6_000
+    hub_requests_per_minute: int = 60_000
+    bytes_per_day: int = 200_000_000
+    """That one device sends to one project."""
+    rows: int = 1_000_000
+    """Live memories and relations of a project."""
+    clock_ahead_s: float = 86_400
+    """From which a stamp is counted as one of a wrong clock."""
+
+
+class Rate:
+    """Requests of the current minute by token, project and for the whole hub."""
+
+    def __init__(self) -> None:
+        self.minute, self.counts = 0, Counter[str]()
+
+    def check(self, key: str, most: int) -> None:
+        """Count a request; raises Refused for one too many."""
+        now = time.time()
+        if int(now // 60) != self.minute:
+            self.minute = int(now // 60)
+            self.counts.clear()
+        self.counts[key] += 1
+        if self.counts[key] > most:
+            wait = math.ceil(60 - now % 60)
+            raise TooMany(f"more than {most} requests a minute", f"try again in {wait} s", wait)
+
+
+class TooMany(Refused):
+    def __init__(self, why: str, hint: str, wait_s: int) -> None:
+        super().__init__("rate", why, hint)
+        self.wait_s = wait_s
+
+
+class Hub:
+    """The application: its pool of connections, limits and figures."""
+
+    def __init__(self, dsn: str, limits: Limits, *, proxied: bool = False) -> None:
+        self.limits, self.proxied = limits, proxied
+        self.rate = Rate()
+        self.figures = Counter[str]()
+        self.is_ending = False
+        self.log: Callable[[str], object] = lambda line: print(line, file=sys.stderr, flush=True)
+        self.pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+            dsn,
+            min_size=1,
+            max_size=CONNECTIONS,
+            open=False,
+            timeout=10,
+            kwargs={"row_factory": dict_row, "options": OPTIONS},
+            check=AsyncConnectionPool.check_connection,
+        )
+        paths = (
+            ("/health", self.health, "GET"),
+            ("/ready", self.ready, "GET"),
+            ("/metrics", self.metrics, "GET"),
+            ("/v1/join", self.join, "POST"),
+            ("/v1/projects/{project:uuid}", self.show, "GET"),
+            ("/v1/projects/{project:uuid}/token", self.rotate, "POST"),
+            ("/v1/projects/{project:uuid}/mutations", self.pull, "GET"),
+            ("/v1/projects/{project:uuid}/mutations", self.push, "POST"),
+        )
+        self.app = Starlette(
+            routes=[Route(path, call, methods=[method]) for path, call, method in paths],
+            lifespan=self.lifespan,
+            exception_handlers={
+                Refused: _refuse,
+                psycopg.Error: _database_fails,
+                PoolTimeout: _database_fails,
+            },
+        )
+
+    @asynccontextmanager
+    async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        async with self.pool:
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, count it and log it without any text."""
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        started, status = time.perf_counter(), 500
+
+        async def note(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], (b"cache-control", b"no-store")]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, note)
+        finally:
+            route = getattr(scope.get("route"), "path", "-")
+            seconds = time.perf_counter() - started
+            name = f'method="{scope["method"]}",route="{route}"'
+            self.figures[f'hub_requests_total{{{name},status="{status}"}}'] += 1
+            self.figures[f"hub_request_seconds_sum{{{name}}}"] += seconds  # type: ignore[assignment]
+            line = {"method": scope["method"], "route": route, "status": status}
+            self.log(json.dumps(line | {"ms": round(seconds * 1000, 1)}))
+
+    @asynccontextmanager
+    async def _entered(
+        self, request: Request, least: str, token: bytes = b""
+    ) -> AsyncIterator[tuple[Any, Caller]]:
+        """Begin a transaction of the caller, if they have at least this role."""
+        token = token or self._check(request)
+        project = str(request.path_params["project"])
+        async with self.pool.connection() as db:
+            caller = await requests.enter(db, token, project)
+            if caller.state != "valid":
+                raise Refused(
+                    "token",
+                    f"the token is {caller.state}",
+                    "join again with a new invitation",
+                )
+            self._check_role(caller, least)
+            self.rate.check(f"project {project}", self.limits.project_requests_per_minute)
+            yield db, caller
+
+    def _check(self, request: Request) -> bytes:
+        """Return the digest of the token; raises Refused for a request that is not let in."""
+        if self.proxied and request.headers.get("x-forwarded-proto") != "https":
+            raise Refused("tls", "the proxy did not take it over TLS", "use https", 403)
+        if request.headers.get("content-encoding", "identity") != "identity":
+            raise Refused("encoding", "a compressed body is not read", "send it as it is", 415)
+        protocol = request.headers.get("ademem-protocol", "")
+        if not protocol.isdecimal() or int(protocol) < mutations.PROTOCOL - 1:
+            hint = f"install ademem {__version__} or newer"
+            raise Refused("protocol", "the client is too old for this hub", hint, 426)
+        self.rate.check("hub", self.limits.hub_requests_per_minute)
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if request.url.path != "/v1/join" and scheme.lower() != "bearer":
+            raise Refused("token", "no token was sent", "join with an invitation")
+        found = administration.digest(token.strip())
+        self.rate.check(found.hex(), self.limits.requests_per_minute)
+        return found
+
+    def _check_role(self, caller: Caller, least: str) -> None:
+        ranks = requests.ROLES
+        if caller.role is None or ranks.index(caller.role) < ranks.index(least):
+            raise Refused("role", f"this takes the role {least}", "ask an owner", 403)
+
+    async def _project(self, db: Connection, request: Request) -> requests.Project:
+        """Read the project; raises Refused if it was restored since the client heard of it."""
+        found = await requests.read_project(db, str(request.path_params["project"]))
+        if found is None:
+            raise Refused("not_found", "there is no such project", "ask an owner")
+        epoch = request.query_params.get("epoch")
+        if epoch not in (None, found.epoch):
+            raise Refused("epoch", "the hub was restored to an earlier state", found.epoch, 409)
+        return found
+
+    async def show(self, request: Request) -> Response:
+        async with self._entered(request, "reader") as (db, caller):
+            found = await self._project(db, request)
+        return JSONResponse(
+            {
+                "slug": found.slug,
+                "head": found.head,
+                "floor": found.floor,
+                "epoch": found.epoch,
+                "role": caller.role,
+                "expires_at": caller.expires_at,
+            }
+        )
+
+    async def pull(self, request: Request) -> Response:
+        """Answer the mutations after a number, or those of the snapshot with `live=1`."""
+        after = _number(request, "after")
+        live = request.query_params.get("live") == "1"
+        async with self._entered(request, "reader") as (db, caller):
+            found = await self._project(db, request)
+            if after < found.floor and not live:
+                raise Refused("snapshot", "what came next was compacted", "take the snapshot", 410)
+            if not live:
+                assert caller.device is not None
+                await requests.note_cursor(
+                    db, str(request.path_params["project"]), caller.device, min(after, found.head)
+                )
+            project = str(request.path_params["project"])
+            rows = await requests.pull(db, project, after, mutations.PAGE, live=live)
+        body = {"head": found.head, "epoch": found.epoch, "mutations": rows}
+        return JSONResponse(body | {"more": len(rows) == mutations.PAGE})
+
+    async def push(self, request: Request) -> Response:
+        """Write a batch, and answer a verdict for each of its mutations."""
+        token = self._check(request)
+        body = await _read(request, mutations.BODY_BYTES)
+        batch = _parse(body).get("mutations")
+        if not isinstance(batch, list) or len(batch) > mutations.BATCH:
+            most = f"a push has a list of up to {mutations.BATCH} mutations"
+            raise Refused("argument", "the body is no push", most)
+        project = str(request.path_params["project"])
+        refused = await run_in_threadpool(lambda: [mutations.refuse(one, project) for one in batch])
+        good = [one for one, why in zip(batch, refused, strict=True) if why is None]
+        async with self._entered(request, "writer", token) as (db, caller):
+            found = await self._project(db, request)
+            if found.live_rows + len(good) > self.limits.rows:
+                raise Refused("rows", "the project has as many memories as it may", "delete some")
+            assert caller.device is not None
+            today = await requests.add_usage(db, project, caller.device, len(body))
+            if today > self.limits.bytes_per_day:
+                wait = math.ceil(86_400 - time.time() % 86_400)
+                raise TooMany("too many bytes for one day", "go on tomorrow", wait)
+            verdicts = iter(await requests.push(db, project, good) if good else [])
+        answers = []
+        for why in refused:
+            verdict = "refused" if why else next(verdicts)
+            rule = why.rule if why else "role" if verdict == "refused" else ""
+            answers.append(
+                {"verdict": verdict, "rule": rule, "why": why.why if why else _ROLE if rule else ""}
+            )
+            self.figures[f'hub_verdicts_total{{verdict="{verdict}",rule="{rule}"}}'] += 1
+        return JSONResponse({"verdicts": answers, "epoch": found.epoch})
+
+    async def join(self, request: Request) -> Response:
+        """Make a token of an invitation; the client made it, and sends its digest."""
+        self._check(request)
+        asked = _parse(await _read(request, mutations.BODY_BYTES))
+        code, token, device = (asked.get(name) for name in ("code", "token", "device"))
+        if not isinstance(code, str) or not isinstance(device, str):
+            raise Refused("argument", "the body is no request to join", "update ademem")
+        async with self.pool.connection() as db:
+            hashes = administration.digest(code), _digest(token)
+            row = await requests.redeem(db, *hashes, device[:80])
+        if row is None:
+            raise Refused("token", "the invitation was used, or is too old", "ask for another one")
+        return JSONResponse({name: str(value) for name, value in row.items()})
+
+    async def rotate(self, request: Request) -> Response:
+        """Replace the token by the one whose digest the client sends."""
+        old = self._check(request)
+        asked = _parse(await _read(request, mutations.BODY_BYTES))
+        new = _digest(asked.get("token"))
+        async with self._entered(request, "reader", old) as (db, _):
+            until = await requests.rotate(db, old, new)
+        return JSONResponse({"expires_at": until})
+
+    async def health(self, _request: Request) -> Response:
+        return JSONResponse({"status": "alive"})
+
+    async def ready(self, _request: Request) -> Response:
+        """Answer 503 while it ends, or without a database of this schema."""
+        async with self.pool.connection() as db:
+            is_ready = await requests.schema_version(db) == database.newest()
+        is_ready = is_ready and not self.is_ending
+        return JSONResponse({"ready": is_ready}, 200 if is_ready else 503)
+
+    async def metrics(self, _request: Request) -> Response:
+        pool = {f"hub_pool_{name}": value for name, value in self.pool.get_stats().items()}
+        lines = [f"{name} {value:g}" for name, value in sorted({**self.figures, **pool}.items())]
+        return PlainTextResponse("\n".join(lines) + "\n")
+
+
+_ROLE = "a writer changes what they wrote first, and a reviewer anything"
+
+
+async def _refuse(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    facts = {"error": error.rule, "why": str(error), "hint": error.hint}
+    headers = {"retry-after": str(error.wait_s)} if isinstance(error, TooMany) else {}
+    if error.rule == "token":
+        headers["www-authenticate"] = "Bearer"
+    return JSONResponse(facts, error.status, headers)
+
+
+async def _database_fails(_request: Request, error: Exception) -> Response:
+    """Answer 503, or 403 where the policies of the database refused what was let in."""
+    if isinstance(error, psycopg.errors.InsufficientPrivilege):
+        return JSONResponse({"error": "role", "why": "the database refuses it", "hint": ""}, 403)
+    if error.__class__ is not PoolTimeout and getattr(error, "sqlstate", "") == "HB409":
+        facts = {"error": "closed", "why": "the project is closed", "hint": "ask an owner"}
+        return JSONResponse(facts, 403)
+    facts = {"error": "store", "why": "the database does not answer", "hint": "try again"}
+    return JSONResponse(facts, 503, {"retry-after": "5"})
+
+
+async def _read(request: Request, most: int) -> bytes:
+    data = bytearray()
+    async for part in request.stream():
+        data += part
+        if len(data) > most:
+            raise Refused("size", f"the body has more than {most:,} bytes", "send it in parts")
+    return bytes(data)
+
+
+def _parse(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise Refused("argument", "the body is no JSON", "send an object") from error
+    if not isinstance(found, dict):
+        raise Refused("argument", "the body is no object", "send an object")
+    return found
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _digest(text: object) -> bytes:
+    try:
+        found = bytes.fromhex(text) if isinstance(text, str) else b""
+    except ValueError:
+        found = b""
+    if len(found) != 32:
+        raise Refused("argument", "the token's digest is missing", "update ademem")
+    return found
+
+
+def _number(request: Request, name: str) -> int:
+    text = request.query_params.get(name, "0")
+    if not text.isascii() or not text.isdecimal() or len(text) > 18:
+        raise Refused("argument", f"{name} is no number", "send the last one that was heard")
+    return int(text)
+
+
+class Server(loopback.SignalServer):
+    """Tells its address once it listens, and lets requests end before it does."""
+
+    def __init__(self, hub: Hub, on_ready: Callable[[str], None], **options: Any) -> None:
+        super().__init__(
+            hub,
+            limit_concurrency=MOST_REQUESTS,
+            timeout_graceful_shutdown=DRAIN_S,
+            **options,
+        )
+        self.hub, self.on_ready = hub, on_ready
+
+    async def startup(self, sockets: Any = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            host, port = self.servers[0].sockets[0].getsockname()[:2]
+            self.on_ready(f"{'https' if self.config.is_ssl else 'http'}://{host}:{port}")
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        self.hub.is_ending = True
+        super().handle_exit(sig, frame)
+
+
+def serve(
+    dsn: str,
+    bind: str,
+    on_ready: Callable[[str], None],
+    *,
+    certificate: str | None = None,
+    key: str | None = None,
+    proxied: bool = False,
+    limits: Limits | None = None,
+) -> None:
+    """Serve until a signal; raises AdememError where the database or the address is not safe."""
+    host, _, port = bind.rpartition(":")
+    if not port.isdecimal() or int(port) > 65_535:
+        raise UsageError(f"{bind!r} is no address", f"HOST:PORT, as {loopback.ADDRESS}:{PORT}")
+    if host not in ("", *loopback.NAMES) and not certificate and not proxied:
+        raise UsageError(
+            f"{host} can be reached from elsewhere, and would be without TLS",
+            "give --tls-cert and --tls-key, or --proxied behind a proxy that has them",
+        )
+    with closing(database.connect(dsn)) as db:
+        database.check_server(db)
+    hub = Hub(dsn, limits or Limits(), proxied=proxied)
+    options = {"host": host or loopback.ADDRESS, "port": int(port)}
+    tls = {"ssl_certfile": certificate, "ssl_keyfile": key} if certificate else {}
+    Server(hub, on_ready, **options, **tls).run()

@@ -1,0 +1,1 @@
+"""The hub as a carrier: what travels between a store and a server, and the rounds of a client."""

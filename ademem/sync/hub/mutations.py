@@ -1,0 +1,170 @@
+"""Mutations as they travel between a store and the hub, and the checks of both sides.
+
+A mutation has the whole record of a memory or a relation, so that joining it is all that a reader
+does, and the number up to which its writer had heard, so that the hub knows which earlier ones it
+contains without reading them. Its id is made of its content: what comes twice is one mutation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+
+from ademem.core import record_json
+from ademem.core.redaction import redact
+from ademem.core.registers import REMOVED
+from ademem.core.value import Value
+from ademem.store import relations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    Fields = dict[str, Any]
+
+PROTOCOL = 1
+"""Version of the requests; a server also answers the one before."""
+SCHEMA = 1
+"""Version of the fields; a reader keeps those of a newer one as they are."""
+BATCH = 200
+"""Most mutations of one push."""
+BODY_BYTES = 1_000_000
+"""Largest body of a request."""
+MUTATION_BYTES = 250_000
+"""Largest mutation, so that each fits into a request."""
+PAGE = 500
+"""Mutations of one answer to a pull."""
+
+_KEYS = {
+    "mutation_id": str,
+    "project": str,
+    "entity": str,
+    "entity_key": str,
+    "op": str,
+    "stamp": str,
+    "heard": int,
+    "fields": dict,
+    "shows_promoted": bool,
+    "by": str,
+    "replica": str,
+    "schema": int,
+}
+_PLACES = re.compile(r"^(?:[/~\\]|[A-Za-z]:[/\\])")
+_HOMES = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)\w|/root/")
+
+
+class Refusal(Value):
+    """A rule that a mutation breaks, and a sentence about it."""
+
+    rule: str
+    why: str
+
+
+def content_id(mutation: Fields) -> str:
+    """Return a UUID of version 8 that is the digest of what the mutation says."""
+    said = [mutation["entity"], mutation["fields"], mutation["shows_promoted"]]
+    text = json.dumps(said, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    found = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return f"{found[:8]}-{found[8:12]}-8{found[13:16]}-8{found[17:20]}-{found[20:32]}"
+
+
+def to_bytes(value: object) -> bytes:
+    """Return the very bytes in which a request says it."""
+    text = json.dumps(
+        value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+    )
+    return text.encode()
+
+
+def well_formed(mutation: Any, project: str) -> Refusal | None:
+    """Refuse what is no mutation, or says another thing beside its fields than in them."""
+    if not isinstance(mutation, dict) or mutation.keys() != _KEYS.keys():
+        return Refusal(rule="malformed", why="it does not have the keys of a mutation")
+    if any(type(mutation[name]) is not kind for name, kind in _KEYS.items()):
+        return Refusal(rule="malformed", why="a value of it has another type")
+    try:
+        is_text = to_bytes(mutation) and not any("\0" in text for text in texts(mutation))
+    except (ValueError, RecursionError):
+        is_text = False
+    if not is_text:
+        return Refusal(rule="malformed", why="it has what no database stores")
+    if not 0 <= mutation["heard"] < 1 << 62 or not 0 < mutation["schema"] < 1 << 31:
+        return Refusal(rule="malformed", why="a number of it is no such number")
+    shown = describe(mutation["entity"], mutation["fields"])
+    if shown is None or any(mutation[name] != value for name, value in shown.items()):
+        return Refusal(rule="malformed", why="its fields are no such record")
+    if mutation["mutation_id"] != content_id(mutation):
+        return Refusal(rule="malformed", why="its id is not made of its content")
+    return None
+
+
+def own_project(mutation: Any, project: str) -> Refusal | None:
+    if mutation["project"] != project:
+        return Refusal(rule="project", why="it is of another project than the request")
+    return None
+
+
+def bounds(mutation: Any, _project: str = "") -> Refusal | None:
+    """Refuse what is too large, and paths that exist on one machine alone."""
+    if len(to_bytes(mutation)) > MUTATION_BYTES:
+        return Refusal(rule="size", why=f"it has more than {MUTATION_BYTES:,} bytes")
+    fields = mutation["fields"]
+    places = [fields.get("path"), *(fields.get("anchors") or ())]
+    if any(isinstance(place, str) and _PLACES.match(place) for place in places):
+        return Refusal(rule="path", why="it is about a path outside the project")
+    if any(map(_HOMES.search, texts(fields))):
+        return Refusal(rule="path", why="it names a person's home folder")
+    return None
+
+
+def redaction(mutation: Any, _project: str = "") -> Refusal | None:
+    """Refuse a text in which today's patterns find a secret."""
+    if any(redact(text).found for text in texts(mutation["fields"])):
+        return Refusal(rule="secret", why="it has a secret")
+    return None
+
+
+ACCEPTED: tuple[Callable[[Any, str], Refusal | None], ...] = (
+    well_formed,
+    own_project,
+    bounds,
+    redaction,
+)
+"""What the server asks of a mutation, in this order."""
+
+
+def refuse(mutation: Any, project: str) -> Refusal | None:
+    """Return the first rule of the server that the mutation breaks."""
+    return next(filter(None, (rule(mutation, project) for rule in ACCEPTED)), None)
+
+
+def describe(entity: object, fields: Fields) -> Fields | None:
+    """Return key, operation and stamp of a record; None if it is none."""
+    if entity == "memory":
+        record = record_json.from_json(fields)
+        if record is None or not record.last_stamp:
+            return None
+        op = "delete" if record.life == REMOVED else "upsert"
+        if op == "delete" and ("content" in fields or record.texts):
+            return None
+        return {"entity_key": record.id, "op": op, "stamp": record.last_stamp}
+    if entity == "relation" and fields.keys() == set(relations.SHARED):
+        id, at = fields["sync_id"], fields["updated_at"]
+        if record_json.is_id(id) and isinstance(at, str):
+            return {"entity_key": id, "op": "upsert", "stamp": at}
+    return None
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Yield all texts in a value of JSON, names of keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts(item)
+    elif isinstance(value, dict):
+        yield from value
+        for item in value.values():
+            yield from texts(item)

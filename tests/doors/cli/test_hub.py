@@ -1,0 +1,136 @@
+"""Commands of the hub, against a real PostgreSQL."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.docs_tables import leaves
+from tests.hubs import Served, mutation
+from tests.postgres import make_database
+
+
+@pytest.fixture(scope="module")
+def hub(cluster):
+    with Served(make_database(cluster)).serving() as served:
+        served.join("ann")
+        yield served
+
+
+DONE = {
+    "hub audit": "hub audit team",
+    "hub compact": "hub compact team",
+    "hub invite": "hub invite team kim reviewer",
+    "hub member list": "hub member list team",
+    "hub member remove": "hub member remove team kim",
+    "hub member role": "hub member role team kim reader",
+    "hub migrate": "hub migrate",
+    "hub project add": "hub project add another",
+    "hub project close": "hub project close another",
+    "hub project list": "hub project list",
+    "hub receipts": "hub receipts team m1",
+    "hub token list": "hub token list team",
+    "hub token revoke": "hub token revoke team TOKEN",
+}
+ELSEWHERE = {"hub check", "hub serve"}
+
+
+@pytest.fixture
+def ran(hub, ademem, monkeypatch):
+    def run(line, *options):
+        ademem(*line.split(), *options)
+        return ademem.exit_code or 0, ademem.printed
+
+    monkeypatch.setenv("ADEMEM_HUB_DSN", hub.database.owner)
+    return run
+
+
+def test_every_command_is_tried():
+    names = {name for name, _ in leaves() if name.startswith("hub ")}
+
+    assert names == DONE.keys() | ELSEWHERE
+
+
+def test_a_day_of_an_owner(hub, ran):
+    hub.push("ann", mutation(hub.project))
+    for name in (
+        *("hub migrate", "hub project add", "hub project list", "hub project close"),
+        *("hub invite", "hub member list", "hub token list", "hub audit", "hub compact"),
+    ):
+        code, printed = ran(DONE[name], "--json")
+        assert code == 0, printed
+        assert "error" not in json.loads(printed)
+        assert ran(DONE[name].replace("add another", "add fourth"))[1].strip(), name
+    code, printed = ran("hub receipts team m1", "--json")
+    assert code == 1
+    assert json.loads(printed)["devices"][0]["has_heard"] is False
+    hub.join("kim", "reviewer")
+    assert ran(DONE["hub member role"])[0] == 0
+    assert hub.push("kim", mutation(hub.project, "m2")).status == 403
+    assert ran(DONE["hub member remove"])[0] == 0
+    assert hub.pull("kim").status == 403
+    tokens = json.loads(ran("hub token list team", "--json")[1])["tokens"]
+    (token,) = (one["id"] for one in tokens if one["person"] == "ann")
+    assert ran(f"hub token revoke team {token}")[0] == 0
+    assert hub.pull("ann").status == 401
+    assert ran(f"hub token revoke team {token}")[0] == 1
+    code, printed = ran("hub audit team --verify")
+    assert (code, "as it was written" in printed) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        pytest.param("hub invite none ann", "hub project list", id="no such project"),
+        pytest.param("hub invite team ann king", "reviewer", id="no such role"),
+        pytest.param("hub project add team", "another name", id="a second of one name"),
+        pytest.param("hub member role team nobody reader", "member list", id="no such member"),
+        pytest.param("hub receipts team none", "whole id", id="no such memory"),
+        pytest.param("hub serve --bind 0.0.0.0:7440", "--tls-cert", id="without TLS"),
+        pytest.param("hub serve", "owns nothing", id="as the owner"),
+        pytest.param("hub list --dsn postgresql:///none?host=/nowhere", "", id="no such command"),
+        pytest.param(
+            "hub migrate --dsn postgresql:///none?host=/nowhere", "ADEMEM_HUB_DSN", id="no database"
+        ),
+    ],
+)
+def test_a_mistake_is_told_with_the_next_step(ran, line, hint):
+    code, printed = ran(line, "--json")
+
+    assert code not in (0, 3)
+    assert hint in json.loads(printed)["error"]["hint"]
+
+
+def test_a_check_says_for_which_role_it_is_safe(hub, ran, monkeypatch):
+    assert ran("hub check")[0] == 1
+    monkeypatch.setenv("ADEMEM_HUB_DSN", hub.database.server)
+    assert ran("hub check")[0] == 0
+
+
+def test_the_process_serves_until_a_signal_and_ends_with_0(hub):
+    command = [
+        sys.executable,
+        "-c",
+        "from ademem.doors.cli import program; program()",
+        "hub",
+        "serve",
+        "--bind",
+        "127.0.0.1:0",
+    ]
+    with subprocess.Popen(
+        [*command, "--dsn", hub.database.server], stderr=subprocess.PIPE, text=True
+    ) as server:
+        line = server.stderr.readline()
+        assert "//" in line, line + server.stderr.read()
+        connection = http.client.HTTPConnection(line.split("//")[1].split(";")[0], timeout=20)
+        connection.request("GET", "/health")
+        assert connection.getresponse().status == 200
+        connection.close()
+        server.send_signal(signal.SIGTERM)
+        server.stderr.read()
+        assert server.wait(20) == 0
