@@ -11,13 +11,13 @@ import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import timedelta
 
+from ademem.core import client
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import Scope, Status, flags
 from ademem.core.redaction import redact
 from ademem.core.text import preview, sha256_hex
 from ademem.core.untrusted import entry, escaped
-from ademem.search import engine
 from ademem.store import filters as rows
 from ademem.store import (
     logs,
@@ -71,12 +71,14 @@ def find(
     place: str = "search",
     key: TurnKey | None = None,
     others: Mapping[str, Runtime] = NO_OTHERS,
+    model: str = "own",
 ) -> Row:
     """Return one page of previews, and the cursor of the next one if there is more.
 
     The person's own memories are searched beside the project's, and those of *others*, by name. A
     cursor fixes the order of the first page's search: no later page repeats or skips a memory that
-    did not change. In a session the page is recorded as shown at *place*.
+    did not change. In a session the page is recorded as shown at *place*. *model* is that of
+    `searching.rank`.
     """
     from ademem.api import searching
 
@@ -88,7 +90,7 @@ def find(
     if cursor:
         head, ranked = _read_cursor(cursor, asked, runtime)
     else:
-        head, hits = _search_all(list(sources.values()), query, filters)
+        head, hits = _search_all(list(sources.values()), query, filters, model)
         head |= {"asked": asked, "at": stamp(runtime.clock())}
         ranked = [(number, hit.memory.seq, hit.score) for number, hit in hits]
     looked_at = limit + 1 if hits else None  # what was just found is there
@@ -120,22 +122,12 @@ def find(
 
 
 def _search_all(
-    sources: Sequence[Runtime], query: str, filters: Filters
+    sources: Sequence[Runtime], query: str, filters: Filters, model: str
 ) -> tuple[Row, list[tuple[int, Hit]]]:
     """Search each source; return the head of the result, and the hits by number of the source."""
     from ademem.api import searching
 
-    results = [
-        engine.search(
-            query,
-            each.store,
-            filters,
-            each.clock(),
-            limit=RANKED,
-            embedder=searching.load_embedder(each),
-        )
-        for each in sources
-    ]
+    results = [searching.rank(each, query, filters, RANKED, model) for each in sources]
     hits = [
         (number, hit)
         for number, each in enumerate(results)
@@ -268,15 +260,22 @@ def get_context(
     compact: bool = False,
     measure: Callable[[str], int] = byte_size,
     session: str = "",
+    scope: str = Scope.PROJECT,
 ) -> Row:
     """Return the best of the project as Markdown of at most *limit*, and what was left out.
 
     Entries are whole; *measure* tells the size of a text, in bytes unless given. With a *session*
-    they are its own; raises NoSuchSession.
+    they are its own; raises NoSuchSession. Another *scope* has memories alone: those of the person,
+    or of the mission that this process works for.
     """
     limit, chars = min(limit, MOST_CONTEXT_BYTES), COMPACT_CHARS if compact else ENTRY_CHARS
     text, left_out = "", {}
-    sections = _sections_of(runtime, chars, session) if session else _sections(runtime, chars)
+    if session:
+        sections = _sections_of(runtime, chars, session)
+    elif Scope.parse(scope) is Scope.PROJECT:
+        sections = _sections(runtime, chars)
+    else:
+        sections = _section_of_scope(runtime, chars, Scope.parse(scope))
     for name, entries, total in sections:
         shown, heading = 0, f"## {name}\n"
         for each in entries:
@@ -318,6 +317,24 @@ def _sections(runtime: Runtime, chars: int) -> Iterator[tuple[str, list[str], in
         [f"- {escaped(preview(redact(row['content']).text, chars))}" for row in typed],
         statistics.prompts(store),
     )
+
+
+def _section_of_scope(
+    runtime: Runtime, chars: int, scope: Scope
+) -> Iterator[tuple[str, list[str], int]]:
+    owner = None
+    source: Runtime | None = runtime
+    if scope is Scope.MISSION:
+        owner = client.mission_of(runtime.environment)
+    else:
+        source = personal.beside(runtime)
+    if source and (owner or scope is Scope.AGENT):
+        branch = runtime.branch
+        best = memory_queries.best_established(
+            source.store, branch, CONTEXT_MEMORIES, scope.value, owner
+        )
+        total = memory_queries.count_established(source.store, branch, scope.value, owner)
+        yield "Memories", [entry(memory, chars) for memory in best], total
 
 
 def _sections_of(

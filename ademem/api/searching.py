@@ -94,6 +94,51 @@ def explain_search(
     )
 
 
+def rank(runtime: Runtime, query: str, filters: Filters, limit: int, model: str) -> Results:
+    """Rank with the *model* of this process (own), of another (shared), or with none (off).
+
+    Where no other process has it loaded, one is started, and words decide until it answers.
+    """
+    if model == "shared" and (found := _rank_elsewhere(runtime, query, filters, limit)):
+        return found
+    embedder = load_embedder(runtime) if model == "own" else None
+    return engine.search(
+        query, runtime.store, filters, runtime.clock(), limit=limit, embedder=embedder
+    )
+
+
+def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) -> Results | None:
+    from ademem import worker
+    from ademem.search.ranking import Hit
+    from ademem.store import relations
+    from ademem.worker import warm
+
+    if not (runtime.settings.search.warm and runtime.settings.search.hybrid):
+        return None
+    answer = warm.search(runtime, query, filters, limit)
+    if answer is None:
+        worker.start_server(runtime)
+        return None
+    ranked = {seq: (score, whole, weak) for seq, score, whole, weak in answer["hits"]}
+    later = relations.find_later(runtime.store, list(ranked))
+    hits = []
+    for memory in memories.numbered(runtime.store, ranked):
+        score, whole, weak = ranked[memory.seq]
+        other = later.get(memory.seq)
+        hits.append(
+            Hit(
+                memory=memory,
+                score=score,
+                relevance=score,
+                signals={"whole": float(whole)},
+                weak=weak,
+                later=other if other and other.seq in ranked else None,
+            )
+        )
+    relaxed = not all(hit.signals["whole"] for hit in hits)
+    return engine.Results(query=query, mode=answer["mode"], relaxed=relaxed, hits=tuple(hits))
+
+
 def list_runtimes(runtime: Runtime) -> list[Runtime]:
     """Return the project, and the person's own memories where there are any."""
     own = personal.beside(runtime)

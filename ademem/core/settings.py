@@ -285,6 +285,17 @@ class DoorSettings(Section):
     """Answer `ademem serve --http` without the token, to programs of this machine."""
 
 
+class McpSettings(Section):
+    tools: str = yours("core")
+    """Tools that `ademem mcp` serves: core, engram, all, or their names with commas."""
+    read_only: bool = yours(False, stricter=MORE)
+    """Serve only the tools that change nothing."""
+    model: str = yours("shared", choices=("shared", "off"))
+    """Model of searches by MCP: shared asks a process that has it loaded, off means words alone."""
+    instructions: bool = yours(True)
+    """Tell the client how its model uses the tools."""
+
+
 class RelationSettings(Section):
     candidates: int = shared(3, 0, 20)
     """Maximum number of memories on the same subject that are named when one is saved."""
@@ -314,6 +325,7 @@ class Settings(Value):
     sync: SyncSettings = SyncSettings()
     project: ProjectSettings = ProjectSettings()
     doors: DoorSettings = DoorSettings()
+    mcp: McpSettings = McpSettings()
     relations: RelationSettings = RelationSettings()
     trust: TrustSettings = TrustSettings()
 

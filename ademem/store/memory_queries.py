@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core import text as text_
 from ademem.core.clock import stamp
 from ademem.core.json_text import array, loads, numbers
-from ademem.core.memory import SKILL
+from ademem.core.memory import SKILL, Scope
 from ademem.store import BROWSED, CURRENT, LIVE, memories
 from ademem.store.existence import ARRIVED, CLAIMED
 
@@ -133,13 +133,19 @@ def due_for_review(store: Store, now: str, limit: int | None) -> list[Memory]:
 
 
 _ESTABLISHED = (
-    f"status = 'promoted' and {CURRENT} and {BROWSED} and scope = 'project'"
-    " and (source_branch is null or source_branch = :branch)"
+    f"status = 'promoted' and {CURRENT} and {BROWSED} and scope = :scope"
+    " and scope_owner_id is :owner and (source_branch is null or source_branch = :branch)"
 )
 
 
-def best_established(store: Store, branch: str | None, limit: int) -> list[Memory]:
-    """Confirmed memories of the project: pinned ones, then the best, the latest of equals first."""
+def best_established(
+    store: Store,
+    branch: str | None,
+    limit: int,
+    scope: str = Scope.PROJECT,
+    owner: str | None = None,
+) -> list[Memory]:
+    """Confirmed memories: pinned ones, then the best, the latest of equals first."""
     return memories.find(
         store,
         _ESTABLISHED,
@@ -147,12 +153,16 @@ def best_established(store: Store, branch: str | None, limit: int) -> list[Memor
         " composite_score desc, updated_at desc, seq desc limit :limit",
         branch=branch,
         limit=limit,
+        scope=scope,
+        owner=owner,
     )
 
 
-def count_established(store: Store, branch: str | None) -> int:
+def count_established(
+    store: Store, branch: str | None, scope: str = Scope.PROJECT, owner: str | None = None
+) -> int:
     query = f"select count(*) from unified_memories where project_id = :project and {_ESTABLISHED}"
-    values = {"project": store.project_id, "branch": branch}
+    values = {"project": store.project_id, "branch": branch, "scope": scope, "owner": owner}
     return int(store.db.execute(query, values).fetchone()[0])
 
 

@@ -12,7 +12,9 @@ import time
 from ademem import __version__
 from ademem.core import confined
 from ademem.core.client import mission_of
+from ademem.core.clock import stamp
 from ademem.core.json_text import loads, quoted
+from ademem.core.value import as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,10 +23,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.project import Project
+    from ademem.store.filters import Filters
     from ademem.store.runtime import Runtime
 
 
-PROTOCOL = 4
+PROTOCOL = 5
 """Raised with every change of the messages; other versions are not answered."""
 PATH_BYTES = 100
 """Longest path of a socket; the system's own limit is 104 or 108."""
@@ -32,6 +35,8 @@ REQUEST_BYTES = 1 << 18
 REPLY_BYTES = 1 << 20
 """Longest frames that are read."""
 HEAD_BYTES = 4
+SEARCH_S = 2.0
+"""Longest wait of a server for the hits of a search."""
 
 
 class BadFrame(ValueError):
@@ -58,6 +63,21 @@ def suggest(
     if answer is None:
         return None
     return [(int(seq), float(score), float(sure)) for seq, score, sure in answer["hits"]]
+
+
+def search(runtime: Runtime, query: str, filters: Filters, limit: int) -> Any | None:
+    """Return mode and hits of `engine.search`: row, score, and if it has all words and is weak.
+
+    None without an answer within SEARCH_S.
+    """
+    from json import dumps
+
+    given = {
+        name: value if value is None or isinstance(value, int | str | tuple) else stamp(value)
+        for name, value in as_dict(filters).items()
+    }
+    params = dumps({"query": query, "filters": given, "limit": limit})
+    return ask(runtime.project, runtime.environment, "search", params, SEARCH_S)
 
 
 def ask(

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 CHARS = 20_000
 """Longest accepted text; the model sees far less of it."""
 HITS = 20
+RANKED = 100
+"""Most hits of a suggestion, and of a search."""
 REQUEST_S = 2.0
 """Longest time for which one connection is read."""
 CONNECTIONS = 16
@@ -210,6 +212,39 @@ def suggest(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[st
     return {"hits": [[hit.memory.seq, hit.score, hit.signals["evidence"]] for hit in hits]}
 
 
+def search(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the mode and the hits of a search, for a server that loads no model."""
+    limit = params.get("limit")
+    if type(limit) is not int or not 0 < limit <= RANKED:
+        raise Refused(f"`limit` is a number from 1 to {RANKED}")
+    results = engine.search(
+        _text(params.get("query")),
+        runtime.store,
+        _read_filters(params.get("filters")),
+        runtime.now,
+        limit=limit,
+        embedder=server.embedder,
+    )
+    hits = [
+        (hit.memory.seq, hit.score, bool(hit.signals["whole"]), hit.weak) for hit in results.hits
+    ]
+    return {"mode": results.mode, "hits": hits}
+
+
+def _read_filters(given: object) -> engine.Filters:
+    if not isinstance(given, dict):
+        raise Refused("`filters` are those of a search")
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+    try:
+        for name in ("since", "until"):
+            values[name] = clock.parse(values[name]) if values.get(name) else None
+        return engine.Filters(**values)
+    except (TypeError, ValueError) as error:
+        raise Refused("`filters` are those of a search") from error
+
+
 def stop(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
     """End a process that serves only."""
     if server.role != "serve":
@@ -221,6 +256,7 @@ def stop(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, 
 METHODS: tuple[Callable[[Server, Runtime, dict[str, Any]], dict[str, Any]], ...] = (
     ping,
     suggest,
+    search,
     stop,
 )
 

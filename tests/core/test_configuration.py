@@ -123,6 +123,7 @@ HARMLESS = [
     pytest.param("jobs.auto", "false", False, id="no worker"),
     pytest.param("doors.http_open", "false", False, id="a token asked for"),
     pytest.param("doors.http_idle_minutes", "5", 5, id="servers that end sooner"),
+    pytest.param("mcp.read_only", "true", True, id="tools that only read"),
     pytest.param("lifecycle.promote_confidence", "0.9", 0.9, id="later confirmed"),
 ]
 
@@ -179,6 +180,7 @@ def test_the_tables_of_these_tests_have_every_key_that_is_not_shared():
 
     unlike = {"ai.timeout_s", "trust.roots", "procedures.promote_successes"}
     unlike |= {"guard.mcp_servers", "doors.writes_per_minute", "sync.author"}
+    unlike |= {"mcp.tools", "mcp.model", "mcp.instructions"}
     alike = {
         "capture.learned",
         "capture.learnings",

@@ -10,7 +10,15 @@ import os
 import sys
 
 from ademem.core import bytecode
-from ademem.core.errors import BUG, KINDS, AdememError, UsageError, explain_machine_error
+from ademem.core.errors import (
+    BUG,
+    KINDS,
+    AdememError,
+    NotEnrolled,
+    UsageError,
+    explain_machine_error,
+    suppress,
+)
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
@@ -201,18 +209,22 @@ def missing_package(error: ModuleNotFoundError, extra: str, what: str = "the ser
     return UsageError(f"{what} needs the package {error.name}", f"pip install 'ademem[{extra}]'")
 
 
-def serve_mcp(
-    project: str | None = None, tools: str = "core", *, read_only: bool = False
-) -> NoReturn:
+def serve_mcp(project: str | None = None, tools: str = "", *, read_only: bool = False) -> NoReturn:
     """Serve standard input by MCP; raises UsageError where the SDK is missing."""
+    from ademem.core import configuration
+    from ademem.core import project as project_
     from ademem.doors.mcp.tools import choose
 
-    chosen = choose(tools, read_only=read_only)
+    found = None
+    with suppress(project_.Ambiguous, NotEnrolled):  # each call finds its own, or is refused
+        found = project_.find(project, os.environ, os.getcwd())
+    settings = configuration.load(found, os.environ).settings.mcp
+    chosen = choose(tools or settings.tools, read_only=read_only or settings.read_only)
     try:
         from ademem.doors.mcp import process, server
     except ModuleNotFoundError as error:
         raise missing_package(error, "mcp") from error
-    session = server.Session(chosen, project)
+    session = server.Session(chosen, project, settings=settings)
     process.run(server.make_server(session, session.instructions()), session.close)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ademem.core import configuration
 from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.doors.cli import missing_package, serve_mcp, show
@@ -14,7 +15,12 @@ from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import Http, Port, Project
 
 Tools = Annotated[
-    str, typer.Option("--tools", metavar="PROFILE", help="core, engram, all, or names of tools.")
+    str,
+    typer.Option(
+        "--tools",
+        metavar="PROFILE",
+        help="core (as set in `mcp.tools`), engram, all, or names of tools.",
+    ),
 ]
 ReadOnly = Annotated[bool, typer.Option("--read-only", help="Only tools that change nothing.")]
 
@@ -28,7 +34,7 @@ Config = Annotated[
 @app.command()
 def mcp(
     project: Project = None,
-    tools: Tools = "core",
+    tools: Tools = "",
     read_only: ReadOnly = False,
     config: Config = None,
     http: Http = False,
@@ -47,12 +53,13 @@ def mcp(
         serve_mcp(project, tools, read_only=read_only)
     from ademem.doors.mcp.tools import choose
 
-    chosen = choose(tools, read_only=read_only)
     try:
         from ademem.doors.http.loopback import parse_port
         from ademem.doors.mcp import streamable
     except ModuleNotFoundError as error:
         raise missing_package(error, "mcp,http") from error
     found = project_.find(project, os.environ, os.getcwd())
+    settings = configuration.load(found, os.environ).settings.mcp
+    chosen = choose(tools or settings.tools, read_only=read_only or settings.read_only)
     number = parse_port(port, streamable.PORT)
     streamable.serve(chosen, found, number, os.environ, show.serving)

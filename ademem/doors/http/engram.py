@@ -207,7 +207,9 @@ def search(
     memories: Runtime, call: Call, q: str, limit: int, type: str = "", scope: str = ""
 ) -> list[Row]:
     filters = Filters(statuses=UNARCHIVED, types=tuple(filter(None, [type])))
-    page = api.find(memories, q, filters, limit, place="mcp", key=call.turn)
+    page = api.find(
+        memories, q, filters, limit, place="mcp", key=call.turn, model=memories.settings.mcp.model
+    )
     ranks = {row["id"]: row["score"] for row in page["memories"]}
     found = _observations(memories, [core.get_readable(memories, id) for id in ranks])
     wanted = {"global": "personal"}.get(scope, scope)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 VARIABLES = ("ADEMEM_PROJECT", "CLAUDE_PROJECT_DIR")
 SESSION_ID = "CLAUDE_CODE_SESSION_ID"
-IN_SERVER = {"CLAUDECODE": "1", "ADEMEM_SEARCH_HYBRID": "false"}
-"""No person calls here; and a model in each of several servers would take too much memory."""
+IN_SERVER = {"CLAUDECODE": "1"}
+"""No person calls here."""
 TOOL_USE_ID = "claudecode/toolUseId"
 CODEX_TURN = "x-codex-turn-metadata"
 

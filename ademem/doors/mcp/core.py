@@ -54,6 +54,7 @@ def search(
         place="mcp",
         key=call.turn,
         others=others or {},
+        model=memories.settings.mcp.model,
     )
     if others:
         here = {"project": memories.project.name}
@@ -74,9 +75,9 @@ def _statuses(candidates: bool, archived: bool) -> tuple[Status, ...]:
     return tuple(Status) if archived else UNARCHIVED if candidates else ()
 
 
-def context(memories: Runtime, call: Call, max_chars: int) -> Result:
+def context(memories: Runtime, call: Call, max_chars: int, scope: str) -> Result:
     limit = max_chars - MARGIN_CHARS
-    return api.get_context(memories, limit, measure=size_of)
+    return api.get_context(memories, limit, measure=size_of, scope=scope)
 
 
 def timeline(memories: Runtime, call: Call, id: str, before: int, after: int) -> Result:

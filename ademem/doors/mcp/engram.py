@@ -54,7 +54,15 @@ def search(
     memories: Runtime, call: Call, query: str, limit: int, type: str = "", scope: str = ""
 ) -> Result:
     filters = Filters(types=(type,) if type else ())
-    page = api.find(memories, query, filters, limit, place="mcp", key=call.turn)
+    page = api.find(
+        memories,
+        query,
+        filters,
+        limit,
+        place="mcp",
+        key=call.turn,
+        model=memories.settings.mcp.model,
+    )
     lines = []
     for row in page["memories"]:
         own = "project" not in row  # else a personal one, whose number is of another database

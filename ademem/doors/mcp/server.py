@@ -18,6 +18,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from ademem import __version__
 from ademem.core.errors import AdememError
+from ademem.core.settings import McpSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -58,6 +59,7 @@ REST = (
 
 
 T = TypeVar("T")
+DEFAULTS = McpSettings()
 
 
 class Session:
@@ -68,14 +70,16 @@ class Session:
         tools: Iterable[Tool],
         root: str | None = None,
         *,
+        settings: McpSettings = DEFAULTS,
         environment: Mapping[str, str] = os.environ,
         cwd: str = "",
     ) -> None:
         self.root, self.environment, self.cwd = root, environment, cwd or os.getcwd()
+        self.settings = settings
         self.tools = {tool.name: tool for tool in tools}
         self.threads = anyio.CapacityLimiter(THREADS)
         self.writing = anyio.Lock()
-        self.questions: dict[str, tuple[tuple[str, str], float]] = {}
+        self.questions: dict[str, tuple[tuple[str, str, str], float]] = {}
         """Questions to the client that wait for its answer: their call, and until when."""
 
     @cached_property
@@ -84,8 +88,10 @@ class Session:
 
         return Caller(self.root, self.environment, self.cwd)
 
-    def instructions(self) -> str:
+    def instructions(self) -> str | None:
         """Return what a model is told of the tools; less where a hook briefed its session."""
+        if not self.settings.instructions:
+            return None
         is_client = bool(self.environment.get("CLAUDE_CODE_SESSION_ID"))
         return FIRST if is_client and self.caller.was_briefed() else f"{FIRST} {REST}"
 
@@ -104,10 +110,13 @@ class Session:
         tool = self.tools.get(params.name)
         if tool is None:
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {params.name}")
+        arguments = dict(params.arguments or {})
         asked = await self._ask_roots(context, params)
+        if not asked and not tool.reads and not arguments.get("project"):
+            asked = await self._ask_project(context, params, arguments)
         if asked:
             return asked
-        call = Call(self.caller, params.arguments or {}, _meta(context), _client(context))
+        call = Call(self.caller, arguments, _meta(context), _client(context))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_tell_progress, context)
             text, structured, is_error = await self._run(tool, call)
@@ -217,22 +226,63 @@ class Session:
                 )
                 caller.set_roots([str(root.uri) for root in answer.roots])
             return None
-        key = (params.name, dumps(params.arguments, sort_keys=True))
         if params.request_state is not None:
-            expected, until = self.questions.pop(params.request_state, (None, 0.0))
-            if expected != key or anyio.current_time() > until:
-                raise MCPError(code=types.INVALID_PARAMS, message="unknown requestState")
-            given = (params.input_responses or {}).get("roots")
+            given = self._take_answer(params, "roots")
             roots = given.roots if isinstance(given, types.ListRootsResult) else []
             caller.set_roots([str(root.uri) for root in roots])
             return None
         if len(caller.find().projects) == 1:
             return None
-        state = token_hex(16)
-        self.questions[state] = (key, anyio.current_time() + QUESTION_S)
-        return types.InputRequiredResult(
-            input_requests={"roots": types.ListRootsRequest()}, request_state=state
+        return self._ask_back(params, "roots", types.ListRootsRequest())
+
+    async def _ask_project(
+        self, context: Context, params: types.CallToolRequestParams, arguments: dict[str, Any]
+    ) -> types.InputRequiredResult | None:
+        """Let the client's person choose among several projects for a write that names none.
+
+        The choice is put into the arguments; without one the write is refused with the list.
+        """
+        known, projects = context.session.client_capabilities, self.caller.find().projects
+        if len(projects) < 2 or known is None or known.elicitation is None:
+            return None
+        names = [each.name for each in projects]
+        if len(set(names)) < len(names):
+            names = [each.root for each in projects]
+        form = types.ElicitRequestFormParams(
+            message="Several projects are open here. To which one does the memory belong?",
+            requested_schema={
+                "type": "object",
+                "properties": {"project": {"type": "string", "enum": names}},
+                "required": ["project"],
+            },
         )
+        answer: object = None
+        if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+            with suppress(MCPError), anyio.move_on_after(QUESTION_S):
+                answer = await context.session.elicit_form(form.message, form.requested_schema)
+        elif params.request_state in self.questions:
+            answer = self._take_answer(params, "project")
+        else:
+            return self._ask_back(params, "project", types.ElicitRequest(params=form))
+        if isinstance(answer, types.ElicitResult) and answer.action == "accept":
+            arguments["project"] = (answer.content or {}).get("project")
+        return None
+
+    def _ask_back(
+        self, params: types.CallToolRequestParams, name: str, request: types.InputRequest
+    ) -> types.InputRequiredResult:
+        """Return a question in place of an answer; the client calls again with what it asks."""
+        state = token_hex(16)
+        until = anyio.current_time() + QUESTION_S
+        self.questions[state] = (_key(params, name), until)
+        return types.InputRequiredResult(input_requests={name: request}, request_state=state)
+
+    def _take_answer(self, params: types.CallToolRequestParams, name: str) -> object:
+        """Return the answer to a question of this call; raises MCPError for another's state."""
+        expected, until = self.questions.pop(params.request_state or "", (None, 0.0))
+        if expected != _key(params, name) or anyio.current_time() > until:
+            raise MCPError(code=types.INVALID_PARAMS, message="unknown requestState")
+        return (params.input_responses or {}).get(name)
 
     async def forget_roots(self, _: Context, __: object) -> None:
         self.caller.roots = None
@@ -250,7 +300,7 @@ class Session:
             raise
 
 
-def make_server(session: Session, instructions: str) -> Server[Any]:
+def make_server(session: Session, instructions: str | None) -> Server[Any]:
     server: Server[Any] = Server(
         "ademem",
         version=__version__,
@@ -284,6 +334,10 @@ def describe(tool: Tool) -> types.Tool:
         ),
         _meta={"anthropic/alwaysLoad": True} if tool.always_loaded else None,
     )
+
+
+def _key(params: types.CallToolRequestParams, name: str) -> tuple[str, str, str]:
+    return params.name, dumps(params.arguments, sort_keys=True), name
 
 
 async def _tell_progress(context: Context) -> None:

@@ -43,11 +43,11 @@ def serve(
 ) -> None:
     """Answer at a port of this machine until a signal, or until nothing asks any more."""
     environment = {name: each for name, each in environment.items() if name != OF_ONE_CLIENT}
-    doors = configuration.load(found, environment).settings.doors
-    session = Session(tools, found.root, environment=environment)
+    settings = configuration.load(found, environment).settings
+    session = Session(tools, found.root, settings=settings.mcp, environment=environment)
     with bind(port) as listener:
         port = listener.getsockname()[1]
         app = make_app(session, port, read_token(found))
         on_ready(f"http://{ADDRESS}:{port}{PATH}")
-        Server(app, doors.http_idle_minutes * 60).run([listener])
+        Server(app, settings.doors.http_idle_minutes * 60).run([listener])
     session.close()

@@ -190,7 +190,10 @@ CORE = (
     Tool(
         name="memory_context",
         description="What a session starts with: brief, conventions, decisions, recent work.",
-        arguments={"max_chars": number(8000, 1000, 10_000)},
+        arguments={
+            "max_chars": number(8000, 1000, 10_000),
+            "scope": choice(*SCOPES, default="project"),
+        },
         results="text left_out",
         run="context",
         empty={"text": "", "left_out": {}},

@@ -88,6 +88,31 @@ def test_of_several_projects_reads_ask_each_and_writes_have_to_name_one(call, se
     assert (one.project, one.total) == ("right", 1)
 
 
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(
+    ("action", "names"), [("accept", ["right"]), ("decline", []), ("accept", ["elsewhere"])]
+)
+def test_a_person_may_choose_among_several_projects_for_a_write(call, several, mode, action, names):
+    from mcp_types import ElicitResult
+
+    asked = []
+
+    async def choose(context, params):
+        asked.append(params.requested_schema["properties"]["project"]["enum"])
+        return ElicitResult(action=action, content={"project": names[0]} if names else None)
+
+    place = {"cwd": several, "named": False, "mode": mode, "elicitation_callback": choose}
+    written = call("memory_add", {"content": LESSON}, **place)
+    read = call("memory_search", {"query": "mirror", "candidates": True}, **place)
+
+    assert asked == [["left", "right"]]
+    if names == ["right"]:
+        assert (written.is_error, written.project) == (False, "right")
+        assert [(row["project"], row["by"]) for row in read.memories] == [("right", "agent")]
+    else:
+        assert (written.rule, read.memories) == ("project", [])
+
+
 def test_without_a_project_reads_are_empty_and_writes_refused(call, tmp_path):
     (tmp_path / "empty").mkdir()
     place = {"cwd": tmp_path / "empty", "named": False}

@@ -192,3 +192,36 @@ def test_writes_are_limited_for_each_server(serve, world):
 
     *_, refused = serve(scenario)
     assert (refused.rule, refused.is_error) == ("rate", True)
+
+
+def test_the_context_of_a_scope_has_its_memories_alone(call, world):
+    mine = "I prefer tabs to spaces in all my projects, as screen readers read them"
+    world.know(LESSON)
+    world.know(mine, scope="personal")
+    texts = {
+        scope: call("memory_context", {"scope": scope}).text
+        for scope in ("project", "personal", "mission")
+    }
+
+    assert [scope for scope, text in texts.items() if LESSON in text] == ["project"]
+    assert [scope for scope, text in texts.items() if mine in text] == ["personal"]
+
+
+def test_settings_choose_the_tools_of_a_process_and_what_a_model_is_told(serve, monkeypatch, world):
+    from ademem.doors import cli
+    from ademem.doors.mcp import process, server
+
+    made = []
+    monkeypatch.setattr(process, "run", lambda *_: None)
+    monkeypatch.setattr(server, "make_server", lambda *given: made.append(given))
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(world.root))
+    world.configure('[mcp]\ntools = "all"\nread_only = true\ninstructions = false\n')
+    monkeypatch.setenv("HOME", world.environment["HOME"])
+    cli.serve_mcp()
+    cli.serve_mcp(tools="memory_get,memory_add")
+
+    (session, told), (chosen, _) = made
+    assert told is None
+    assert {"memory_search", "mem_search"} <= session.tools.keys()
+    assert not {"memory_add", "mem_save"} & session.tools.keys()
+    assert list(chosen.tools) == ["memory_get"]

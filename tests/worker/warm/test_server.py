@@ -16,9 +16,9 @@ import pytest
 
 from ademem import __version__, api
 from ademem.api import model
-from ademem.core import project, trust
+from ademem.core import clock, project, trust
 from ademem.core.errors import AdememError
-from ademem.search import embedding
+from ademem.search import embedding, engine
 from ademem.worker import warm
 from ademem.worker import warm_server as server_
 from ademem.worker.warm_server import Server, listening, serve_while
@@ -80,6 +80,23 @@ def test_it_searches_and_hands_out_row_numbers_scores_and_evidence(world):
     assert -2.0 <= evidence < 10
 
 
+def test_a_server_without_a_model_searches_by_meaning_through_it(world):
+    def find(model, **filters):
+        page = api.find(world.memories, "sign-in", engine.Filters(**filters), model=model)
+        return page["mode"], [row["text"] for row in page["memories"]]
+
+    text = "We moved to passkeys in March"
+    world.know(text, "Invoices are rounded half to even")
+    assert find("shared") == ("lexical", [])
+    with answering(world):
+        shared, alone = find("shared"), find("off")
+        none = find("shared", categories=("gotcha",), since=clock.now())
+
+    assert (shared[0], shared[1][0]) == ("hybrid", text)
+    assert alone == ("lexical", [])
+    assert none == ("hybrid", [])
+
+
 def test_it_sees_what_was_written_since(world):
     with answering(world):
         assert world.ask("suggest", query="sign-in")["hits"] == []
@@ -112,6 +129,14 @@ def test_it_sees_a_database_and_settings_that_took_the_place_of_others(world):
             frame(method="suggest", params={"query": 3}), "text is missing", id="a number"
         ),
         pytest.param(frame(method="suggest", params={}), "text is missing", id="no query"),
+        pytest.param(
+            frame(method="search", params={"query": "x", "limit": 101}), "1 to 100", id="too many"
+        ),
+        pytest.param(
+            frame(method="search", params={"query": "x", "limit": 1, "filters": {"x": 1}}),
+            "those of a search",
+            id="an unknown filter",
+        ),
         pytest.param(
             frame(method="suggest", params={"query": "x", "most": 21}), "1 to 20", id="too much"
         ),
