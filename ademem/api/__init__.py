@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ademem.api.reports import *
     from ademem.api.restraint import *
     from ademem.api.searching import *
+    from ademem.api.selecting import *
     from ademem.api.sessions import *
     from ademem.api.upkeep import *
     from ademem.api.writing import *
@@ -78,6 +79,7 @@ FUNCTIONS = {
         send_to_engram receive_from_engram get_engram_status leave_engram
     """,
     "upkeep": "work is_worker_running sweep consolidate scrub sync_commits download_model",
+    "selecting": "explain_selection",
     "reports": """
         get_status get_knowledge get_cost get_ledger get_impressions get_digest get_guard_state
         list_refusals list_decisions find_overfull judge_command

@@ -96,9 +96,21 @@ def summarize_session(runtime: Runtime, text: str, id: str | None = None) -> Wri
     return written
 
 
-def list_sessions(runtime: Runtime, limit: int = 20) -> list[Row]:
-    """List sessions, the newest first, each with the numbers of its prompts and memories."""
-    found = session_queries.list_sessions(runtime.store, limit)
+def list_sessions(
+    runtime: Runtime,
+    limit: int = 20,
+    *,
+    branch: str | None = None,
+    agent: str | None = None,
+    mission: str | None = None,
+) -> list[Row]:
+    """List sessions, the newest first, each with the numbers of its prompts and memories.
+
+    Those of an *agent* or a *mission* wrote a memory for it, or are told of in its episodes.
+    """
+    found = session_queries.list_sessions(
+        runtime.store, limit, branch=branch, agent=agent, mission=mission
+    )
     return [row | {"summary": preview(row.get("summary", ""), SUMMARY_CHARS)} for row in found]
 
 

@@ -213,6 +213,67 @@ def suggest_for(
     )
 
 
+class Considered(Value):
+    """One memory in the selection for a prompt, with the numbers of each stage."""
+
+    mode: str
+    word_rank: int | None
+    """Place among the rows with the words; None where it has none of the rarer ones."""
+    meaning_rank: int | None
+    rank: int | None
+    """Place among the ranked candidates."""
+    candidates: int
+    signals: dict[str, float]
+    """Signals of its score; empty where it was no candidate."""
+    best: float | None
+    """Evidence of the best candidate."""
+    later: bool
+    """A later memory replaces it."""
+    chosen: tuple[str, ...]
+    """Ids of the memories that the selection shows."""
+
+
+def consider(
+    prompt: str,
+    memory: Memory,
+    runtime: Runtime,
+    here: str | None,
+    now: datetime,
+    embedder: Embedder | None,
+) -> Considered:
+    """Run the selection for a prompt on the branch *here*, and keep the numbers of one memory."""
+    from ademem.search import ranking
+    from ademem.store import relations
+
+    most, store = runtime.settings.briefing.prompt, runtime.store
+    filters = replace(of_session(runtime, UNARCHIVED), here=here)
+    limit = max(most, evidence.LOOKED_AT)
+    asked = _ask(prompt, store, filters, now, limit, embedder, UNASKED)
+    by_words, by_meaning = ranking.find_rows(asked, UNARCHIVED, UNASKED.pool)
+    is_lexical = asked.cosines is None
+    hits = _discount(ranking.rank_live(asked), filters, UNASKED, store)
+    ranked = ranking.choose_best(hits, len(hits), ranking.COMPLETE if is_lexical else ranking.NAMED)
+    places = {hit.memory.seq: place for place, hit in enumerate(ranked, 1)}
+    mine = next((hit for hit in ranked if hit.memory.seq == memory.seq), None)
+    later = relations.find_later(store, [memory.seq]).get(memory.seq)
+    shown = suggest(prompt, store, filters, now, most=most, embedder=embedder)
+
+    def place_in(rows: dict[int, bool]) -> int | None:
+        return [*rows].index(memory.seq) + 1 if memory.seq in rows else None
+
+    return Considered(
+        mode="lexical" if is_lexical else "hybrid",
+        word_rank=place_in(by_words),
+        meaning_rank=place_in(by_meaning),
+        rank=places.get(memory.seq),
+        candidates=len(ranked),
+        signals=mine.signals if mine else {},
+        best=max((hit.signals["evidence"] for hit in ranked), default=None),
+        later=bool(later and later.replaces),
+        chosen=tuple(hit.memory.id for hit in shown),
+    )
+
+
 def recall(
     query: str,
     store: Store,

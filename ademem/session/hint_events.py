@@ -83,9 +83,14 @@ def find_tied(
     if update_sites(runtime.store):
         write_lists(runtime.project, runtime.store)
     what = name_target(payload, runtime)
-    if not what:
-        return []
     is_path = payload.tool_name in WRITING_TOOLS
+    return find_at(what, payload, runtime, is_path=is_path, paths=paths) if what else []
+
+
+def find_at(
+    what: str, payload: Payload, runtime: Runtime, *, is_path: bool, paths: Iterable[str] = ()
+) -> list[tuple[Memory, str]]:
+    """Find memories tied to a file or command, by the sites as they are stored."""
     rows = (_at_path if is_path else _at_command)(what, payload, runtime)
     for path in set(paths) - {what}:
         rows += _at_path(path, payload, runtime)

@@ -146,7 +146,7 @@ def _record_shown(brief: Brief, text: str, source: str, payload: Payload, runtim
 
 
 def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) -> Brief:
-    goes_on = source in ("resume", "fork")
+    goes_on = source in briefing.GOES_ON
     key = TurnKey(session_id=payload.session_id)
     seen = logs.list_in_context(runtime.store, key, runtime.now) if goes_on else ()
     reader = make_reader(payload, runtime, here, seen=seen)

@@ -26,13 +26,37 @@ from sessions where project_id = :project
 _PROMPT = "select substr(sync_id, 1, 12) as id, session_id, content, created_at from user_prompts"
 
 
-def list_sessions(store: Store, limit: int, id: str | None = None) -> list[dict[str, Any]]:
-    """Return sessions, the newest first, or the one with this id; values may be missing."""
-    rows = store.db.execute(
-        f"{_SESSION} and (:id is null or id = :id)"
-        " order by started_at desc, rowid desc limit :most",
-        {"project": store.project_id, "id": id, "most": limit},
-    )
+_WORKED = """
+exists (select 1 from unified_memories where source_session_id = sessions.id
+  and scope = '{scope}' and scope_owner_id = :{scope})
+"""
+_WHERE = f"""
+and (:id is null or id = :id)
+and (:branch is null or branch = :branch)
+and (:agent is null or {_WORKED.format(scope="agent")} or exists (select 1 from unified_memories
+  where source_session_id = sessions.id and agent_id = :agent))
+and (:mission is null or {_WORKED.format(scope="mission")} or exists (select 1 from episodes
+  where episodes.session_id = sessions.id and mission_id = :mission))
+order by started_at desc, rowid desc limit :most
+"""
+
+
+def list_sessions(
+    store: Store,
+    limit: int,
+    id: str | None = None,
+    *,
+    branch: str | None = None,
+    agent: str | None = None,
+    mission: str | None = None,
+) -> list[dict[str, Any]]:
+    """Return sessions, the newest first, or the one with this id; values may be missing.
+
+    Those of an *agent* or a *mission* wrote a memory for it, or are told of in its episodes.
+    """
+    values = {"project": store.project_id, "id": id, "most": limit}
+    values |= {"branch": branch, "agent": agent, "mission": mission}
+    rows = store.db.execute(f"{_SESSION} {_WHERE}", values)
     return [
         {name: value for name, value in columns(row).items() if value is not None} for row in rows
     ]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ademem.api.reports import Ledger
+    from ademem.api.selecting import Reconsidered
     from ademem.core.memory import Memory
     from ademem.store.injections import Part, Sent
 
@@ -85,6 +86,33 @@ def _part(part: Part, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]:
         "characters": part.characters,
         "left_out": LEFT_OUT.get(part.left_out, part.left_out),
     }
+
+
+def to_reasons(found: Reconsidered) -> dict[str, Any]:
+    """Return the stages of a selection with their numbers as text."""
+    stages = [
+        {
+            "name": stage.name,
+            "passed": stage.passed,
+            "figures": {name: _figure(value) for name, value in stage.figures.items()},
+        }
+        for stage in found.stages
+    ]
+    return {
+        "row": to_row(found.memory),
+        "about": found.about,
+        "was_shown": found.was_shown,
+        "left_out": LEFT_OUT.get(found.left_out, found.left_out),
+        "stages": stages,
+    }
+
+
+def _figure(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "none" if value is None else str(value)
 
 
 def to_days(sessions: Sequence[Row]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ademem import api
-from ademem.core.errors import NotFound, UsageError
+from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory
 from ademem.doors.views import cost as cost_view
 from ademem.doors.views import memories as views
@@ -76,12 +76,22 @@ def _review(memories: Runtime, asked: Asked) -> dict[str, Any]:
     }
 
 
+WORKED = ("branch", "agent", "mission")
+"""Filters of the timeline."""
+
+
 def _timeline(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    branch = asked.query.get("branch", "")
-    found = api.list_sessions(memories, SESSIONS)
-    if branch:
-        found = [row for row in found if row.get("branch") == branch]
-    return {"days": session_view.to_days(found), "branch": branch}
+    filters = {name: asked.query.get(name, "").strip() for name in WORKED}
+    chosen = {name: value or None for name, value in filters.items()}
+    found = api.list_sessions(memories, SESSIONS, **chosen)
+    return {
+        "days": session_view.to_days(found),
+        "filters": filters,
+        "choices": {
+            "agent": [each.name for each in api.list_agents(memories)],
+            "mission": [each.id for each in api.list_missions(memories)],
+        },
+    }
 
 
 def _is_withheld(asked: Asked) -> Callable[[Memory], bool]:
@@ -101,6 +111,19 @@ def _session(memories: Runtime, asked: Asked) -> dict[str, Any]:
         [row for row in decisions if row["decision"] in ("deny", "warn")],
         _is_withheld(asked),
     )
+
+
+def _why(memories: Runtime, asked: Asked) -> dict[str, Any]:
+    """Run one selection of a session again for a memory, or find the memory by words."""
+    session, at = asked.path["id"], asked.query.get("at", "")
+    given = asked.query.get("memory", "").strip()
+    values: dict[str, Any] = {"session": session, "at": at, "given": given, "rows": [], "why": None}
+    try:
+        found = api.explain_selection(memories, session, at, given)
+    except NoSuchMemory:
+        hits = api.search(memories, given, None, PAGE).hits if given else ()
+        return values | {"rows": [views.to_row(hit.memory) for hit in hits]}
+    return values | {"why": session_view.to_reasons(found)}
 
 
 def _sent_text(memories: Runtime, asked: Asked) -> dict[str, Any]:
@@ -163,6 +186,7 @@ PAGES = (
     ),
     Page(path="/timeline", name="Timeline", template="timeline.html", read=_timeline),
     Page(path="/session/{id}", template="session.html", read=_session),
+    Page(path="/session/{id}/why", template="why.html", read=_why),
     Page(path="/session/{id}/text/{number}", template="", read=_sent_text),
     Page(path="/injections", name="Injections", template="injections.html", read=_injections),
     Page(path="/cost", name="Cost", template="cost.html", read=_cost),

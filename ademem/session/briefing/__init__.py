@@ -29,7 +29,23 @@ if TYPE_CHECKING:
     from ademem.session.briefing.sections import Section
     from ademem.store.injections import Placed
 
-__all__ = ["SECTIONS", "Brief", "Reader", "agent", "how_to", "news", "session"]
+__all__ = ["GOES_ON", "SECTIONS", "Brief", "Reader", "Step", "agent", "how_to", "news", "session"]
+
+
+GOES_ON = ("resume", "fork")
+"""Sources of a session whose context is there already: it gets the news alone."""
+
+
+class Step(Value):
+    """One section of a briefing with all its entries, and those that fit."""
+
+    title: str
+    entries: tuple[Entry, ...]
+    fitting: tuple[Entry, ...]
+    most: int
+    """Most entries that are shown."""
+    room: int
+    """UTF-16 units left for them."""
 
 
 class Brief(Value):
@@ -41,6 +57,7 @@ class Brief(Value):
     """Memories shown or quoted in each section, then those that were left out."""
     total: int = 0
     """Number of confirmed memories of the project, counted up to COUNTED."""
+    steps: tuple[Step, ...] = ()
 
 
 class Page:
@@ -55,6 +72,7 @@ class Page:
         self.shown: list[Memory] = []
         self.placed: list[Placed] = []
         self.left_out: list[Placed] = []
+        self.steps: list[Step] = []
         self.cut: dict[str, int] = {}
         """Number of entries that did not fit, by the title of their section."""
 
@@ -80,6 +98,10 @@ class Page:
         room = min(int(section.share * self.most), left) - len(heading) - 2
         most = self.reader.level if section.ranked else len(entries)
         fitting = select_entries(entries, most, room)
+        step = Step(
+            title=section.title, entries=(*entries,), fitting=(*fitting,), most=most, room=room
+        )
+        self.steps.append(step)
         if fitting:
             self.lines += [heading, *(entry.text for entry in fitting)]
             self.shown += [entry.memory for entry in fitting if entry.memory]
@@ -106,6 +128,7 @@ class Page:
             text=self.text if self.lines else empty,
             shown=tuple(self.shown),
             placed=(*self.placed, *self.left_out),
+            steps=tuple(self.steps),
         )
 
 

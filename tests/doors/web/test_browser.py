@@ -151,9 +151,14 @@ def test_every_page_is_accessible_and_fits(shown, scheme, width, has_data):
         with shown.world.memories() as memories:
             api.start_mission(memories, "Ship passkeys")
             api.update_brief(memories, {"notes": ["Ask Ada first"]})
-        procedure = teach_procedure(shown.world, "1. Run `npm test`.")
-        paths += [f"/memory/{shown.world.live()[0].id}", f"/procedure/{procedure}"]
-        paths += ["/mission/ship-passkeys"]
+            sent = api.list_sent(memories, "s1")[1][0]
+        memory = shown.world.live()[0].id
+        paths += [
+            f"/memory/{memory}",
+            f"/procedure/{teach_procedure(shown.world, '1. Run `npm test`.')}",
+            "/mission/ship-passkeys",
+            f"/session/s1/why?memory={memory}&at={sent.created_at}",
+        ]
     page = shown.window(color_scheme=scheme, viewport={"width": width, "height": 800})
     found = {}
     for path in [*paths, "/nothing"]:

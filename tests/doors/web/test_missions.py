@@ -8,6 +8,7 @@ import pytest
 from ademem import api
 from ademem.core.clock import stamp
 from ademem.core.memory import Draft, Origin, Scope
+from ademem.core.value import replace
 from ademem.store import episodes
 from ademem.store.episodes import Episode
 from tests import builders
@@ -121,6 +122,32 @@ def test_one_entry_is_copied_once_and_taken_back(browser, mission):
     assert copied == ["Deploys need a lock"]
     assert again.status_code == 409
     assert get(browser)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("filters", "shown"),
+    [
+        ({}, ["s3", "s2", "s1"]),
+        ({"branch": "feature"}, ["s2"]),
+        ({"mission": "ship-passkeys"}, ["s3"]),
+        ({"agent": "reviewer"}, ["s1"]),
+        ({"agent": "nobody"}, []),
+    ],
+    ids=str,
+)
+def test_the_timeline_is_filtered_by_branch_agent_and_mission(browser, filters, shown):
+    owners = {"s1": (Scope.AGENT, "reviewer"), "s3": (Scope.MISSION, "ship-passkeys")}
+    with browser.world.memories() as memories:
+        for session in ("s1", "s2", "s3"):
+            api.start_session(memories, session)
+        memories.store.db.execute("update sessions set branch = 'feature' where id = 's2'")
+        for session, (scope, owner) in owners.items():
+            draft = Draft(content=f"Of {session}", scope=scope, owner=owner)
+            origin = Origin(session_id=session)
+            assert api.write(memories, replace(draft, origin=origin)).accepted
+    page = browser.get("/timeline", params=filters).text
+
+    assert re.findall(r'href="/session/(\w+)"', page) == shown
 
 
 def brief(browser, agent=""):
