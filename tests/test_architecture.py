@@ -121,8 +121,8 @@ ABROAD = {"search/embedding/sources.py", "synthesis/ai/openai.py"}
 """What reaches the network: the fetching of the model, and what a setting sends to its address."""
 
 
-WAITING = {"doors/web/memory_threads.py"}
-"""What waits in that server's event loop for a thread."""
+WAITING = {"doors/web/live.py", "doors/web/memory_threads.py"}
+"""What waits in that server's event loop for a thread, or for the next look."""
 
 
 def test_two_modules_can_reach_the_network():

@@ -83,7 +83,7 @@ FUNCTIONS = {
     "reports": """
         get_status get_knowledge get_cost get_ledger get_impressions get_digest get_guard_state
         list_refusals list_decisions find_overfull judge_command
-        get_health get_last_run get_sync_status
+        get_health get_last_run get_sync_status find_changes
     """,
 }
 """Functions by their module of this package, besides those below."""

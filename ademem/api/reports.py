@@ -20,6 +20,7 @@ from ademem.core.text import preview, with_title
 from ademem.core.value import Value
 from ademem.guard.mutation import Judgement
 from ademem.store import (
+    activity,
     ai_calls,
     backups,
     commits,
@@ -35,6 +36,7 @@ from ademem.store import (
     schema_version,
     statistics,
 )
+from ademem.store.activity import Change, Position
 from ademem.store.filters import Filters
 from ademem.store.maintenance import LoggedRun
 from ademem.store.runtime import Runtime
@@ -257,6 +259,11 @@ def get_sync_status(runtime: Runtime) -> dict[str, Any]:
         "last_digest_memory_id": None,
         "last_error": next((error for kind, _, error in failures if kind == "digest"), None),
     }
+
+
+def find_changes(runtime: Runtime, since: Position | None) -> tuple[Position, list[Change]]:
+    """Return the position of now, and what any process wrote since the other one."""
+    return activity.find(runtime.store, since)
 
 
 def get_knowledge(runtime: Runtime) -> dict[str, Any]:

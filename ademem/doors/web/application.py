@@ -13,7 +13,7 @@ from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Scope
 
@@ -40,6 +40,8 @@ THEMES = ("light", "dark")
 YEAR_S = 365 * 86400
 CLIENT_GONE = 499
 """Status for a log; the browser that would get it has gone."""
+LONGEST_ID = 20
+"""Digits that the id of no event has."""
 
 
 class Site:
@@ -72,6 +74,8 @@ class Site:
         self.done: dict[str, list[Done]] = {name: [] for name in self.projects}
         """Acts of this page by project, each of which can be undone."""
         self.undone: dict[str, list[Done]] = {name: [] for name in self.projects}
+        self.is_ending: Callable[[], bool] = lambda: False
+        """Tells streams to end."""
 
     @property
     def cookie(self) -> str:
@@ -91,6 +95,7 @@ def make(site: Site) -> Loopback:
     routes: list[BaseRoute] = [
         Route("/enter", _enter(site)),
         Route("/static/{digest}/{name:path}", _static),
+        Route("/events", _guarded(site, _events)),
         Route("/theme", _guarded(site, _theme), methods=["POST"]),
         Route("/project", _guarded(site, _project), methods=["POST"]),
         Route("/undo", _guarded(site, _reverse("undo")), methods=["POST"]),
@@ -189,7 +194,9 @@ def _show(page: Page) -> Handler:
         project, asked = _asked(site, request)
 
         def read(memories: Runtime) -> dict[str, Any]:
-            return {"head": head_of(memories), **page.read(memories, asked)}
+            event = project.live.look(memories)
+            head = head_of(memories)
+            return {"head": head, "event": event, "live": page.live, **page.read(memories, asked)}
 
         values = await project.reads.call_until(_wait_for_end(request), read)
         if values is None:
@@ -197,7 +204,10 @@ def _show(page: Page) -> Handler:
         if isinstance(values.get("raw"), str):
             return Response(values["raw"], media_type="text/plain")
         part = page.part if "hx-request" in request.headers and page.part else ""
-        return _page(site, request, part or page.template, values, values.get("http_status", 200))
+        status = values.get("http_status", 200)
+        response = _page(site, request, part or page.template, values, status)
+        response.headers["x-event"] = str(values["event"])
+        return response
 
     return answer
 
@@ -206,6 +216,14 @@ async def _wait_for_end(request: Request) -> None:
     """Wait until the browser is gone, as after each key of a search as you type."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+async def _events(site: Site, request: Request) -> Response:
+    """Answer with the events after the last one that the window has, as they come."""
+    given = request.headers.get("last-event-id") or request.query_params.get("last", "")
+    after = int(given) if given.isdecimal() and len(given) < LONGEST_ID else None
+    events = _chosen(site, request).live.stream(after, lambda: site.is_ending())
+    return StreamingResponse(events, media_type="text/event-stream")
 
 
 def _do(act: Act) -> Handler:
@@ -282,6 +300,8 @@ def _page(
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     shared = {
         "head": None,
+        "event": "",
+        "live": "",
         "theme": theme if theme in THEMES else "",
         "token": token,
         "here": here if request.method == "GET" else "/",

@@ -13,6 +13,7 @@ from ademem import api
 from ademem.core import clock, confined
 from ademem.core.client import SESSION
 from ademem.core.errors import UnusableStore
+from ademem.doors.web.live import Live
 from ademem.store import schema_version
 from ademem.store.runtime import Runtime
 
@@ -108,6 +109,7 @@ class OpenProject:
         outside = {key: value for key, value in environment.items() if key != SESSION}
         self.reads = MemoryThread(found.root, outside, writes=False, now=now)
         self.acts = MemoryThread(found.root, environment, writes=True, now=now)
+        self.live = Live(self.reads)
 
     def close(self) -> None:
         self.reads.close()

@@ -173,24 +173,49 @@ def _moment(text: str) -> datetime:
 
 
 PAGES = (
-    Page(path="/", name="Overview", template="overview.html", read=_overview),
+    Page(
+        path="/",
+        name="Overview",
+        template="overview.html",
+        read=_overview,
+        live="memory session guard job",
+    ),
     Page(
         path="/memories",
         name="Memories",
         template="memories.html",
         read=memories_page.read_list,
         part="rows.html",
+        live="memory",
     ),
     Page(
-        path="/review", name="Review", template="review.html", read=_review, part="review_card.html"
+        path="/review",
+        name="Review",
+        template="review.html",
+        read=_review,
+        part="review_card.html",
+        live="review",
     ),
-    Page(path="/timeline", name="Timeline", template="timeline.html", read=_timeline),
-    Page(path="/session/{id}", template="session.html", read=_session),
+    Page(
+        path="/timeline", name="Timeline", template="timeline.html", read=_timeline, live="session"
+    ),
+    Page(
+        path="/session/{id}",
+        template="session.html",
+        read=_session,
+        live="session injection memory guard",
+    ),
     Page(path="/session/{id}/why", template="why.html", read=_why),
     Page(path="/session/{id}/text/{number}", template="", read=_sent_text),
-    Page(path="/injections", name="Injections", template="injections.html", read=_injections),
+    Page(
+        path="/injections",
+        name="Injections",
+        template="injections.html",
+        read=_injections,
+        live="injection",
+    ),
     Page(path="/cost", name="Cost", template="cost.html", read=_cost),
-    Page(path="/log", name="Log", template="log.html", read=_log),
+    Page(path="/log", name="Log", template="log.html", read=_log, live="memory guard"),
     Page(path="/memory/{id}", template="memory.html", read=_memory),
     *practice_pages.PAGES,
 )

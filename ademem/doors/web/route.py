@@ -19,6 +19,8 @@ class Page(Value):
     """Template of the part that a request of the page's own script gets."""
     name: str = ""
     """Name in the navigation; empty where it stands in none."""
+    live: str = ""
+    """Kinds of events after which there is more to show, separated by one blank."""
 
 
 class File(Value):

@@ -92,7 +92,9 @@ def serve(
         text = json.dumps({"pid": os.getpid(), "port": port})
         confined.write_text(first.home_root, path, text, mode=0o600)
         show_address()
-        Server(make(site), idle_s, lifespan="off").run(sockets=[listening])
+        running = Server(make(site), idle_s, lifespan="off")
+        site.is_ending = lambda: running.should_exit
+        running.run(sockets=[listening])
         site.close()
         confined.remove(first.home_root, path)
     return None

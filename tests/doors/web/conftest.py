@@ -1,11 +1,13 @@
 """The page of a project, asked in this process as a browser asks it."""
 
+import contextlib
 import re
 
 import pytest
 from starlette.testclient import TestClient
 
 from ademem import api
+from ademem.doors.http.loopback import Server
 from ademem.doors.web.application import Site, make
 from ademem.doors.web.entry import Entry
 from ademem.synthesis.procedures import records
@@ -23,6 +25,13 @@ class Clock:
 
     def __call__(self):
         return self.now
+
+
+class QuietServer(Server):
+    """A server in a thread, which may take no signals."""
+
+    def capture_signals(self):
+        return contextlib.nullcontext()
 
 
 class Browser:

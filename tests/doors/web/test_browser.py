@@ -1,6 +1,5 @@
 """The page in a real browser: keys, scripts off, accessibility, and requests that leave."""
 
-import contextlib
 import json
 import os
 import shutil
@@ -11,9 +10,9 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.http.loopback import Server, bind
+from ademem.doors.http.loopback import bind
 from ademem.doors.web.application import Site, make
-from tests.doors.web.conftest import teach_procedure
+from tests.doors.web.conftest import QuietServer, teach_procedure
 from tests.examples import FULL
 from tests.world import World
 
@@ -40,13 +39,6 @@ Logs are kept for ninety days
 """.strip().split("\n")
 
 
-class QuietServer(Server):
-    """A server in a thread, which may take no signals."""
-
-    def capture_signals(self):
-        return contextlib.nullcontext()
-
-
 class Shown:
     """A project with its page, in a window."""
 
@@ -59,6 +51,7 @@ class Shown:
         }
         self.site = Site([str(world.root)], environment, port=self.port, now=lambda: world.now)
         self.server = QuietServer(make(self.site), 600, lifespan="off")
+        self.site.is_ending = lambda: self.server.should_exit
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
         self.thread.start()
         self.problems = []
@@ -260,3 +253,65 @@ def test_a_hostile_text_stays_a_text(shown):
         assert "ran" not in page.title().split(" · ")[0].split()
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         assert page.locator("main script, main img, main iframe, main svg").count() == 0
+
+
+def test_new_rows_wait_behind_a_button(shown):
+    shown.learn(*CANDIDATES[:2])
+    page = shown.window("/memories")
+    expect(page.locator("#live")).to_have_text("● live")
+    shown.learn(*CANDIDATES[2:5])
+    button = page.locator("#news button")
+    expect(button).to_have_text("3 new")
+    assert page.locator("#rows .rows > li").count() == 2
+    assert page.locator("#news").get_attribute("role") == "status"
+    assert find_violations(page) == []
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#rows .rows > li")).to_have_count(5)
+
+    assert page.locator("#rows .fresh").count() == 3
+    assert page.evaluate("document.activeElement.closest('.fresh') !== null")
+    assert page.locator("#news").inner_text() == ""
+
+
+def test_the_page_of_a_running_session_grows(shown):
+    shown.world.know("Invoices are sent by the night job", pinned=True)
+    shown.world.fire("session_start", source="startup")
+    page = shown.window("/session/s1")
+    expect(page.locator("#live")).to_have_text("● live")
+    before = page.locator(".moments > li").count()
+    other = shown.window("/timeline")
+    expect(other.locator("#live")).to_have_text("● live")
+    shown.learn(*CANDIDATES[1:3])
+    expect(page.locator("#news button")).to_have_text("2 new")
+    page.click("#news button")
+    expect(page.locator(".moments > li")).to_have_count(before + 2)
+    shown.world.environment["CLAUDE_CODE_SESSION_ID"] = "s2"
+    shown.world.fire("session_start", source="startup", session_id="s2")
+    expect(other.locator("#news button")).to_have_text("1 new")
+
+    assert page.locator("#news").inner_text() == ""  # of another session
+
+
+def test_an_act_of_this_window_is_no_news(shown):
+    shown.learn(*CANDIDATES[:3])
+    page = shown.window("/review")
+    expect(page.locator("#live")).to_have_text("● live")
+    page.keyboard.press("a")
+    expect(page.locator(".queue li")).to_have_count(2)
+    other = shown.window("/")
+    shown.learn(CANDIDATES[4])
+    expect(other.locator("#news button")).to_be_visible()
+    expect(page.locator("#news button")).to_have_text("1 new")
+
+
+def test_a_lost_connection_is_told_and_tried_again(shown):
+    page = shown.window("/memories")
+    expect(page.locator("#live")).to_have_text("● live")
+    shown.site.is_ending = lambda: True
+    expect(page.locator("#live")).to_have_text("○ connection lost")
+    expect(page.locator("#news")).to_have_text("Connection lost; trying again.")
+    shown.learn(*CANDIDATES[:2])
+    shown.site.is_ending = lambda: False
+    expect(page.locator("#news button")).to_have_text("2 new")
+    expect(page.locator("#live")).to_have_text("● live")
