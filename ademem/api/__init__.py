@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ademem.api.curation import *
     from ademem.api.exchanging import *
     from ademem.api.files import *
+    from ademem.api.inspecting import *
     from ademem.api.practice import *
     from ademem.api.projects import *
     from ademem.api.relating import *
@@ -41,6 +42,9 @@ FUNCTIONS = {
         list_embedded
     """,
     "browsing": "find read_part timeline get_context get_numbered",
+    "inspecting": """
+        list_uses compare compare_anchors renew_anchor list_sites find_lines preview_edit
+    """,
     "projects": """
         list_projects forget_project find_known open_others find_groups merge_projects
     """,

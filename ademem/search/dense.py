@@ -96,6 +96,11 @@ class Cosines:
         self._question = question
         self._vectors = vectors
 
+    @classmethod
+    def of_row(cls, row: int, vectors: Vectors) -> Cosines:
+        """Compare a row that has a vector with all others."""
+        return cls(vectors.matrix[np.searchsorted(vectors.rows, row)], vectors)
+
     @cached_property
     def whitened(self) -> Floats:
         whitening = self._vectors.whitening

@@ -76,6 +76,7 @@ SHIPPED = (
     "af89fa599ab4b5402aa2c747e62d373d",
     "4b577c7ba6d79cc9979ba20a0dddfb1f",
     "7eab916bb6dafc193fe3a10fd1b28c45",
+    "25365f44e23a7045087c7d88d88526bb",
 )
 """Digests of the schemas that were shipped, from version 1 on; see `fingerprint`."""
 

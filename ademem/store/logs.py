@@ -11,7 +11,7 @@ from ademem.store import database
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
     from typing import Any
 
@@ -52,6 +52,21 @@ class Shown(Value):
 
     memory_id: str | None = None
     score: float | None = None
+
+
+class Use(Value):
+    """A moment at which a memory was shown."""
+
+    created_at: str
+    session_id: str | None
+    agent_id: str
+    place: str
+    query: str
+    rank: int
+    score: float | None
+    used: bool
+    evidence: str
+    """What proved the use; empty where none is known."""
 
 
 class Seen(Value):
@@ -298,9 +313,9 @@ def first_shown(store: Store, session_id: str) -> dict[str, str]:
     return {row[0]: row[1] for row in rows}
 
 
-def log_use(store: Store, session_id: str, ids: Iterable[str], now: datetime) -> int:
-    """Mark memories as used by the session; return the number of new ones."""
-    listed = array(ids)
+def log_use(store: Store, session_id: str, found: Mapping[str, str], now: datetime) -> int:
+    """Mark memories, by id with the evidence, as used by the session; return how many are new."""
+    listed = array(found)
     with store.transaction() as db:
         rows = db.execute(
             "select memory_id from recall_log"
@@ -309,10 +324,10 @@ def log_use(store: Store, session_id: str, ids: Iterable[str], now: datetime) ->
             (session_id, listed),
         )
         fresh = [row[0] for row in rows]
-        db.execute(
-            "update recall_log set used = 1"
-            " where session_id = ? and memory_id in (select value from json_each(?))",
-            (session_id, listed),
+        db.executemany(
+            "update recall_log set used = 1, evidence = ifnull(evidence, ?)"
+            " where session_id = ? and memory_id = ?",
+            [(evidence, session_id, id) for id, evidence in found.items()],
         )
         db.execute(
             "update injection_memories set used = 1 where left_out = ''"
@@ -322,6 +337,17 @@ def log_use(store: Store, session_id: str, ids: Iterable[str], now: datetime) ->
         )
         count_use(store, fresh, now)
     return len(fresh)
+
+
+def list_uses(store: Store, memory_id: str, limit: int) -> list[Use]:
+    """Return the latest moments at which a memory was shown."""
+    rows = store.db.execute(
+        "select created_at, session_id, agent_id, place, ifnull(query, '') as query, rank, score,"
+        " used, ifnull(evidence, '') as evidence from recall_log"
+        " where memory_id = ? order by id desc limit ?",
+        (memory_id, limit),
+    )
+    return [Use(**dict(row) | {"used": bool(row["used"])}) for row in rows]
 
 
 def has_searched(store: Store, key: TurnKey) -> bool:

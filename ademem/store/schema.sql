@@ -284,7 +284,7 @@ create table recall_log (
   used integer not null default 0 check (used in (0, 1)),
   created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
   pending integer not null default 0 check (pending in (0, 1))  -- 1: in a denial that the model has not read
-);
+, evidence text);
 create index idx_recall_log_session on recall_log(session_id, place, created_at);
 create index idx_recall_log_memory on recall_log(memory_id);
 create index idx_recall_log_pending on recall_log(session_id) where pending;
@@ -697,4 +697,8 @@ end;
 create trigger injections_bd before delete on unified_memories begin
   update injections set text = null, sha256 = '' where id in
     (select injection_id from injection_memories where memory_id = old.id and left_out = '');
+end;
+
+create trigger recall_log_bd before delete on unified_memories begin
+  update recall_log set evidence = null where memory_id = old.id;
 end;

@@ -105,7 +105,9 @@ def verify(project: Project, store: Store, now: datetime) -> list[Checked]:
     An anchor without values, as older versions wrote it, gets those of its text.
     """
     tree = WorkingTree(project.root)
-    found = [each for memory in memory_queries.with_anchors(store) for each in _check(memory, tree)]
+    found = [
+        each for memory in memory_queries.with_anchors(store) for each in check_memory(memory, tree)
+    ]
     with store.transaction():
         if _add_values(found, tree, store):
             jobs.queue(store, "mirror", "project", now)
@@ -161,7 +163,7 @@ def find_doubtful(project: Project, store: Store) -> list[Checked]:
     """Return the anchors, in doubt at the last check, whose code still lacks a value."""
     found = memories.numbered(store, table.list_misplaced(store))
     tree = WorkingTree(project.root, ask_git=False)
-    checked = (each for memory in found if memory.live for each in _check(memory, tree))
+    checked = (each for memory in found if memory.live for each in check_memory(memory, tree))
     return [each for each in checked if each.location.state in (CHANGED, GONE)]
 
 
@@ -188,14 +190,16 @@ def stale_states(found: Iterable[Memory], project: Project) -> dict[str, str]:
     """
     tree = WorkingTree(project.root, ask_git=False)
     states = {
-        memory.id: max((each.location.state for each in _check(memory, tree)), key=STATES.index)
+        memory.id: max(
+            (each.location.state for each in check_memory(memory, tree)), key=STATES.index
+        )
         for memory in found
         if any(map(anchor.place, memory.anchors))
     }
     return {id: state for id, state in states.items() if state != FRESH}
 
 
-def _check(memory: Memory, tree: WorkingTree) -> list[Checked]:
+def check_memory(memory: Memory, tree: WorkingTree) -> list[Checked]:
     places = [(text, anchor.place(text)) for text in memory.anchors]
     return [
         Checked(memory=memory, anchor=text, location=locate(place, tree, text_of(memory)))
@@ -244,7 +248,7 @@ class WorkingTree:
             return blob_hash(b"".join(lines))
         if not place.first <= place.last <= len(lines):
             return None
-        return _hash_of_lines(lines, place.first, place.last)
+        return hash_of_lines(lines, place.first, place.last)
 
     def successors(self, path: str) -> list[str]:
         """Return files that may hold the text of a missing one: its new names, then new files."""
@@ -258,14 +262,15 @@ class WorkingTree:
                     found[after] = None
                     waiting.append(after)
         new = self._renames.get("", [])[:NEW_FILES]
-        return [after for after in (*found, *new) if self._is_searchable(after)]
+        return [after for after in (*found, *new) if self.small_lines(after) is not None]
 
-    def _is_searchable(self, path: str) -> bool:
+    def small_lines(self, path: str, most: int = SEARCH_BYTES) -> list[bytes] | None:
+        """Return the lines of a file of at most so many bytes; None for any other."""
         try:
             size = os.stat(os.path.join(self.root, path)).st_size
-        except OSError:
-            return False
-        return size <= SEARCH_BYTES and self.lines(path) is not None
+        except (OSError, ValueError):
+            return None
+        return self.lines(path) if size <= most else None
 
 
 def values_at(place: Place, text: str, lines: list[bytes]) -> tuple[str, ...]:
@@ -377,7 +382,7 @@ def find_in_lines(lines: list[bytes], place: Place) -> Place | None:
         return replace(place, hash=hash) if hash.startswith(place.hash) else None
     size = place.last - place.first
     for first in _near(place.first, len(lines) - size):
-        hash = _hash_of_lines(lines, first, first + size)
+        hash = hash_of_lines(lines, first, first + size)
         if hash.startswith(place.hash):
             return replace(place, first=first, last=first + size, hash=hash)
     text = b"".join(lines)
@@ -419,7 +424,7 @@ def blob_hash(data: bytes) -> str:
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()[:HASH_DIGITS]
 
 
-def _hash_of_lines(lines: list[bytes], first: int, last: int) -> str:
+def hash_of_lines(lines: list[bytes], first: int, last: int) -> str:
     """The last line of a file is hashed with a line end, so that text may be added below it."""
     text = b"".join(lines[first - 1 : last])
     return blob_hash(text if text.endswith(b"\n") else text + b"\n")

@@ -68,15 +68,18 @@ def count(session_id: str, runtime: Runtime, now: datetime) -> int:
         Clue(id, shown[id], (name for name in names if counts[name] <= SHARED))
         for id, names in named.items()
     ]
-    found: list[str] = []
+    found: dict[str, str] = {}
     with suppress(OSError):  # the client removed it
         events = all_events(session.transcript, since=session.own_since)
         found = find_used(events, clues, runtime.settings.guard)
     return logs.log_use(store, session_id, found, now)
 
 
-def find_used(events: Iterable[Event], clues: Iterable[Clue], settings: GuardSettings) -> list[str]:
-    waiting, found = list(clues), []
+def find_used(
+    events: Iterable[Event], clues: Iterable[Clue], settings: GuardSettings
+) -> dict[str, str]:
+    """Return by id what proves that a memory was used: the tool, and the name or id in its call."""
+    waiting, found = list(clues), {}
     for event in events:
         if isinstance(event, Prompt):
             for clue in waiting:
@@ -92,13 +95,12 @@ def find_used(events: Iterable[Event], clues: Iterable[Clue], settings: GuardSet
         for clue in list(waiting):
             if event.at <= clue.shown_at:
                 clue.forget(whole)
-            elif (
-                clue.id.startswith(tuple(opened))
-                or clue.id in whole
-                or any(contains_name(written, name) for name in clue.names)
-            ):
+            elif clue.id.startswith(tuple(opened)) or clue.id in whole:
                 waiting.remove(clue)
-                found.append(clue.id)
+                found[clue.id] = f"its id in a call of {event.tool}"
+            elif name := next((n for n in sorted(clue.names) if contains_name(written, n)), ""):
+                waiting.remove(clue)
+                found[clue.id] = f"{name} in a call of {event.tool}"
     return found
 
 

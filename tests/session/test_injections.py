@@ -70,7 +70,7 @@ def test_each_memory_is_stored_with_its_section_and_its_use(world):
     world.fire("session_start", source="startup")
     with world.memories() as memories:
         (memory,) = api.list_memories(memories)
-        logs.log_use(memories.store, "s1", [memory.id], world.now)
+        logs.log_use(memories.store, "s1", {memory.id: "x"}, world.now)
         _, (sent, *_) = api.list_sent(memories, "s1")
 
     (part,) = sent.parts

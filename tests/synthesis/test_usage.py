@@ -31,7 +31,7 @@ def bash(command, minute=5):
 
 def used(*events, clues=None):
     found = [clue("src/auth.py", "TokenStore")] if clues is None else clues
-    return usage.find_used(events, found, GuardSettings())
+    return list(usage.find_used(events, found, GuardSettings()))
 
 
 @pytest.mark.parametrize(

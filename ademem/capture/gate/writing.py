@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Draft, Memory, Origin
     from ademem.core.settings import GateSettings
     from ademem.store import Store
-    from ademem.store.memory_queries import Index
+    from ademem.store.memory_queries import Index, Key
 
 
 def is_known_source(store: Store, memory: Memory, origin: Origin) -> bool:
@@ -109,8 +109,11 @@ def write(
     return _describe(judged, memory)
 
 
-def explain(draft: Draft, store: Store, settings: GateSettings, now: datetime) -> list[RuleEffect]:
-    return steps(_judge_draft(draft, store, settings, now))
+def explain(
+    draft: Draft, store: Store, settings: GateSettings, now: datetime, *, apart_from: str = ""
+) -> list[RuleEffect]:
+    """Return the verdict of each rule, as if the memory with the id *apart_from* were not there."""
+    return steps(_judge_draft(draft, store, settings, now, apart_from))
 
 
 def find_contradicted(draft: Draft, store: Store) -> Memory | None:
@@ -147,8 +150,10 @@ def corroborate(
     return memory
 
 
-def _judge_draft(draft: Draft, store: Store, settings: GateSettings, now: datetime) -> Ruling:
-    gate = Gate(lookup=StoreLookup(store), settings=settings, now=now)
+def _judge_draft(
+    draft: Draft, store: Store, settings: GateSettings, now: datetime, apart_from: str = ""
+) -> Ruling:
+    gate = Gate(lookup=StoreLookup(store, apart_from), settings=settings, now=now)
     return judge(draft, gate)
 
 
@@ -239,17 +244,17 @@ GROUP = 3
 class StoreLookup:
     """Lookup in the draft's scope and owner; each method is one indexed query."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, apart_from: str = "") -> None:
+        self._store, self._apart_from = store, apart_from
 
     def by_topic(self, draft: Reviewed) -> Memory | None:
-        return self._home(draft).live_by("topic_key", draft.topic_key)
+        return self._live_by(draft, "topic_key", draft.topic_key)
 
     def by_key(self, draft: Reviewed) -> Memory | None:
-        return self._home(draft).live_by("knowledge_key", draft.knowledge_key)
+        return self._live_by(draft, "knowledge_key", draft.knowledge_key)
 
     def exact(self, draft: Reviewed) -> Memory | None:
-        return self._home(draft).live_by("dedupe_key", draft.dedupe_key)
+        return self._live_by(draft, "dedupe_key", draft.dedupe_key)
 
     def near(self, draft: Reviewed, least: float = 0.0) -> list[Memory]:
         """Find by common words, newest first."""
@@ -271,6 +276,10 @@ class StoreLookup:
     def _home(self, draft: Reviewed) -> Home:
         return Home(self._store, draft.scope, draft.owner)
 
+    def _live_by(self, draft: Reviewed, key: Key, value: str | None) -> Memory | None:
+        found = self._home(draft).live_by(key, value)
+        return found if found and found.id != self._apart_from else None
+
     def _find_alike(self, draft: Reviewed, least: float, *, rejected: bool) -> list[Memory]:
         """Memories that share *least* of the words or more."""
         text = compared_text(draft)
@@ -286,7 +295,8 @@ class StoreLookup:
             for seq, theirs in texts.items()
             if not least or jaccard(mine, words(theirs)) >= least
         ]
-        return memory_queries.by_seqs(self._store, near) if near else []
+        found = memory_queries.by_seqs(self._store, near) if near else []
+        return [memory for memory in found if memory.id != self._apart_from]
 
 
 def _probes(text: str, share: float) -> tuple[Index, list[list[str]]]:

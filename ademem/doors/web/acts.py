@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from ademem import api
@@ -11,7 +11,7 @@ from ademem.core.errors import UsageError
 from ademem.core.memory import Memory
 from ademem.doors import undoable
 from ademem.doors.undoable import Done, NotAllowed
-from ademem.doors.web import memories_page, practice_acts
+from ademem.doors.web import memories_page, memory_page, practice_acts
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.route import Act
 from ademem.store.runtime import Runtime
@@ -33,9 +33,7 @@ def _reject(memories: Runtime, asked: Asked) -> Done:
 
 
 def _edit_and_promote(memories: Runtime, asked: Asked) -> Done:
-    return undoable.edit_and_promote(
-        memories, asked.path["id"], asked.revision, **_changes(asked.form)
-    )
+    return undoable.edit_and_promote(memories, asked.path["id"], asked.revision, **asked.changes)
 
 
 def _skip(memories: Runtime, asked: Asked) -> None:
@@ -69,21 +67,7 @@ def _show_digits(memories: Runtime, asked: Asked) -> None:
 
 
 def _edit(memories: Runtime, asked: Asked) -> Done:
-    return undoable.edit(memories, asked.path["id"], asked.revision, **_changes(asked.form))
-
-
-def _changes(form: Mapping[str, str]) -> dict[str, Any]:
-    changes: dict[str, Any] = {
-        name: form[name].replace("\r\n", "\n") for name in ("content", "category") if name in form
-    }
-    for name, key in (("title", "title"), ("topic_key", "topic_key"), ("path", "path")):
-        if name in form:
-            changes[key] = form[name].strip() or None
-    if "importance" in form:
-        changes["importance"] = form["importance"]
-    if "tags" in form:
-        changes["tags"] = tuple(form["tags"].replace(",", " ").split())
-    return changes
+    return undoable.edit(memories, asked.path["id"], asked.revision, **asked.changes)
 
 
 def _delete_hard(memories: Runtime, asked: Asked) -> None:
@@ -154,6 +138,7 @@ ACTS = (
     Act(path="/memory/{id}/merge", do=_merge),
     Act(path="/memories/decide", do=_decide_all),
     *memories_page.ACTS,
+    *memory_page.ACTS,
     Act(path="/log/undo", do=_undo_event),
     Act(path="/log/redo", do=_redo_event),
     *practice_acts.ACTS,

@@ -26,7 +26,7 @@ from ademem.doors.web.entry import Entry
 from ademem.doors.web.memory_threads import OpenProject
 from ademem.doors.web.pages import PAGES, head_of
 from ademem.doors.web.rendering import TYPES, render, static_files, static_url
-from ademem.doors.web.route import Act, File, Page
+from ademem.doors.web.route import Act, File, Page, Shown
 from ademem.store.runtime import Runtime
 
 LARGEST_BODY = 256 * 1024
@@ -234,6 +234,9 @@ def _do(act: Act) -> Handler:
         if site.read_only and act.decides:
             raise NotAllowed(f"this page decides nothing: {site.read_only}")
         done = await project.acts.call(lambda memories: act.do(memories, asked))
+        if isinstance(done, Shown):
+            head = await project.reads.call(head_of)
+            return _page(site, request, done.template, {"head": head, **done.values})
         if isinstance(done, File):
             saved = {"content-disposition": f'attachment; filename="{done.name}"'}
             return Response(done.content, media_type="application/jsonl", headers=saved)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ademem.core.errors import UsageError
 from ademem.core.value import Value
 
 if TYPE_CHECKING:
     from ademem.doors.web.application import Site
+
+PATTERN = "file_scope_pattern"
 
 
 class Asked(Value):
@@ -28,3 +30,19 @@ class Asked(Value):
         if not given.isdecimal() and given:
             raise UsageError("the revision is no number", "load the page again")
         return int(given) if given else None
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The changes of a memory that the form asks for."""
+        form = self.form
+        changes: dict[str, Any] = {
+            name: form[name] for name in ("category", "importance") if name in form
+        }
+        if "content" in form:
+            changes["content"] = form["content"].replace("\r\n", "\n")
+        for name, field in (("title", "title"), ("topic_key", "topic_key"), ("path", PATTERN)):
+            if name in form:
+                changes[field] = form[name].strip() or None
+        if "tags" in form:
+            changes["tags"] = tuple(form["tags"].replace(",", " ").split())
+        return changes

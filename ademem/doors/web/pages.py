@@ -15,7 +15,7 @@ from ademem.doors.views import overview as overview_view
 from ademem.doors.views import review as review_view
 from ademem.doors.views import session as session_view
 from ademem.doors.views.practice import cut
-from ademem.doors.web import memories_page, practice_pages
+from ademem.doors.web import memories_page, memory_page, practice_pages
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.memories_page import PAGE
 from ademem.doors.web.route import Page
@@ -43,18 +43,6 @@ def _overview(memories: Runtime, asked: Asked) -> dict[str, Any]:
         api.get_status(memories),
         waiting=api.review(memories, None),
         learned=learned,
-    )
-
-
-def _memory(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    memory = api.get(memories, asked.path["id"])
-    related = api.find_related(memories, memory.id)
-    return views.to_page(
-        memory,
-        revisions=api.list_revisions(memories, memory.id),
-        related={name: [api.get(memories, id) for id in ids] for name, ids in related.items()},
-        astray=api.find_astray(memories, [memory]),
-        can_show_digits=asked.site.show_digits is not None,
     )
 
 
@@ -216,6 +204,6 @@ PAGES = (
     ),
     Page(path="/cost", name="Cost", template="cost.html", read=_cost),
     Page(path="/log", name="Log", template="log.html", read=_log, live="memory guard"),
-    Page(path="/memory/{id}", template="memory.html", read=_memory),
+    *memory_page.PAGES,
     *practice_pages.PAGES,
 )

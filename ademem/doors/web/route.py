@@ -30,8 +30,15 @@ class File(Value):
     content: str
 
 
+class Shown(Value):
+    """A page that answers a form and changes nothing."""
+
+    template: str
+    values: dict[str, Any]
+
+
 class Act(Value):
     path: str
-    do: Callable[[Runtime, Asked], Done | File | None]
+    do: Callable[[Runtime, Asked], Done | File | Shown | None]
     decides: bool = True
     """It changes something, so a read-only page refuses it."""

@@ -82,7 +82,7 @@ def told(ademem):
         payload = {"session_id": session, "hook_event_name": "SessionStart", "source": "startup"}
         answer(session_start.handle, json.dumps(payload).encode(), os.environ, clock.now())
     with api.open_memories() as memories:
-        logs.log_use(memories.store, "s1", ids[:1], clock.now())
+        logs.log_use(memories.store, "s1", {ids[0]: "x"}, clock.now())
     return ids
 
 

@@ -1,0 +1,69 @@
+"""One memory: its page, the preview of an edit, and acts on its anchors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ademem import api
+from ademem.doors.undoable import Done, by_memory
+from ademem.doors.views import memories as views
+from ademem.doors.views import memory_details as details
+from ademem.doors.web.asked import Asked
+from ademem.doors.web.route import Act, Page, Shown
+from ademem.store.runtime import Runtime
+
+
+def read_memory(memories: Runtime, asked: Asked) -> dict[str, Any]:
+    memory = api.get(memories, asked.path["id"])
+    related = api.find_related(memories, memory.id)
+    revisions = api.list_revisions(memories, memory.id)
+    chosen = [asked.query.get(name, "") for name in ("from", "to")]
+    values = views.to_page(
+        memory,
+        revisions=revisions,
+        related={name: [api.get(memories, id) for id in ids] for name, ids in related.items()},
+        astray=api.find_astray(memories, [memory]),
+        can_show_digits=asked.site.show_digits is not None,
+    )
+    return values | {
+        "uses": details.to_uses(api.list_uses(memories, memory.id)),
+        "similar": details.to_similar(api.compare(memories, memory.id)),
+        "anchors": details.to_anchors(api.compare_anchors(memories, memory.id)),
+        "sites": details.to_sites(api.list_sites(memories, memory.id)),
+        "lines": details.to_lines(api.find_lines(memories, memory.id)),
+        "compared": details.compare_revisions(revisions, *chosen),
+    }
+
+
+def _preview(memories: Runtime, asked: Asked) -> Shown:
+    """Show the verdict of each rule of the gate on a text before it is saved."""
+    memory = api.get(memories, asked.path["id"])
+    changes = asked.changes
+    content = changes.get("content", memory.content)
+    return Shown(
+        template="preview.html",
+        values={
+            "memory": memory,
+            "revision": asked.form.get("revision", ""),
+            "title": changes.get("title", memory.title),
+            "content": content,
+            "tags": " ".join(changes.get("tags", memory.tags)),
+            "rules": api.preview_edit(memories, memory.id, **changes),
+            "changed": list(views.diff_words(memory.content, content)),
+            "here": f"/memory/{memory.id}",
+        },
+    )
+
+
+def _renew_anchor(memories: Runtime, asked: Asked) -> Done:
+    memory = api.renew_anchor(
+        memories, asked.path["id"], asked.form.get("anchor", ""), revision=asked.revision
+    )
+    return by_memory("move the anchor of", memories, memory)
+
+
+PAGES = (Page(path="/memory/{id}", template="memory.html", read=read_memory),)
+ACTS = (
+    Act(path="/memory/{id}/preview", do=_preview, decides=False),
+    Act(path="/memory/{id}/renew-anchor", do=_renew_anchor),
+)

@@ -1,0 +1,85 @@
+"""The lines that an anchor was made for, and those that stand there now, redacted."""
+
+from __future__ import annotations
+
+from ademem.core import git
+from ademem.core.anchor import Place
+from ademem.core.redaction import redact
+from ademem.core.value import Value
+from ademem.synthesis.anchor_verification import (
+    Checked,
+    WorkingTree,
+    blob_hash,
+    hash_of_lines,
+    split_lines,
+)
+
+MOST_BYTES = 1_000_000
+"""Largest file of which lines are shown."""
+MOST_LINES = 60
+VERSIONS = 60
+"""Versions of a file among which the lines as they were are looked for."""
+
+
+class Excerpt(Value):
+    checked: Checked
+    noted: str
+    """Lines as they were when the anchor was made; empty where no version has them."""
+    now: str
+
+
+def excerpt(checked: Checked, tree: WorkingTree) -> Excerpt:
+    place = checked.location.noted
+    current = checked.location.now or place
+    now = _span(tree.small_lines(current.path, MOST_BYTES) or [], current)
+    noted = now if checked.location.now and place.hash else _find_version(place, tree)
+    return Excerpt(checked=checked, noted=noted, now=now)
+
+
+def _span(lines: list[bytes], place: Place) -> str:
+    first, last = place.first or 1, place.last or len(lines)
+    shown = lines[first - 1 : min(last, first - 1 + MOST_LINES)]
+    return redact(b"".join(shown).decode("utf-8", "replace")).text
+
+
+def _find_version(place: Place, tree: WorkingTree) -> str:
+    """Return the lines of the newest committed version that has the hash of the place."""
+    for version in _list_versions(tree.root, place.path) if place.hash else ():
+        lines = split_lines(version)
+        whole = b"".join(lines)
+        hash = hash_of_lines(lines, place.first, place.last) if place.first else blob_hash(whole)
+        if hash.startswith(place.hash):
+            return _span(lines, place)
+    return ""
+
+
+def _list_versions(root: str, path: str) -> list[bytes]:
+    """Return the small versions of a file in the history, newest first."""
+    try:
+        commits = git.output(root, "rev-list", f"--max-count={VERSIONS}", "HEAD", "--", path)
+        names = [f"{commit}:./{path}" for commit in (commits or b"").decode().split()]
+        if not names or "\n" in path:
+            return []
+        found = _ask(root, "--batch-check=%(objectname) %(objecttype) %(objectsize)", names)
+        rows = (line.split() for line in found.decode().splitlines())
+        small = [
+            row[0]
+            for row in rows
+            if len(row) == 3 and row[1] == "blob" and int(row[2]) <= MOST_BYTES
+        ]
+        blobs = list(dict.fromkeys(small))
+        contents = _ask(root, "--batch=%(objectsize)", blobs) if blobs else b""
+    except (OSError, TimeoutError):
+        return []
+    versions, at = [], 0
+    while at < len(contents):
+        size, _, _ = contents[at : at + 20].partition(b"\n")
+        start = at + len(size) + 1
+        at = start + int(size) + 1
+        versions.append(contents[start : at - 1])
+    return versions
+
+
+def _ask(root: str, mode: str, names: list[str]) -> bytes:
+    asked = "".join(f"{name}\n" for name in names).encode()
+    return git.run(root, "cat-file", mode, stdin=asked, environment=git.OFFLINE).output
