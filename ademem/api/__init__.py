@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ademem.api.curation import *
     from ademem.api.exchanging import *
     from ademem.api.files import *
+    from ademem.api.graphs import *
     from ademem.api.inspecting import *
     from ademem.api.practice import *
     from ademem.api.projects import *
@@ -45,6 +46,7 @@ FUNCTIONS = {
     "inspecting": """
         list_uses compare compare_anchors renew_anchor list_sites find_lines preview_edit
     """,
+    "graphs": "get_graph",
     "projects": """
         list_projects forget_project find_known open_others find_groups merge_projects
     """,

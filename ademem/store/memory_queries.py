@@ -44,6 +44,16 @@ def by_ids(store: Store, ids: Iterable[str]) -> list[Memory]:
     return memories.find(store, "id in (select value from json_each(:ids))", ids=array(ids))
 
 
+def find_sharing(store: Store, kind: str, name: str) -> list[int]:
+    """Return rows of memories on a topic, or anchored to a file, newest first."""
+    query = {
+        "topic": "select seq from unified_memories where topic_key = ? order by seq desc",
+        "file": "select distinct memory_seq from memory_sites where kind = 'anchor' and key = ?"
+        " order by memory_seq desc",
+    }[kind]
+    return [row[0] for row in store.db.execute(query, (name,))]
+
+
 def live_by_id(store: Store, id: str) -> Memory | None:
     return _first(memories.find(store, f"id = :id and {LIVE}", id=id))
 

@@ -15,7 +15,7 @@ from ademem.doors.views import overview as overview_view
 from ademem.doors.views import review as review_view
 from ademem.doors.views import session as session_view
 from ademem.doors.views.practice import cut
-from ademem.doors.web import memories_page, memory_page, practice_pages
+from ademem.doors.web import graph_page, memories_page, memory_page, practice_pages
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.memories_page import PAGE
 from ademem.doors.web.route import Page
@@ -205,5 +205,6 @@ PAGES = (
     Page(path="/cost", name="Cost", template="cost.html", read=_cost),
     Page(path="/log", name="Log", template="log.html", read=_log, live="memory guard"),
     *memory_page.PAGES,
+    *graph_page.PAGES,
     *practice_pages.PAGES,
 )

@@ -127,6 +127,7 @@ def find_violations(page):
 
 PAGES = (
     "/ /memories /memories?q=invoices&explain=1 /review /timeline"
+    " /graph /graph?tag=rules"
     " /session/s1 /injections /cost /log /procedures /skills /missions /agents"
 )
 LOOKS = [("light", 1280, True), ("dark", 320, True), ("dark", 320, False)]
@@ -137,7 +138,7 @@ MORE = [("light", 320, True), ("dark", 1280, True), ("light", 1280, False)]
 def test_every_page_is_accessible_and_fits(shown, scheme, width, has_data):
     paths = PAGES.split()
     if has_data:
-        shown.world.know("Never force-push to main", pinned=True)
+        shown.world.know("Never force-push to main", pinned=True, tags=("rules",))
         shown.learn(*CANDIDATES)
         shown.world.fire("session_start", source="startup")
         shown.world.fire("user_prompt_submit", prompt="Who sends invoices?")

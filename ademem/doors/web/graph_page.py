@@ -1,0 +1,45 @@
+"""The graph around a memory, a tag, a topic or a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ademem import api
+from ademem.api.graphs import KINDS
+from ademem.core.errors import NoSuchMemory
+from ademem.doors.views import graph as views
+from ademem.doors.views.memories import to_row
+from ademem.doors.web.asked import Asked
+from ademem.doors.web.route import Page
+from ademem.store.runtime import Runtime
+
+PAIRS = 50
+"""Related pairs that are offered as a start."""
+
+
+def _read(memories: Runtime, asked: Asked) -> dict[str, Any]:
+    chosen = next((kind for kind in KINDS if asked.query.get(kind, "").strip()), "")
+    name = asked.query.get(chosen, "").strip()
+    graph = views.to_page(api.get_graph(memories, chosen, name)) if chosen else None
+    return {
+        "kinds": KINDS,
+        "chosen": chosen,
+        "name": name,
+        "graph": graph,
+        "pairs": [] if graph else _list_pairs(memories),
+    }
+
+
+def _list_pairs(memories: Runtime) -> list[dict[str, Any]]:
+    pairs = []
+    for each in api.list_relations(memories, limit=PAIRS):
+        try:
+            ends = [to_row(api.get(memories, id)) for id in (each.source, each.target) if id]
+        except NoSuchMemory:
+            continue
+        if len(ends) == 2:
+            pairs.append({"relation": each.relation.replace("_", " "), "ends": ends})
+    return pairs
+
+
+PAGES = (Page(path="/graph", name="Graph", template="graph.html", read=_read),)
