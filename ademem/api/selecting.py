@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ademem.api.searching import load_embedder
+from ademem.api.searching import explain_search, load_embedder
 from ademem.core import client
 from ademem.core.client import mission_of
 from ademem.core.clock import parse, stamp
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ademem.store.injections import Sent
     from ademem.store.runtime import Runtime
 
+LOOKED_UP = ("recall", "search", "mcp")
+"""Places of what the model asked for itself, which is shown again however often it asks."""
 PROMPTS = 500
 """Newest prompts of a session that are looked through."""
 
@@ -62,7 +64,8 @@ def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Recon
     """
     memory, sent = memories.get(runtime.store, id), injections.list_sent(runtime.store, session)
     prompts = session_queries.search_prompts(runtime.store, "", session, PROMPTS)
-    text = next((each for each in sent if each.created_at == at), None)
+    there = [each for each in sent if each.created_at == at]
+    text = next((each for each in there if each.event), there[0] if there else None)
     prompt = next((row["content"] for row in prompts if row["created_at"] == at), "")
     if text is None and not prompt:
         raise NoSuchMoment(f"the session {session!r} has no selection at {at}")
@@ -81,7 +84,12 @@ def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Recon
         stages += _for_briefing(text, memory, moment, runtime)
     elif text and place == "site":
         stages.append(_for_site(text.query, memory, runtime))
-    stages.append(_context(memory, moment, runtime))
+    elif text and place == "failure":
+        stages.append(_for_error(text.query, memory, runtime))
+    elif text and place in LOOKED_UP:
+        stages.append(_for_search(text.query, memory, runtime))
+    if place not in LOOKED_UP:
+        stages.append(_context(memory, moment, runtime))
     parts = [part for part in text.parts if part.memory_id == memory.id] if text else []
     return Reconsidered(
         memory=memory,
@@ -232,6 +240,41 @@ def _for_site(what: str, memory: Memory, runtime: Runtime) -> Stage:
             "of": len(ids),
             "at most": settings.hints,
             "tokens at most": settings.hint_tokens,
+        },
+    )
+
+
+def _for_error(line: str, memory: Memory, runtime: Runtime) -> Stage:
+    found = hint_events.find_known(client.read(b"{}"), line, runtime)
+    ids = [each.id for each, _ in found]
+    most = runtime.settings.briefing.hints
+    return Stage(
+        name="Known for the error",
+        passed=memory.id in ids[:most],
+        figures={
+            "place": ids.index(memory.id) + 1 if memory.id in ids else None,
+            "of": len(ids),
+            "at most": most,
+            "evidence needed": evidence.PROMPT,
+        },
+    )
+
+
+def _for_search(query: str, memory: Memory, runtime: Runtime) -> Stage:
+    found = explain_search(runtime, query)
+    hits = [*found.results.hits, *(hit for hit, _ in found.left_out)]
+    shown = [hit.memory.id for hit in found.results.hits]
+    mine = next((hit for hit in hits if hit.memory.id == memory.id), None)
+    return Stage(
+        name="Found by the search",
+        passed=memory.id in shown,
+        figures={
+            "place": shown.index(memory.id) + 1 if memory.id in shown else None,
+            "shown": len(shown),
+            "score": mine.score if mine else None,
+            "least score shown": min((hit.score for hit in found.results.hits), default=None),
+            "evidence": mine.signals.get("evidence") if mine else None,
+            "left out as": next((why for hit, why in found.left_out if hit is mine), None),
         },
     )
 

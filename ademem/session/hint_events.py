@@ -132,7 +132,7 @@ def after_error(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
     if not line or payload.is_interrupt:
         return None
     with runtime.store.transaction():
-        text = show(payload, _of_error(payload, line, runtime), line, key, runtime)
+        text = show(payload, find_known(payload, line, runtime), line, key, runtime)
     return client.context("PostToolUseFailure", text) or None
 
 
@@ -190,7 +190,8 @@ def _best(rows: list[sqlite3.Row]) -> list[tuple[Memory, str]]:
     return list(found.values())
 
 
-def _of_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memory, str]]:
+def find_known(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memory, str]]:
+    """Find memories of an error by its essential *line*: by its fingerprint, then by its words."""
     from ademem.capture import errors
     from ademem.search.engine import Filters, suggest
     from ademem.store import memory_queries

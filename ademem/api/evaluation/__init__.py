@@ -28,6 +28,7 @@ from ademem.store import Store, memory_queries
 
 if TYPE_CHECKING:
     from ademem.search.embedding import Embedder
+    from ademem.store.runtime import Runtime
 
 __all__ = ["FORMATS", "Row", "Run", "read", "run"]
 
@@ -164,50 +165,17 @@ def average(rankings: Sequence[tuple[str, str, dict[str, float]]]) -> Iterator[R
                 yield Row(system=system, category=category, questions=len(rows), scores=means)
 
 
-class Arena:
-    """The haystack, imported and embedded through the product's own doors; a context manager."""
+class Corpus:
+    """An open project, as each system searches it."""
 
     def __init__(
-        self,
-        haystack: Haystack,
-        environment: Mapping[str, str],
-        embedder: Embedder | None = None,
-        parameters: Parameters = DEFAULTS,
+        self, memories: Runtime, embedder: Embedder | None, parameters: Parameters = DEFAULTS
     ) -> None:
+        self.memories = memories
         self._embedder = embedder
         self._parameters = parameters
         self.modes: set[str] = set()
         """How searches were answered: lexical, hybrid."""
-        self.root = tempfile.mkdtemp(prefix="ademem-eval-")
-        dates = (clock.parse(item.date) for item in haystack.items if item.date)
-        moment = max([FIRST, *dates]) + timedelta(days=1)  # questions come after the last item
-        try:
-            kept = {name: text for name, text in environment.items() if not name.startswith(OURS)}
-            kept["ADEMEM_DATA_DIR"] = os.path.join(self.root, "data")
-            api.init(self.root, environment=kept)
-            self.memories = api.open_memories(
-                self.root, environment=kept | {"ADEMEM_JOBS_AUTO": "false"}, now=lambda: moment
-            )
-            rows = {
-                item.id: {
-                    "content": item.text,
-                    "id": item.id,
-                    "speaker": item.speaker or None,
-                    "source_session_id": item.session or None,
-                    "created_at": item.date or None,
-                    "status": "promoted",
-                }
-                for item in haystack.items
-            }
-            lines = {id: orjson.dumps(row).decode() for id, row in rows.items()}
-            self.imported = api.import_lines(self.memories, lines.values())
-            api.work(self.memories)
-            self._ids = {
-                id: export_format.memory_of(line, self.store) for id, line in lines.items()
-            }
-        except BaseException:
-            shutil.rmtree(self.root)
-            raise
 
     @property
     def store(self) -> Store:
@@ -231,15 +199,58 @@ class Arena:
     def _by_seq(self) -> dict[int, str]:
         return {memory.seq: memory.id for memory in memory_queries.everything(self.store)}
 
-    def ids(self, items: tuple[str, ...]) -> frozenset[str]:
-        """Return the memories that the items became; one that the gate refused is never found."""
-        return frozenset(self._ids[item] or f"refused {item}" for item in items)
-
     def search(self, query: str) -> list[str]:
         """Return the hits of `ademem recall`."""
         results = api.search(self.memories, query, limit=DEPTH, parameters=self._parameters)
         self.modes.add(results.mode)
         return [hit.memory.id for hit in results.hits]
+
+
+class Arena(Corpus):
+    """The haystack, imported and embedded through the product's own doors; a context manager."""
+
+    def __init__(
+        self,
+        haystack: Haystack,
+        environment: Mapping[str, str],
+        embedder: Embedder | None = None,
+        parameters: Parameters = DEFAULTS,
+    ) -> None:
+        self.root = tempfile.mkdtemp(prefix="ademem-eval-")
+        dates = (clock.parse(item.date) for item in haystack.items if item.date)
+        moment = max([FIRST, *dates]) + timedelta(days=1)  # questions come after the last item
+        try:
+            kept = {name: text for name, text in environment.items() if not name.startswith(OURS)}
+            kept["ADEMEM_DATA_DIR"] = os.path.join(self.root, "data")
+            api.init(self.root, environment=kept)
+            opened = api.open_memories(
+                self.root, environment=kept | {"ADEMEM_JOBS_AUTO": "false"}, now=lambda: moment
+            )
+            super().__init__(opened, embedder, parameters)
+            rows = {
+                item.id: {
+                    "content": item.text,
+                    "id": item.id,
+                    "speaker": item.speaker or None,
+                    "source_session_id": item.session or None,
+                    "created_at": item.date or None,
+                    "status": "promoted",
+                }
+                for item in haystack.items
+            }
+            lines = {id: orjson.dumps(row).decode() for id, row in rows.items()}
+            self.imported = api.import_lines(self.memories, lines.values())
+            api.work(self.memories)
+            self._ids = {
+                id: export_format.memory_of(line, self.store) for id, line in lines.items()
+            }
+        except BaseException:
+            shutil.rmtree(self.root)
+            raise
+
+    def ids(self, items: tuple[str, ...]) -> frozenset[str]:
+        """Return the memories that the items became; one that the gate refused is never found."""
+        return frozenset(self._ids[item] or f"refused {item}" for item in items)
 
     def __enter__(self) -> Self:
         return self
@@ -249,25 +260,25 @@ class Arena:
         shutil.rmtree(self.root)
 
 
-def ours(query: str, arena: Arena) -> list[str]:
-    return arena.search(query)
+def ours(query: str, corpus: Corpus) -> list[str]:
+    return corpus.search(query)
 
 
-def bm25(query: str, arena: Arena) -> list[str]:
+def bm25(query: str, corpus: Corpus) -> list[str]:
     """Rank the rows that have any of the words as FTS5 does."""
     words = re.findall(r"\w+", query)
-    return memory_queries.match_any_word(arena.store, words, DEPTH) if words else []
+    return memory_queries.match_any_word(corpus.store, words, DEPTH) if words else []
 
 
-def dense(query: str, arena: Arena) -> list[str]:
+def dense(query: str, corpus: Corpus) -> list[str]:
     """Rank by the vectors alone, as the model gives them."""
-    return arena.nearest(query, DEPTH)
+    return corpus.nearest(query, DEPTH)
 
 
-def fused(query: str, arena: Arena) -> list[str]:
+def fused(query: str, corpus: Corpus) -> list[str]:
     """Fuse `bm25` and `dense` by reciprocal rank."""
     fusion: defaultdict[str, float] = defaultdict(float)
-    for ranking in (bm25(query, arena), dense(query, arena)):
+    for ranking in (bm25(query, corpus), dense(query, corpus)):
         for rank, id in enumerate(ranking, 1):
             fusion[id] += 1 / (RANK_CONSTANT + rank)
     return sorted(fusion, key=lambda id: -fusion[id])[:DEPTH]

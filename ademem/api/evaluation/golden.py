@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import orjson
 
 from ademem import api
-from ademem.api.evaluation import DEPTH, recall
+from ademem.api.evaluation import (
+    BASELINES,
+    DEPTH,
+    NEED_A_MODEL,
+    OVERALL,
+    Corpus,
+    average,
+    recall,
+    scores,
+)
+from ademem.api.searching import load_embedder
 from ademem.core import confined
+from ademem.core.clock import stamp
 from ademem.core.errors import AdememError, NoSuchMemory, NotFound
 from ademem.core.project import Project
 from ademem.core.redaction import redact
+from ademem.core.repository import commit
+from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
+from ademem.store import eval_runs
 from ademem.store.runtime import Runtime
 
 FILE = "eval.jsonl"
+SHOWN = ("any@5", "any@10", "MRR", "nDCG@10")
+"""Metrics that a recorded run has of each system."""
 CUT = 10
 """Hits within which a golden memory counts as found, for the recall that is told."""
 
@@ -44,6 +61,21 @@ class Moved(Value):
     before: int | None
     now: int | None
     worse: bool
+
+
+class Ranks(Value):
+    """A question with the ranks of its memories in the last run."""
+
+    golden: Golden
+    now: dict[str, int | None] | None
+    """By sync id; None where the last run did not ask it."""
+
+    def state_of(self, sync_id: str) -> str:
+        """Return same, better, worse, or "not asked"."""
+        if self.now is None or sync_id not in self.now:
+            return "not asked"
+        before, now = self.golden.ranks[sync_id], self.now[sync_id]
+        return "same" if now == before else "worse" if is_worse(before, now) else "better"
 
 
 class Verdict(Value):
@@ -132,11 +164,62 @@ def check(memories: Runtime, *, slack: int = 0) -> Verdict:
     return Verdict(golden=len(golden), recall=sum(recalls) / len(recalls), moved=tuple(moved))
 
 
+def measure(memories: Runtime) -> dict[str, Any]:
+    """Ask every question of each system, record the means and the ranks of now, and return them.
+
+    Raises NoGolden when there is nothing to ask.
+    """
+    golden = load(memories.project)
+    if not golden:
+        raise NoGolden
+    embedder = load_embedder(memories)
+    corpus = Corpus(memories, embedder)
+    rankings, ranks = [], {}
+    for one in golden:
+        here = {sync_id: api.get(memories, sync_id).id for sync_id in _here(memories, one.ranks)}
+        relevant = {here.get(sync_id, f"gone {sync_id}") for sync_id in one.ranks}
+        for name, system in BASELINES.items():
+            if embedder or name not in NEED_A_MODEL:
+                ranked = system(one.query, corpus)
+                rankings.append((name, FILE, scores(ranked, relevant)))
+        ranks[sha256_hex(one.query)] = _ranks(memories, one.query, one.ranks)
+    run = {
+        "at": stamp(memories.clock()),
+        "commit": commit(memories.project.root),
+        "questions": len(golden),
+        "mode": "+".join(sorted(corpus.modes)),
+        "means": {
+            row.system: {name: round(row.scores[name], 4) for name in SHOWN}
+            for row in average(rankings)
+            if row.category == OVERALL
+        },
+    }
+    eval_runs.add(memories.store, run, ranks)
+    return run
+
+
+def list_runs(memories: Runtime) -> list[dict[str, Any]]:
+    """List the recorded runs of the golden questions, the oldest first."""
+    return eval_runs.list_runs(memories.store)
+
+
+def list_ranks(memories: Runtime) -> list[Ranks]:
+    """List the golden questions with the recorded ranks, and those of the last run."""
+    last = eval_runs.last_ranks(memories.store)
+    return [
+        Ranks(golden=one, now=last.get(sha256_hex(one.query))) for one in load(memories.project)
+    ]
+
+
+def is_worse(before: int | None, now: int | None, slack: int = 0) -> bool:
+    return before is not None and (now is None or now > before + slack)
+
+
 def _moved(golden: Golden, ranked: Sequence[str], slack: int) -> Iterable[Moved]:
     for sync_id, before in sorted(golden.ranks.items()):
         now = _rank(ranked, sync_id)
         if now != before:
-            worse = before is not None and (now is None or now > before + slack)
+            worse = is_worse(before, now, slack)
             yield Moved(query=golden.query, sync_id=sync_id, before=before, now=now, worse=worse)
 
 

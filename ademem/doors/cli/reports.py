@@ -313,6 +313,8 @@ def gate(
 
     with _quietly(project) as memories:
         verdict = golden.update(memories) if update else golden.check(memories, slack=slack)
+        if not memories.is_read_only:
+            golden.measure(memories)
     failed = not update and (verdict.regressed or verdict.recall < min_recall)
     if as_json:
         moved = [as_dict(one) for one in verdict.moved]

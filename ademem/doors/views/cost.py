@@ -39,6 +39,24 @@ def to_json(ledger: Ledger, is_withheld: Callable[[Memory], bool]) -> dict[str, 
     }
 
 
+def to_days(spent: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the tokens of texts and of calls of the AI by day, newest first."""
+    days = sorted({row["day"] for row in (*spent["hooks"], *spent["ai"])}, reverse=True)
+    found = []
+    for day in days:
+        calls = [row for row in spent["ai"] if row["day"] == day]
+        characters = sum(row["characters"] for row in spent["hooks"] if row["day"] == day)
+        found.append(
+            {
+                "day": day,
+                "tokens": estimate_tokens(characters),
+                "tokens_in": sum(row["tokens_in"] for row in calls),
+                "tokens_out": sum(row["tokens_out"] for row in calls),
+            }
+        )
+    return found
+
+
 def _sum(spent: Sequence[Spent]) -> dict[str, Any]:
     """Return the sums; of memories the tokens in the texts, and of these the used ones."""
     characters = sum(each.characters for each in spent)

@@ -125,17 +125,17 @@ def _add_golden(memories: Runtime, asked: Asked) -> Done:
     query = asked.form.get("query", "")
     before = golden.load(memories.project)
     golden.add(memories, query, [asked.form.get("golden", "")])
-    return _golden_set(f"save “{preview(query, LABEL_CHARS)}” as a golden question", before)
+    return golden_set(f"save “{preview(query, LABEL_CHARS)}” as a golden question", before)
 
 
-def _golden_set(label: str, before: Sequence[Any]) -> Done:
+def golden_set(label: str, before: Sequence[Any]) -> Done:
     """Return the act that goes back to the golden questions of before."""
     from ademem.api.evaluation import golden
 
     def back(memories: Runtime) -> Done:
         now = golden.load(memories.project)
         golden.save(memories.project, before)
-        return _golden_set(label, now)
+        return golden_set(label, now)
 
     return Done(label=label, back=back)
 

@@ -15,7 +15,13 @@ from ademem.doors.views import overview as overview_view
 from ademem.doors.views import review as review_view
 from ademem.doors.views import session as session_view
 from ademem.doors.views.practice import cut
-from ademem.doors.web import graph_page, memories_page, memory_page, practice_pages
+from ademem.doors.web import (
+    evaluation_page,
+    graph_page,
+    memories_page,
+    memory_page,
+    practice_pages,
+)
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.memories_page import PAGE
 from ademem.doors.web.route import Page
@@ -133,7 +139,8 @@ def _injections(memories: Runtime, _: Asked) -> dict[str, Any]:
 
 def _cost(memories: Runtime, asked: Asked) -> dict[str, Any]:
     texts = cost_view.to_json(api.get_ledger(memories), _is_withheld(asked))
-    return {"spent": api.get_cost(memories), "texts": texts}
+    spent = api.get_cost(memories)
+    return {"spent": spent, "texts": texts, "days": cost_view.to_days(spent)}
 
 
 def _log(memories: Runtime, asked: Asked) -> dict[str, Any]:
@@ -207,4 +214,5 @@ PAGES = (
     *memory_page.PAGES,
     *graph_page.PAGES,
     *practice_pages.PAGES,
+    *evaluation_page.PAGES,
 )

@@ -124,9 +124,34 @@ def test_asking_leaves_no_trace(memories, tokens):
     assert "CLAUDE_CODE_SESSION_ID" not in golden.quiet({"CLAUDE_CODE_SESSION_ID": "s"})
 
 
+def test_a_run_keeps_the_means_of_each_system_and_the_ranks(memories, tokens):
+    golden.add(memories, "tokens expire", [tokens.id])
+    golden.add(memories, "zebra", [tokens.id])
+    run = golden.measure(memories)
+
+    assert golden.list_runs(memories) == [run]
+    assert run["questions"] == 2
+    assert set(run["means"]) == {"ademem", "BM25 only"}
+    assert run["means"]["ademem"] == {"any@5": 0.5, "any@10": 0.5, "MRR": 0.5, "nDCG@10": 0.5}
+    assert [each.now for each in golden.list_ranks(memories)] == [
+        {tokens.sync_id: 1},
+        {tokens.sync_id: None},
+    ]
+
+
+def test_old_runs_go(memories, tokens, monkeypatch):
+    monkeypatch.setattr("ademem.store.eval_runs.MOST", 2)
+    golden.add(memories, "tokens expire", [tokens.id])
+    for _ in range(3):
+        golden.measure(memories)
+
+    assert len(golden.list_runs(memories)) == 2
+
+
 def test_without_golden_recalls_there_is_nothing_to_check(memories):
-    with pytest.raises(golden.NoGolden):
-        golden.check(memories)
+    for ask in (golden.check, golden.measure):
+        with pytest.raises(golden.NoGolden):
+            ask(memories)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ademem import api
+from ademem.api.evaluation import golden
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.http.loopback import bind
 from ademem.doors.web.application import Site, make
@@ -128,7 +129,7 @@ def find_violations(page):
 PAGES = (
     "/ /memories /memories?q=invoices&explain=1 /review /timeline"
     " /graph /graph?tag=rules"
-    " /session/s1 /injections /cost /log /procedures /skills /missions /agents"
+    " /session/s1 /injections /cost /log /procedures /skills /missions /agents /eval"
 )
 LOOKS = [("light", 1280, True), ("dark", 320, True), ("dark", 320, False)]
 MORE = [("light", 320, True), ("dark", 1280, True), ("light", 1280, False)]
@@ -146,6 +147,9 @@ def test_every_page_is_accessible_and_fits(shown, scheme, width, has_data):
             api.start_mission(memories, "Ship passkeys")
             api.update_brief(memories, {"notes": ["Ask Ada first"]})
             sent = api.list_sent(memories, "s1")[1][0]
+            golden.add(memories, "Who sends invoices?", [api.list_memories(memories)[-1].id])
+            for _ in range(3):
+                golden.measure(memories)
         memory = shown.world.live()[0].id
         paths += [
             f"/memory/{memory}",
@@ -166,6 +170,23 @@ def test_every_page_is_accessible_and_fits(shown, scheme, width, has_data):
 
     assert {path: each for path, each in found.items() if each} == {}
     assert is_told
+
+
+def test_a_plot_is_drawn_from_its_table_under_the_policy(shown):
+    shown.world.know("Invoices are sent by the night job")
+    with shown.world.memories() as memories:
+        golden.add(memories, "Who sends invoices?", [api.list_memories(memories)[0].id])
+        for _ in range(2):
+            golden.measure(memories)
+    page = shown.window("/eval")
+    expect(page.locator(".plot canvas")).to_have_count(4)
+    names = page.locator('[data-plot="runs-1"] .u-label').all_inner_texts()
+    drawn = """canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+        .data.filter((value, at) => at % 4 == 3 && value > 0).length"""
+
+    assert names == ["ademem", "BM25 only"]
+    assert page.locator(".plot canvas").first.evaluate(drawn) > 500
+    assert page.locator("#runs-1 tbody tr").count() == 2
 
 
 def test_a_review_by_keyboard_and_the_way_back(shown):

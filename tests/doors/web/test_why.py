@@ -126,6 +126,37 @@ def test_a_site_tells_the_patterns_of_the_memory(browser):
     assert shown["Tied to the file or command"].figures["of"] == 6
 
 
+def test_an_error_tells_what_is_known_for_it(browser):
+    world = browser.world
+    world.know("ECONNREFUSED 5432 means that the database is not started", category="gotcha")
+    world.know("Invoices are sent by the night job", category="gotcha")
+    error = "Error: connect ECONNREFUSED 127.0.0.1:5432"
+    call = {"tool_name": "Bash", "tool_input": {"command": "npm test"}, "error": error}
+    world.fire("post_tool_use_failure", session_id="s2", prompt_id="p1", tool_use_id="t1", **call)
+    known, stages = explain(browser, "post_tool_use_failure", "ECONNREFUSED")
+    _, others = explain(browser, "post_tool_use_failure", "Invoices")
+
+    assert known.was_shown
+    assert stages["Known for the error"].figures["place"] == 1
+    assert others["Known for the error"].figures["place"] is None
+
+
+def test_a_search_of_the_session_tells_scores(browser):
+    browser.world.know("Login tokens expire in UTC", "Invoices are sent by the night job")
+    with browser.world.memories() as memories:
+        api.recall(memories, "tokens expire")
+        at = next(each.created_at for each in api.list_sent(memories, "s1")[1])
+        stages = {
+            memory.content.split()[0]: api.explain_selection(memories, "s1", at, memory.id).stages[
+                -1
+            ]
+            for memory in api.list_memories(memories)
+        }
+
+    assert (stages["Login"].passed, stages["Login"].figures["place"]) == (True, 1)
+    assert (stages["Invoices"].passed, stages["Invoices"].figures["score"]) == (False, None)
+
+
 def test_the_page_asks_by_id_or_words_without_recording(asked):
     page = asked.get("/session/s2").text
     at = re.findall(r'/why"><input type="hidden" name="at" value="([^"]+)"', page)[-1]

@@ -1,0 +1,54 @@
+"""The page of the golden questions and their runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ademem import api
+from ademem.core.errors import NoSuchMemory
+from ademem.core.memory import Memory
+from ademem.core.text import counted
+from ademem.doors.undoable import Done
+from ademem.doors.views import evaluation as view
+from ademem.doors.web.asked import Asked
+from ademem.doors.web.memories_page import golden_set
+from ademem.doors.web.route import Act, Page
+from ademem.store.runtime import Runtime
+
+
+def _evaluation(memories: Runtime, _: Asked) -> dict[str, Any]:
+    from ademem.api.evaluation import golden
+
+    ranks = golden.list_ranks(memories)
+    known = {id: _find(memories, id) for each in ranks for id in each.golden.ranks}
+    return view.to_page(ranks, golden.list_runs(memories), known)
+
+
+def _find(memories: Runtime, id: str) -> Memory | None:
+    try:
+        return api.get(memories, id)
+    except NoSuchMemory:
+        return None
+
+
+def _run_gate(memories: Runtime, _: Asked) -> None:
+    """Ask all golden questions, and record the means and the ranks."""
+    from ademem.api.evaluation import golden
+
+    golden.measure(memories)
+
+
+def _update(memories: Runtime, _: Asked) -> Done:
+    """Record the ranks of now as the ones to keep."""
+    from ademem.api.evaluation import golden
+
+    before = golden.load(memories.project)
+    verdict = golden.update(memories)
+    if golden.load(memories.project):  # none is left where their memories are gone
+        golden.measure(memories)
+    label = f"record the ranks of now, {counted(len(verdict.moved), 'memory')} moved"
+    return golden_set(label, before)
+
+
+PAGES = (Page(path="/eval", name="Evaluation", template="eval.html", read=_evaluation),)
+ACTS = (Act(path="/eval/gate", do=_run_gate), Act(path="/eval/update", do=_update))

@@ -1,0 +1,114 @@
+"""Golden questions and their runs on the page, and the plot of the cost."""
+
+import html
+import re
+
+import pytest
+
+from ademem import api
+from ademem.api.evaluation import golden
+from ademem.api.evaluation.golden import Golden, Ranks
+from ademem.doors.views import cost, evaluation
+
+
+def texts(page):
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
+
+
+@pytest.fixture
+def asked(browser):
+    """A page of a project with one golden question."""
+    browser.world.know("Invoices are sent by the night job", "Money is stored in cents")
+    with browser.world.memories() as memories:
+        memory = next(each for each in api.list_memories(memories) if "Money" in each.content)
+        golden.add(memories, "How is money stored?", [memory.id])
+    browser.sync_id = memory.sync_id
+    return browser
+
+
+def ranks(browser):
+    with browser.world.memories() as memories:
+        return golden.load(memories.project)[0].ranks
+
+
+def rerank(browser, rank):
+    with browser.world.memories() as memories:
+        given = Golden(query="How is money stored?", ranks={browser.sync_id: rank})
+        golden.save(memories.project, [given])
+
+
+def test_the_gate_records_a_run_with_its_baselines(asked):
+    before = texts(asked.get("/eval").text)
+    asked.post("/eval/gate", next="/eval")
+    asked.post("/eval/gate", next="/eval")
+    page = asked.get("/eval").text
+
+    assert "not asked yet" in before
+    assert "recorded place 1, now place 1" in texts(page)
+    assert page.count("<tbody>") == 4
+    assert re.findall(r"<h2>(\S+) over commits", page) == ["hits@5", "hits@10", "MRR", "nDCG@10"]
+    assert re.findall(r'data-line="\d">([^<]+)<', page)[:2] == ["ademem", "BM25 only"]
+    assert page.count("<code>no commit</code>") == 8
+    assert page.count(">1.000<") >= 8
+
+
+def test_a_worse_rank_is_told_until_the_ranks_of_now_are_recorded(asked):
+    rerank(asked, 0)
+    asked.post("/eval/gate")
+    worse = texts(asked.get("/eval").text)
+    asked.post("/eval/update")
+    better = texts(asked.get("/eval").text)
+    updated = ranks(asked)
+    asked.post("/undo")
+
+    assert "1 memory ranked worse" in worse
+    assert "none ranked worse" in better
+    assert updated == {asked.sync_id: 1}
+    assert ranks(asked) == {asked.sync_id: 0}
+
+
+def test_an_empty_page_names_the_command_that_fills_it(browser):
+    assert "ademem eval add" in texts(browser.get("/eval").text)
+    assert browser.post("/eval/gate").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "state"),
+    [
+        (1, {"m": 1}, "same"),
+        (1, {"m": 2}, "worse"),
+        (1, {"m": None}, "worse"),
+        (3, {"m": 1}, "better"),
+        (None, {"m": 1}, "better"),
+        (1, {}, "not asked"),
+        (1, None, "not asked"),
+    ],
+)
+def test_a_rank_is_compared_with_the_recorded_one(before, now, state):
+    each = Ranks(golden=Golden(query="q", ranks={"m": before}), now=now)
+    (question,) = evaluation.to_page([each], [], {})["questions"]
+
+    assert question["memories"][0]["state"] == state
+
+
+def test_tokens_are_summed_by_day():
+    hooks = [
+        {"day": "2026-03-02", "characters": 8},
+        {"day": "2026-03-01", "characters": 40},
+        {"day": "2026-03-01", "characters": 4},
+    ]
+    calls = [{"day": "2026-03-01", "tokens_in": 5, "tokens_out": 2}]
+
+    assert cost.to_days({"hooks": hooks, "ai": calls}) == [
+        {"day": "2026-03-02", "tokens": 2, "tokens_in": 0, "tokens_out": 0},
+        {"day": "2026-03-01", "tokens": 11, "tokens_in": 5, "tokens_out": 2},
+    ]
+
+
+def test_the_cost_has_its_plot_beside_the_table(browser):
+    browser.world.know("Money is stored in cents")
+    browser.world.fire("session_start", source="startup")
+    page = browser.get("/cost").text
+
+    assert 'data-plot="days"' in page
+    assert re.search(r'<table id="days">.*<th scope="row">2026-03-01', page, re.S)
