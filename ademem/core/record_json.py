@@ -11,6 +11,7 @@ in `updated_at` is written without it. Five words may follow:
 - `places`: places of tags and anchors that differ from those in the list
 
 Without stamps all values were written at `updated_at`. Any JSON is read; what is invalid is absent.
+A sixth word is of a newer ademem (`is_newer`), whose lines in files stay as they are.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ MAX_TEXT = MAX_TITLED_BYTES * 2
 MAX_ITEMS = 500
 """Most elements of one list, replicas, or concurrent texts that are read from one record."""
 MAX_ID = 64
+_WORDS = ("over", "seen", "heads", "removed", "places")
 _STARTS = tuple(f"{kind}/" for kind in SETS)
 
 _ONE_OF: dict[str, frozenset[Any]] = {
@@ -71,6 +73,12 @@ def to_json(record: Record) -> dict[str, Any]:
     values = values_of(record)
     lists = {kind: list(values[kind]) for kind in SETS}
     return found | values | lists | {"updated_at": updated_at, "stamps": pack(record, updated_at)}
+
+
+def is_newer(found: Any) -> bool:
+    """Return True for a record whose stamps have a word that this version does not know."""
+    stamps = _object(found.get("stamps")) if isinstance(found, dict) else {}
+    return any(key.isalpha() and key not in _WORDS for key in stamps)
 
 
 def from_json(found: Any) -> Record | None:

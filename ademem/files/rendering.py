@@ -6,6 +6,7 @@ import re
 import sys
 
 from ademem.capture.gate.rows import id_of
+from ademem.core import record_json
 from ademem.core.memory import Importance, Memory, Scope, Status, Tier
 from ademem.core.registers import LIVE, join, join_all
 from ademem.core.text import number
@@ -177,10 +178,10 @@ def render(
 ) -> dict[str, str]:
     """Render the memories that may be shown; lines of people in the *present* files stay.
 
-    *refused* returns the lines that could not be imported: they stay, as do unreadable ones.
-    *committed* returns the files of HEAD: of these a page without entries stays, as git reports a
-    conflict where one side deletes a file and the other changes it. A *later* memory stands before
-    the one that it says otherwise.
+    *refused* returns the lines that could not be imported: they stay, as do unreadable ones and
+    those of a newer ademem. *committed* returns the files of HEAD: of these a page or an archive
+    without entries stays, as git reports a conflict where one side deletes a file and the other
+    changes it. A *later* memory stands before the one that it says otherwise.
     """
     rows = {one.id: _PageFields(one) for one in lines if is_on_page(one)}
     shown: list[Memory] = _put_later_first(rows, later)  # type: ignore[assignment]
@@ -211,6 +212,8 @@ def render(
     written = record_lines.render_lines(
         lines.records(), lines.others(present), settings, present.lines(ARCHIVE)
     )
+    if ARCHIVE in present and ARCHIVE not in written and ARCHIVE in committed():
+        written[ARCHIVE] = ""
     ours = {number(line) for text in written.values() for line in clean_lines(text)}
     others = [raw for raw in present.lines(KNOWLEDGE) if raw and number(raw) not in ours]
     kept = refused() if others else ()
@@ -218,7 +221,8 @@ def render(
     unread = []
     for raw in others:
         found = knowledge.read(raw)
-        if found is None or (raw in kept and found.get("id") not in alive):
+        is_refused = found is not None and raw in kept and found.get("id") not in alive
+        if found is None or is_refused or record_json.is_newer(found):
             unread.append(f"{raw}\n")
     if unread:
         written[KNOWLEDGE] += "".join(unread)

@@ -121,7 +121,7 @@ def _import_changes(runtime: Runtime) -> str:
         )
     except confined.Refused:  # a notice reports it, and the session is briefed nevertheless
         return ""
-    return taken.summary if taken else ""
+    return " ".join(filter(None, (taken.summary, taken.advice))) if taken else ""
 
 
 def _queue_jobs(payload: Payload, runtime: Runtime) -> None:

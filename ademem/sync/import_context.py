@@ -63,6 +63,8 @@ class ImportReport(Value):
     rejected: tuple[str, ...] = ()
     archived: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
+    unstamped: tuple[str, ...] = ()
+    """Memories whose lines lost their stamps: an ademem that knows none wrote them."""
     problems: tuple[Problem, ...] = ()
     """Problems, whose text stays in the files."""
     refused: tuple[Problem, ...] = ()
@@ -86,6 +88,13 @@ class ImportReport(Value):
                 parts.append(f"{kind} {', '.join(ids[:NAMED_IDS])}{more}")
         memories = counted(self.count, "memory")
         return f"{memories} from git and hand edits: {'; '.join(parts)}." if parts else ""
+
+    @property
+    def advice(self) -> str:
+        """Sentence about copies of the files that an older ademem writes; empty for none."""
+        lines = counted(len(self.unstamped), "line")
+        found = f"{lines} came from an older ademem, which writes no stamps: update it there."
+        return found if self.unstamped else ""
 
 
 class ImportContext:

@@ -6,7 +6,15 @@ from ademem.core import record_json
 from ademem.core.errors import suppress
 from ademem.core.memory import Status, Trust
 from ademem.core.redaction import redact
-from ademem.core.registers import LIVE, REJECTED, as_time, has_writes_of, join, values_of
+from ademem.core.registers import (
+    LIVE,
+    REJECTED,
+    as_time,
+    has_writes_of,
+    join,
+    time_of,
+    values_of,
+)
 from ademem.core.text import preview
 from ademem.core.value import replace
 from ademem.files import records
@@ -46,6 +54,8 @@ def _import_record(difference: ChangedLine, context: ImportContext) -> None:
     for line in difference.lines.lines:
         _check(line)
     id, store, line = difference.id, context.act.store, difference.lines.last
+    if _lost_stamps(difference):
+        context.note("unstamped", id)
     row = memories.raw_row(store.db, id)
     known = stamps.record_of_row(row) if row else replication.read(store, id)
     found = _written(difference, known, context)
@@ -87,8 +97,19 @@ def _import_record(difference: ChangedLine, context: ImportContext) -> None:
         context.note("archived" if was_live else "restored" if memory else "added", id)
 
 
+def _lost_stamps(difference: ChangedLine) -> bool:
+    """Return True if an older ademem wrote the lines anew; git sets them back to earlier ones."""
+    before = difference.before.record if difference.before else None
+    after = difference.lines.record
+    if before is None or after is None or not has_stamps(before) or has_stamps(after):
+        return False
+    return time_of(after.last_stamp) >= time_of(before.last_stamp)
+
+
 def _check(line: KnowledgeLine) -> None:
     found = line.found
+    if record_json.is_newer(found):
+        raise BadLine("was written by a newer ademem: update this one")
     if not record_json.is_id(found.get("id")) or redact(str(found["id"])).found:
         raise BadLine("has no id of at most 64 letters, digits, - and _")
     missing = [name for name in ("key", "category", "updated_at") if not found.get(name)]

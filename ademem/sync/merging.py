@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from itertools import product
 
+from ademem.core import record_json
 from ademem.core.registers import join_all
 from ademem.core.value import replace
 from ademem.files import INDEX, SHEET, knowledge, record_lines
@@ -206,15 +207,16 @@ def merge_lines(*versions: str) -> str:
 
 
 def _records_of(text: str) -> dict[str, Record]:
-    found = (record_lines.from_line(knowledge.read(raw)) for raw in clean_lines(text))
+    lines = map(knowledge.read, clean_lines(text))
+    found = (record_lines.from_line(line) for line in lines if not record_json.is_newer(line))
     return join_all(filter(None, found))
 
 
 def _other_lines(text: str) -> Iterator[str]:
-    """Yield the lines that ademem did not write."""
+    """Yield the lines that this ademem did not write."""
     for raw in filter(None, clean_lines(text)):
         found = knowledge.read(raw)
         if found is None:
             yield f"{raw}\n"
-        elif record_lines.from_line(found) is None:
+        elif record_json.is_newer(found) or record_lines.from_line(found) is None:
             yield knowledge.line(found)

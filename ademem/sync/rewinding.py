@@ -13,6 +13,7 @@ from ademem.core.registers import (
     OLD_REPLICA,
     Record,
     has_writes_of,
+    latest,
     next_stamp,
     replica_of,
     time_of,
@@ -20,6 +21,7 @@ from ademem.core.registers import (
     write,
 )
 from ademem.core.text import sha256_hex
+from ademem.core.value import replace
 
 
 def restamp(before: Record, after: Record) -> Record:
@@ -35,8 +37,14 @@ def restamp(before: Record, after: Record) -> Record:
 
 
 def write_over(before: Record, after: Record, stamp: str) -> Record:
-    """Return *before* after an act that gave it what *after* says; a tombstone says life alone."""
-    return write(before, values_of(after) if after.texts else {LIFE: after.life}, stamp)
+    """Return *before* after an act that gave it what *after* says; a tombstone says life alone.
+
+    The act knows the texts that either line has, or whose memory was archived with it.
+    """
+    known = (stamp for one in (before, after) for stamp in (*one.over.values(), *one.seen.values()))
+    values = values_of(after) if after.texts else {LIFE: after.life}
+    found = write(replace(before, over=latest(known)), values, stamp)
+    return found if stamp in found.texts else replace(found, over=before.over)
 
 
 def has_stamps(record: Record) -> bool:

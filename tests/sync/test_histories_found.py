@@ -127,6 +127,20 @@ def sheet(request, monkeypatch):
             [[(rewrite, 0, 2), (delete, 3, 3)], [(rewrite, 0, 2), (delete, 3, 3)]],
             id="both wrote the same and deleted it",
         ),
+        pytest.param(
+            [(add, 0, 0)],
+            [[(add, 0, 0)], [(rewrite, 0, 1), (archive, 0, 1)], [(add, 0, 0)]],
+            id="learned again by two while the third rewrote and archived it",
+        ),
+        pytest.param(
+            [(add, 0, 0), (add, 2, 0), (archive, 0, 0)],
+            [
+                [(add, 0, 0), (add, 0, 0), (add, 1, 0), (hand_edit, 2, 0), (add, 0, 0)],
+                [(add, 0, 0), (retitle, 3, 3), (delete, 1, 0)],
+                [(add, 0, 0), (add, 0, 3)],
+            ],
+            id="a merge that git refuses",
+        ),
     ],
 )
 def test_with_the_driver_everybody_ends_with_the_same(team, sheet, start, branches):

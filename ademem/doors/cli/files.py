@@ -213,6 +213,8 @@ def _report(report: ImportReport, *, would: bool = False) -> None:
         show.echo(f"to be imported: {report.summary}")
     elif report.count:
         show.echo(f"{report.summary[:-1]} (`ademem undo {report.event}` takes it back)")
+    if report.advice:
+        show.echo(report.advice)
     for problem in report.problems:
         show.echo(f"{problem.path}:{problem.line or 1}: {problem.message}", err=True)
 
