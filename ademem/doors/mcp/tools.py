@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     Schema = dict[str, Any]
 
 
+REFUSAL = ("rule", "why", "next")
+"""Keys of each refusal."""
+
+
 class Tool(Value):
     """A tool as the client lists it. `answer` gets the open project and the arguments."""
 
@@ -56,10 +60,12 @@ class Tool(Value):
     @property
     def output_schema(self) -> Schema:
         names = [*(["notice"] if self.shows_text else []), "project", *self.results.split()]
+        answer = [name for name in names if not name.endswith("?")]
         return {
             "type": "object",
-            "properties": {name.rstrip("?"): {} for name in names},
-            "required": [name for name in names if not name.endswith("?")],
+            "properties": {name.rstrip("?"): {} for name in (*names, *REFUSAL)},
+            # A refusal has the same schema, as some clients validate it too.
+            "anyOf": [{"required": answer}, {"required": list(REFUSAL)}],
         }
 
     def answer(self, call: Call) -> dict[str, Any]:

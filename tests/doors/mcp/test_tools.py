@@ -225,3 +225,22 @@ def test_settings_choose_the_tools_of_a_process_and_what_a_model_is_told(serve, 
     assert {"memory_search", "mem_search"} <= session.tools.keys()
     assert not {"memory_add", "mem_save"} & session.tools.keys()
     assert list(chosen.tools) == ["memory_get"]
+
+
+def test_answers_and_refusals_are_of_the_published_schema(serve, world):
+    import jsonschema
+
+    async def scenario(client):
+        (tool,) = [each for each in await list_tools(client) if each.name == "memory_get"]
+        world.know(LESSON)
+        (memory,) = world.live()
+        given = {"id": memory.id}, {"id": "nowhere"}
+        return tool.output_schema, [await client.call_tool("memory_get", each) for each in given]
+
+    schema, (answer, refusal) = serve(scenario)
+
+    assert (answer.is_error, refusal.is_error) == (False, True)
+    for result in (answer, refusal):
+        jsonschema.validate(result.structured_content, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"project": "x"}, schema)
