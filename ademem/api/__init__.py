@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ademem.api.files import *
     from ademem.api.graphs import *
     from ademem.api.inspecting import *
+    from ademem.api.mapping import *
     from ademem.api.practice import *
     from ademem.api.projects import *
     from ademem.api.relating import *
@@ -47,6 +48,7 @@ FUNCTIONS = {
         list_uses compare compare_anchors renew_anchor list_sites find_lines preview_edit
     """,
     "graphs": "get_graph",
+    "mapping": "get_map list_area request_map has_vectors",
     "projects": """
         list_projects forget_project find_known open_others find_groups merge_projects
     """,

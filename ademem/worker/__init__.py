@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 ON_DEMAND = (
     *("extract", "episode", "mission", "uses", "mirror", "current", "anchors"),
-    *("procedures", "skills", "digest", "relate", "consolidate", "sweep", "crowded", "backup"),
+    *("procedures", "skills", "digest", "map", "relate", "consolidate", "sweep", "crowded"),
+    "backup",
 )
 """Kinds of jobs that are due as soon as they are queued; others have conditions."""
 RUN = """\

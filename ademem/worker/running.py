@@ -283,6 +283,25 @@ def queue_embedding(context: JobContext) -> None:
         jobs.queue(context.store, "embed", "project", context.now())
 
 
+def map_vectors(context: JobContext, _job: Job) -> None:
+    """Compute the map of the vectors that the page shows."""
+    from ademem.search import embedding, projection
+
+    model = embedding.model_id(context.runtime.settings.embed)
+    written = projection.write_map(context.runtime.project, context.store, model, context.now())
+    context.figures["points"] = written
+
+
+def queue_map(context: JobContext) -> None:
+    """Queue the map again where one was asked for and the number of vectors has changed."""
+    from ademem.search import embedding, vector_map
+
+    model = embedding.model_id(context.runtime.settings.embed)
+    known = vector_map.read_map(context.runtime.project)
+    if known and embeddings.count(context.store, model) != known.head["vectors"]:
+        jobs.queue(context.store, "map", "project", context.now())
+
+
 def relate(context: JobContext, _job: Job) -> None:
     """Compare what was learned with its neighbours, for facts that changed."""
     from ademem.capture.gate import relating
@@ -419,6 +438,7 @@ JOBS: tuple[Kind, ...] = (
         notice=queue_embedding,
         patience_s=COLD_START_S,
     ),
+    Kind(name="map", run=map_vectors, notice=queue_map),
     Kind(name="relate", run=relate, notice=queue_relating),
     Kind(name="consolidate", run=consolidate, notice=queue_consolidation),
     Kind(name="sweep", run=sweep, notice=queue_sweep),

@@ -11,7 +11,7 @@ from ademem.core.errors import UsageError
 from ademem.core.memory import Memory
 from ademem.doors import undoable
 from ademem.doors.undoable import Done, NotAllowed
-from ademem.doors.web import evaluation_page, memories_page, memory_page, practice_acts
+from ademem.doors.web import evaluation_page, map_page, memories_page, memory_page, practice_acts
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.route import Act
 from ademem.store.runtime import Runtime
@@ -139,6 +139,7 @@ ACTS = (
     Act(path="/memories/decide", do=_decide_all),
     *memories_page.ACTS,
     *memory_page.ACTS,
+    *map_page.ACTS,
     Act(path="/log/undo", do=_undo_event),
     Act(path="/log/redo", do=_redo_event),
     *practice_acts.ACTS,

@@ -201,8 +201,9 @@ def _show(page: Page) -> Handler:
         values = await project.reads.call_until(_wait_for_end(request), read)
         if values is None:
             return Response(status_code=CLIENT_GONE)
-        if isinstance(values.get("raw"), str):
-            return Response(values["raw"], media_type="text/plain")
+        if isinstance(raw := values.get("raw"), str | bytes):
+            kind = "text/plain" if isinstance(raw, str) else "application/octet-stream"
+            return Response(raw, media_type=kind)
         part = page.part if "hx-request" in request.headers and page.part else ""
         status = values.get("http_status", 200)
         response = _page(site, request, part or page.template, values, status)

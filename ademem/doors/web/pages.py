@@ -18,6 +18,7 @@ from ademem.doors.views.practice import cut
 from ademem.doors.web import (
     evaluation_page,
     graph_page,
+    map_page,
     memories_page,
     memory_page,
     practice_pages,
@@ -212,6 +213,7 @@ PAGES = (
     Page(path="/cost", name="Cost", template="cost.html", read=_cost),
     Page(path="/log", name="Log", template="log.html", read=_log, live="memory guard"),
     *memory_page.PAGES,
+    *map_page.PAGES,
     *graph_page.PAGES,
     *practice_pages.PAGES,
     *evaluation_page.PAGES,
