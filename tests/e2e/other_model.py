@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Step = str | dict[str, Any]
-"""A text, or the arguments of a call of the client's shell."""
+Step = str | dict[str, Any] | tuple[str, dict[str, Any]]
+"""A text, the arguments of a call of the client's shell, or a tool of a server and its arguments.
+
+ID among these is the first id of a memory that the model read.
+"""
 SHELLS = ("exec_command", "run_shell_command", "bash")
 Events = list[tuple[str, Any]]
 
@@ -30,7 +34,14 @@ class OtherModel(ThreadingHTTPServer):
         if not shell:
             return "ok", ""
         self.requests.append(body)
-        return (self.steps.pop(0) if self.steps else "done"), shell
+        step = self.steps.pop(0) if self.steps else "done"
+        if not isinstance(step, tuple):
+            return step, shell
+        name, given = step
+        tool = next(iter(re.findall(rf'"(\w*{name})"', body)), name)
+        if id := re.search(r"id\W{2,9}([0-9a-f]{12})\b", body):
+            given = {key: id[1] if value == "ID" else value for key, value in given.items()}
+        return given, tool
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -81,8 +92,11 @@ def _responses(step: Step, shell: str) -> Events:
         part = {"type": "output_text", "text": step, "annotations": []}
         item = {"type": "message", "id": "m", "role": "assistant", "content": [part]}
     else:
-        arguments = json.dumps({"cmd": step["command"]})
+        given = {"cmd": step["command"]} if "command" in step else step
+        arguments = json.dumps(given)
         item = {"type": "function_call", "id": "f", "name": shell, "arguments": arguments}
+        if shell not in SHELLS:
+            item["namespace"] = "mcp__ademem"
         item["call_id"] = f"call_{id(step)}"
     usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
     response = {"id": "r", "output": [item], "usage": usage}

@@ -23,6 +23,8 @@ RULE = "Never run `make deploy` for the billing service; the release job does it
 LESSON = "The billing service caches rates for an hour, because the bank limits calls"
 FACT = "Rates of the billing service are rounded half to even, as the auditors asked"
 SAID = "The rates of the bank come with four decimals, as the contract asks for"
+SESSIONS = 10
+"""Sessions of each client, one after another, that leave no process."""
 
 
 def codex(home: Path, project: Path, url: str) -> tuple[list[str], dict[str, str]]:
@@ -162,3 +164,42 @@ def test_a_session_is_briefed_recalls_is_denied_and_captures(session: Session) -
 
     session.ademem("uninstall", "--agent", session.name)
     assert session.files() == before
+
+
+def test_a_client_searches_reads_and_saves_by_mcp_and_leaves_no_process(session: Session) -> None:
+    session.ademem("init")
+    session.ademem("add", RULE, "--category", "convention")
+    session.ademem("install", "--mcp", session.name)
+    if session.name == "codex":  # which otherwise does not wait for a server
+        config = session.home / ".codex/config.toml"
+        entry = "[mcp_servers.ademem]"
+        config.write_text(config.read_text().replace(entry, f"{entry}\nrequired = true"))
+
+    for number in range(SESSIONS):
+        _, found, read, saved = session.ask(
+            "What do we know of the billing service?",
+            ("memory_search", {"query": "billing service deploy"}),
+            ("memory_get", {"id": "ID"}),
+            ("memory_add", {"content": f"{LESSON}, {number} of them"}),
+            "Done.",
+        )
+        assert RULE in found
+        assert read.count(RULE) > found.count(RULE)
+        assert "accepted" in saved
+    left = [
+        pid
+        for pid in filter(str.isdecimal, os.listdir("/proc"))
+        if os.fsencode(session.home) in read_environment(pid)
+    ]
+
+    assert left == []
+    with closing(sqlite3.connect(session.project / ".ade/ade.db")) as db:
+        rows = db.execute("select source_type, content from unified_memories").fetchall()
+    assert {content for kind, content in rows if kind == "mcp"}
+
+
+def read_environment(pid: str) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:  # it has ended, or is another user's
+        return b""
