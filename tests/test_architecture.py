@@ -117,8 +117,12 @@ LOOPBACK = {"doors/http/loopback.py"}
 """What listens on a port, at an address that no other machine reaches."""
 
 
-ABROAD = {"search/embedding/sources.py", "synthesis/ai/openai.py"}
-"""What reaches the network: the fetching of the model, and what a setting sends to its address."""
+ABROAD = {
+    "search/embedding/sources.py",
+    "synthesis/ai/openai.py",
+    "sync/hub/transport.py",
+}
+"""What reaches the network: fetching the model, an AI's address in a setting, a joined hub."""
 
 
 WAITING = {"doors/web/live.py", "doors/web/memory_threads.py"}

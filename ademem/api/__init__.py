@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ademem.api.exchanging import *
     from ademem.api.files import *
     from ademem.api.graphs import *
+    from ademem.api.hub import *
     from ademem.api.inspecting import *
     from ademem.api.mapping import *
     from ademem.api.practice import *
@@ -86,6 +87,7 @@ FUNCTIONS = {
         sync_folder preview_sync list_folders get_exchange_status leave_folder
         send_to_engram receive_from_engram get_engram_status leave_engram
     """,
+    "hub": "join_hub leave_hub sync_hub preview_hub get_hub_status",
     "upkeep": "work is_worker_running sweep consolidate scrub sync_commits download_model",
     "selecting": "explain_selection",
     "reports": """

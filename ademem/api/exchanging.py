@@ -73,7 +73,7 @@ def sync_folder(runtime: Runtime, path: str, *, force: bool = False) -> Exchange
         force=force,
     )
     if exchanged.changed:
-        _relate(runtime)
+        relate(runtime)
     return exchanged
 
 
@@ -85,7 +85,8 @@ def _author(runtime: Runtime) -> str:
     return safe_name(name)
 
 
-def _relate(runtime: Runtime) -> None:
+def relate(runtime: Runtime) -> None:
+    """Compare what arrived with what is here."""
     embed = runtime.settings.embed
     relating.relate_imported(runtime.store, embed, runtime.environment, runtime.clock())
 
@@ -188,7 +189,7 @@ def receive_from_engram(runtime: Runtime, *, dry_run: bool = False) -> Received:
     )
     received = engram_chunks.receive(runtime.project, job)
     if any(each.inserted or each.updated for each in received.reports) and not dry_run:
-        _relate(runtime)
+        relate(runtime)
     return received
 
 

@@ -271,6 +271,11 @@ class SyncSettings(Section):
     """Name written beside what is sent to other machines; empty for git's user.name."""
 
 
+class HubSettings(Section):
+    promote: str = shared("reviewer", choices=("reviewer", "git"))
+    """Whose word confirms what comes from the hub: a reviewer's; with `git` only the files'."""
+
+
 class ProjectSettings(Section):
     name: str = shared("")
     """Name of the project among those of this machine; empty for that of its remote or folder."""
@@ -323,6 +328,7 @@ class Settings(Value):
     skills: SkillSettings = SkillSettings()
     jobs: JobSettings = JobSettings()
     sync: SyncSettings = SyncSettings()
+    hub: HubSettings = HubSettings()
     project: ProjectSettings = ProjectSettings()
     doors: DoorSettings = DoorSettings()
     mcp: McpSettings = McpSettings()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.capture.gate import Gate, form, judge
 from ademem.capture.gate.rules import instruction_beside, instruction_shaped
 from ademem.capture.gate.writing import StoreLookup
-from ademem.core.memory import Draft, Origin, Trust
+from ademem.core.memory import Draft, Origin, Status, Trust
 from ademem.core.value import replace
 from ademem.store import transitions
 
@@ -28,8 +28,17 @@ _TEXTS = (
 """Fields that may hold an instruction."""
 
 
-def admission(store: Store, settings: GateSettings, now: datetime, author: str | None) -> Admit:
+def admission(
+    store: Store,
+    settings: GateSettings,
+    now: datetime,
+    author: str | None,
+    *,
+    promotes: bool = True,
+) -> Admit:
     """Return the rule that admits rows; *author* is the claimed one, None for trusted files.
+
+    Unless it *promotes*, what is confirmed elsewhere is a candidate here.
 
     What they say, confirm or pin is labelled with the author. An instruction is quarantined, also
     where another store confirmed it, unless a person approved the same text here.
@@ -41,7 +50,9 @@ def admission(store: Store, settings: GateSettings, now: datetime, author: str |
             row = replace(row, quarantine_reason=_reason_against(row, gate))
         if before is None or _claims(row) != _claims(before):
             row = replace(row, claimed_author=author)
-        if row.quarantine_reason and row.live:
+        confirms = row.status == Status.PROMOTED and not promotes
+        confirms = confirms and (before is None or before.status != Status.PROMOTED)
+        if (row.quarantine_reason or confirms) and row.live:
             row = replace(
                 row, pinned=False, promoted_at=None, **transitions.initial(promoted=False)
             )

@@ -46,7 +46,15 @@ PANELS = {
         *("sync", "import", "export", "trust"),
     ),
     "Hub": (
-        *("hub serve", "hub migrate", "hub check", "hub project add", "hub project list"),
+        *(
+            "hub join",
+            "hub leave",
+            "hub serve",
+            "hub migrate",
+            "hub check",
+            "hub project add",
+            "hub project list",
+        ),
         *("hub project close", "hub invite", "hub member list", "hub member role"),
         *("hub member remove", "hub token list", "hub token revoke", "hub audit"),
         *("hub receipts", "hub compact"),

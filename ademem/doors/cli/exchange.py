@@ -8,15 +8,19 @@ import typer
 
 from ademem import api
 from ademem.api.exchanging import EngramStatus, Preview, SyncStatus
+from ademem.api.hub import HubStatus
 from ademem.core.errors import NO, AdememError, NotFound, UsageError
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Project, open_project
+from ademem.store.hub_state import Parked
 from ademem.store.runtime import Runtime
 from ademem.sync.engram_chunks import Received, Sent
 from ademem.sync.folder import Exchanged
+from ademem.sync.hub.mutations import to_bytes
+from ademem.sync.hub.rounds import Round
 
 PREVIEW_CHARS = 60
 
@@ -50,7 +54,7 @@ def sync(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Exchange memories through a shared folder. Exit code 1 if a part of it fails."""
+    """Exchange memories through shared folders and the hub. Exit code 1 if a part of it fails."""
     if sum((status, leave, dry_run)) > 1:
         raise UsageError("only one of --status, --leave and --dry-run can be given")
     if engram != (engram or import_) or (engram and folder) or (import_ and (status or leave)):
@@ -67,34 +71,55 @@ def sync(
         return _show_sent(sent, dry_run, as_json)
     with open_project(project) as memories:
         if status:
-            found = api.get_exchange_status(memories)
-            return show.report(_status_json(found), _status_lines(found), as_json=as_json)
+            found, hub = api.get_exchange_status(memories), api.get_hub_status(memories)
+            return show.report(_status_json(found, hub), _status_lines(found, hub), as_json=as_json)
         if leave:
             return _leave(memories, folder, as_json)
         folders = [folder] if folder else api.list_folders(memories)
-        if not folders:
-            raise UsageError("no folder is enrolled", "`ademem sync --dir FOLDER` enrols one")
+        with_hub = folder is None and api.get_hub_status(memories) is not None
+        if not folders and not with_hub:
+            hint = "`ademem sync --dir FOLDER` enrols one, `ademem hub join` a server"
+            raise UsageError("no folder is enrolled", hint)
         if dry_run:
             plans = [api.preview_sync(memories, each, force=force) for each in folders]
             lines = [line for plan in plans for line in _plan_lines(plan)]
-            return show.report(
-                {"folders": [as_dict(plan) for plan in plans]}, lines, as_json=as_json
-            )
-        return _exchange(memories, folders, force, as_json)
+            values: dict[str, object] = {"folders": [as_dict(plan) for plan in plans]}
+            if with_hub:
+                plan = api.preview_hub(memories)
+                values["hub"] = as_dict(plan) | {"parked": [as_dict(one) for one in plan.parked]}
+                lines += [to_bytes(one).decode() for one in plan.mutations]
+                lines += _parked_lines(plan.parked)
+            return show.report(values, lines, as_json=as_json)
+        return _exchange(memories, folders, with_hub, force, as_json)
 
 
-def _exchange(memories: Runtime, folders: list[str], force: bool, as_json: bool) -> None:
-    done, failed = [], []
+def _exchange(
+    memories: Runtime, folders: list[str], with_hub: bool, force: bool, as_json: bool
+) -> None:
+    done, failed, told = [], [], None
+    if with_hub:
+        try:
+            told = api.sync_hub(memories)
+        except AdememError as error:
+            if not folders:
+                raise
+            failed.append(str(error))
     for each in folders:
         try:
             done.append(api.sync_folder(memories, each, force=force))
         except AdememError as error:
-            if len(folders) == 1:
+            if len(folders) == 1 and not with_hub:
                 raise
             failed.append(f"{each}: {error}")
     problems = [*failed, *(f"{one.path}: {text}" for one in done for text in one.problems)]
     lines = [line for one in done for line in _lines(one)]
-    values = {"folders": [as_dict(one) for one in done], "problems": problems}
+    values: dict[str, object] = {
+        "folders": [as_dict(one) for one in done],
+        "problems": problems,
+    }
+    if told:
+        lines += _round_lines(told)
+        values["hub"] = as_dict(told) | {"parked": [as_dict(one) for one in told.parked]}
     show.report(values, lines, as_json=as_json)
     if not as_json:
         for problem in problems:
@@ -111,6 +136,18 @@ def _lines(done: Exchanged) -> list[str]:
     if done.event:
         lines.append(f"`ademem undo {done.event}` takes back what changed here")
     return lines + _held_back_lines(done.held_back)
+
+
+def _round_lines(done: Round) -> list[str]:
+    heard = f"{counted(done.heard, 'change')} heard, {done.changed} changed here"
+    lines = [f"hub: {heard}, {counted(done.told, 'record')} sent"]
+    if done.event:
+        lines.append(f"`ademem undo {done.event}` takes back what changed here")
+    return lines + _parked_lines(done.parked)
+
+
+def _parked_lines(parked: tuple[Parked, ...]) -> list[str]:
+    return [f"not sent: {one.entity} {one.id}, as {one.why} ({one.rule})" for one in parked]
 
 
 def _held_back_lines(ids: tuple[str, ...]) -> list[str]:
@@ -133,12 +170,26 @@ def _plan_lines(plan: Preview) -> list[str]:
     return lines
 
 
-def _status_json(found: SyncStatus) -> dict[str, object]:
-    return as_dict(found) | {"folders": [as_dict(each) for each in found.folders]}
+def _status_json(found: SyncStatus, hub: HubStatus | None) -> dict[str, object]:
+    values = as_dict(found) | {"folders": [as_dict(each) for each in found.folders]}
+    if hub:
+        values["hub"] = as_dict(hub) | {"parked": [as_dict(one) for one in hub.parked]}
+    return values
 
 
-def _status_lines(found: SyncStatus) -> list[str]:
-    lines = []
+def _hub_lines(hub: HubStatus) -> list[str]:
+    lines = [
+        f"{hub.url}: {hub.lifecycle} as {hub.person}, {hub.role} of {hub.project};"
+        f" {counted(hub.waiting, 'record')} to send"
+    ]
+    if hub.reason:
+        when = f"; tried again from {hub.retry_at}" if hub.retry_at else ""
+        lines.append(f"  {hub.reason}{when}")
+    return lines + _parked_lines(hub.parked)
+
+
+def _status_lines(found: SyncStatus, hub: HubStatus | None) -> list[str]:
+    lines = _hub_lines(hub) if hub else []
     for each in found.folders:
         if not each.is_there:
             lines.append(f"{each.path}: not there; {counted(each.waiting, 'record')} to send")
@@ -148,7 +199,7 @@ def _status_lines(found: SyncStatus) -> list[str]:
             f"{each.path}: {counted(each.waiting, 'record')} to send,"
             f" {counted(len(each.unread), 'chunk')} to read, {others} there"
         )
-    if not found.folders:
+    if not found.folders and not hub:
         lines.append("off: no folder is enrolled (`ademem sync --dir FOLDER` enrols one)")
     if found.deferred:
         waiting = counted(found.deferred, "record")

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ademem.core.errors import NO, UsageError
+from ademem import api
+from ademem.core.errors import NO, NotFound, UsageError
 from ademem.core.text import counted
 from ademem.doors.cli import missing_package, show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, Limit
+from ademem.doors.cli.options import AsJson, Limit, Project, open_project
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -59,6 +60,36 @@ def _administering(dsn: str) -> Iterator[tuple[Connection, Any]]:
 
     with closing(database.connect(dsn)) as db:
         yield db, administration
+
+
+@hub.command()
+def join(
+    url: Annotated[str, typer.Argument(metavar="URL", help="Of the hub, as https://HOST:PORT.")],
+    code: Annotated[str, typer.Argument(metavar="CODE", help="Of the invitation.")],
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Share this project's memories through a hub.
+
+    Nothing leaves yet: `ademem sync --dry-run` shows the bytes that will.
+    """
+    with open_project(project) as memories:
+        state = api.join_hub(memories, url, code)
+    values = {"project": state.slug, "person": state.person, "role": state.role}
+    line = f"joined {state.slug} as {state.person}, {state.role}"
+    hint = "`ademem sync --dry-run` shows what would leave, `ademem sync` sends it"
+    show.report(values, [line, hint], as_json=as_json)
+
+
+@hub.command()
+def leave(project: Project = None, as_json: AsJson = False) -> None:
+    """Leave the hub; the memories stay."""
+    with open_project(project) as memories:
+        state = api.leave_hub(memories)
+    if state is None:
+        raise NotFound("this project is in no hub", "`ademem hub join URL CODE`")
+    line = f"left {state.slug}; what came from it stays"
+    show.report({"left": state.slug}, [line], as_json=as_json)
 
 
 @hub.command()

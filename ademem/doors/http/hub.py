@@ -166,7 +166,7 @@ class Hub:
                 raise Refused(
                     "token",
                     f"the token is {caller.state}",
-                    "join again with a new invitation",
+                    "`ademem hub join URL CODE` with a new invitation",
                 )
             self._check_role(caller, least)
             self.rate.check(f"project {project}", self.limits.project_requests_per_minute)
@@ -185,7 +185,7 @@ class Hub:
         self.rate.check("hub", self.limits.hub_requests_per_minute)
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if request.url.path != "/v1/join" and scheme.lower() != "bearer":
-            raise Refused("token", "no token was sent", "join with an invitation")
+            raise Refused("token", "no token was sent", "`ademem hub join URL CODE`")
         found = administration.digest(token.strip())
         self.rate.check(found.hex(), self.limits.requests_per_minute)
         return found

@@ -70,11 +70,6 @@ def _dumps(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-async def note(db: Connection, project: str, act: str, key: str) -> None:
-    """Append an act to the audit of a project."""
-    await db.execute("select hub.note(which => %s, act => %s, key => %s)", (project, act, key))
-
-
 async def pull(
     db: Connection, project: str, after: int, limit: int, *, live: bool
 ) -> list[dict[str, Any]]:

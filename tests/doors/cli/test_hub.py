@@ -37,7 +37,7 @@ DONE = {
     "hub token list": "hub token list team",
     "hub token revoke": "hub token revoke team TOKEN",
 }
-ELSEWHERE = {"hub check", "hub serve"}
+ELSEWHERE = {"hub check", "hub serve", "hub join", "hub leave"}
 
 
 @pytest.fixture
@@ -134,3 +134,22 @@ def test_the_process_serves_until_a_signal_and_ends_with_0(hub):
         server.send_signal(signal.SIGTERM)
         server.stderr.read()
         assert server.wait(20) == 0
+
+
+def test_two_people_share_through_the_hub_by_commands(hub, ran, ademem):
+    hub.projects["pair"] = hub.add_project("pair")
+    code = json.loads(ran("hub invite pair lee reviewer --json")[1])["code"]
+    assert ran(f"hub join http://hub.example.org {code}")[0] == 2
+    code, printed = ran(f"hub join {hub.url} {code}", "--json")
+    assert json.loads(printed) == {"project": "pair", "person": "lee", "role": "reviewer"}
+    ademem("add", "Deploys run at noon on fridays")
+    (mutation,) = json.loads(ran("sync --dry-run --json")[1])["hub"]["mutations"]
+    assert mutation["fields"]["content"] == "Deploys run at noon on fridays"
+    assert mutation["by"] == "lee"
+    assert hub.rows("select from hub.rows where entity_key = %s", mutation["entity_key"]) == []
+    assert json.loads(ran("sync --json")[1])["hub"]["told"] == 1
+    assert len(hub.rows("select from hub.rows where entity_key = %s", mutation["entity_key"])) == 1
+    status = json.loads(ran("sync --status --json")[1])["hub"]
+    assert (status["lifecycle"], status["waiting"], status["heard"]) == ("healthy", 0, 1)
+    assert json.loads(ran("hub leave --json")[1]) == {"left": "pair"}
+    assert ran("hub leave")[0] == 1

@@ -308,8 +308,8 @@ begin
     insert into hub.mutations (project, seq, mutation_id, entity, entity_key, op, stamp, heard, fields,
       shows_promoted, replica, schema, person, role, device, live)
     select which, seq, mutation_id, entity, entity_key, op, stamp, least(heard, start),
-      case when not was_gone then fields end, shows_promoted, replica, schema, me, my_role, from_device,
-      not was_gone
+      case when op = 'delete' or not was_gone then fields end, shows_promoted, replica, schema, me,
+      my_role, from_device, op = 'delete' or not was_gone
     from numbered
   )
   select judged.place, judged.verdict, numbered.seq from judged left join numbered using (place) order by place;

@@ -1,0 +1,142 @@
+"""Where this database stands with the hub: how far it heard, who may sync now, what was refused.
+
+Nothing is stored before the project joined a hub. The token is in a file, not here.
+"""
+
+from __future__ import annotations
+
+from ademem.core import record_json
+from ademem.core.clock import stamp, timedelta
+from ademem.core.json_text import loads
+from ademem.core.value import Value, as_dict, replace
+from ademem.store import database, journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.store import Store
+
+STATE = "hub"
+"""Name of the state in `store_values`."""
+PARKED = "hub_parked/"
+"""Prefix of the names of what the hub refused."""
+LEASE = timedelta(seconds=60)
+
+
+class HubState(Value):
+    url: str
+    project: str
+    """Id at the hub."""
+    slug: str
+    """Name there."""
+    person: str
+    role: str
+    epoch: str
+    heard: int = 0
+    """Number of the last mutation that was applied; 0 before the first snapshot."""
+    pulled_at: str = ""
+    lifecycle: str = "idle"
+    """idle | pushing | pulling | healthy | backoff | stopped"""
+    failures: int = 0
+    retry_at: str = ""
+    reason: str = ""
+    """Why the last round failed."""
+    owner: str = ""
+    """The process that syncs now."""
+    until: str = ""
+    """When another one may take over."""
+
+    @property
+    def target(self) -> str:
+        return f"hub {self.project}"
+
+
+class Parked(Value):
+    """A record that does not leave, until it changes."""
+
+    entity: str
+    id: str
+    rule: str
+    why: str
+
+
+class Taken(Exception):
+    """Another process syncs."""
+
+
+def read(store: Store) -> HubState | None:
+    found = database.value(store.db, STATE)
+    return HubState(**loads(found)) if found else None
+
+
+def is_enrolled(store: Store) -> bool:
+    return bool(database.value(store.db, STATE))
+
+
+def write(store: Store, state: HubState) -> None:
+    database.set_value(store.db, STATE, record_json.compact(as_dict(state)))
+
+
+def join(store: Store, state: HubState) -> None:
+    """Enrol the project; all that it may share waits for the first round."""
+    with store.transaction():
+        write(store, state)
+        journal.enrol(store, state.target)
+
+
+def leave(store: Store) -> HubState | None:
+    """Forget the hub and what waited for it; memories stay. None if there was none."""
+    with store.transaction() as db:
+        state = read(store)
+        if state:
+            journal.leave(store, state.target)
+            db.execute("delete from store_values where name = ?", (STATE,))
+            db.execute("delete from store_values where name >= ? and name < ?", _range())
+        return state
+
+
+def take_lease(store: Store, owner: str, now: datetime) -> HubState:
+    """Become the process that syncs; raises Taken while another one does."""
+    with store.transaction():
+        state = read(store)
+        if state is None or (state.owner not in ("", owner) and state.until > stamp(now)):
+            raise Taken
+        state = replace(state, owner=owner, until=stamp(now + LEASE))
+        write(store, state)
+        return state
+
+
+def change(store: Store, by: str, now: datetime, **changes: Any) -> HubState:
+    """Change the state and renew the lease; raises Taken if another process has it."""
+    with store.transaction():
+        state = read(store)
+        if state is None or state.owner != by:
+            raise Taken
+        state = replace(state, until=stamp(now + LEASE), **changes)
+        write(store, state)
+        return state
+
+
+def park(store: Store, entity: str, id: str, rule: str, why: str) -> None:
+    value = record_json.compact({"rule": rule, "why": why})
+    database.set_value(store.db, f"{PARKED}{entity}/{id}", value)
+
+
+def unpark(store: Store, entity: str, id: str) -> None:
+    store.db.execute("delete from store_values where name = ?", (f"{PARKED}{entity}/{id}",))
+
+
+def list_parked(store: Store) -> list[Parked]:
+    """Return what was refused, by the server or before it left."""
+    query = "select name, value from store_values where name >= ? and name < ? order by name"
+    found = []
+    for name, value in store.db.execute(query, _range()):
+        entity, _, id = name.removeprefix(PARKED).partition("/")
+        found.append(Parked(entity=entity, id=id, **loads(value)))
+    return found
+
+
+def _range() -> tuple[str, str]:
+    return PARKED, PARKED[:-1] + "0"

@@ -1,0 +1,120 @@
+"""What leaves for the hub, in which form, and what stays.
+
+Memories of an agent, a mission or a person, quarantined ones and those of a branch are in no
+journal of a shared target; texts of prompts, sessions and logs are no memories at all.
+"""
+
+from __future__ import annotations
+
+from ademem.core import record_json
+from ademem.core.memory import Status
+from ademem.core.value import Value
+from ademem.store import memories, relations, replication
+from ademem.store.hub_state import Parked
+from ademem.sync.hub import mutations
+from ademem.sync.hub.mutations import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ademem.store import Store
+    from ademem.store.hub_state import HubState
+    from ademem.sync.hub.mutations import Fields
+
+
+class Sender(Value):
+    store: Store
+    state: HubState
+    replica: str
+    incomplete: frozenset[str]
+    """Ids of which something was heard that could not be applied."""
+
+
+def shareable(mutation: Fields, sender: Sender) -> Fields | Refusal:
+    """Add the record as it is now, if it is still one that others may have."""
+    store, id = sender.store, mutation["entity_key"]
+    shows_promoted = False
+    if mutation["entity"] == "memory":
+        record = replication.read(store, id)
+        fields = record and record_json.to_json(record)
+        row = memories.raw_row(store.db, id)
+        shows_promoted = bool(row and row["status"] == Status.PROMOTED)
+    else:
+        fields = relations.shared(store, id)
+    described = mutations.describe(mutation["entity"], fields) if fields else None
+    if described is None:
+        return Refusal(rule="shareable", why="others may not have it any more")
+    return mutation | described | {"fields": fields, "shows_promoted": shows_promoted}
+
+
+def redaction(mutation: Fields, _: Sender) -> Fields | Refusal:
+    return mutations.redaction(mutation) or mutation
+
+
+def bounds(mutation: Fields, _: Sender) -> Fields | Refusal:
+    return mutations.bounds(mutation) or mutation
+
+
+def signed_by(mutation: Fields, sender: Sender) -> Fields | Refusal:
+    """Add person, database and how far it had heard, and the id that is made of the content."""
+    if not sender.state.person:
+        return Refusal(rule="person", why="nobody's name is on it")
+    is_whole = mutation["entity_key"] not in sender.incomplete
+    return mutation | {
+        "project": sender.state.project,
+        "by": sender.state.person,
+        "replica": sender.replica,
+        "heard": sender.state.heard if is_whole else 0,
+        "schema": mutations.SCHEMA,
+        "mutation_id": mutations.content_id(mutation),
+    }
+
+
+LEAVING: tuple[Callable[[Fields, Sender], Fields | Refusal], ...] = (
+    shareable,
+    redaction,
+    bounds,
+    signed_by,
+)
+"""What each record passes before it leaves, in this order."""
+
+
+def prepare(entity: str, id: str, sender: Sender) -> Fields | Parked:
+    """Return the mutation that leaves, or the rule that holds it back."""
+    mutation: Fields = {"entity": entity, "entity_key": id}
+    for step in LEAVING:
+        outcome = step(mutation, sender)
+        if isinstance(outcome, Refusal):
+            return Parked(entity=entity, id=id, rule=outcome.rule, why=outcome.why)
+        mutation = outcome
+    return mutation
+
+
+def waiting(sender: Sender) -> list[tuple[str, str]]:
+    """Return entity and id of what the hub does not have, in the order of the journal."""
+    entries = replication.outgoing(sender.store, sender.state.target)
+    return [
+        (one["entity"], str(one["registers"].get("id") or one["registers"].get("sync_id")))
+        for one in entries
+    ]
+
+
+def batches(prepared: Iterator[Fields]) -> Iterator[list[Fields]]:
+    """Yield mutations in the sizes of requests."""
+    batch: list[Fields] = []
+    size = 0
+    for one in prepared:
+        length = len(mutations.to_bytes(one)) + 1
+        if batch and (len(batch) == mutations.BATCH or size + length > mutations.BODY_BYTES - 100):
+            yield batch
+            batch, size = [], 0
+        batch.append(one)
+        size += length
+    if batch:
+        yield batch
+
+
+def body(batch: list[Fields]) -> bytes:
+    """Return the bytes of a request: those of the mutations, one behind the other."""
+    return b'{"mutations":[' + b",".join(map(mutations.to_bytes, batch)) + b"]}"

@@ -1,0 +1,326 @@
+"""A round with the hub: hear what others said, then tell what it does not have.
+
+One process at a time does it, by a lease. What was heard is applied in one transaction with the
+number up to which it was heard; what was told is told again until the hub has acknowledged it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+
+from ademem.core import confined
+from ademem.core.clock import parse, stamp, timedelta
+from ademem.core.errors import NotFound
+from ademem.core.value import Value
+from ademem.store import hub_state, journal, replication, stamps
+from ademem.store.hub_state import Parked
+from ademem.store.memories import Change, new_event
+from ademem.sync.arrivals import admission
+from ademem.sync.hub import leaving, mutations
+from ademem.sync.hub.leaving import Sender
+from ademem.sync.hub.transport import Client, HubError, check_url
+from ademem.sync.provenance import safe_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+    from typing import Any
+
+    from ademem.core.project import Project
+    from ademem.core.settings import GateSettings, HubSettings
+    from ademem.store import Store
+    from ademem.store.hub_state import HubState
+    from ademem.sync.hub.mutations import Fields
+
+TOKEN = os.path.join("run", "hub.token")
+"""File of the token below `.ade/`, for its owner alone."""
+FIRST_WAIT_S, LONGEST_WAIT_S = 5, 900
+RENEWED_BEFORE = timedelta(days=30)
+"""Age before its end at which a token is replaced."""
+_HEARD = {"seq", "entity", "fields", "shows_promoted", "replica", "role", "person"}
+"""Keys of a mutation in an answer."""
+CONFIRMING = ("reviewer", "owner")
+"""Roles whose word promotes a memory here."""
+
+
+class Round(Value):
+    """The effects of a round."""
+
+    event: str = ""
+    """The act that `ademem undo` takes back; empty if nothing changed here."""
+    heard: int = 0
+    """Mutations that were read."""
+    changed: int = 0
+    """Memories and relations that changed here."""
+    told: int = 0
+    """Mutations that the hub has now."""
+    parked: tuple[Parked, ...] = ()
+
+
+class Hub:
+    """This store and its hub, for one process."""
+
+    def __init__(
+        self,
+        store: Store,
+        project: Project,
+        gate: GateSettings,
+        settings: HubSettings,
+        now: Callable[[], datetime],
+    ) -> None:
+        self.store, self.project, self.gate, self.settings = store, project, gate, settings
+        self.now = now
+        self.token = ""
+        self.owner = f"{os.getpid()}-{secrets.token_hex(4)}"
+
+    def ask(self, method: str, rest: str = "", body: bytes | None = None) -> dict[str, Any]:
+        state, tokens = self.state(), read_tokens(self.project)
+        for token in reversed(tokens):
+            try:
+                path = f"/v1/projects/{state.project}{rest}"
+                answer = Client(state.url, token).ask(method, path, body)
+                self.token = token
+                return answer
+            except HubError as error:
+                if error.status != 401 or token == tokens[0]:
+                    raise
+        raise AssertionError("there is a token")
+
+    def state(self) -> HubState:
+        state = hub_state.read(self.store)
+        if state is None:
+            raise NotFound("this project is in no hub", "`ademem hub join URL CODE`")
+        return state
+
+    def run(self) -> Round:
+        """Hear and tell everything; raises HubError after it noted when to try again."""
+        self.state()
+        hub_state.take_lease(self.store, self.owner, self.now())
+        try:
+            return self._run_noted()
+        finally:
+            state = hub_state.read(self.store)
+            if state and state.owner == self.owner:
+                hub_state.change(self.store, self.owner, self.now(), owner="")
+
+    def _run_noted(self) -> Round:
+        try:
+            self._renew_token()
+            done = self._run_through_restores()
+        except HubError as error:
+            failures = self.state().failures + 1
+            wait = error.retry_s or backoff(failures)
+            self.note(
+                lifecycle="stopped" if error.needs_person else "backoff",
+                failures=failures,
+                retry_at=stamp(self.now() + timedelta(seconds=wait)),
+                reason=str(error),
+            )
+            raise
+        self.note(lifecycle="healthy", failures=0, retry_at="", reason="")
+        return done
+
+    def _run_through_restores(self) -> Round:
+        """Run a round; after a restore of the hub one that tells it everything."""
+        for _ in range(3):
+            try:
+                return self._exchange()
+            except HubError as error:
+                if error.rule == "epoch":
+                    self.note(epoch=error.hint, heard=0)
+                    journal.advance(self.store, self.state().target, journal.ALL)
+                elif error.rule in ("snapshot", "gap"):
+                    self.note(heard=0)
+                else:
+                    raise
+        raise HubError(502, "answer", "it does not stay in one state", "ask its operator")
+
+    def _exchange(self) -> Round:
+        self.note(lifecycle="pulling")
+        event = new_event()
+        change = Change(operation="import", actor="import", at=self.now(), event_id=event)
+        heard, changed = self._pull(change)
+        self.note(lifecycle="pushing")
+        told, parked = self._push()
+        again = self._pull(change)
+        changed += again[1]
+        self.note(pulled_at=stamp(self.now()))
+        return Round(
+            event=event if changed else "",
+            heard=heard + again[0],
+            changed=changed,
+            told=told,
+            parked=tuple(parked),
+        )
+
+    def note(self, **changes: Any) -> HubState:
+        return hub_state.change(self.store, self.owner, self.now(), **changes)
+
+    def _renew_token(self) -> None:
+        """Replace a token that ends soon; one whose answer was lost is beside the old one."""
+        facts = self.ask("GET")
+        if not facts.keys() >= {"role", "slug", "expires_at"}:
+            raise HubError(502, "answer", "it does not answer as a hub")
+        self.note(role=str(facts["role"]), slug=str(facts["slug"]))
+        if parse(str(facts["expires_at"])) < self.now() + RENEWED_BEFORE:
+            new = new_token()
+            write_token(self.project, f"{self.token}\n{new}")
+            self.ask("POST", "/token", mutations.to_bytes({"token": digest(new)}))
+            write_token(self.project, new)
+        elif read_tokens(self.project) != [self.token]:
+            write_token(self.project, self.token)
+
+    def _pull(self, change: Change) -> tuple[int, int]:
+        """Apply what others said; return how many mutations were read, and changed something."""
+        heard = changed = 0
+        state = self.state()
+        if state.heard == 0:
+            after, head = 0, None
+            while page := self._page(after, live=True):
+                head = page["head"] if head is None else head
+                rows = page["mutations"]
+                heard, changed = heard + len(rows), changed + self._apply(rows, change)
+                if not page["more"]:
+                    break
+                after = rows[-1]["seq"]
+            state = self.note(heard=head)
+        while rows := self._page(state.heard)["mutations"]:
+            if [one["seq"] for one in rows] != [*range(state.heard + 1, rows[-1]["seq"] + 1)]:
+                raise HubError(502, "gap", "a number is missing in what it answers")
+            with self.store.transaction():
+                heard, changed = heard + len(rows), changed + self._apply(rows, change)
+                state = self.note(heard=rows[-1]["seq"])
+        with self.store.transaction():
+            replication.replay(self.store, change, self._admit(None, change))
+        return heard, changed
+
+    def _page(self, after: int, *, live: bool = False) -> dict[str, Any]:
+        query = f"?after={after}&epoch={self.state().epoch}{'&live=1' if live else ''}"
+        page = self.ask("GET", f"/mutations{query}")
+        rows = page.get("mutations")
+        if not isinstance(rows, list) or not {"head", "more"} <= page.keys():
+            raise HubError(502, "answer", "it answers no list of mutations")
+        if not all(isinstance(one, dict) and one.keys() >= _HEARD for one in rows):
+            raise HubError(502, "answer", "it answers what is no mutation")
+        return page
+
+    def _apply(self, rows: list[Fields], change: Change) -> int:
+        changed = 0
+        with self.store.transaction():
+            self.note()
+            mine, target = stamps.replica(self.store), self.state().target
+            for one in rows:
+                if one["replica"] != mine and one["fields"] is not None:
+                    admit = self._admit(one, change)
+                    receive = replication.receive
+                    entity, fields = one["entity"], one["fields"]
+                    changed += receive(self.store, entity, fields, change, admit, target)
+        return changed
+
+    def _admit(self, mutation: Fields | None, change: Change) -> replication.Admit:
+        name = safe_name(mutation.get("person")) if mutation else ""
+        promotes = bool(
+            mutation
+            and self.settings.promote == "reviewer"
+            and mutation["role"] in CONFIRMING
+            and mutation["shows_promoted"]
+        )
+        return admission(self.store, self.gate, change.at, name, promotes=promotes)
+
+    def sender(self) -> Sender:
+        with self.store.transaction():
+            replica = stamps.replica(self.store)
+        return Sender(
+            store=self.store,
+            state=self.state(),
+            replica=replica,
+            incomplete=frozenset(one["id"] for one in journal.list_deferred(self.store)),
+        )
+
+    def _push(self) -> tuple[int, list[Parked]]:
+        """Tell what the hub lacks; what it refuses is parked, and stops nothing else."""
+        if self.state().role == "reader":
+            return 0, []
+        sender, last = self.sender(), journal.last(self.store.db)
+        parked: list[Parked] = []
+        told = 0
+        for batch in leaving.batches(self._prepared(sender, parked)):
+            query = f"/mutations?epoch={self.state().epoch}"
+            verdicts = self.ask("POST", query, leaving.body(batch)).get("verdicts")
+            if not isinstance(verdicts, list) or len(verdicts) != len(batch):
+                raise HubError(502, "answer", "it does not answer a verdict for each mutation")
+            with self.store.transaction():
+                self.note()
+                for one, verdict in zip(batch, verdicts, strict=True):
+                    entity, id = one["entity"], one["entity_key"]
+                    if verdict["verdict"] != "refused":
+                        hub_state.unpark(self.store, entity, id)
+                        told += 1
+                        continue
+                    rule, why = str(verdict["rule"]), str(verdict["why"])
+                    parked.append(Parked(entity=entity, id=id, rule=rule, why=why))
+        with self.store.transaction():
+            self.note()
+            for found in parked:
+                hub_state.park(self.store, found.entity, found.id, found.rule, found.why)
+            journal.advance(self.store, sender.state.target, last)
+        return told, parked
+
+    def _prepared(self, sender: Sender, parked: list[Parked]) -> Iterator[Fields]:
+        for entity, id in leaving.waiting(sender):
+            found = leaving.prepare(entity, id, sender)
+            if not isinstance(found, Parked):
+                yield found
+            elif found.rule != "shareable":
+                parked.append(found)
+
+
+def backoff(failures: int) -> float:
+    """Return seconds until the next try: twice as many each time, give or take a quarter."""
+    wait = min(FIRST_WAIT_S * 2.0 ** min(failures - 1, 10), LONGEST_WAIT_S)
+    return wait * random.uniform(0.75, 1.25)
+
+
+def join(store: Store, project: Project, url: str, code: str, device: str) -> HubState:
+    """Make a token of the invitation, and enrol the project; raises HubError."""
+    url, token = check_url(url), new_token()
+    asked = {"code": code, "token": digest(token), "device": device}
+    facts = Client(url).ask("POST", "/v1/join", mutations.to_bytes(asked))
+    write_token(project, token)
+    state = hub_state.HubState(
+        url=url, **{name: facts[name] for name in ("project", "slug", "person", "role", "epoch")}
+    )
+    hub_state.join(store, state)
+    return state
+
+
+def leave(store: Store, project: Project) -> HubState | None:
+    """Forget the hub, its token and what waited for it; memories stay."""
+    confined.remove(project.home_root, os.path.join(project.home, TOKEN))
+    return hub_state.leave(store)
+
+
+def new_token() -> str:
+    return f"adh_{secrets.token_hex(32)}"
+
+
+def digest(token: str) -> str:
+    import hashlib
+
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def read_tokens(project: Project) -> list[str]:
+    """Return the token, and the next one if it was asked for; raises NotFound without any."""
+    found = confined.read_text(project.home_root, os.path.join(project.home, TOKEN))
+    if not found:
+        raise NotFound("the token of the hub is missing", "`ademem hub join URL CODE` makes one")
+    return found.split()
+
+
+def write_token(project: Project, token: str) -> None:
+    path = os.path.join(project.home, TOKEN)
+    confined.write_text(project.home_root, path, f"{token}\n", mode=0o600)

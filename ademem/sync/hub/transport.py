@@ -1,0 +1,87 @@
+"""Requests to the hub; the one way from a store to another machine's server."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+from typing import Any
+from urllib.parse import urlsplit
+
+from ademem.core.errors import AdememError, UsageError
+from ademem.sync.hub.mutations import PROTOCOL
+
+TIMEOUT_S = 20
+MOST_BYTES = 256_000_000
+"""Largest answer that is read."""
+_HERE = ("127.0.0.1", "localhost", "::1")
+
+
+class HubError(AdememError):
+    """The hub refused a request, or did not answer (status 0)."""
+
+    def __init__(
+        self, status: int, rule: str, why: str, hint: str = "", retry_s: float = 0
+    ) -> None:
+        super().__init__(f"the hub: {why}", hint)
+        self.status, self.rule, self.retry_s = status, rule, retry_s
+
+    @property
+    def needs_person(self) -> bool:
+        """True if asking again changes nothing."""
+        return self.status in (400, 401, 403, 404, 426)
+
+
+def check_url(url: str) -> str:
+    """Return the address without a slash at its end; raises UsageError for an unsafe one."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+        raise UsageError(f"{url!r} is no address of a hub", "https://HOST:PORT")
+    if parts.scheme == "http" and parts.hostname not in _HERE:
+        raise UsageError(
+            f"{url} would send memories without TLS", "take the hub's address with https"
+        )
+    if parts.username or parts.password:
+        raise UsageError("the address of a hub has no password", "https://HOST:PORT")
+    return url.rstrip("/")
+
+
+class Client:
+    def __init__(self, url: str, token: str = "") -> None:
+        self.url, self.token = url, token
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> dict[str, Any]:
+        """Return the object that the hub answers; raises HubError."""
+        parts = urlsplit(self.url)
+        kind = (
+            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        )
+        connection = kind(parts.hostname or "", parts.port, timeout=TIMEOUT_S)
+        headers = {"Ademem-Protocol": str(PROTOCOL), "Content-Type": "application/json"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        try:
+            connection.request(method, parts.path + path, body, headers)
+            response = connection.getresponse()
+            data = response.read(MOST_BYTES)
+        except (OSError, http.client.HTTPException, ssl.SSLError) as error:
+            why = f"{self.url} does not answer: {error}"
+            raise HubError(0, "unreachable", why, "`ademem sync` tries again") from error
+        finally:
+            connection.close()
+        try:
+            found = json.loads(data)
+        except (ValueError, RecursionError):
+            found = None
+        if response.status == 200 and isinstance(found, dict):
+            return found
+        facts = found if isinstance(found, dict) else {}
+        wait = response.getheader("Retry-After", "")
+        status = 502 if response.status == 200 else response.status
+        raise HubError(
+            status,
+            str(facts.get("error", "answer")),
+            str(facts.get("why", f"answered {response.status}, which is no answer of a hub")),
+            str(facts.get("hint", "")),
+            float(wait) if wait.isdecimal() else 0,
+        )
