@@ -37,7 +37,6 @@ from ademem.store import (
     statistics,
 )
 from ademem.store.activity import Change, Position
-from ademem.store.filters import Filters
 from ademem.store.maintenance import LoggedRun
 from ademem.store.runtime import Runtime
 from ademem.worker import running
@@ -50,11 +49,10 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
     """Return the keys of `ademem status --json`."""
     runtime.now = runtime.clock()
     store, settings = runtime.store, runtime.settings
-    owners = {scope: statistics.by_owner(store, scope) for scope in Scope}
+    owners = statistics.by_owner(store)
     call = ai_calls.last(store)
     saved = backups.list_all(runtime.project, runtime.environment)
-    names = {"promoted": Status.PROMOTED, "candidates": Status.CANDIDATE}
-    mission = mission_of(runtime.environment)
+    listed = filters.count(store, mission_of(runtime.environment))
     return {
         "project": store.project_id,
         "root": runtime.project.root,
@@ -68,13 +66,14 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
                 "fullest_owner": max(counts, default=0),
                 "limit": settings.lifecycle.limit_of(scope),
             }
-            for scope, counts in owners.items()
+            for scope in Scope
+            for counts in (owners.get(scope, []),)
         },
         "overfull": find_overfull(runtime),
         "memories": statistics.memories(store)
         | {
-            name: filters.count(runtime.store, Filters(statuses=(status,), mission=mission))
-            for name, status in names.items()
+            "promoted": listed.get(Status.PROMOTED, 0),
+            "candidates": listed.get(Status.CANDIDATE, 0),
         },
         "sessions": statistics.sessions(store),
         "prompts": statistics.prompts(store),

@@ -37,7 +37,7 @@ PAGES_KIB = 16_384
 """KiB of memory for pages of the database."""
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too, so that one row cannot fail a whole query."""
-SCHEMA_VERSION = 33
+SCHEMA_VERSION = 34
 FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
 BULK_CACHE_KIB = 64 * 1024

@@ -7,7 +7,7 @@ from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array, numbers
 from ademem.core.memory import Status
 from ademem.core.value import Value, as_dict
-from ademem.store import BROWSED, memories
+from ademem.store import BROWSED, CURRENT, memories
 from ademem.store.memories import TURN
 
 TYPE_CHECKING = False
@@ -179,10 +179,15 @@ def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
     return []
 
 
-def count(store: Store, filters: Filters) -> int:
-    """Count what `listed` lists by the first of the statuses."""
-    query = f"select count(*) from unified_memories as memory where {_SHOWN}"
-    return int(store.db.execute(query, _bind(store, filters, filters.stages[0])).fetchone()[0])
+def count(store: Store, mission: str | None) -> dict[str, int]:
+    """Count by status what `listed` lists, from the index of counts."""
+    rows = store.db.execute(
+        "select status, count(*) from unified_memories where project_id = :project"
+        f" and {CURRENT} and {BROWSED} and (scope = 'project' or scope_owner_id is"
+        " case scope when 'mission' then :mission end) group by +status",
+        {"project": store.project_id, "mission": mission},
+    )
+    return {row[0]: row[1] for row in rows}
 
 
 def _bind(store: Store, filters: Filters, statuses: tuple[str, ...]) -> dict[str, Any]:

@@ -77,6 +77,7 @@ SHIPPED = (
     "4b577c7ba6d79cc9979ba20a0dddfb1f",
     "7eab916bb6dafc193fe3a10fd1b28c45",
     "25365f44e23a7045087c7d88d88526bb",
+    "f473c2fcea944fa450ef69c90af2c03f",
 )
 """Digests of the schemas that were shipped, from version 1 on; see `fingerprint`."""
 

@@ -452,8 +452,8 @@ def impression_totals(store: Store) -> sqlite3.Row:
         "select count(*) as memories, ifnull(sum(shown), 0) as shown, ifnull(sum(used), 0) as used,"
         " ifnull(sum(used > 0), 0) as used_memories,"
         f" ifnull(sum(unused > {PATIENCE} and not pinned), 0) as sinking"
-        " from memory_exposure join unified_memories on id = memory_id"
-        " where project_id = :project",
+        " from memory_exposure cross join unified_memories on id = memory_id"
+        " where +project_id = :project",
         {"project": store.project_id},
     ).fetchone()
     return row
@@ -463,8 +463,8 @@ def most_shown(store: Store, limit: int) -> list[sqlite3.Row]:
     """Return the memories with most impressions, with their uses."""
     return store.db.execute(
         "select id, category, title, content, pinned, quarantine_reason, shown, used, unused,"
-        " last_used_at from memory_exposure join unified_memories on id = memory_id"
-        " where project_id = ? and deleted_at is null"
+        " last_used_at from memory_exposure cross join unified_memories on id = memory_id"
+        " where +project_id = ? and deleted_at is null"
         " order by shown desc, used, seq limit ?",
         (store.project_id, limit),
     ).fetchall()

@@ -41,7 +41,8 @@ def by_seq(store: Store, seq: int) -> Memory | None:
 
 
 def by_ids(store: Store, ids: Iterable[str]) -> list[Memory]:
-    return memories.find(store, "id in (select value from json_each(:ids))", ids=array(ids))
+    where = "id in (select value from json_each(:ids))"
+    return memories.find_by_key(store, where, ids=array(ids))
 
 
 def find_sharing(store: Store, kind: str, name: str) -> list[int]:
@@ -87,9 +88,10 @@ def is_unchanged(store: Store, memory: Memory) -> bool:
 
 def in_review(store: Store, limit: int | None) -> list[Memory]:
     """Quarantined memories first, then candidates, by age."""
-    return memories.find(
+    return memories.find_by_key(
         store,
-        f"(quarantine_reason is not null or (status = 'candidate' and {BROWSED})) and {LIVE}",
+        f"seq in (select seq from unified_memories where project_id = :project and {LIVE} and"
+        f" (quarantine_reason is not null or (status = 'candidate' and {BROWSED})))",
         _WAITING_ORDER,
         limit=-1 if limit is None else limit,
     )
@@ -287,7 +289,7 @@ def latest_with_tag(store: Store, tag: str, beside: Memory) -> Memory | None:
 
 
 def merged_into(store: Store, id: str) -> list[Memory]:
-    return memories.find(store, "superseded_by = :id", "order by seq", id=id)
+    return memories.find_by_key(store, "superseded_by = :id", "order by seq", id=id)
 
 
 def learned_in_session(store: Store, session_id: str, limit: int) -> list[Memory]:
@@ -354,11 +356,13 @@ def skills(store: Store) -> list[Memory]:
 
 def with_skill_file(store: Store) -> list[Memory]:
     """Memories of skill files in the index, archived ones too."""
-    return memories.find(store, "id in (select memory_id from memory_skill_index)")
+    where = "id in (select memory_id from memory_skill_index)"
+    return memories.find_by_key(store, where)
 
 
 def with_procedure_details(store: Store) -> list[Memory]:
-    return memories.find(store, "id in (select memory_id from memory_procedure_details)")
+    where = "id in (select memory_id from memory_procedure_details)"
+    return memories.find_by_key(store, where)
 
 
 def procedures_without_details(store: Store) -> list[Memory]:

@@ -66,7 +66,6 @@ create unique index idx_unified_memories_live_topic
   on unified_memories(project_id, scope, ifnull(scope_owner_id, ''), topic_key)
   where topic_key is not null and status <> 'archived' and deleted_at is null and superseded_by is null;
 create index idx_unified_memories_project_scope_tier on unified_memories(project_id, scope, tier);
-create index idx_unified_memories_scope_owner on unified_memories(project_id, scope, scope_owner_id);
 create index idx_unified_memories_project_status on unified_memories(project_id, status, category);
 create index idx_unified_memories_project_pinned on unified_memories(project_id, pinned, tier);
 create index idx_unified_memories_project_accessed on unified_memories(project_id, last_accessed_at);
@@ -82,6 +81,10 @@ create index idx_unified_memories_rejected
 create index idx_unified_memories_claimed
   on unified_memories(project_id) where claimed_author is not null;
 create index idx_unified_memories_superseded on unified_memories(dedupe_key) where superseded_by is not null;
+create index idx_unified_memories_counts on unified_memories(
+  project_id, scope, scope_owner_id, status, deleted_at, superseded_by, tier, pinned, source_type, quarantine_reason
+);
+create index idx_unified_memories_heir on unified_memories(superseded_by) where superseded_by is not null;
 
 -- Word index of memories; archived ones stay in it, deleted ones do not.
 create virtual table unified_memories_fts using fts5(

@@ -71,13 +71,17 @@ def by_scope(store: Store) -> dict[str, dict[str, int]]:
     return found
 
 
-def by_owner(store: Store, scope: str) -> list[int]:
-    """Live memories of each owner in the scope."""
+def by_owner(store: Store) -> dict[str, list[int]]:
+    """Count the live memories of each owner, by scope."""
     rows = store.db.execute(
-        f"select count(*) from unified_memories where scope = ? and {LIVE} group by scope_owner_id",
-        (scope,),
+        f"select scope, count(*) from unified_memories where project_id = ? and {LIVE}"
+        " group by scope, scope_owner_id",
+        (store.project_id,),
     )
-    return [row[0] for row in rows]
+    found: dict[str, list[int]] = {}
+    for scope, count in rows:
+        found.setdefault(scope, []).append(count)
+    return found
 
 
 def live_kinds(store: Store) -> list[sqlite3.Row]:

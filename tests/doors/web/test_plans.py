@@ -1,0 +1,40 @@
+"""Pages read rows by an index: none walks through the texts of all memories."""
+
+import re
+
+import pytest
+
+from tests import builders
+
+WALK = re.compile(r"SCAN (main\.)?(unified_memories|memory)$|project_created \(project_id=\?\)$")
+"""A plan by which all rows are read, also by an index of which each row has the first value."""
+LIST = "order by memory.created_at"
+"""In the query of a list, which that index puts in order and which ends at its limit."""
+
+
+@pytest.mark.parametrize("path", ["/", "/memories", "/review", "/session/s1", "/injections"])
+def test_no_page_walks_through_all_texts(browser, path):
+    browser.world.context("session_start", source="startup")
+    with browser.world.memories() as memories:
+        builders.insert(memories.store, *(builders.memory(f"Lesson {at}") for at in range(50)))
+    reads = next(iter(browser.site.projects.values())).reads
+    asked = []
+    reads._pool.submit(
+        reads._run, lambda memories: memories.store.db.set_trace_callback(asked.append)
+    ).result()
+    assert browser.get(path).status_code == 200
+    reads._pool.submit(
+        reads._run, lambda memories: memories.store.db.set_trace_callback(None)
+    ).result()
+    with browser.world.memories() as memories:
+        plans = [
+            (row[3], query)
+            for query in asked
+            if "unified_memories" in query
+            for row in memories.store.db.execute(f"explain query plan {query}")
+        ]
+
+    walked = [(plan, query) for plan, query in plans if WALK.search(plan) and LIST not in query]
+
+    assert plans
+    assert walked == []
