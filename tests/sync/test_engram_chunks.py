@@ -18,7 +18,7 @@ from ademem.core.memory import Scope, Status
 from ademem.core.settings import GateSettings
 from ademem.core.value import replace
 from ademem.files import engram
-from ademem.store import journal, memories, memory_queries, open_store, relations, transitions
+from ademem.store import memories, memory_queries, open_store, relations, transitions
 from ademem.sync import chunks, engram_chunks
 from ademem.sync.arrivals import admission
 from ademem.sync.engram_chunks import BadManifest
@@ -26,6 +26,7 @@ from tests.builders import project
 from tests.examples import examples
 from tests.store.replicas import BY_IMPORT, NOON, act_of, learn
 from tests.store.stores import in_memory
+from tests.sync.killing import run_until_killed
 
 ROW = {
     "id": 7,
@@ -471,40 +472,6 @@ def test_nothing_is_written_through_a_link(machines, tmp_path, name):
 # Killed processes
 
 
-def run_until_killed(root, limit):
-    """Export in a process that ends at its operation number *limit*; return the count of them."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child:
-        os.close(writer)
-        with open(reader) as file:
-            count = file.read()
-        os.waitpid(child, 0)
-        return int(count or limit)
-    done = 0
-
-    def counted(operation):
-        def run(*arguments, **options):
-            nonlocal done
-            done += 1
-            if done == limit:
-                os._exit(9)
-            return operation(*arguments, **options)
-
-        return run
-
-    try:
-        machine = Machine(root)
-        for name in ("open", "replace", "unlink", "mkdir", "fsync", "rename"):
-            setattr(confined.os, name, counted(getattr(os, name)))
-        journal.note_chunk = counted(journal.note_chunk)
-        journal.advance = counted(journal.advance)
-        machine.send(5)
-        os.write(writer, str(done).encode())
-    finally:
-        os._exit(0)
-
-
 def test_a_process_killed_at_any_operation_loses_and_doubles_nothing(machines, tmp_path):
     anna = machines("anna")
     known = learn(anna.store, "Deploys run at noon.")
@@ -518,12 +485,15 @@ def test_a_process_killed_at_any_operation_loses_and_doubles_nothing(machines, t
         shutil.rmtree(anna.root, ignore_errors=True)
         shutil.copytree(tmp_path / "before", anna.root)
 
+    def send():
+        Machine(anna.root).send(5)
+
     restore()
-    count = run_until_killed(anna.root, 10**6)
+    count = run_until_killed(send, 10**6)
     assert count > 5
     for limit in range(1, count + 1):
         restore()
-        run_until_killed(anna.root, limit)
+        run_until_killed(send, limit)
         shutil.rmtree(tmp_path / "ben", ignore_errors=True)
         ben = Machine(tmp_path / "ben")
         with closing(ben.store), closing(Machine(anna.root).store) as store:

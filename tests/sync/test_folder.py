@@ -32,6 +32,7 @@ from tests.store.replicas import (
     learn,
     shown,
 )
+from tests.sync.killing import run_until_killed
 
 
 class Machine:
@@ -640,43 +641,6 @@ def settle(choice, group):
 
 # Killed processes
 
-OPERATIONS = ("open", "replace", "unlink", "mkdir", "fsync")
-
-
-def run_until_killed(root, drive, limit):
-    """Sync in a process of its own that ends at its operation number *limit*; return the count."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child:
-        os.close(writer)
-        with open(reader) as file:
-            count = file.read()
-        os.waitpid(child, 0)
-        return int(count or limit)
-    done = 0
-
-    def counted(operation):
-        def run(*arguments, **options):
-            nonlocal done
-            done += 1
-            if done == limit:
-                os._exit(9)
-            return operation(*arguments, **options)
-
-        return run
-
-    try:
-        machine = Machine(root, drive)
-        for name in OPERATIONS:
-            setattr(confined.os, name, counted(getattr(os, name)))
-        for kind in (journal, folder.journal):
-            kind.note_chunk = counted(kind.note_chunk)
-        journal.advance = counted(journal.advance)
-        machine.sync(2)
-        os.write(writer, str(done).encode())
-    finally:
-        os._exit(0)
-
 
 def test_a_process_killed_at_any_operation_loses_and_doubles_nothing(
     tmp_path, machines, monkeypatch
@@ -702,12 +666,15 @@ def test_a_process_killed_at_any_operation_loses_and_doubles_nothing(
             shutil.rmtree(tmp_path / name, ignore_errors=True)
             shutil.copytree(before / name, tmp_path / name, copy_function=shutil.copy2)
 
+    def sync():
+        Machine(tmp_path / "anna", tmp_path / "drive").sync(2)
+
     restore()
-    count = run_until_killed(tmp_path / "anna", tmp_path / "drive", 10**6)
+    count = run_until_killed(sync, 10**6)
     assert count > 20
     for limit in range(1, count + 1, 1 if examples(2) == 2 else 7):
         restore()
-        run_until_killed(tmp_path / "anna", tmp_path / "drive", limit)
+        run_until_killed(sync, limit)
         with (
             closing(Machine(tmp_path / "ben", tmp_path / "drive").store) as ben_store,
             closing(Machine(tmp_path / "anna", tmp_path / "drive").store) as anna_store,
