@@ -711,3 +711,16 @@ def test_the_page_is_reached_by_its_command_alone():
     outside = {name for name in importers("doors.web") if not name.startswith("doors/web/")}
 
     assert outside == {"doors/cli/web.py"}
+
+
+def test_the_terminal_is_reached_by_its_command_alone_and_textual_by_the_terminal():
+    outside = {name for name in importers("doors.tui") if not name.startswith("doors/tui/")}
+    loading = {
+        path.relative_to(PACKAGE).parts[:2]
+        for path in SOURCES
+        for name in imports(parsed(path))
+        if name.split(".")[0] == "textual"
+    }
+
+    assert outside == {"doors/cli/tui.py"}
+    assert loading == {("doors", "tui")}

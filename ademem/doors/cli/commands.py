@@ -33,13 +33,14 @@ MODULES = {
     "reports": "status cost guard eval",
     "rpc": "rpc",
     "web": "web ui",
+    "tui": "tui",
 }
 """Modules of this package, with the commands and groups that each defines."""
 
 PANELS = {
     "Every day": tuple("recall search timeline add learn get list".split()),
     "Review": tuple(
-        "web review promote reject edit pin archive restore delete undo propose".split()
+        "web tui review promote reject edit pin archive restore delete undo propose".split()
     ),
     "Team": (
         *("files refresh", "files import", "files check", "core show", "core set"),

@@ -10,7 +10,7 @@ from ademem.core.text import fold
 from ademem.store.transitions import waits_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ademem.core.memory import Memory
     from ademem.search.engine import Hit, Results
@@ -103,6 +103,10 @@ def word_diff(before: str, after: str) -> str:
     same = sum(len(text.split()) for kind, text in parts if kind == "same")
     if 2 * same < ALIKE * (len(before.split()) + len(after.split())):
         return ""
+    return mark_words(parts)
+
+
+def mark_words(parts: Iterable[tuple[str, str]]) -> str:
     return " ".join(MARKS[kind].format(text) for kind, text in parts)
 
 

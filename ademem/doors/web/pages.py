@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from ademem import api
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory
+from ademem.doors import reading
 from ademem.doors.views import cost as cost_view
 from ademem.doors.views import memories as views
-from ademem.doors.views import overview as overview_view
 from ademem.doors.views import review as review_view
 from ademem.doors.views import session as session_view
 from ademem.doors.views.practice import cut
@@ -26,11 +26,10 @@ from ademem.doors.web import (
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.memories_page import PAGE
 from ademem.doors.web.route import Page
-from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.runtime import Runtime
 
-SESSIONS, PROMPTS, DECISIONS = 100, 500, 500
-"""Most rows of each that one page reads."""
+SESSIONS = 100
+"""Most rows of the timeline."""
 
 
 def head_of(memories: Runtime) -> dict[str, Any]:
@@ -44,26 +43,13 @@ def head_of(memories: Runtime) -> dict[str, Any]:
 
 
 def _overview(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    week = memories.now - timedelta(days=7)
-    learned = api.list_memories(memories, Filters(since=week, statuses=UNARCHIVED), None)
-    return overview_view.to_page(
-        api.get_status(memories),
-        waiting=api.review(memories, None),
-        learned=learned,
-    )
+    return reading.read_overview(memories)
 
 
 def _review(memories: Runtime, asked: Asked) -> dict[str, Any]:
     today = memories.now.astimezone().date().isoformat()
     skipped = {id for id, day in asked.site.skipped.items() if day == today}
-    queue = review_view.to_queue(
-        api.review(memories, None),
-        [
-            (api.get(memories, pair.right), api.get(memories, pair.left), pair.reason)
-            for pair in api.list_conflicts(memories)
-        ],
-        skipped,
-    )
+    queue = reading.read_queue(memories, skipped)
     item = review_view.choose(queue, asked.query.get("id", ""))
     similar = api.find_similar(memories, item.memory) if item else []
     return review_view.to_page(queue, item, similar) | {
@@ -95,17 +81,7 @@ def _is_withheld(asked: Asked) -> Callable[[Memory], bool]:
 
 
 def _session(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    id = asked.path["id"]
-    session = api.get_session(memories, id)
-    decisions = api.list_decisions(memories, DECISIONS, id)
-    return session_view.to_page(
-        session,
-        api.list_sent(memories, id)[1],
-        api.search_prompts(memories, "", id, PROMPTS),
-        api.list_session_memories(memories, id),
-        [row for row in decisions if row["decision"] in ("deny", "warn")],
-        _is_withheld(asked),
-    )
+    return reading.read_session(memories, asked.path["id"], _is_withheld(asked))
 
 
 def _why(memories: Runtime, asked: Asked) -> dict[str, Any]:

@@ -99,6 +99,7 @@ DONE = {
     "ui": "ui --stop",
     "topic-key": 'topic-key "Keys rotate on Mondays"',
     "trust": "trust --revoke",
+    "tui": "tui",
     "undo": "undo EVENT",
     "uninstall": "uninstall",
     "verify": "verify",

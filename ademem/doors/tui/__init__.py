@@ -1,0 +1,1 @@
+"""The memory in a terminal: lists, one memory with its history, and the review."""

@@ -1,0 +1,516 @@
+"""The application in the terminal: three panes, and the keys of browsing and review."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import App, ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.timer import Timer
+from textual.widgets import Input, OptionList, Static, TextArea
+
+from ademem import api
+from ademem.core.errors import AdememError, Conflict
+from ademem.core.memory import Memory
+from ademem.core.untrusted import visible
+from ademem.core.value import Value
+from ademem.doors import reading, undoable
+from ademem.doors.tui.lists import LISTS, Listing, Place, Row, texts_beside
+from ademem.doors.undoable import Done, NotAllowed
+from ademem.doors.views.review import Item
+from ademem.store.activity import Position
+from ademem.store.runtime import Runtime
+
+POLL_S, DEBOUNCE_S = 0.25, 0.12
+FAILURES = (AdememError, sqlite3.Error, OSError)
+
+
+class Key(Value):
+    keys: str
+    action: str
+    does: str
+
+
+KEYS = (
+    Key(keys="j,down", action="move(1)", does="next row, or scroll the pane with the focus"),
+    Key(keys="k,up", action="move(-1)", does="previous row, or scroll back"),
+    Key(keys="enter", action="open", does="open the row"),
+    Key(keys="escape,q", action="leave", does="go back; leave at the dashboard"),
+    Key(keys="tab", action="app.focus_next", does="next pane"),
+    Key(keys="slash", action="search", does="search as you type"),
+    Key(keys="a", action="accept", does="accept it, or all that are selected"),
+    Key(keys="e", action="edit", does="edit, then accept"),
+    Key(keys="r", action="reject", does="reject it, or all that are selected"),
+    Key(keys="R", action="reject_why", does="reject it with a reason"),
+    Key(keys="p", action="accept(True)", does="accept and pin it, or all that are selected"),
+    Key(keys="m", action="merge", does="merge with the one like it; you choose the text"),
+    Key(keys="c", action="settle", does="settle a contradiction in a review, else copy"),
+    Key(keys="s", action="skip", does="skip till tomorrow in a review, else search"),
+    Key(keys="x", action="select", does="select"),
+    Key(keys="t", action="tag", does="tag what is selected, else the timeline around it"),
+    Key(keys="z,u", action="undo", does="undo"),
+    Key(keys="Z", action="redo", does="redo"),
+    Key(keys="y", action="copy", does="copy the text"),
+    Key(keys="n", action="show_news", does="show what is new"),
+    Key(keys="h", action="toggle_session", does="history of the memory, or its session"),
+    Key(keys="question_mark", action="help", does="these keys"),
+)
+NAMES = {"slash": "/", "question_mark": "?", "escape": "Esc", "enter": "Enter", "tab": "Tab"}
+HELP = "\n".join(
+    f"{' '.join(NAMES.get(name, name) for name in key.keys.split(',')):<8} {key.does}"
+    for key in KEYS
+)
+HINTS = "? keys  / search  Enter open  q back"
+REVIEW_HINTS = "a accept e edit r reject p pin m merge c settle x select s skip z undo ? keys"
+
+
+class Ask(ModalScreen[str | None]):
+    """A question with a field for the answer; None where it is left."""
+
+    BINDINGS: ClassVar = [("escape", "dismiss(None)"), ("ctrl+s", "save")]
+
+    def __init__(self, label: str, field: TextArea | Input | OptionList) -> None:
+        super().__init__()
+        self.label, self.field = label, field
+
+    def compose(self) -> ComposeResult:
+        end = "Ctrl-S saves" if isinstance(self.field, TextArea) else "Enter takes it"
+        with Vertical():
+            yield VerticalScroll(Static(Content(visible(self.label))), can_focus=False)
+            yield Static(f"({end}, Esc leaves it)")
+            yield self.field
+
+    def on_mount(self) -> None:
+        self.field.focus()
+        if isinstance(self.field, TextArea):
+            self.field.move_cursor(self.field.document.end)
+
+    def action_save(self) -> None:
+        if isinstance(self.field, TextArea):
+            self.dismiss(self.field.text.strip() or None)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value.strip() or None)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(str(event.option.prompt).split()[0])
+
+    def on_key(self, event: Any) -> None:
+        options = self.field.options if isinstance(self.field, OptionList) else ()
+        for name in (str(each.prompt).split()[0] for each in options):
+            if event.character and name.startswith(event.character):
+                self.dismiss(name)
+
+
+class Rows(OptionList):
+    """The list; Enter opens a row at once, before a key that was typed after it."""
+
+    def action_select(self) -> None:
+        if isinstance(self.app, Terminal):
+            self.app.action_open()
+
+
+class Terminal(App[None]):
+    """The lists of one project, the memory of the cursor, and what is decided about it."""
+
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar = [Binding(key.keys, key.action, key.does) for key in KEYS]
+    CSS = """
+    #head, #foot, #search { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+    #head { text-style: bold; }
+    #search { border: none; padding: 0; }
+    #rows { width: 40%; border: none; padding: 0; text-wrap: nowrap; text-overflow: ellipsis; }
+    #panes VerticalScroll { border-top: solid; border-left: solid; height: 3fr; }
+    #panes VerticalScroll:focus { border-top: heavy; border-left: heavy; }
+    #panes #beside { height: 2fr; }
+    .open #rows { display: none; }
+    Ask { align: center middle; }
+    Ask > Vertical { border: heavy; width: 90%; height: auto; max-height: 90%; }
+    Ask VerticalScroll { height: auto; max-height: 8; }
+    Ask TextArea { height: 8; }
+    """
+
+    def __init__(
+        self, memories: Runtime, forbidden: str, is_withheld: Callable[[Memory], bool]
+    ) -> None:
+        super().__init__()
+        self.memories, self.is_withheld = memories, is_withheld
+        self.forbidden = forbidden
+        """Why nothing is decided here; empty where acts are allowed."""
+        self.head, self.foot = Static(id="head"), Static(id="foot")
+        self.search = Input(placeholder="/ search", id="search")
+        self.panes = Horizontal(id="panes")
+        self.options = Rows(id="rows", markup=False)
+        self.texts = Static(name="memory"), Static(name="beside")
+        self.stack: list[tuple[Listing, str, str]] = []
+        """Lists that were opened: each with what it is of, and the row of the cursor."""
+        self.rows: list[Row] = []
+        self.selected: dict[str, Memory] = {}
+        self.skipped: dict[str, str] = {}
+        """Memories left out of the review, by the day on which that was asked for."""
+        self.done: list[Done] = []
+        self.undone: list[Done] = []
+        self.shows_session = False
+        self.position: Position | None = None
+        self.waiting: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self.head
+        yield self.search
+        with self.panes:
+            yield self.options
+            with Vertical():
+                for text in self.texts:
+                    yield VerticalScroll(text, id=text.name)
+        yield self.foot
+
+    def on_mount(self) -> None:
+        self.theme = "ansi-dark"
+        self.options.focus()
+        self.open_list("dashboard")
+        self.look()
+        self.set_interval(POLL_S, self.look)
+
+    # What is on the screen
+
+    @property
+    def row(self) -> Row | None:
+        at = self.options.highlighted
+        return self.rows[at] if at is not None and at < len(self.rows) else None
+
+    @property
+    def memory(self) -> Memory | None:
+        return self.row.memory if self.row else None
+
+    @property
+    def listing(self) -> Listing:
+        return self.stack[-1][0]
+
+    @property
+    def place(self) -> Place:
+        today = self.memories.clock().astimezone().date().isoformat()
+        return Place(
+            memories=self.memories,
+            of=self.stack[-1][1],
+            skipped={id for id, day in self.skipped.items() if day == today},
+            is_withheld=self.is_withheld,
+        )
+
+    def open_list(self, name: str, of: str = "", row: str = "") -> None:
+        if self.stack and self.row:
+            self.stack[-1] = (*self.stack[-1][:2], self.row.id)
+        self.stack.append((next(each for each in LISTS if each.name == name), of, row))
+        self.say()
+        self.reload(row)
+
+    def reload(self, row: str = "", at: int = 0) -> None:
+        """Read the list again; stay at the row, else at the position."""
+        self.memories.now = self.memories.clock()
+        try:
+            self.rows = self.listing.read(self.place)
+        except FAILURES as error:
+            self.rows = []
+            self.fail(error)
+        ids = [each.id for each in self.rows]
+        self.selected = {id: found for id, found in self.selected.items() if id in ids}
+        self.options.set_options(map(self.prompt, range(len(ids))))
+        self.options.highlighted = None
+        if ids:
+            self.options.highlighted = ids.index(row) if row in ids else min(at, len(ids) - 1)
+        else:
+            self.show_row()
+
+    def prompt(self, at: int) -> Content:
+        row = self.rows[at]
+        marks = (">" if at == self.options.highlighted else " ", "x" * (row.id in self.selected))
+        return Content(f"{marks[0]}{marks[1]:<2}{visible(row.text)}")
+
+    @on(OptionList.OptionHighlighted, "#rows")
+    def mark_row(self) -> None:
+        for at, option in enumerate(self.options.options):
+            if option.prompt != (shown := self.prompt(at)):
+                self.options.replace_option_prompt_at_index(at, shown)
+        self.show_row()
+
+    def show_row(self, news: str = "") -> None:
+        """Show where the cursor is, and the texts beside its row."""
+        at = f"{(self.options.highlighted or 0) + 1} of {len(self.rows)}" if self.rows else ""
+        mode, project = api.get_search_mode(self.memories), self.memories.project.name
+        head = (self.listing.name, at, news, self.memories.branch, mode, f"ademem: {project}")
+        self.head.update(Content(visible(" · ".join(filter(None, head)))))
+        if news:
+            return  # what the person reads stays as it is
+        texts = [self.listing.empty, ""]
+        try:
+            if self.row:
+                found = texts_beside(self.place, self.row, shows_session=self.shows_session)
+                texts = ["\n".join(each) for each in found]
+        except FAILURES as error:
+            self.fail(error)
+        for shown, text in zip(self.texts, texts, strict=True):
+            shown.update(Content(visible(text)))
+            scroll_of(shown).scroll_home(animate=False)
+
+    def say(self, text: str = "") -> None:
+        text = text or (REVIEW_HINTS if self.listing.decides else HINTS)
+        self.foot.update(Content(visible(text)))
+
+    def fail(self, error: Exception) -> None:
+        hint = getattr(error, "hint", "")
+        self.say(f"{error} ({hint})" if hint else str(error))
+
+    def look(self) -> None:
+        """Tell what another process wrote; the dashboard alone changes by itself."""
+        try:
+            self.position, changes = api.find_changes(self.memories, self.position)
+            if not changes:
+                return None
+            if self.listing.name == "dashboard":
+                return self.action_show_news()
+            found = self.listing.read(self.place)
+        except FAILURES as error:
+            return self.fail(error)
+        before, after = (
+            {row.id: row.memory and row.memory.revision_count for row in rows}
+            for rows in (self.rows, found)
+        )
+        new = len(after.keys() - before.keys())
+        changed = sum(after.get(id, -1) != revision for id, revision in before.items())
+        news = [f"{count} {name}" for count, name in ((new, "new"), (changed, "changed")) if count]
+        return self.show_row(f"{', '.join(news)}: n shows it") if news else None
+
+    # Browsing
+
+    def action_move(self, by: int) -> None:
+        if isinstance(self.focused, VerticalScroll):
+            self.focused.scroll_relative(y=by, animate=False)
+        elif by > 0:
+            self.options.action_cursor_down()
+        else:
+            self.options.action_cursor_up()
+
+    def action_open(self) -> None:
+        if self.row and self.row.opens == "results":
+            self.action_search()
+        elif self.row and self.row.opens:
+            self.open_list(self.row.opens, self.row.id)
+        elif self.row:
+            self.panes.add_class("open")
+            scroll_of(self.texts[0]).focus()
+
+    @on(OptionList.OptionSelected, "#rows")
+    def open_row(self) -> None:
+        self.action_open()
+
+    def action_leave(self) -> None:
+        if self.focused is not self.options:
+            self.panes.remove_class("open")
+            self.options.focus()
+        elif len(self.stack) > 1:
+            self.stack.pop()
+            self.say()
+            self.reload(self.stack[-1][2])
+        else:
+            self.exit()
+
+    def action_search(self) -> None:
+        self.panes.remove_class("open")
+        self.search.focus()
+
+    @on(Input.Changed, "#search")
+    def find_soon(self) -> None:
+        if self.waiting:
+            self.waiting.stop()
+        self.waiting = self.set_timer(DEBOUNCE_S, self.find)
+
+    def find(self) -> None:
+        """List what answers the words of the field; without words, what was there before."""
+        words = self.search.value.strip()
+        if self.listing.name == "results":
+            self.stack.pop()
+        if words:
+            self.open_list("results", words)
+        else:
+            self.say()
+            self.reload(self.stack[-1][2])
+
+    @on(Input.Submitted, "#search")
+    def leave_search(self) -> None:
+        self.options.focus()
+
+    def action_toggle_session(self) -> None:
+        self.shows_session = not self.shows_session
+        self.show_row()
+
+    def action_show_news(self) -> None:
+        self.reload(self.row.id if self.row else "")
+
+    def action_help(self) -> None:
+        self.texts[0].update(Content(HELP))
+
+    def action_copy(self) -> None:
+        if self.memory and not self.is_withheld(self.memory):
+            self.copy_to_clipboard(self.memory.content)
+            self.say(f"copied {self.memory.id}")
+
+    # Acts
+
+    def act(self, do: Callable[[Runtime], Done]) -> bool:
+        """Do what can be undone; False where it was refused."""
+        if not self.try_to(do, self.done):
+            return False
+        self.undone.clear()
+        return True
+
+    def try_to(self, do: Callable[[Runtime], Done], kept: list[Done]) -> bool:
+        row, at = self.row.id if self.row else "", self.options.highlighted or 0
+        try:
+            if self.forbidden:
+                raise NotAllowed(f"nothing is decided here: {self.forbidden}")
+            kept.append(do(self.memories))
+        except Conflict as error:
+            self.reload(row, at)
+            self.fail(error)
+            return False
+        except FAILURES as error:
+            self.fail(error)
+            return False
+        self.reload(row, at)
+        self.say(f"{kept[-1].label} (z undoes it)")
+        return True
+
+    def decide(self, verb: str, one: Callable[..., Done]) -> None:
+        """Decide about all that are selected, else about the memory of the cursor."""
+        chosen = list(self.selected.values())
+        if chosen:
+            self.act(partial(undoable.decide_all, found=chosen, verb=verb))
+        elif self.memory:
+            self.act(partial(one, id=self.memory.id, revision=self.memory.revision_count))
+
+    def ask(
+        self, label: str, field: TextArea | Input | OptionList, then: Callable[[str], object]
+    ) -> None:
+        if self.forbidden:
+            self.say(f"nothing is decided here: {self.forbidden}")
+        else:
+            self.push_screen(Ask(label, field), partial(self.answer, then))
+
+    def answer(self, then: Callable[[str], object], given: str | None) -> None:
+        if given:
+            self.call_later(then, given)  # it may ask again, after this question has gone
+
+    def action_accept(self, pinned: bool = False) -> None:
+        verb = "promote-pinned" if pinned else "promote"
+        promote = partial(self.decide, verb, partial(undoable.promote, pinned=pinned))
+        if self.memory and self.memory.quarantine_reason and not self.selected:
+            label = f"{self.memory.content}\n\nThis reads as an order to a model. Approve it?"
+            answers = OptionList("leave it waiting", "approve it", markup=False)
+            self.ask(label, answers, lambda answer: promote() if answer == "approve" else None)
+        else:
+            promote()
+
+    def action_reject(self, reason: str = "") -> None:
+        self.decide("reject", partial(undoable.reject, reason=reason))
+
+    def action_reject_why(self) -> None:
+        if self.memory:
+            self.selected.clear()
+            self.ask("Why reject it?", Input(), self.action_reject)
+
+    def action_edit(self, text: str = "") -> None:
+        memory, waits = self.memory, self.listing.decides
+        if memory is None:
+            return
+        if memory.quarantine_reason:
+            return self.say("a text in quarantine is approved before it is edited")
+        change = undoable.edit_and_promote if waits else undoable.edit
+        id, revision = memory.id, memory.revision_count
+
+        def save(given: str) -> None:
+            if not self.act(lambda memories: change(memories, id, revision, content=given)):
+                self.action_edit(given)  # beside the text that another wrote
+
+        label = f"{'Edit, then accept' if waits else 'Edit'}: {memory.content}"
+        return self.ask(label, TextArea(text or memory.content), save)
+
+    def action_merge(self) -> None:
+        if not (self.row and self.memory):
+            return None
+        memory = self.memory
+        card = reading.read_card(self.memories, self.row.item or Item(memory=memory))
+        if not card["similar"] or memory.quarantine_reason:
+            return self.say("there is nothing like it to merge it with")
+        into = card["similar"][0]["id"]
+        merge = partial(undoable.merge, id=memory.id, revision=memory.revision_count, into=into)
+        return self.ask(
+            f"One text for {memory.id} and {into}",
+            TextArea(card["merged"]),
+            lambda text: self.act(partial(merge, content=text)),
+        )
+
+    def action_settle(self) -> None:
+        if not self.listing.decides:
+            return self.action_copy()
+        item = self.row.item if self.row else None
+        if not (item and item.other):
+            return self.say("nothing contradicts it")
+        sides = {"left": (item.other, item.memory), "right": (item.memory, item.other)}
+        both = partial(undoable.settle, id=item.memory.id, other=item.other.id)
+
+        def settle(answer: str) -> None:
+            if answer == "both":
+                self.act(both)
+            else:
+                gone, kept = sides[answer]
+                revision = gone.revision_count
+                self.act(partial(undoable.supersede, id=gone.id, revision=revision, by=kept.id))
+
+        texts = ("both are true", *(f"{name}  {kept.content}" for name, (_, kept) in sides.items()))
+        return self.ask("Which is true?", OptionList(*map(visible, texts), markup=False), settle)
+
+    def action_select(self) -> None:
+        if self.memory and self.options.highlighted is not None:
+            if self.selected.pop(self.memory.id, None) is None:
+                self.selected[self.memory.id] = self.memory
+            at = self.options.highlighted
+            self.options.replace_option_prompt_at_index(at, self.prompt(at))
+            self.say(f"{len(self.selected)} selected: a r t p act on all")
+
+    def action_tag(self) -> None:
+        if self.selected:
+            tag_all = partial(undoable.decide_all, found=[*self.selected.values()], verb="tag")
+            self.ask("Tag", Input(), lambda tag: self.act(partial(tag_all, tag=tag)))
+        elif self.memory:
+            self.open_list("timeline", self.memory.id, self.memory.id)
+
+    def action_skip(self) -> None:
+        if not self.listing.decides:
+            self.action_search()
+        elif self.row:
+            self.skipped[self.row.id] = self.memories.clock().astimezone().date().isoformat()
+            self.reload(at=self.options.highlighted or 0)
+
+    def action_undo(self) -> None:
+        self.reverse(self.done, self.undone, "undone")
+
+    def action_redo(self) -> None:
+        self.reverse(self.undone, self.done, "done again")
+
+    def reverse(self, source: list[Done], target: list[Done], verb: str) -> None:
+        if not source:
+            self.say(f"nothing to be {verb}")
+        elif self.try_to(source[-1].back, target):
+            self.say(f"{verb}: {source.pop().label}")
+
+
+def scroll_of(text: Static) -> VerticalScroll:
+    pane = text.parent
+    assert isinstance(pane, VerticalScroll)
+    return pane

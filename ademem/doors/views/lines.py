@@ -1,0 +1,131 @@
+"""What the terminal shows of a memory, a session and the overview, as lines of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ademem.core.clock import parse
+from ademem.core.text import counted, preview
+from ademem.doors.views.memories import mark_words, to_row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from ademem.core.memory import Memory
+
+ROW_CHARS = 200
+WITHHELD = "(withheld until a person approves it)"
+
+
+def local(moment: Any) -> str:
+    at = parse(moment) if isinstance(moment, str) else moment
+    return f"{at.astimezone():%Y-%m-%d %H:%M}"
+
+
+def row(memory: Memory) -> str:
+    """Return one line of a list; of a quarantined memory why it waits."""
+    shown = to_row(memory)
+    marks = [shown["category"], shown["status"], *shown["flags"], *["pinned"] * memory.is_pinned]
+    notes = ", ".join(mark for mark in dict.fromkeys(marks) if mark != "promoted")
+    text = preview(" ".join(filter(None, (shown["title"], shown["text"]))), ROW_CHARS)
+    return f"{text} ({notes})"
+
+
+def overview(page: Mapping[str, Any]) -> Iterator[str]:
+    health, status = page["health"], page["status"]
+    yield f"{health['text']}." + (f" Next: {health['next']}" if health["next"] else "")
+    yield ""
+    yield f"waiting for review   {page['waiting']:,}"
+    yield from (f"  {name}: {count:,}" for name, count in page["reasons"].items())
+    yield f"contradictions       {status['lifecycle']['conflicts']:,}"
+    yield f"learned in 7 days    {page['learned']:,}"
+    yield f"confirmed            {status['memories']['promoted']:,}"
+    for scope in page["scopes"]:
+        limit = f" of {scope['limit']:,}" if scope["limit"] else ""
+        full = "  nearly full" if scope["nearly_full"] else ""
+        yield f"{scope['name']:<20} {scope['count']:,}{limit}{full}"
+    jobs = status["jobs"]
+    yield f"jobs                 {jobs['due']:,} due, {len(jobs['parked']):,} stopped"
+    yield f"guard                {status['guard']}"
+
+
+def memory(
+    card: Mapping[str, Any],
+    related: Mapping[str, Sequence[Memory]],
+    is_withheld: Callable[[Memory], bool],
+) -> Iterator[str]:
+    """Yield a card of the review: text, reason, what is like it, relations and provenance."""
+    found: Memory = card["memory"]
+    state = f"{found.category.value}, {found.status.value}, revision {found.revision_count}"
+    yield f"{found.id}  {state}"
+    yield card["why"]
+    yield ""
+    if is_withheld(found):
+        yield WITHHELD
+        return
+    yield from ((found.title, "") if found.title else ())
+    yield from found.content.split("\n")
+    yield ""
+    for each in card["similar"]:
+        yield f"{'contradicts' if card['other'] else 'like it'}: {each['id']}"
+        yield f"  {mark_words(each['diff'])}"
+    for name, others in related.items():
+        for other in others if name != "conflicts with" or not card["other"] else ():
+            text = WITHHELD if is_withheld(other) else preview(other.content, ROW_CHARS)
+            yield f"{name}: {other.id} {text}"
+    yield from (f"anchor: {anchor}" for anchor in found.anchors)
+    facts = {"tags": " ".join(found.tags), "topic": found.topic_key, "branch": found.source_branch}
+    facts |= {"path": found.file_scope_pattern, "session": found.source_session_id}
+    yield from (f"{name}: {value}" for name, value in facts.items() if value)
+    yield (
+        f"from {found.trust.value} by {found.source_type}, {local(found.created_at)}, confidence"
+        f" {found.confidence:.2f}, seen {counted(found.observation_count, 'time')}"
+    )
+
+
+def history(page: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the revisions, newest first, with the words that changed."""
+    for each in page["history"]:
+        reason = f": {each['reason']}" if each["reason"] else ""
+        act = f"{each['operation']} by {each['actor']}, {local(each['at'])}"
+        yield f"{each['revision']}  {act}{reason}"
+        yield from [f"   {mark_words(each['diff'])}"] if each["diff"] else ()
+
+
+def session(page: Mapping[str, Any]) -> Iterator[str]:
+    row = page["session"]
+    yield f"session {row['id']}"
+    end = f"to {local(row['ended_at'])}" if row.get("ended_at") else "open"
+    yield f"{local(row['started_at'])} {end}, {row['source']}, {row.get('branch') or 'no branch'}"
+    yield f"{counted(page['texts'], 'text')} sent, about {counted(page['tokens'], 'token')}"
+    yield from map(moment_row, page["moments"])
+
+
+def moment_row(moment: Mapping[str, Any]) -> str:
+    kind = moment["kind"]
+    names = {"prompt": "text", "sent": "reason", "denied": "target"}
+    text = moment["row"]["text"] if kind == "learned" else moment[names[kind]]
+    return f"{local(moment['at'])[11:]} {kind}: {preview(str(text), ROW_CHARS)}"
+
+
+def moment(moment: Mapping[str, Any]) -> Iterator[str]:
+    """Yield one moment of a session; a text as it was sent."""
+    if moment["kind"] == "denied":
+        yield f"{moment['tool']} {moment['target']}"
+        yield moment["reason"]
+    elif moment["kind"] == "prompt":
+        yield moment["text"]
+    elif moment["kind"] == "sent":
+        size = counted(moment["characters"] or 0, "character")
+        yield f"{size}, about {counted(moment['tokens'], 'token')}"
+        yield f"SHA-256 {moment['sha256']}" if moment["sha256"] else ""
+        missing = moment["missing"]
+        yield from (f"text {missing}",) if missing else moment["text"].split("\n")
+
+
+def parts(moment: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the memories in a text, and those left out of it."""
+    for part in moment.get("parts", ()):
+        yield f"{'used' if part['used'] else 'not used'}: {part['id']} {part['about']}"
+    for part in moment.get("left_out", ()):
+        yield f"left out, {part['left_out']}: {part['id']} {part['about']}"
