@@ -3,7 +3,6 @@
 `python -m tests.docs_tables` writes each between its two comments, in every page that has them.
 """
 
-import ast
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import typer.main
 
+from ademem.api import configuring
 from ademem.core import settings
 from ademem.doors.cli.commands import FORMS, PANELS, load
 from ademem.doors.http.engram import OPERATIONS
@@ -82,24 +82,8 @@ def metavar(argument: Any) -> str:
 
 def defaults() -> Iterator[Row]:
     yield "Setting", "Default", "Owner", "Meaning"
-    meanings = dict(_meanings())
-    for full, key in settings.all_keys():
-        section, _, name = full.partition(".")
-        meaning = meanings[type(settings.Settings._defaults[section]).__name__, name]
-        yield code(full), code(toml(key.default)), key.owner, meaning
-
-
-def _meanings() -> Iterator[tuple[tuple[str, str], str]]:
-    """What stands under each field of each section."""
-    tree = ast.parse(Path(settings.__file__).read_text(encoding="utf-8"))
-    for section in (node for node in tree.body if isinstance(node, ast.ClassDef)):
-        for at, node in enumerate(section.body):
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                match section.body[at + 1 : at + 2]:
-                    case [ast.Expr(value=ast.Constant(value=str(meaning)))]:
-                        yield (section.name, node.target.id), meaning
-                    case _:
-                        yield (section.name, node.target.id), ""
+    for full, found in configuring.describe_keys().items():
+        yield code(full), code(toml(found.key.default)), found.key.owner, found.meaning
 
 
 def toml(value: object) -> str:

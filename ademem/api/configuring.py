@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from ademem.api import curation, find_project, open_memories
-from ademem.core import caller, clock, configuration, confined, project, shared_files, trust
+from ademem.core import (
+    caller,
+    clock,
+    configuration,
+    confined,
+    project,
+    shared_files,
+    trust,
+)
+from ademem.core import settings as declared
 from ademem.core.configuration.sources import SettingWarning, SourceValues, fingerprint, local_file
 from ademem.core.configuration.values import BadSetting, as_value, key_of
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
 from ademem.core.repository import commit
-from ademem.core.settings import PERSONAL_SECTION, all_keys
+from ademem.core.settings import PERSONAL_SECTION, Key, all_keys
 from ademem.core.value import Value
 from ademem.files import enrolment
 from ademem.store import existence
@@ -32,6 +43,14 @@ class Setting(Value):
     source: str
     """Path, name of a variable, or `default`."""
     owner: str
+
+
+class Described(Value):
+    """A setting as it is declared."""
+
+    key: Key
+    meaning: str
+    """The sentence under its field."""
 
 
 class Changed(Value):
@@ -81,6 +100,32 @@ def list_settings(
         )
         for name, key in all_keys()
     ], found.warnings
+
+
+@cache
+def describe_keys() -> dict[str, Described]:
+    """Return every setting by its name, with its default, its range and its sentence."""
+    meanings = dict(_meanings())
+    found = {}
+    for full, key in all_keys():
+        section, _, name = full.partition(".")
+        meaning = meanings[type(declared.Settings._defaults[section]).__name__, name]
+        found[full] = Described(key=key, meaning=meaning)
+    return found
+
+
+def _meanings() -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield what stands under each field of each section."""
+    with open(declared.__file__, encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    for section in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+        for at, node in enumerate(section.body):
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                match section.body[at + 1 : at + 2]:
+                    case [ast.Expr(value=ast.Constant(value=str(meaning)))]:
+                        yield (section.name, node.target.id), meaning
+                    case _:
+                        yield (section.name, node.target.id), ""
 
 
 def set_value(

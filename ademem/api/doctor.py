@@ -7,7 +7,7 @@ import os
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -398,6 +398,16 @@ def run_check(check: Callable[[Patient], Finding], patient: Patient) -> Finding:
         )
 
 
+def plan_fix(patient: Patient, findings: Sequence[Finding]) -> list[str]:
+    """Return a line for each repair of `fix` after these findings; change nothing."""
+    planned = []
+    if any(not found.ok for found in findings if found.check == "database"):
+        planned.append("repair the database; a damaged file is kept beside the new one")
+    planned += [f"register the hooks again ({where.value})" for where in _unregistered(patient)]
+    planned += [f"put the failures seen into {path}.1" for _, path in _failure_logs(patient)]
+    return planned
+
+
 def fix(patient: Patient) -> list[str]:
     """Repair what is possible without loss; return a line for each repair."""
     done = []
@@ -406,33 +416,40 @@ def fix(patient: Patient) -> list[str]:
     except (sqlite3.Error, OSError, AdememError) as error:
         done.append(f"nothing in the database: {error} ({_next_step(error)})")
     done += _register_again(patient)
-    for root, folder in failure_log.folders(patient.project, patient.environment):
-        path = os.path.join(folder, "hooks.log")
-        if confined.is_file(root, path):
-            confined.rename(root, path, "hooks.log.1")
-            done.append(f"put the failures seen into {path}.1")
+    for root, path in _failure_logs(patient):
+        confined.rename(root, path, "hooks.log.1")
+        done.append(f"put the failures seen into {path}.1")
     return done
 
 
-def _register_again(patient: Patient) -> list[str]:
-    """Register hooks again where some are missing, or all that `uninstall` did not remove."""
-    done = []
+def _failure_logs(patient: Patient) -> Iterator[tuple[str, str]]:
+    for root, folder in failure_log.folders(patient.project, patient.environment):
+        path = os.path.join(folder, "hooks.log")
+        if confined.is_file(root, path):
+            yield root, path
+
+
+def _unregistered(patient: Patient) -> Iterator[install.Where]:
+    """Yield where some hooks are missing, or all that `uninstall` did not remove."""
     everything = install.own_commands()
     for where in install.OF_CLAUDE:
         found = _installed(patient, where)
         partly = bool(found) and not everything.keys() <= found.keys()
         if partly or (not found and install.has_record(patient.project.root, where)):
-            try:
-                change = install.install(
-                    patient.project.root,
-                    where,
-                    python=sys.executable,
-                    hooks=install.hooks_folder(),
-                )
-            except (AdememError, OSError) as error:
-                done.append(f"no hooks: {error}")
-            else:
-                done.append(f"registered the hooks in {change.path}")
+            yield where
+
+
+def _register_again(patient: Patient) -> list[str]:
+    done = []
+    for where in _unregistered(patient):
+        try:
+            change = install.install(
+                patient.project.root, where, python=sys.executable, hooks=install.hooks_folder()
+            )
+        except (AdememError, OSError) as error:
+            done.append(f"no hooks: {error}")
+        else:
+            done.append(f"registered the hooks in {change.path}")
     return done
 
 

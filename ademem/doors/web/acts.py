@@ -11,7 +11,14 @@ from ademem.core.errors import UsageError
 from ademem.core.memory import Memory
 from ademem.doors import undoable
 from ademem.doors.undoable import Done, NotAllowed
-from ademem.doors.web import evaluation_page, map_page, memories_page, memory_page, practice_acts
+from ademem.doors.web import (
+    evaluation_page,
+    map_page,
+    memories_page,
+    memory_page,
+    practice_acts,
+    upkeep_pages,
+)
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.route import Act
 from ademem.store.runtime import Runtime
@@ -144,4 +151,5 @@ ACTS = (
     Act(path="/log/redo", do=_redo_event),
     *practice_acts.ACTS,
     *evaluation_page.ACTS,
+    *upkeep_pages.ACTS,
 )

@@ -10,11 +10,12 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from ademem import api
-from ademem.core import clock, confined
+from ademem.core import clock, confined, trust
 from ademem.core.client import SESSION
 from ademem.core.errors import UnusableStore
 from ademem.doors.web.live import Live
 from ademem.store import schema_version
+from ademem.store.followed import state_of
 from ademem.store.runtime import Runtime
 
 Result = TypeVar("Result")
@@ -34,7 +35,7 @@ class MemoryThread:
         self._root, self._environment, self._writes, self._now = root, environment, writes, now
         self._pool = ThreadPoolExecutor(max_workers=1)
         self._memories: Runtime | None = None
-        self._opened: tuple[int, ...] = ()
+        self._opened: tuple[object, ...] = ()
 
     async def call(self, function: Callable[[Runtime], Result]) -> Result:
         """Run the function with the open memory; not at all if the caller is cancelled before."""
@@ -110,14 +111,19 @@ class OpenProject:
         self.reads = MemoryThread(found.root, outside, writes=False, now=now)
         self.acts = MemoryThread(found.root, environment, writes=True, now=now)
         self.live = Live(self.reads)
+        self.repairs: list[str] = []
+        """Lines of the last fix."""
 
     def close(self) -> None:
         self.reads.close()
         self.acts.close()
 
 
-def _identify(memories: Runtime) -> tuple[int, ...]:
-    """Return what tells the database from one in its place, or of another version."""
+def _identify(memories: Runtime) -> tuple[object, ...]:
+    """Return what tells database and settings from others in their places."""
+    project = memories.project
+    files = (project.config, project.local_config, trust.config_path(memories.environment))
+    settings = tuple(map(state_of, files))
     there = confined.status(memories.project.home_root, memories.project.database)
     place = (there.st_dev, there.st_ino) if there else ()
-    return *place, schema_version(memories.store)
+    return *place, schema_version(memories.store), settings

@@ -22,6 +22,7 @@ from ademem.doors.web import (
     memories_page,
     memory_page,
     practice_pages,
+    upkeep_pages,
 )
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.memories_page import PAGE
@@ -193,4 +194,5 @@ PAGES = (
     *graph_page.PAGES,
     *practice_pages.PAGES,
     *evaluation_page.PAGES,
+    *upkeep_pages.PAGES,
 )

@@ -131,6 +131,7 @@ PAGES = (
     "/ /memories /memories?q=invoices&explain=1 /review /timeline"
     " /graph /graph?tag=rules /map"
     " /session/s1 /injections /cost /log /procedures /skills /missions /agents /eval"
+    " /doctor /settings?key=search.limit"
 )
 LOOKS = [("light", 1280, True), ("dark", 320, True), ("dark", 320, False)]
 MORE = [("light", 320, True), ("dark", 1280, True), ("light", 1280, False)]

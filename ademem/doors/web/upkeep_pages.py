@@ -1,0 +1,93 @@
+"""Pages on checks, settings and jobs, and the acts on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ademem import api
+from ademem.api import configuring, doctor
+from ademem.core.configuration.values import key_of
+from ademem.core.errors import UsageError
+from ademem.doors.undoable import Done
+from ademem.doors.views import upkeep as views
+from ademem.doors.web.asked import Asked
+from ademem.doors.web.route import Act, Page
+from ademem.store.runtime import Runtime
+
+MODELS = (doctor.model_is_sound, doctor.second_model_is_sound)
+
+
+def _patient(memories: Runtime) -> doctor.Patient:
+    return doctor.Patient(
+        project=memories.project, environment=memories.environment, now=memories.now
+    )
+
+
+def _doctor(memories: Runtime, asked: Asked) -> dict[str, Any]:
+    patient = _patient(memories)
+    findings = doctor.examine(patient)
+    return {
+        "findings": sorted(findings, key=lambda finding: finding.ok),
+        "failed": sum(not finding.ok for finding in findings),
+        "plan": doctor.plan_fix(patient, findings),
+        "repairs": asked.site.projects[asked.project].repairs,
+    }
+
+
+def _fix(memories: Runtime, asked: Asked) -> None:
+    asked.site.projects[asked.project].repairs = doctor.fix(_patient(memories))
+
+
+def _settings(memories: Runtime, asked: Asked) -> dict[str, Any]:
+    root, environment = memories.project.root, memories.environment
+    found, warnings = configuring.list_settings(root, environment=environment)
+    rows = [views.to_setting(each, configuring.describe_keys()[each.key]) for each in found]
+    chosen = asked.query.get("key", "")
+    if chosen and chosen not in {row["key"] for row in rows}:
+        raise UsageError(f"there is no setting {chosen!r}", "`ademem config list` names all")
+    return {
+        "sections": views.by_section(rows),
+        "chosen": next((row for row in rows if row["key"] == chosen), None),
+        "warnings": [str(each) for each in warnings],
+        "models": [doctor.run_check(check, _patient(memories)) for check in MODELS],
+    }
+
+
+def _set(memories: Runtime, asked: Asked) -> Done:
+    key = asked.form.get("key", "")
+    found, _ = configuring.list_settings(memories.project.root, environment=memories.environment)
+    before = next((views.to_text(each.value) for each in found if each.key == key), "")
+    return _set_back(memories, key, asked.form.get("value", "").strip(), before)
+
+
+def _set_back(memories: Runtime, key: str, text: str, before: str) -> Done:
+    """Write a setting of all into the project's file, and a personal one into the person's own."""
+    is_shared = key_of(key).is_shared
+    configuring.set_value(
+        key,
+        text,
+        "shared" if is_shared else "user",
+        root=memories.project.root,
+        environment=memories.environment,
+    )
+    return Done(label=f"set {key}", back=lambda opened: _set_back(opened, key, before, text))
+
+
+def _run_jobs(memories: Runtime, _: Asked) -> None:
+    api.work(memories)
+
+
+def _retry_jobs(memories: Runtime, _: Asked) -> None:
+    api.work(memories, retry=True)
+
+
+PAGES = (
+    Page(path="/doctor", name="Doctor", template="doctor.html", read=_doctor),
+    Page(path="/settings", name="Settings", template="settings.html", read=_settings),
+)
+ACTS = (
+    Act(path="/doctor/fix", do=_fix),
+    Act(path="/settings", do=_set),
+    Act(path="/jobs/run", do=_run_jobs),
+    Act(path="/jobs/retry", do=_retry_jobs),
+)
