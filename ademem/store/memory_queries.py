@@ -41,8 +41,10 @@ def by_seq(store: Store, seq: int) -> Memory | None:
 
 
 def by_ids(store: Store, ids: Iterable[str]) -> list[Memory]:
+    """Return the memories of these ids, oldest first."""
     where = "id in (select value from json_each(:ids))"
-    return memories.find_by_key(store, where, ids=array(ids))
+    found = memories.find_by_key(store, where, ids=array(ids))
+    return sorted(found, key=lambda memory: memory.seq)
 
 
 def find_sharing(store: Store, kind: str, name: str) -> list[int]:
