@@ -33,6 +33,8 @@ class Done(Value):
 
     label: str
     back: Callable[[Runtime], Done]
+    refusal: str = ""
+    """Reason why the last try to take it back was refused."""
 
 
 def by_event(label: str, event: str) -> Done:

@@ -18,6 +18,8 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Scope
 
 from ademem.core import clock
+from ademem.core.errors import AdememError
+from ademem.core.value import replace
 from ademem.doors.http.loopback import HEADERS, Loopback
 from ademem.doors.undoable import Done, NotAllowed
 from ademem.doors.web.acts import ACTS
@@ -263,7 +265,12 @@ def _reverse(name: str) -> Handler:
         stacks = site.done[project.name], site.undone[project.name]
         source, target = stacks if name == "undo" else stacks[::-1]
         if source:
-            target.append(await project.acts.call(source.pop().back))
+            done = source.pop()
+            try:
+                target.append(await project.acts.call(done.back))
+            except AdememError as error:
+                source.append(replace(done, refusal=str(error)))
+                raise
         return _back(request)
 
     return answer

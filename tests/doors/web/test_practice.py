@@ -94,6 +94,20 @@ def test_the_way_back_of_an_export_leaves_what_a_person_wrote_since(browser, pro
     assert get(browser, procedure).memory.status == "promoted"
 
 
+def test_a_refused_undo_stays_in_the_bar_with_its_reason(browser, procedure):
+    browser.post(f"/procedure/{procedure}/export")
+    written = (browser.world.root / PATH).read_text()
+    (browser.world.root / PATH).write_text("mine")
+    browser.post("/undo")
+    refused = texts(browser.get("/").text)
+    (browser.world.root / PATH).write_text(written)
+    browser.post("/undo")
+
+    assert re.search(r"Done: .*\(not taken back: .+\)", refused)
+    assert files(browser) == set()
+    assert "not taken back" not in texts(browser.get("/").text)
+
+
 def test_all_confirmed_procedures_are_written(browser, procedure):
     browser.post("/procedures/export")
     assert files(browser) == set()
