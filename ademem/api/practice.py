@@ -122,14 +122,16 @@ def end_mission(runtime: Runtime, id: str, outcome: str, *, reason: str = "") ->
     return missions.end(id, outcome, reason, act(runtime), runtime.settings)
 
 
-def restore_mission(runtime: Runtime, id: str, mission: Mission | None) -> None:
+def restore_mission(
+    runtime: Runtime, id: str, mission: Mission | None, present: Mission | None
+) -> None:
     """Put a mission back as it was before its start (None) or its end.
 
-    Raises CannotDo where a new one has memories by now.
+    Raises CannotDo where it is not as *present*, or where a new one has memories by now.
     """
     from ademem.synthesis import missions
 
-    missions.restore(id, mission, act(runtime))
+    missions.restore(id, mission, present, act(runtime))
 
 
 def list_missions(runtime: Runtime, *, running: bool = False) -> list[Mission]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from ademem import api
@@ -35,6 +36,11 @@ class Done(Value):
     back: Callable[[Runtime], Done]
     refusal: str = ""
     """Reason why the last try to take it back was refused."""
+    in_log: bool = False
+    """The log of the memory has all of it, and its undo."""
+    number: int = 0
+    """Its number among the acts of a page."""
+    at: datetime | None = None
 
 
 def by_event(label: str, event: str) -> Done:
@@ -44,7 +50,7 @@ def by_event(label: str, event: str) -> Done:
         restored = api.undo(memories, event)
         return by_event(label, last_event(memories, restored[0].id))
 
-    return Done(label=label, back=back)
+    return Done(label=label, back=back, in_log=True)
 
 
 def by_memory(verb: str, memories: Runtime, memory: Memory) -> Done:
@@ -58,12 +64,20 @@ def last_event(memories: Runtime, id: str) -> str:
 
 
 def in_order(label: str, *done: Done) -> Done:
-    """Return several acts as one, which is taken back from its end."""
+    """Return several acts as one, which is taken back from its end, all of it or none."""
 
     def back(memories: Runtime) -> Done:
-        return in_order(label, *[each.back(memories) for each in done[::-1]])
+        taken: list[Done] = []
+        try:
+            for each in done[::-1]:
+                taken.insert(0, each.back(memories))
+        except AdememError:
+            for each in taken:
+                each.back(memories)
+            raise
+        return in_order(label, *taken[::-1])
 
-    return Done(label=label, back=back)
+    return Done(label=label, back=back, in_log=all(each.in_log for each in done))
 
 
 # Acts on one memory raise Conflict where it is not at the *revision* that the person saw.

@@ -75,12 +75,14 @@ def get_mission(store: Store, id: str) -> Mission:
     return mission
 
 
-def restore(id: str, mission: Mission | None, act: Act) -> None:
-    """Undo a start or an end: put the mission back as it was, None for a new one.
+def restore(id: str, mission: Mission | None, present: Mission | None, act: Act) -> None:
+    """Undo a start or an end: put *mission*, None before its start, in the place of *present*.
 
-    Raises CannotDo where a new one has memories by now.
+    Raises CannotDo where it was changed since, or where a new one has memories by now.
     """
     with act.store.transaction():
+        if missions.get(act.store, id) != present:
+            raise CannotDo(f"the mission {id} was changed since", "take that back first")
         if mission is None and (own := memory_queries.of_mission(act.store, id)):
             raise CannotDo(f"{id} has {counted(len(own), 'memory')} by now", "end it as cancelled")
         missions.put(act.store, id, mission)

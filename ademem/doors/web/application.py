@@ -6,6 +6,7 @@ import os.path
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
+from itertools import count
 from typing import Any
 
 from starlette.applications import Starlette
@@ -18,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Scope
 
 from ademem.core import clock
-from ademem.core.errors import AdememError
+from ademem.core.errors import AdememError, Conflict
 from ademem.core.value import replace
 from ademem.doors.http.loopback import HEADERS, Loopback
 from ademem.doors.undoable import Done, NotAllowed
@@ -76,12 +77,17 @@ class Site:
         self.done: dict[str, list[Done]] = {name: [] for name in self.projects}
         """Acts of this page by project, each of which can be undone."""
         self.undone: dict[str, list[Done]] = {name: [] for name in self.projects}
+        self._numbers, self._now = count(1), now
         self.is_ending: Callable[[], bool] = lambda: False
         """Tells streams to end."""
 
     @property
     def cookie(self) -> str:
         return f"ademem_{self.port}"
+
+    def number(self, done: Done) -> Done:
+        """Return an act of now with a number of its own."""
+        return replace(done, number=next(self._numbers), at=self._now())
 
     def close(self) -> None:
         for each in self.projects.values():
@@ -250,13 +256,13 @@ def _do(act: Act) -> Handler:
 
 async def _after(site: Site, request: Request, project: str, done: Done | None) -> Response:
     if done:
-        site.done[project].append(done)
+        site.done[project].append(site.number(done))
         site.undone[project].clear()
     return _back(request)
 
 
 def _reverse(name: str) -> Handler:
-    """Return what takes back the last act, or does it again."""
+    """Return what takes back the last act or the one of a number, or does it again."""
 
     async def answer(site: Site, request: Request) -> Response:
         project, _ = _asked(site, request)
@@ -264,12 +270,16 @@ def _reverse(name: str) -> Handler:
             raise NotAllowed(f"this page decides nothing: {site.read_only}")
         stacks = site.done[project.name], site.undone[project.name]
         source, target = stacks if name == "undo" else stacks[::-1]
-        if source:
-            done = source.pop()
+        number = request.state.form.get("act", "")
+        found = [place for place, done in enumerate(source) if number in ("", str(done.number))]
+        if number and not found:
+            raise Conflict(f"there is no such act to {name}", "load the page again")
+        if found:
+            done = source.pop(found[-1])
             try:
-                target.append(await project.acts.call(done.back))
+                target.append(site.number(await project.acts.call(done.back)))
             except AdememError as error:
-                source.append(replace(done, refusal=str(error)))
+                source.insert(found[-1], replace(done, refusal=str(error)))
                 raise
         return _back(request)
 

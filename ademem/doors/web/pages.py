@@ -128,8 +128,15 @@ def _log(memories: Runtime, asked: Asked) -> dict[str, Any]:
         rows, following = cut(then, "id", after)
         return {"at": at, "total": len(then), "then": rows, "next": following}
     events = api.list_events(memories, PAGE + 1, after)
+    others = [
+        (verb, done)
+        for verb, stack in (("undo", asked.site.done), ("redo", asked.site.undone))
+        for done in stack[asked.project]
+        if not done.in_log
+    ]
     return {
         "at": "",
+        "others": sorted(others, key=lambda each: each[1].number, reverse=True)[:PAGE],
         "events": events[:PAGE],
         "next": events[PAGE - 1].id if len(events) > PAGE else "",
         "refusals": api.list_refusals(memories),

@@ -97,7 +97,7 @@ def _end_mission(memories: Runtime, asked: Asked) -> Done:
 
 def _mission_done(label: str, id: str, before: Mission | None, after: Mission | None) -> Done:
     def back(memories: Runtime) -> Done:
-        api.restore_mission(memories, id, before)
+        api.restore_mission(memories, id, before, after)
         return _mission_done(label, id, after, before)
 
     return Done(label=label, back=back)

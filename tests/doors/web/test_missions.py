@@ -55,6 +55,41 @@ def test_a_mission_starts_and_the_start_is_taken_back(browser):
     assert get(browser) == started
 
 
+def others(browser):
+    """Acts of the log that changed no memory: what undoes or redoes them, and their number."""
+    found = r'action="/(undo|redo)">(?:(?!</form>).)*name="act" value="(\d+)"'
+    return re.findall(found, browser.get("/log").text, re.DOTALL)
+
+
+def test_the_log_takes_back_a_mission_and_a_brief_in_any_order(browser):
+    browser.post("/missions/start", goal="Ship passkeys")
+    browser.post("/agents/edit", agent="", field="notes", version="0", content="Ask first")
+    (_, edit), (_, start) = others(browser)
+    browser.post("/undo", act=start)
+    without = get(browser)
+    browser.post("/undo", act=edit)
+    emptied = brief(browser, "").notes
+    (redo, again), *_ = others(browser)
+    browser.post("/redo", act=again)
+
+    assert without == ([], [])
+    assert emptied == ()
+    assert redo == "redo"
+    assert brief(browser, "").notes == ("Ask first",)
+    assert browser.post("/undo", act=start).status_code == 409
+
+
+def test_the_start_of_a_mission_that_ended_since_is_not_taken_back(browser):
+    browser.post("/missions/start", goal="Ship passkeys")
+    ((_, start),) = others(browser)
+    browser.post("/mission/ship-passkeys/end", outcome="cancelled")
+    ended = get(browser)
+
+    assert browser.post("/undo", act=start).status_code == 409
+    assert get(browser) == ended
+    assert "was changed since" in texts(browser.get("/log").text)
+
+
 def test_a_mission_that_has_memories_stays(browser, mission):
     assert browser.post("/undo").status_code == 409
     assert get(browser)[0]

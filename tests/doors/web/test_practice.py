@@ -94,6 +94,29 @@ def test_the_way_back_of_an_export_leaves_what_a_person_wrote_since(browser, pro
     assert get(browser, procedure).memory.status == "promoted"
 
 
+def test_the_log_takes_back_the_files_of_an_export_but_lists_no_act_twice(browser, procedure):
+    browser.post(f"/memory/{procedure}/pin")
+    browser.post(f"/procedure/{procedure}/export")
+    (number,) = re.findall(r'name="act" value="(\d+)"', browser.get("/log").text)
+    browser.post("/undo", act=number)
+
+    assert files(browser) == set()
+    assert get(browser, procedure).memory.status == "candidate"
+
+
+def test_an_export_whose_memory_was_changed_since_is_not_taken_back_by_half(browser, procedure):
+    browser.post(f"/procedure/{procedure}/export")
+    (number,) = re.findall(r'name="act" value="(\d+)"', browser.get("/log").text)
+    browser.post(f"/memory/{procedure}/pin")
+    answer = browser.post("/undo", act=number)
+    kept = files(browser), get(browser, procedure).details.exported_skill_path
+    browser.post("/undo")
+    browser.post("/undo", act=number)
+
+    assert (answer.status_code, kept) == (409, ({PATH}, PATH))
+    assert files(browser) == set()
+
+
 def test_a_refused_undo_stays_in_the_bar_with_its_reason(browser, procedure):
     browser.post(f"/procedure/{procedure}/export")
     written = (browser.world.root / PATH).read_text()
