@@ -274,6 +274,8 @@ class SyncSettings(Section):
 class HubSettings(Section):
     promote: str = shared("reviewer", choices=("reviewer", "git"))
     """Whose word confirms what comes from the hub: a reviewer's; with `git` only the files'."""
+    pull_minutes: int = shared(15, 1, 100_000)
+    """Minutes after which background work asks the hub again for what others said."""
 
 
 class ProjectSettings(Section):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.json_text import array
 from ademem.core.value import Value
-from ademem.store import CURRENT, LIVE
+from ademem.store import CURRENT, LIVE, database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from ademem.store import Store
 
+HUB = "hub"
+"""Name in `store_values` of the state of a project that joined a hub."""
 CLAIMED = f"claimed_author is not null and {LIVE}"
 """Memories that came with the files and were not accepted here."""
 ARRIVED = (
@@ -36,6 +38,10 @@ _ARRIVED = f"""
 select 1 from unified_memories
 where project_id = :project and status = 'promoted' and {ARRIVED} and {CURRENT} limit 1
 """
+
+
+def is_in_hub(store: Store) -> bool:
+    return bool(database.value(store.db, HUB))
 
 
 def any_promoted(store: Store) -> bool:

@@ -10,6 +10,7 @@ from ademem.core.clock import stamp, timedelta
 from ademem.core.json_text import loads
 from ademem.core.value import Value, as_dict, replace
 from ademem.store import database, journal
+from ademem.store.existence import HUB
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 
     from ademem.store import Store
 
-STATE = "hub"
-"""Name of the state in `store_values`."""
 PARKED = "hub_parked/"
 """Prefix of the names of what the hub refused."""
 LEASE = timedelta(seconds=60)
+SETTLED = timedelta(seconds=5)
+"""Time in which changes are collected for one round."""
+LONGEST_WAIT = timedelta(days=1)
+"""Longer than any delay after a failure; one above it comes from a clock that was ahead."""
 
 
 class HubState(Value):
@@ -67,16 +70,37 @@ class Taken(Exception):
 
 
 def read(store: Store) -> HubState | None:
-    found = database.value(store.db, STATE)
+    found = database.value(store.db, HUB)
     return HubState(**loads(found)) if found else None
 
 
-def is_enrolled(store: Store) -> bool:
-    return bool(database.value(store.db, STATE))
+def is_due(store: Store, now: datetime, pull_minutes: int) -> bool:
+    """Return True if a change waits, or the last round is too old, and nothing forbids a round.
+
+    A person asks for the first one, and for the next after a failure that they have to repair.
+    """
+    state, at = read(store), stamp(now)
+    if state is None or not state.pulled_at or state.lifecycle == "stopped":
+        return False
+    if at < state.retry_at <= stamp(now + LONGEST_WAIT):
+        return False
+    is_recent = stamp(now - timedelta(minutes=pull_minutes)) < state.pulled_at <= at
+    return not is_recent or (state.role != "reader" and _waits_since(store, state) != "")
+
+
+def is_changing(store: Store, now: datetime) -> bool:
+    """Return True for some seconds after a change that waits alone or is the first of several."""
+    state = read(store)
+    return state is not None and stamp(now - SETTLED) < _waits_since(store, state) <= stamp(now)
+
+
+def _waits_since(store: Store, state: HubState) -> str:
+    """Return the stamp of the first change that waits; empty for none."""
+    return min((row["created_at"] for row in journal.rows_since(store, state.target)), default="")
 
 
 def write(store: Store, state: HubState) -> None:
-    database.set_value(store.db, STATE, record_json.compact(as_dict(state)))
+    database.set_value(store.db, HUB, record_json.compact(as_dict(state)))
 
 
 def join(store: Store, state: HubState) -> None:
@@ -92,7 +116,7 @@ def leave(store: Store) -> HubState | None:
         state = read(store)
         if state:
             journal.leave(store, state.target)
-            db.execute("delete from store_values where name = ?", (STATE,))
+            db.execute("delete from store_values where name = ?", (HUB,))
             db.execute("delete from store_values where name >= ? and name < ?", _range())
         return state
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 ON_DEMAND = (
     *("extract", "episode", "mission", "uses", "mirror", "current", "anchors"),
     *("procedures", "skills", "digest", "map", "relate", "consolidate", "sweep", "crowded"),
-    "backup",
+    *("backup", "hub"),
 )
 """Kinds of jobs that are due as soon as they are queued; others have conditions."""
 RUN = """\

@@ -420,6 +420,39 @@ def queue_backup(context: JobContext) -> None:
         jobs.plan(context.store, "backup", now, period=backups.PERIOD)
 
 
+def sync_hub(context: JobContext, _job: Job) -> datetime | None:
+    """Sync with the hub the project is in; after a failure it is due when the round says."""
+    from ademem.store import hub_state
+    from ademem.sync.hub.rounds import Hub
+    from ademem.sync.hub.transport import HubError
+
+    runtime, settings = context.runtime, context.runtime.settings
+    while context.patient and context.pause and hub_state.is_changing(context.store, context.now()):
+        context.pause()
+    if not hub_state.is_due(context.store, context.now(), settings.hub.pull_minutes):
+        return None
+    try:
+        hub = Hub(context.store, runtime.project, settings.gate, settings.hub, context.now)
+        done = hub.run()
+    except hub_state.Taken:
+        return context.now() + hub_state.LEASE
+    except HubError:
+        context.figures["failures"] = 1
+        return None
+    context.figures |= {"heard": done.heard, "changed": done.changed, "told": done.told}
+    return None
+
+
+def queue_hub(context: JobContext) -> None:
+    if not existence.is_in_hub(context.store):
+        return
+    from ademem.store import hub_state
+
+    minutes = context.runtime.settings.hub.pull_minutes
+    if hub_state.is_due(context.store, context.now(), minutes):
+        jobs.plan(context.store, "hub", context.now(), period=timedelta(minutes=minutes))
+
+
 JOBS: tuple[Kind, ...] = (
     Kind(name="extract", run=extract),
     Kind(name="episode", run=episode),
@@ -444,6 +477,7 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="sweep", run=sweep, notice=queue_sweep),
     Kind(name=CROWDED, run=consolidate),
     Kind(name="backup", run=back_up, notice=queue_backup),
+    Kind(name="hub", run=sync_hub, notice=queue_hub),
 )
 """All kinds of jobs, in the order in which they run; each has rows in the table `jobs`."""
 

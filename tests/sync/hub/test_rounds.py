@@ -4,7 +4,7 @@ import json
 import random
 import sqlite3
 import time
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 
 import pytest
 
@@ -17,53 +17,7 @@ from ademem.store.hub import administration, database
 from ademem.sync.hub import leaving, rounds, transport
 from ademem.sync.hub.transport import Client, HubError
 from tests.examples import examples
-from tests.hubs import Served
-from tests.postgres import make_database
 from tests.store.replicas import NOON, act_at_random, exported, shown
-from tests.sync.hub.clients import Clone
-
-
-@pytest.fixture(scope="module")
-def server(cluster):
-    with Served(make_database(cluster)).serving() as served:
-        yield served
-
-
-@pytest.fixture
-def hub(server, tmp_path):
-    """The server with a new project, which is the one that clones join."""
-    server.projects["team"] = server.add_project(slug := f"team-{tmp_path.name}")
-    invite = Served.invite
-
-    def invite_here(name, role="writer", slug=slug):
-        return invite(server, name, role, slug)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(server, "invite", invite_here)
-        server.slug = slug
-        yield server
-
-
-@pytest.fixture
-def clone(hub, tmp_path):
-    with ExitStack() as opened:
-
-        def make(name, role="reviewer", **options):
-            made = Clone(tmp_path / name, name, **options)
-            opened.callback(made.store.close)
-            return made.join(hub, role) if role else made
-
-        yield make
-
-
-@pytest.fixture
-def ann(clone):
-    return clone("ann")
-
-
-@pytest.fixture
-def bob(clone):
-    return clone("bob")
 
 
 def told(hub):
