@@ -47,7 +47,7 @@ class Served:
 
     def invite(self, name, role="writer", slug="team"):
         with database.connect(self.database.owner) as db:
-            return administration.invite(db, slug, name, role)
+            return administration.invite(db, slug, name, role, existing=True)
 
     def join(self, name, role="writer", slug="team"):
         code, token = self.invite(name, role, slug), administration.new_secret("adh_")

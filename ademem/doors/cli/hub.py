@@ -192,12 +192,23 @@ def close_project(slug: Slug, dsn: Dsn = "", as_json: AsJson = False) -> None:
 
 @hub.command()
 def invite(
-    slug: Slug, person: Person, role: Role = "writer", dsn: Dsn = "", as_json: AsJson = False
+    slug: Slug,
+    person: Person,
+    role: Role = "writer",
+    existing: Annotated[
+        bool,
+        typer.Option("--existing", help="The person of this name in other projects is meant."),
+    ] = False,
+    dsn: Dsn = "",
+    as_json: AsJson = False,
 ) -> None:
-    """Print a code with which one device joins within 24 hours."""
+    """Print a code with which one device joins within 24 hours.
+
+    The device sees every project of the person.
+    """
     with _administering(dsn) as (db, administration):
         _check_role(role, administration.ROLES)
-        code = administration.invite(db, slug, person, role)
+        code = administration.invite(db, slug, person, role, existing=existing)
     line = f"{person} runs, in the project: ademem hub join URL {code}"
     show.report({"code": code, "person": person, "role": role}, [line], as_json=as_json)
 

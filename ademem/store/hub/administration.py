@@ -93,11 +93,20 @@ def set_role(db: Connection, slug: str, name: str, role: str) -> None:
         note(db, project, f"role {role}", str(row["person"]))
 
 
-def invite(db: Connection, slug: str, name: str, role: str) -> str:
-    """Return a code that makes one device of this person a member, once and within a day."""
+def invite(db: Connection, slug: str, name: str, role: str, *, existing: bool = False) -> str:
+    """Return a code that makes one device of this person a member, once and within a day.
+
+    The device gets all projects of the person. Raises UsageError for the name of a person of other
+    projects, unless the *existing* person is meant.
+    """
     code = new_secret(INVITE)
     with db.transaction():
         project = project_id(db, slug)
+        if not existing and _is_elsewhere(db, project, name):
+            raise UsageError(
+                f"{name} is the name of a person of another project, which the code would open too",
+                "`--existing` invites that person; for another one give another name",
+            )
         db.execute(
             "insert into hub.invites (hash, project, person, role, expires_at)"
             " values (%s, %s, %s, %s, now() + make_interval(hours => %s))",
@@ -105,6 +114,18 @@ def invite(db: Connection, slug: str, name: str, role: str) -> str:
         )
         note(db, project, "invite")
     return code
+
+
+def _is_elsewhere(db: Connection, project: str, name: str) -> bool:
+    """Return True if the name is that of a member of another project, or invited to one."""
+    found = db.execute(
+        "select from hub.members m join hub.people p on p.id = m.person"
+        " where m.project <> %(project)s and p.name = %(name)s"
+        " union all select from hub.invites"
+        " where project <> %(project)s and person = %(name)s and expires_at > now() limit 1",
+        {"project": project, "name": name},
+    )
+    return found.fetchone() is not None
 
 
 def list_tokens(db: Connection, slug: str) -> list[Row]:

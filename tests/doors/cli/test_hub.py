@@ -106,6 +106,22 @@ def test_a_mistake_is_told_with_the_next_step(ran, line, hint):
     assert hint in json.loads(printed)["error"]["hint"]
 
 
+def test_a_name_of_another_project_is_invited_only_as_that_person(hub, ran):
+    hub.add_project("private")
+    hub.add_project("public")
+    invite = "hub invite {} joe reader --json"
+    assert ran(invite.format("private"))[0] == 0
+    for _ in ("invited there", "a member there"):
+        code, printed = ran(invite.format("public"))
+        assert code == 2
+        assert "--existing" in json.loads(printed)["error"]["hint"]
+        hub.join("joe", "reader", "private")
+        hub.execute("update hub.invites set expires_at = now() where person = 'joe'")
+
+    assert ran(invite.format("private"))[0] == 0
+    assert ran(invite.format("public"), "--existing")[0] == 0
+
+
 def test_a_check_says_for_which_role_it_is_safe(hub, ran, monkeypatch):
     assert ran("hub check")[0] == 1
     monkeypatch.setenv("ADEMEM_HUB_DSN", hub.database.server)

@@ -125,7 +125,7 @@ ROUTES = (("GET", "", None), ("GET", "/mutations", None), ("GET", "/mutations?li
 
 def test_a_stranger_gets_nothing_with_one_of_the_two_checks_off(hub, monkeypatch):
     with database.connect(hub.database.owner) as db:
-        code = administration.invite(db, "other", "bob", "writer")
+        code = administration.invite(db, "other", "bob", "writer", existing=True)
     assert code
     theirs = mutation(hub.projects["team"], "by-bob")
     hub.push("ann", new(hub, "hidden", "The hidden text"))

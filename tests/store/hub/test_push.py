@@ -26,7 +26,7 @@ class Hub:
     def join(self, name, role="writer", slug="team"):
         token = administration.new_secret(administration.TOKEN)
         with database.connect(self.database.owner) as db:
-            code = administration.invite(db, slug, name, role)
+            code = administration.invite(db, slug, name, role, existing=True)
         with database.connect(self.database.server) as db:
             hashes = (administration.digest(code), administration.digest(token))
             db.execute("select * from hub.redeem(%s, %s, 'laptop')", hashes)
