@@ -63,6 +63,15 @@ class Results(Value):
             return "none"
         return "weak" if all(hit.weak for hit in self.hits) else "answer"
 
+    @property
+    def note(self) -> str:
+        """What a reader should know of the hits together; empty if one has all that was asked."""
+        if self.confidence == "weak":
+            return "no memory answers that; these come nearest"
+        if self.hits and not any(hit.signals["whole"] for hit in self.hits):
+            return "no memory has all the words; these have some"
+        return ""
+
 
 def search(
     query: str,

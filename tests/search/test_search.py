@@ -129,6 +129,16 @@ def test_a_search_that_finds_every_word_is_not_relaxed(keep, ask):
     assert not ask("zeppelin").relaxed
 
 
+def test_hits_are_noted_as_partial_only_if_none_has_all_the_words(keep, ask):
+    keep("the release job signs every package")
+    keep("the release is announced on Mondays")
+    whole, partial = ask("release job"), ask("release job zeppelins")
+    both = replace(whole, relaxed=True, hits=(*whole.hits, *partial.hits))
+
+    assert partial.note == "no memory has all the words; these have some"
+    assert (whole.note, both.note) == ("", "")
+
+
 def test_a_query_with_a_foreign_word_still_prefers_who_has_more_of_it(keep, texts):
     keep("the release job signs every package")
     keep("the release is on Monday")

@@ -202,10 +202,8 @@ def results(found: Results, *, as_json: bool, explain: bool, astray: Mapping[str
     if as_json:
         json(results_json(found, explain=explain, astray=astray))
         return
-    if found.confidence == "weak":
-        echo("(no memory answers that; these come nearest)")
-    elif found.relaxed:
-        echo("(no memory has all the words; these have some)")
+    if found.note:
+        echo(f"({found.note})")
     if not found.hits:
         from ademem.core.text import preview
 

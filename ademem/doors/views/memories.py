@@ -55,16 +55,11 @@ def to_rows(found: Sequence[Memory], page: int) -> dict[str, Any]:
 
 def to_hits(found: Results, astray: Mapping[str, str]) -> dict[str, Any]:
     """Return hits in their order, each with the signals of its score."""
-    note = ""
-    if found.confidence == "weak":
-        note = "no memory answers that; these come nearest"
-    elif found.relaxed:
-        note = "no memory has all the words; these have some"
     return {
         "rows": [_to_hit(hit, astray) for hit in found.hits],
         "next": "",
         "mode": found.mode,
-        "note": note,
+        "note": found.note,
         "marked": frozenset(fold(found.query).split()),
     }
 
