@@ -49,7 +49,7 @@ def list_projects(environment: Mapping[str, str], now: datetime) -> list[dict[st
         row: dict[str, Any] = as_dict(known)
         try:
             with _open(known, environment, now) as opened:
-                row["memories"] = statistics.memories(opened.store)["promoted"]
+                row["memories"] = statistics.promoted(opened.store)
         except (AdememError, sqlite3.Error, OSError):
             row["memories"] = None
         rows.append(row)

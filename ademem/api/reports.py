@@ -70,11 +70,11 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
             for counts in (owners.get(scope, []),)
         },
         "overfull": find_overfull(runtime),
-        "memories": statistics.memories(store)
-        | {
+        "memories": {
             "promoted": listed.get(Status.PROMOTED, 0),
             "candidates": listed.get(Status.CANDIDATE, 0),
-        },
+        }
+        | statistics.memories(store),
         "sessions": statistics.sessions(store),
         "prompts": statistics.prompts(store),
         "relations": statistics.relations(store),

@@ -47,15 +47,22 @@ _PROMPTS = (
 
 
 def memories(store: Store) -> dict[str, int]:
-    """Live memories by status, and the archived ones that are not deleted."""
+    """Count live memories in quarantine and pinned ones, and the archived that are not deleted."""
     row = store.db.execute(
-        f"select ifnull(sum(status = 'promoted' and {LIVE}), 0) as promoted,"
-        f" ifnull(sum(status = 'candidate' and {LIVE}), 0) as candidates,"
-        f" ifnull(sum(quarantine_reason is not null and {LIVE}), 0) as quarantined,"
-        " ifnull(sum(status = 'archived' and deleted_at is null), 0) as archived,"
+        f"select ifnull(sum(quarantine_reason is not null and {LIVE}), 0) as quarantined,"
+        " ifnull(sum(status = 'archived'), 0) as archived,"
         f" ifnull(sum(pinned = 1 and {LIVE}), 0) as pinned from unified_memories"
+        # Sums over the few rows that count: five over all rows took five times as long.
+        " where deleted_at is null"
+        " and (pinned = 1 or quarantine_reason is not null or status = 'archived')"
     ).fetchone()
     return dict(row)
+
+
+def promoted(store: Store) -> int:
+    """Count the live memories that were promoted."""
+    query = f"select count(*) from unified_memories where status = 'promoted' and {LIVE}"
+    return _number(store, query)
 
 
 def by_scope(store: Store) -> dict[str, dict[str, int]]:
