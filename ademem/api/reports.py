@@ -166,6 +166,7 @@ class Ledger(Value):
     """The one session that was asked for; empty for all."""
     by_event: tuple[injections.Spent, ...]
     by_session: tuple[injections.Spent, ...]
+    by_day: tuple[injections.Spent, ...]
     by_memory: tuple[injections.Spent, ...]
     """Those that cost most."""
     unused: tuple[injections.Spent, ...]
@@ -192,6 +193,7 @@ def get_ledger(runtime: Runtime, days: int = 30, session: str = "", limit: int =
         session=session,
         by_event=tuple(injections.spent_by_event(store, since, session)),
         by_session=tuple(injections.spent_by_session(store, since, session)),
+        by_day=tuple(injections.spent_by_day(store, since, session)),
         by_memory=tuple(most),
         unused=tuple(unused),
         memories={memory.id: memory for memory in known},

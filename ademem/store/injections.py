@@ -294,6 +294,10 @@ def spent_by_session(store: Store, since: datetime, session: str = "") -> list[S
     return _spent(store, _SPENT.format(name="session_id"), since, session)
 
 
+def spent_by_day(store: Store, since: datetime, session: str = "") -> list[Spent]:
+    return _spent(store, _SPENT.format(name="substr(created_at, 1, 10)"), since, session)
+
+
 def spent_on_memories(
     store: Store, since: datetime, session: str = "", *, unused: bool = False, limit: int = 20
 ) -> list[Spent]:

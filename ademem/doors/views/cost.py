@@ -39,19 +39,18 @@ def to_json(ledger: Ledger, is_withheld: Callable[[Memory], bool]) -> dict[str, 
     }
 
 
-def to_days(spent: dict[str, Any]) -> list[dict[str, Any]]:
+def to_days(ledger: Ledger, calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the tokens of texts and of calls of the AI by day, newest first."""
-    days = sorted({row["day"] for row in (*spent["hooks"], *spent["ai"])}, reverse=True)
+    texts = {each.name: each.characters for each in ledger.by_day}
     found = []
-    for day in days:
-        calls = [row for row in spent["ai"] if row["day"] == day]
-        characters = sum(row["characters"] for row in spent["hooks"] if row["day"] == day)
+    for day in sorted(texts.keys() | {row["day"] for row in calls}, reverse=True):
+        of_day = [row for row in calls if row["day"] == day]
         found.append(
             {
                 "day": day,
-                "tokens": estimate_tokens(characters),
-                "tokens_in": sum(row["tokens_in"] for row in calls),
-                "tokens_out": sum(row["tokens_out"] for row in calls),
+                "tokens": estimate_tokens(texts.get(day, 0)),
+                "tokens_in": sum(row["tokens_in"] for row in of_day),
+                "tokens_out": sum(row["tokens_out"] for row in of_day),
             }
         )
     return found

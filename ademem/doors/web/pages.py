@@ -116,9 +116,9 @@ def _injections(memories: Runtime, _: Asked) -> dict[str, Any]:
 
 
 def _cost(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    texts = cost_view.to_json(api.get_ledger(memories), _is_withheld(asked))
-    spent = api.get_cost(memories)
-    return {"spent": spent, "texts": texts, "days": cost_view.to_days(spent)}
+    ledger, spent = api.get_ledger(memories), api.get_cost(memories)
+    texts = cost_view.to_json(ledger, _is_withheld(asked))
+    return {"spent": spent, "texts": texts, "days": cost_view.to_days(ledger, spent["ai"])}
 
 
 def _log(memories: Runtime, asked: Asked) -> dict[str, Any]:

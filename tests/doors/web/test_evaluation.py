@@ -91,17 +91,21 @@ def test_a_rank_is_compared_with_the_recorded_one(before, now, state):
     assert question["memories"][0]["state"] == state
 
 
-def test_tokens_are_summed_by_day():
-    hooks = [
-        {"day": "2026-03-02", "characters": 8},
-        {"day": "2026-03-01", "characters": 40},
-        {"day": "2026-03-01", "characters": 4},
+def test_texts_and_calls_are_summed_by_day(browser):
+    browser.world.know("Money is stored in cents")
+    browser.world.fire("session_start", source="startup")
+    with browser.world.memories() as memories:
+        ledger = api.get_ledger(memories)
+    sent = cost.to_json(ledger, lambda memory: False)["tokens"]
+    calls = [
+        {"day": day, "tokens_in": 5, "tokens_out": 2}
+        for day in ("2026-03-02", "2026-03-02", "2026-03-01")
     ]
-    calls = [{"day": "2026-03-01", "tokens_in": 5, "tokens_out": 2}]
 
-    assert cost.to_days({"hooks": hooks, "ai": calls}) == [
-        {"day": "2026-03-02", "tokens": 2, "tokens_in": 0, "tokens_out": 0},
-        {"day": "2026-03-01", "tokens": 11, "tokens_in": 5, "tokens_out": 2},
+    assert sent > 0
+    assert cost.to_days(ledger, calls) == [
+        {"day": "2026-03-02", "tokens": 0, "tokens_in": 10, "tokens_out": 4},
+        {"day": "2026-03-01", "tokens": sent, "tokens_in": 5, "tokens_out": 2},
     ]
 
 
