@@ -111,3 +111,20 @@ def word_matches(store: Store, words: Iterable[str], limit: int) -> dict[int, fl
         (" OR ".join(f'"{word}"' for word in words), limit),
     )
     return {row[0]: row[1] for row in rows}
+
+
+def count_arrived(store: Store, moment: str, *, but: str) -> tuple[int, int]:
+    """Count the memories of others than *but* that arrived after a stamp, and their authors.
+
+    Only the newest COUNTED arrivals are read.
+    """
+    count, people = store.db.execute(
+        "select count(*), count(distinct claimed_author) from unified_memories"
+        " where +project_id = :project and scope = 'project' and quarantine_reason is null"
+        f" and claimed_author not in ('', :but) and {LIVE} and id in (select memory_id from ("
+        "  select memory_id from memory_revisions"
+        "  where created_at > :moment and operation = 'import'"
+        "  order by created_at desc limit :limit))",
+        {"project": store.project_id, "but": but, "moment": moment, "limit": COUNTED},
+    ).fetchone()
+    return count, people

@@ -216,6 +216,14 @@ def last_seen(store: Store, now: datetime, *, but: str) -> str | None:
     return max((row[0] for row in rows), default=None)
 
 
+def last_start(store: Store, now: datetime, *, but: str) -> str | None:
+    """Return the stamp of the last start of a session other than *but*, resumptions left out."""
+    query = "select max(started_at) from sessions where project_id = ? and id <> ?"
+    values = (store.project_id, but, stamp(now + timedelta(days=1)))
+    row = store.db.execute(f"{query} and started_at <= ?", values).fetchone()
+    return row[0] if row else None
+
+
 def is_active(store: Store, now: datetime) -> bool:
     """Return True if an open session started or began a turn recently."""
     row = store.db.execute(

@@ -11,6 +11,7 @@ from ademem.session.briefing.reader import Reader, line, memory_entry
 from ademem.store import (
     briefing_queries,
     commits,
+    existence,
     memories,
     missions,
     relations,
@@ -92,6 +93,7 @@ def since_last_session(reader: Reader) -> list[Entry]:
     moment = sessions.last_seen(reader.store, reader.now, but=reader.session)
     if moment is None:
         return []
+    arrived = from_colleagues(reader)
     changes = revisions.since(reader.store, moment, MOST_CHANGES)
     known = [
         (memory, is_new)
@@ -108,16 +110,36 @@ def since_last_session(reader: Reader) -> list[Entry]:
     counts = ((fresh, "new"), (other, "changed"), (gone, "no longer valid"))
     summary = ", ".join(f"{len(found)} {what}" for found, what in counts if found)
     if not summary:
-        return []
+        return arrived
     least = "at least " if len(changes) == MOST_CHANGES else ""
     return [
-        line(f"{least}{summary} since {moment[:16].replace('T', ' ')} UTC"),
+        *arrived,
+        line(f"{least}{summary} since {_minute(moment)}"),
         *(memory_entry(memory) for memory in other[: reader.level]),
         *(
             line(f"- no longer valid: {opening(each.content, CHARS)}", (each,))
             for each in shown[: reader.level]
         ),
     ]
+
+
+def from_colleagues(reader: Reader) -> list[Entry]:
+    """Count what arrived in a project that is in a hub since the last session was briefed."""
+    if not existence.is_in_hub(reader.store):
+        return []
+    from ademem.store import hub_state
+
+    moment = sessions.last_start(reader.store, reader.now, but=reader.session)
+    state = hub_state.read(reader.store)
+    if not (moment and state):
+        return []
+    count, people = briefing_queries.count_arrived(reader.store, moment, but=state.person)
+    names = f"{counted(count, 'memory')} from {counted(people, 'colleague')}"
+    return [line(f"{names} since {_minute(moment)}")] if count else []
+
+
+def _minute(moment: str) -> str:
+    return f"{moment[:16].replace('T', ' ')} UTC"
 
 
 FIELD_CHARS = 600

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from ademem.core.settings import Settings
-from ademem.store import hub_state, jobs
+from ademem.session.briefing import Reader, sections
+from ademem.store import hub_state, jobs, sessions
 from ademem.store.runtime import Runtime
 from ademem.sync.hub import rounds
 from ademem.worker import running
@@ -149,3 +150,38 @@ def test_a_clock_that_was_ahead_does_not_stop_the_rounds(worker, ann):
     ann.minute -= 3 * 24 * 60
 
     assert worker.is_due()
+
+
+def test_a_session_hears_how_much_came_from_how_many(ann, bob, clone, hub):
+    def told(session):
+        reader = Reader(
+            store=ann.store, settings=Settings().briefing, now=ann.now(), session=session
+        )
+        return [entry.text for entry in sections.from_colleagues(reader)]
+
+    def start(session):
+        ann.minute += 1
+        sessions.start(
+            ann.store, session, source="startup", directory="", branch=None, now=ann.now()
+        )
+
+    start("s1")
+    ann.sync()
+    kim, elsewhere = clone("kim"), clone("elsewhere", None)
+    elsewhere.name = ann.name
+    elsewhere.join(hub).learn("Written on another machine")
+    elsewhere.sync()
+    ann.learn("Written here")
+    for one, texts in ((bob, "ab"), (kim, "c")):
+        for text in texts:
+            one.learn(f"Text {text} of {one.name}")
+        one.sync()
+    ann.sync()
+    assert told("s1") == []
+    start("s2")
+    assert told("s2") == ["3 memories from 2 colleagues since 2026-01-31 12:01 UTC"]
+
+    start("s3")
+    assert told("s3") == []
+    rounds.leave(ann.store, ann.project)
+    assert told("s2") == []
