@@ -29,16 +29,23 @@ def to_page(
     is_withheld: Callable[[Memory], bool],
 ) -> dict[str, Any]:
     """Return what a session was asked, sent, denied and taught, oldest first."""
-    moments = [{"kind": "prompt", "at": row["created_at"], "text": row["text"]} for row in prompts]
+    moments = [
+        {"kind": "prompt", "key": row["id"], "at": row["created_at"], "text": row["text"]}
+        for row in prompts
+    ]
     moments += [
-        {"kind": "sent", "at": sent.created_at, **to_text(sent, number, is_withheld)}
+        {"kind": "sent", "key": number, "at": sent.created_at, **to_text(sent, number, is_withheld)}
         for number, sent in enumerate(texts)
     ]
     moments += [
-        {"kind": "learned", "at": stamp(memory.created_at), "row": to_row(memory)}
+        {"kind": "learned", "key": memory.id, "at": stamp(memory.created_at), "row": to_row(memory)}
         for memory in learned
     ]
-    moments += [{"kind": "denied", "at": row["created_at"], **row} for row in denials]
+    moments += [
+        {"kind": "denied", "key": row["id"], "at": row["created_at"], **row} for row in denials
+    ]
+    for moment in moments:
+        moment["key"] = f"{moment['kind']} {moment['key']}"
     characters = sum(sent.characters or 0 for sent in texts)
     return {
         "session": session,

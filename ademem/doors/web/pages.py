@@ -82,7 +82,10 @@ def _is_withheld(asked: Asked) -> Callable[[Memory], bool]:
 
 
 def _session(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    return reading.read_session(memories, asked.path["id"], _is_withheld(asked))
+    """Return the last moments of a session, or those before the one of a key."""
+    page = reading.read_session(memories, asked.path["id"], _is_withheld(asked))
+    newest, earlier = cut(page["moments"][::-1], "key", asked.query.get("after", ""))
+    return page | {"moments": newest[::-1], "earlier": earlier}
 
 
 def _why(memories: Runtime, asked: Asked) -> dict[str, Any]:

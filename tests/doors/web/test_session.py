@@ -35,6 +35,23 @@ def test_a_session_shows_each_text_as_it_was_sent(sent):
     assert browser.get("/session/s1/text/0").content == context.encode()
 
 
+def test_a_long_session_is_read_by_pages(sent, monkeypatch):
+    browser, _ = sent
+    browser.world.fire("user_prompt_submit", prompt="Who may force-push to main?", prompt_id="p2")
+    moments = re.compile(r'data-row="([^"]+)"')
+    whole = moments.findall(browser.get("/session/s1").text)
+    monkeypatch.setattr("ademem.doors.views.practice.PAGE", 2)
+    address, pages = "/session/s1", []
+    while address:
+        page = browser.get(address).text
+        pages.insert(0, moments.findall(page))
+        link = re.search(r'rel="prev" href="([^"]+)"', page)
+        address = html.unescape(link[1]) if link else ""
+
+    assert len(pages[-1]) == 2 < len(whole) == len(set(whole))
+    assert [key for page in pages for key in page] == whole
+
+
 def test_every_text_of_the_command_is_on_the_page(sent):
     browser, _ = sent
     page = browser.get("/session/s1").text
