@@ -38,27 +38,16 @@ MODULES = {
 """Modules of this package, with the commands and groups that each defines."""
 
 PANELS = {
-    "Every day": tuple("recall search timeline add learn get list".split()),
+    "Every day": tuple("recall search timeline add get list".split()),
     "Review": tuple(
         "web tui review promote reject edit pin archive restore delete undo propose".split()
     ),
     "Team": (
         *("files refresh", "files import", "files check", "core show", "core set"),
-        *("sync", "import", "export", "trust"),
-    ),
-    "Hub": (
-        *(
-            "hub join",
-            "hub leave",
-            "hub serve",
-            "hub migrate",
-            "hub check",
-            "hub project add",
-            "hub project list",
-        ),
-        *("hub project close", "hub invite", "hub member list", "hub member role"),
-        *("hub member remove", "hub token list", "hub token revoke", "hub audit"),
-        *("hub receipts", "hub compact"),
+        *("sync", "import", "export", "trust", "hub join", "hub leave", "hub serve", "hub migrate"),
+        *("hub check", "hub project add", "hub project list", "hub project close", "hub invite"),
+        *("hub member list", "hub member role", "hub member remove", "hub token list"),
+        *("hub token revoke", "hub audit", "hub receipts", "hub compact"),
     ),
     "Set-up": (
         *("init", "install", "uninstall", "mcp", "config list", "config set"),

@@ -17,7 +17,7 @@ from ademem.doors.views import lines
 
 @app.command()
 def tui(project: Project = None, as_json: AsJson = False) -> None:
-    """Browse and review the memory in this terminal; in a pipe, print its state."""
+    """Browse and review the memory in this terminal."""
     try:
         from ademem.doors.tui import app as terminal
     except ModuleNotFoundError as error:
