@@ -290,3 +290,16 @@ def _long(short: object, updated_at: str) -> str:
     if not isinstance(short, str):
         return ""
     return f"{updated_at}-{short}" if len(short) == len("0000-1a2b3c4d") else short
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield all texts in a value of JSON, names of keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts_in(item)
+    elif isinstance(value, dict):
+        yield from value
+        for item in value.values():
+            yield from texts_in(item)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from itertools import pairwise
 
-from ademem.core import confined
+from ademem.core import confined, record_json
 from ademem.core.confined import Refused, SharedRoot
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.redaction import redact
@@ -294,21 +294,10 @@ def _write(store: Store, project: Project, folder: Folder, now: datetime, name: 
 def outgoing(store: Store, folder: Folder, held_back: list[str]) -> Iterator[Entry]:
     """Yield the entries to be sent; ids of what has a secret are added to *held_back* instead."""
     for entry in replication.outgoing(store, folder.target):
-        if any(redact(text).found for text in _texts(entry["registers"])):
+        if any(redact(text).found for text in record_json.texts_in(entry["registers"])):
             held_back.append(str(entry["registers"].get("id") or entry["registers"]["sync_id"]))
         else:
             yield entry
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
 
 
 def manifests(folder: Folder) -> list[Manifest]:

@@ -19,7 +19,7 @@ from ademem.store import relations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
     Fields = dict[str, Any]
@@ -85,7 +85,9 @@ def well_formed(mutation: Any, project: str) -> Refusal | None:
     if any(type(mutation[name]) is not kind for name, kind in _KEYS.items()):
         return Refusal(rule="malformed", why="a value of it has another type")
     try:
-        is_text = to_bytes(mutation) and not any("\0" in text for text in texts(mutation))
+        is_text = to_bytes(mutation) and not any(
+            "\0" in text for text in record_json.texts_in(mutation)
+        )
     except (ValueError, RecursionError):
         is_text = False
     if not is_text:
@@ -114,14 +116,14 @@ def bounds(mutation: Any, _project: str = "") -> Refusal | None:
     places = [fields.get("path"), *(fields.get("anchors") or ())]
     if any(isinstance(place, str) and _PLACES.match(place) for place in places):
         return Refusal(rule="path", why="it is about a path outside the project")
-    if any(map(_HOMES.search, texts(fields))):
+    if any(map(_HOMES.search, record_json.texts_in(fields))):
         return Refusal(rule="path", why="it names a person's home folder")
     return None
 
 
 def redaction(mutation: Any, _project: str = "") -> Refusal | None:
     """Refuse a text in which today's patterns find a secret."""
-    if any(redact(text).found for text in texts(mutation["fields"])):
+    if any(redact(text).found for text in record_json.texts_in(mutation["fields"])):
         return Refusal(rule="secret", why="it has a secret")
     return None
 
@@ -155,16 +157,3 @@ def describe(entity: object, fields: Fields) -> Fields | None:
         if record_json.is_id(id) and isinstance(at, str):
             return {"entity_key": id, "op": "upsert", "stamp": at}
     return None
-
-
-def texts(value: Any) -> Iterator[str]:
-    """Yield all texts in a value of JSON, names of keys included."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from texts(item)
-    elif isinstance(value, dict):
-        yield from value
-        for item in value.values():
-            yield from texts(item)
