@@ -261,7 +261,8 @@ def test_health_readiness_and_figures_name_no_project(hub):
     assert "hub_pool_requests_num" in figures
     for name in (hub.project, "team", "ann", hub.tokens["ann"]):
         assert name not in figures + "".join(hub.lines)
-    assert json.loads(hub.lines[-1])["status"] == 200
+    told = [json.loads(line) for line in hub.lines]  # each is written after its answer
+    assert 200 in {each["status"] for each in told}
 
 
 def test_a_database_that_went_away_is_a_503(cluster):
