@@ -194,6 +194,7 @@ def test_limits_answer_with_the_time_to_wait(hub, monkeypatch):
     def set_limits(**limits):
         monkeypatch.setattr(hub.hub, "limits", server.Limits(**limits))
 
+    hub.push("ann", new(hub, "first"))
     set_limits(bytes_per_day=10)
     answer = hub.push("ann", new(hub, "bytes"))
     assert (answer.status, answer.json()["error"]) == (429, "rate")
@@ -256,6 +257,7 @@ def test_health_readiness_and_figures_name_no_project(hub):
     hub.hub.is_ending = True
     assert hub.ask("GET", "/ready").status == 503
     hub.hub.is_ending = False
+    hub.push("ann", new(hub, "counted"))
     figures = hub.ask("GET", "/metrics").body.decode()
     assert 'hub_verdicts_total{verdict="taken",rule=""}' in figures
     assert "hub_pool_requests_num" in figures
