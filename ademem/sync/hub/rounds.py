@@ -15,6 +15,7 @@ from ademem.core.clock import parse, stamp, timedelta
 from ademem.core.errors import NotFound
 from ademem.core.value import Value
 from ademem.store import hub_state, journal, replication, stamps
+from ademem.store.hub import administration
 from ademem.store.hub_state import Parked
 from ademem.store.memories import Change, new_event
 from ademem.sync.arrivals import admission
@@ -166,9 +167,11 @@ class Hub:
             raise HubError(502, "answer", "it does not answer as a hub")
         self.note(role=str(facts["role"]), slug=str(facts["slug"]))
         if parse(str(facts["expires_at"])) < self.now() + RENEWED_BEFORE:
-            new = new_token()
+            new = administration.new_secret(administration.TOKEN)
             write_token(self.project, f"{self.token}\n{new}")
-            self.ask("POST", "/token", mutations.to_bytes({"token": digest(new)}))
+            self.ask(
+                "POST", "/token", mutations.to_bytes({"token": administration.digest(new).hex()})
+            )
             write_token(self.project, new)
         elif read_tokens(self.project) != [self.token]:
             write_token(self.project, self.token)
@@ -286,8 +289,8 @@ def backoff(failures: int) -> float:
 
 def join(store: Store, project: Project, url: str, code: str, device: str) -> HubState:
     """Make a token of the invitation, and enrol the project; raises HubError."""
-    url, token = check_url(url), new_token()
-    asked = {"code": code, "token": digest(token), "device": device}
+    url, token = check_url(url), administration.new_secret(administration.TOKEN)
+    asked = {"code": code, "token": administration.digest(token).hex(), "device": device}
     facts = Client(url).ask("POST", "/v1/join", mutations.to_bytes(asked))
     write_token(project, token)
     state = hub_state.HubState(
@@ -301,16 +304,6 @@ def leave(store: Store, project: Project) -> HubState | None:
     """Forget the hub, its token and what waited for it; memories stay."""
     confined.remove(project.home_root, os.path.join(project.home, TOKEN))
     return hub_state.leave(store)
-
-
-def new_token() -> str:
-    return f"adh_{secrets.token_hex(32)}"
-
-
-def digest(token: str) -> str:
-    import hashlib
-
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def read_tokens(project: Project) -> list[str]:
