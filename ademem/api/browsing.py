@@ -18,6 +18,7 @@ from ademem.core.memory import Scope, Status, flags
 from ademem.core.redaction import redact
 from ademem.core.text import preview, sha256_hex
 from ademem.core.untrusted import entry, escaped
+from ademem.core.value import replace
 from ademem.store import filters as rows
 from ademem.store import (
     logs,
@@ -137,8 +138,8 @@ def _search_all(
     if any(number for number, _ in hits):
         hits.sort(key=lambda each: (each[1].weak, -each[1].score))
     hits = hits[:RANKED]
-    relaxed = any(not hit.signals["whole"] for _, hit in hits)
-    return {"mode": results[0].mode, "relaxed": relaxed, "total": len(hits)}, hits
+    first = replace(results[0], hits=tuple(hit for _, hit in hits))
+    return {"mode": first.mode, "relaxed": first.relaxed, "total": len(hits)}, hits
 
 
 def _list_shown(

@@ -17,7 +17,7 @@ from ademem.sync.hub.rounds import Hub, Round
 
 
 class HubPreview(Value):
-    """What a round would tell the hub."""
+    """The effects of a round that is not run."""
 
     mutations: tuple[dict[str, Any], ...]
     parked: tuple[Parked, ...]

@@ -135,8 +135,7 @@ def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) 
                 later=other if other and other.seq in ranked else None,
             )
         )
-    relaxed = not all(hit.signals["whole"] for hit in hits)
-    return engine.Results(query=query, mode=answer["mode"], relaxed=relaxed, hits=tuple(hits))
+    return engine.Results(query=query, mode=answer["mode"], hits=tuple(hits))
 
 
 def list_runtimes(runtime: Runtime) -> list[Runtime]:
@@ -152,8 +151,7 @@ def merge_results(found: list[Results], limit: int) -> Results:
         return first
     hits = [hit for results in found for hit in results.hits]
     best = sorted(hits, key=lambda hit: (hit.weak, -hit.score))[:limit]
-    relaxed = any(not hit.signals["whole"] for hit in best)
-    return replace(first, hits=tuple(best), relaxed=relaxed)
+    return replace(first, hits=tuple(best))
 
 
 def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memory]:

@@ -40,7 +40,7 @@ class Stage(Value):
 
 
 class Reconsidered(Value):
-    """What became of a memory in one selection, as recorded and as it is run again."""
+    """One memory in a selection, as recorded and as it is run again."""
 
     memory: Memory
     at: str

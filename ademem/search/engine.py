@@ -52,9 +52,12 @@ class Results(Value):
     query: str
     mode: str
     """`hybrid` when vectors were compared, `lexical` when words alone decided."""
-    relaxed: bool
-    """One of the hits has only some of the words."""
     hits: tuple[Hit, ...]
+
+    @property
+    def relaxed(self) -> bool:
+        """One of the hits has only some of the words."""
+        return not all(hit.signals["whole"] for hit in self.hits)
 
     @property
     def confidence(self) -> str:
@@ -65,7 +68,7 @@ class Results(Value):
 
     @property
     def note(self) -> str:
-        """What a reader should know of the hits together; empty if one has all that was asked."""
+        """A remark on the hits together; empty if one has all that was asked."""
         if self.confidence == "weak":
             return "no memory answers that; these come nearest"
         if self.hits and not any(hit.signals["whole"] for hit in self.hits):
@@ -87,8 +90,11 @@ def search(
 
     Hits that answer nothing follow, marked as weak, unless a *floor* of `evidence` is given.
     """
+    # Imported here: a hook that a warm process answers ranks nothing.
+    from ademem.search import ranking
+
     asked = _ask(query, store, filters, now, limit, embedder, parameters, floor)
-    return _answer(asked, query)
+    return _answer(asked, query, ranking.rank_live(asked))
 
 
 def _ask(
@@ -102,7 +108,6 @@ def _ask(
     floor: float | None = None,
 ) -> Search:
     """Look up a question in the indexes and among the vectors."""
-    # Imported here: a hook that a warm process answers ranks nothing.
     from ademem.search import ranking
 
     parsed = parse(query)
@@ -120,19 +125,18 @@ def _ask(
     )
 
 
-def _answer(asked: Search, query: str) -> Results:
+def _answer(asked: Search, query: str, live: list[Ranked]) -> Results:
+    """Choose, order and read the best of the ranked live memories."""
     from ademem.search import ranking
     from ademem.search.pairs import order_pairs
 
     store, limit = asked.store, asked.limit
     is_lexical = asked.cosines is None
     first = ranking.COMPLETE if is_lexical else ranking.NAMED
-    hits = _discount(ranking.rank_live(asked), asked.filters, asked.parameters, store)
+    hits = _discount(live, asked.filters, asked.parameters, store)
     ranked = [_name_missing(hit, asked.matches) for hit in ranking.choose_best(hits, limit, first)]
     best = order_pairs(query, _read_memories(ranked, store), store, asked.filters, limit)
-    relaxed = any(not hit.signals["whole"] for hit in best)
-    mode = "lexical" if is_lexical else "hybrid"
-    return Results(query=query, mode=mode, relaxed=relaxed, hits=tuple(best))
+    return Results(query=query, mode="lexical" if is_lexical else "hybrid", hits=tuple(best))
 
 
 class Explained(Value):
@@ -162,10 +166,11 @@ def explain_search(
 
     store, now = runtime.store, runtime.clock()
     asked = _ask(query, store, filters, now, limit, embedder, DEFAULTS)
-    results = _answer(asked, query)
+    candidates = ranking.rank_live(asked)
+    results = _answer(asked, query, candidates)
     shown = {hit.memory.seq for hit in results.hits}
     statuses = filters.statuses or UNARCHIVED
-    live = {hit.memory.seq for hit in ranking.rank_live(asked)}
+    live = {hit.memory.seq for hit in candidates}
     ranked = [hit for hit in ranking.rank(asked, statuses) if hit.memory.seq not in shown]
     rest = ranking.choose_best(_discount(ranked, filters, DEFAULTS, store), len(ranked))
     by_words, by_meaning = ranking.find_rows(asked, statuses, limit)

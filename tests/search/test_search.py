@@ -133,9 +133,10 @@ def test_hits_are_noted_as_partial_only_if_none_has_all_the_words(keep, ask):
     keep("the release job signs every package")
     keep("the release is announced on Mondays")
     whole, partial = ask("release job"), ask("release job zeppelins")
-    both = replace(whole, relaxed=True, hits=(*whole.hits, *partial.hits))
+    both = replace(whole, hits=(*whole.hits, *partial.hits))
 
     assert partial.note == "no memory has all the words; these have some"
+    assert both.relaxed
     assert (whole.note, both.note) == ("", "")
 
 

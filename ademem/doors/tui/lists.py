@@ -19,7 +19,7 @@ NEIGHBOUR_CHARS = 40_000
 
 
 class Place(Value):
-    """What a list is read for."""
+    """The question that a list answers."""
 
     memories: Runtime
     of: str = ""
