@@ -113,7 +113,7 @@ class Hub:
             done = self._run_through_restores()
         except HubError as error:
             failures = self.state().failures + 1
-            wait = error.retry_s or backoff(failures)
+            wait = error.retry_s or backoff(failures, random.random())
             self.note(
                 lifecycle="stopped" if error.needs_person else "backoff",
                 failures=failures,
@@ -281,10 +281,13 @@ class Hub:
                 parked.append(found)
 
 
-def backoff(failures: int) -> float:
-    """Return seconds until the next try: twice as many each time, give or take a quarter."""
+def backoff(failures: int, chance: float) -> float:
+    """Return seconds until the next try: twice as many each time, give or take a quarter.
+
+    *chance*, from 0 to 1, keeps the clients of one hub from coming back together.
+    """
     wait = min(FIRST_WAIT_S * 2.0 ** min(failures - 1, 10), LONGEST_WAIT_S)
-    return wait * random.uniform(0.75, 1.25)
+    return wait * (0.75 + chance / 2)
 
 
 def join(store: Store, project: Project, url: str, code: str, device: str) -> HubState:

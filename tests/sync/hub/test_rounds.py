@@ -502,3 +502,11 @@ def test_what_cannot_be_read_is_given_up_and_the_cursor_goes_on(ann, bob, hub):
     assert bob.memory("m2").live
     assert bob.state.heard == 2
     assert len(journal.find_deferred(bob.store).dead) == 1
+
+
+def test_each_failure_doubles_the_wait_up_to_a_quarter_of_an_hour():
+    waits = [rounds.backoff(failures, 0.5) for failures in range(1, 12)]
+
+    assert waits[:4] == [5, 10, 20, 40]
+    assert waits[-2:] == [900, 900]
+    assert (rounds.backoff(1, 0.0), rounds.backoff(1, 1.0)) == (3.75, 6.25)
