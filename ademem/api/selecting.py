@@ -236,7 +236,7 @@ def _for_site(what: str, memory: Memory, runtime: Runtime) -> Stage:
         passed=memory.id in ids[: settings.hints],
         figures={
             "sites": ", ".join(site.pattern for site in hints.find_sites(memory)) or "none",
-            "place": ids.index(memory.id) + 1 if memory.id in ids else None,
+            "place": _place(memory, ids),
             "of": len(ids),
             "at most": settings.hints,
             "tokens at most": settings.hint_tokens,
@@ -252,7 +252,7 @@ def _for_error(line: str, memory: Memory, runtime: Runtime) -> Stage:
         name="Known for the error",
         passed=memory.id in ids[:most],
         figures={
-            "place": ids.index(memory.id) + 1 if memory.id in ids else None,
+            "place": _place(memory, ids),
             "of": len(ids),
             "at most": most,
             "evidence needed": evidence.PROMPT,
@@ -269,7 +269,7 @@ def _for_search(query: str, memory: Memory, runtime: Runtime) -> Stage:
         name="Found by the search",
         passed=memory.id in shown,
         figures={
-            "place": shown.index(memory.id) + 1 if memory.id in shown else None,
+            "place": _place(memory, shown),
             "shown": len(shown),
             "score": mine.score if mine else None,
             "least score shown": min((hit.score for hit in found.results.hits), default=None),
@@ -287,3 +287,8 @@ def _context(memory: Memory, moment: Moment, runtime: Runtime) -> Stage:
         passed=not is_seen and not is_own,
         figures={"shown before": is_seen, "this session's own error": is_own},
     )
+
+
+def _place(memory: Memory, ids: Sequence[str]) -> int | None:
+    """Return the place of the memory, from 1; None where it is not among them."""
+    return ids.index(memory.id) + 1 if memory.id in ids else None
