@@ -114,6 +114,31 @@ def stop_review(runtime: Runtime, at: Memory | None) -> None:
     memory_queries.record_review_position(runtime.store, order)
 
 
+def list_skipped(runtime: Runtime) -> list[str]:
+    """List the ids of memories that are left out of every review till tomorrow."""
+    return memory_queries.read_skipped(runtime.store, _today(runtime))
+
+
+def skip(runtime: Runtime, id: str) -> None:
+    """Leave a memory out of every review till tomorrow."""
+    _skip(runtime, id, is_skipped=True)
+
+
+def unskip(runtime: Runtime, id: str) -> None:
+    _skip(runtime, id, is_skipped=False)
+
+
+def _skip(runtime: Runtime, id: str, *, is_skipped: bool) -> None:
+    with runtime.store.transaction():
+        others = [each for each in list_skipped(runtime) if each != id]
+        ids = [*others, id] if is_skipped else others
+        memory_queries.record_skipped(runtime.store, _today(runtime), ids)
+
+
+def _today(runtime: Runtime) -> str:
+    return runtime.clock().astimezone().date().isoformat()
+
+
 DECISIONS: dict[str, Callable[..., Memory]] = {
     "promote": transitions.promote,
     "reject": transitions.refuse,

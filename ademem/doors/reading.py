@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -19,13 +19,13 @@ PROMPTS, DECISIONS = 500, 500
 """Most rows of each that are read of a session."""
 
 
-def read_queue(memories: Runtime, skipped: Collection[str] = ()) -> list[review_view.Item]:
-    """Return what waits for review, in its order, but for what is skipped."""
+def read_queue(memories: Runtime) -> list[review_view.Item]:
+    """Return what waits for review, in its order, but for what is skipped till tomorrow."""
     pairs = [
         (api.get(memories, pair.right), api.get(memories, pair.left), pair.reason)
         for pair in api.list_conflicts(memories)
     ]
-    return review_view.to_queue(api.review(memories, None), pairs, skipped)
+    return review_view.to_queue(api.review(memories, None), pairs, api.list_skipped(memories))
 
 
 def read_card(memories: Runtime, item: review_view.Item) -> dict[str, Any]:

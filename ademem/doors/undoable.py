@@ -127,6 +127,17 @@ def _reopen(memories: Runtime, id: str, other: str) -> Done:
     return Done(label=f"settle {id}", back=lambda opened: settle(opened, id, other))
 
 
+def skip(memories: Runtime, id: str) -> Done:
+    """Leave a memory out of the review till tomorrow."""
+    api.skip(memories, id)
+    return Done(label=f"skip {id}", back=lambda opened: _unskip(opened, id))
+
+
+def _unskip(memories: Runtime, id: str) -> Done:
+    api.unskip(memories, id)
+    return Done(label=f"skip {id}", back=lambda opened: skip(opened, id))
+
+
 def decide_all(memories: Runtime, found: Sequence[Memory], verb: str, tag: str = "") -> Done:
     """Decide about several memories in one act."""
     if verb not in (*DECISIONS, "tag"):

@@ -210,6 +210,20 @@ def record_review_position(store: Store, order: list[Any] | None) -> None:
         store.db.execute("insert into store_values values (?, ?)", values)
 
 
+def read_skipped(store: Store, day: str) -> list[str]:
+    """Return the ids that reviews of that day leave out."""
+    query = "select value from store_values where name = 'review_skipped'"
+    row = store.db.execute(query).fetchone()
+    written, *ids = loads(row[0]) if row else (day,)
+    return ids if written == day else []
+
+
+def record_skipped(store: Store, day: str, ids: Iterable[str]) -> None:
+    """Record what reviews of that day leave out; of earlier days nothing stays."""
+    query = "insert or replace into store_values values ('review_skipped', ?)"
+    store.db.execute(query, (array([day, *ids]),))
+
+
 def review_order(memory: Memory) -> list[Any]:
     """Return what `_WAITING_ORDER` sorts by."""
     return [memory.quarantine_reason is None, stamp(memory.created_at), memory.seq]

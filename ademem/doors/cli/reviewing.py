@@ -106,13 +106,18 @@ def review(
         narrowed = imported or selection != EVERYTHING
         conflicts = [] if narrowed else api.list_conflicts(memories)
         doubts = [] if narrowed else api.list_doubtful(memories)
-        items = [*waiting, *conflicts, *doubts]
+        items: list[Item] = [*waiting, *conflicts, *doubts]
         lists = as_json or list_ or memories.is_read_only or not items
         if not lists and sys.stdout.isatty() and caller.typed_by_person(os.environ):
-            queue = api.continue_review(memories, waiting)
-            if queue != waiting:
-                show.echo("the last review stopped here; skipped memories come last")
-            return Review(memories, [*queue, *conflicts, *doubts]).run()
+            skipped = api.list_skipped(memories)
+            todo = [each for each in items if _id_of(each) not in skipped]
+            if count := len(items) - len(todo):
+                show.echo(f"{count:,} skipped till tomorrow (`ademem review --list` lists them)")
+            first = [each for each in todo if isinstance(each, Memory)]
+            queue = api.continue_review(memories, first)
+            if queue != first:
+                show.echo("the last review stopped here; what was before it comes last")
+            return Review(memories, [*queue, *todo[len(queue) :]]).run()
         pairs = [
             (api.get(memories, id), f"conflicts with {other}: {pair.reason}")
             for pair in conflicts
@@ -156,6 +161,16 @@ def _decide_all(
 
 Item = Memory | Conflict | Checked
 """A waiting memory, a contradiction, or an anchor in doubt."""
+
+
+def _id_of(item: Item) -> str:
+    match item:
+        case Memory():
+            return item.id
+        case Conflict():
+            return item.right
+        case _:
+            return item.memory.id
 
 
 class Subject(Value):
@@ -400,7 +415,10 @@ def _archive(review: Review, subject: Subject, _rest: str) -> None:
     review.at += 1
 
 
-def _skip(review: Review, _subject: Subject, _rest: str) -> None:
+def _skip(review: Review, subject: Subject, _rest: str) -> None:
+    id = subject.memory.id
+    api.skip(review.memories, id)
+    review.note("skipped", subject.memory, lambda: api.unskip(review.memories, id))
     review.at += 1
 
 
@@ -421,7 +439,7 @@ def _leave(review: Review, _subject: Subject, _rest: str) -> None:
 
 
 ALWAYS = (
-    Choice(name="skip", does="leave it waiting", act=_skip),
+    Choice(name="skip", does="leave it waiting till tomorrow", act=_skip),
     Choice(name="undo", does="take the last decision back", act=_undo),
     Choice(name="quit", does="leave the rest waiting; the next review begins here", act=_leave),
 )

@@ -153,8 +153,6 @@ class Terminal(App[None]):
         """Lists that were opened: each with what it is of, and the row of the cursor."""
         self.rows: list[Row] = []
         self.selected: dict[str, Memory] = {}
-        self.skipped: dict[str, str] = {}
-        """Memories left out of the review, by the day on which that was asked for."""
         self.done: list[Done] = []
         self.undone: list[Done] = []
         self.shows_session = False
@@ -195,13 +193,8 @@ class Terminal(App[None]):
 
     @property
     def place(self) -> Place:
-        today = self.memories.clock().astimezone().date().isoformat()
-        return Place(
-            memories=self.memories,
-            of=self.stack[-1][1],
-            skipped={id for id, day in self.skipped.items() if day == today},
-            is_withheld=self.is_withheld,
-        )
+        of = self.stack[-1][1]
+        return Place(memories=self.memories, of=of, is_withheld=self.is_withheld)
 
     def open_list(self, name: str, of: str = "", row: str = "") -> None:
         if self.stack and self.row:
@@ -494,8 +487,7 @@ class Terminal(App[None]):
         if not self.listing.decides:
             self.action_search()
         elif self.row:
-            self.skipped[self.row.id] = self.memories.clock().astimezone().date().isoformat()
-            self.reload(at=self.options.highlighted or 0)
+            self.act(partial(undoable.skip, id=self.row.id))
 
     def action_undo(self) -> None:
         self.reverse(self.done, self.undone, "undone")
@@ -506,7 +498,12 @@ class Terminal(App[None]):
     def reverse(self, source: list[Done], target: list[Done], verb: str) -> None:
         if not source:
             self.say(f"nothing to be {verb}")
-        elif self.try_to(source[-1].back, target):
+            return
+        before = {row.id for row in self.rows}
+        if self.try_to(source[-1].back, target):
+            back = next((at for at, row in enumerate(self.rows) if row.id not in before), None)
+            if back is not None:
+                self.options.highlighted = back
             self.say(f"{verb}: {source.pop().label}")
 
 

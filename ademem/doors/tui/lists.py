@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ademem import api
@@ -24,8 +24,6 @@ class Place(Value):
     memories: Runtime
     of: str = ""
     """The words of a search, or the id of a memory or session."""
-    skipped: Collection[str] = ()
-    """Memories that the review leaves out."""
     is_withheld: Callable[[Memory], bool]
 
 
@@ -55,7 +53,7 @@ def _row(memory: Memory, item: Item | None = None) -> Row:
 
 
 def _candidates(place: Place) -> list[Row]:
-    queue = reading.read_queue(place.memories, place.skipped)
+    queue = reading.read_queue(place.memories)
     return [_row(item.memory, item) for item in queue]
 
 
@@ -102,7 +100,7 @@ def _session(place: Place) -> list[Row]:
 
 
 def _dashboard(place: Place) -> list[Row]:
-    queue = reading.read_queue(place.memories, place.skipped)
+    queue = reading.read_queue(place.memories)
     counts = {
         "candidates": len(queue),
         "conflicts": sum(item.other is not None for item in queue),

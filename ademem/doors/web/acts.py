@@ -43,9 +43,8 @@ def _edit_and_promote(memories: Runtime, asked: Asked) -> Done:
     return undoable.edit_and_promote(memories, asked.path["id"], asked.revision, **asked.changes)
 
 
-def _skip(memories: Runtime, asked: Asked) -> None:
-    """Leave a memory out of the review until tomorrow."""
-    asked.site.skipped[asked.path["id"]] = memories.now.astimezone().date().isoformat()
+def _skip(memories: Runtime, asked: Asked) -> Done:
+    return undoable.skip(memories, api.get(memories, asked.path["id"]).id)
 
 
 def _promote(memories: Runtime, asked: Asked, *, pinned: bool = False) -> Done:

@@ -72,8 +72,6 @@ class Site:
         self.entry = entry or Entry()
         self.show_digits = show_digits
         """Shows a memory's id and its digits in the terminal; None without one."""
-        self.skipped: dict[str, str] = {}
-        """Memories left out of the review, by the day on which that was asked for."""
         self.done: dict[str, list[Done]] = {name: [] for name in self.projects}
         """Acts of this page by project, each of which can be undone."""
         self.undone: dict[str, list[Done]] = {name: [] for name in self.projects}

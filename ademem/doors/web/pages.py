@@ -48,9 +48,7 @@ def _overview(memories: Runtime, asked: Asked) -> dict[str, Any]:
 
 
 def _review(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    today = memories.now.astimezone().date().isoformat()
-    skipped = {id for id, day in asked.site.skipped.items() if day == today}
-    queue = reading.read_queue(memories, skipped)
+    queue = reading.read_queue(memories)
     item = review_view.choose(queue, asked.query.get("id", ""))
     similar = api.find_similar(memories, item.memory) if item else []
     return review_view.to_page(queue, item, similar) | {

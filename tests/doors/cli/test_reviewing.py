@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from ademem import api
+from ademem.api import curation
 from ademem.core import caller, clock
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.cli import reviewing
@@ -285,16 +286,37 @@ def test_an_interrupt_keeps_what_was_decided(person, end):
 
 
 def test_a_review_continues_where_the_last_one_stopped(person):
-    person.answer("s", "s", "q")
-    shown = person.answer("s", "s", "s")
+    person.answer("/duty", "q")
+    shown = person.answer("/passkeys", "/second factor", "a")
 
-    assert shown[0].startswith("the last review stopped here; skipped memories come last\n")
+    assert shown[0].startswith("the last review stopped here; what was before it comes last\n")
     assert OTHER in shown[0]
     assert ORDER in shown[1]
     assert LESSON in shown[2]
     first, *_ = person.answer("q")
     assert ORDER in first
     assert "stopped here" not in first
+
+
+def test_a_skipped_memory_waits_till_tomorrow_and_an_undo_brings_it_back(person, monkeypatch):
+    end = person.answer("s", "s", "u", "q")[-1]
+    assert end.endswith("skipped 1\n")
+    first, *_ = person.answer("s", "s")
+    assert first.startswith("1 skipped till tomorrow (`ademem review --list` lists them)\n")
+    assert "1 of 2" in first
+    assert LESSON in first
+    assert person.answer()[0].endswith("nothing done\n")
+    assert person.ademem.json("review")["count"] == 3
+
+    monkeypatch.setattr(curation, "_today", lambda _: "2099-01-01")
+    assert "1 of 3" in person.answer("q")[0]
+
+
+def test_a_skipped_contradiction_waits_till_tomorrow(person):
+    person.contradict()
+    person.answer("s")
+
+    assert person.answer()[0].startswith("1 skipped till tomorrow")
 
 
 def test_a_review_continues_though_the_memory_it_stopped_at_was_decided(person):

@@ -75,10 +75,10 @@ def test_a_merge_and_a_side_are_chosen_in_the_review(desk, window, tmp_path):
     review.press("s", "Enter").until("Invoices are sent by the [-day-] {+night+} job")
     review.press("m", "Enter").until("3 of 5")
     review.press("u", "Enter").until("not merged after all")
-    review.press("q", "Enter").until("nothing done")
+    review.press("q", "Enter").until("skipped 1")
 
     again = window("review")
-    again.until("the last review stopped here")
+    again.until("1 skipped till tomorrow")
     again.press("/duty", "Enter").until("waits has these words")
     assert desk.get(desk.known).content == KNOWN
     assert desk.get(desk.contradicting).live

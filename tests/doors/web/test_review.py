@@ -2,6 +2,7 @@
 
 import html
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -67,7 +68,10 @@ def test_a_skipped_memory_waits_till_tomorrow(browser):
 
     assert card_of(browser.get("/review").text) is None
     assert browser.memory(one.id).status == "candidate"
-    browser.site.skipped[one.id] = "2020-01-01"
+    browser.post("/undo")
+    assert card_of(browser.get("/review").text) == one.id
+    browser.post("/redo")
+    browser.world.now += timedelta(days=1)
     assert card_of(browser.get("/review").text) == one.id
 
 
