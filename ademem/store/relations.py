@@ -10,7 +10,7 @@ from __future__ import annotations
 from ademem.core.clock import stamp
 from ademem.core.json_text import numbers
 from ademem.core.text import sha256_hex
-from ademem.core.value import Value
+from ademem.core.value import Value, replace
 from ademem.store.memories import CONFIRMING
 
 TYPE_CHECKING = False
@@ -149,7 +149,10 @@ def add(
     actor: str,
     now: datetime,
 ) -> bool:
-    """Add a pair; False if there is one, or was, which then gets the surer relation of the two."""
+    """Add a pair; False if there is one, or was.
+
+    One that waits then gets the surer relation of the two, or that of the order they have now.
+    """
     values = {
         "id": id_of(earlier, later),
         "project": store.project_id,
@@ -172,9 +175,10 @@ def add(
     if not added.rowcount:
         store.db.execute(
             "update memory_relations set relation = :relation, reason = :reason,"
-            " confidence = :score, updated_at = :now where sync_id = :id"
-            f" and judgment_status = 'pending' and :relation <> '{RELATED}'"
-            f" and (relation = '{RELATED}' or {_PAIRED} and confidence < :score)",
+            " source_id = :source, target_id = :target, confidence = :score, updated_at = :now"
+            f" where sync_id = :id and judgment_status = 'pending' and :relation <> '{RELATED}'"
+            f" and (relation = '{RELATED}'"
+            f" or {_PAIRED} and (confidence < :score or source_id <> :source))",
             values,
         )
     journal(store, id_of(earlier, later), actor, now)
@@ -204,9 +208,31 @@ def list_conflicts(store: Store) -> list[Conflict]:
 
 
 def find_later(store: Store, rows: Sequence[int]) -> dict[int, Later]:
-    """Return by row number the latest memory that says something else, where there is one."""
+    """Return by row number the latest memory that says something else, where there is one.
+
+    A later memory that was superseded in turn gives way to its heir.
+    """
     if not rows or store.db.execute(_ANY).fetchone() is None:  # the rule, and cheap to tell
         return {}
+    steps: dict[int, Later] = {}
+    asked = set(rows)
+    while asked:
+        found = _find_next(store, asked)
+        steps |= found
+        asked = {later.seq for later in found.values()} - steps.keys()
+    return {seq: _follow(seq, steps) for seq in rows if seq in steps}
+
+
+def _follow(seq: int, steps: Mapping[int, Later]) -> Later:
+    """Return the end of a chain, which ends: each step from a live memory leads to a later one."""
+    later = steps[seq]
+    while (heir := steps.get(later.seq)) and heir.replaces:
+        is_settled = later.is_settled and heir.is_settled
+        later = replace(heir, relation=later.relation, is_settled=is_settled)
+    return later
+
+
+def _find_next(store: Store, rows: Iterable[int]) -> dict[int, Later]:
     return {
         row[0]: Later(
             seq=row[1],

@@ -121,6 +121,26 @@ def test_a_memory_that_was_learned_again_since_is_the_later_one(store, pair, tex
     assert texts(QUESTION) == [OLD, NEW]
 
 
+def test_a_later_memory_that_was_outdated_in_turn_gives_way_to_its_heir(store, pair, keep, ask):
+    yarn, pnpm, bun = "yarn is the package manager", "We switched to pnpm", "bun installs all"
+    old, between = pair(SUPERSEDES, yarn, pnpm, created_at=NOW - WEEK / 2)
+    new = keep(bun, created_at=NOW)
+    relations.add(store, between, new, SUPERSEDES, score=0.9, reason="", actor="ademem", now=NOW)
+
+    first, *_ = hits = ask("which package manager").hits
+    assert first.memory == new
+    assert next(hit.later.id for hit in hits if hit.memory == old) == new.id
+
+
+def test_a_pair_that_waits_is_related_by_the_order_in_which_it_was_learned_last(store, pair, ask):
+    old, new = pair(CONFLICT)  # an import, less trusted than what an agent says
+    again = Change(operation="merge", actor="agent", at=NOW + timedelta(days=1))
+    memories.update(store, old, again)
+    relations.add(store, new, old, SUPERSEDES, score=0.9, reason="", actor="ademem", now=NOW)
+
+    assert [hit.memory.id for hit in current(ask(QUESTION))] == [old.id]
+
+
 def test_a_pair_that_a_person_settled_changes_nothing(store, pair, texts):
     old, new = pair()
     relations.resolve(store, old, new, "user", NOW)
