@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -63,7 +64,11 @@ class Cluster:
         raise AssertionError("PostgreSQL does not start")
 
     def kill(self):
-        self.process.kill()
+        """Kill all of its processes, as a power cut would."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        for process in (self.process.pid, *map(int, children.read_text().split())):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
         self.process.wait()
         (self.folder / "data/postmaster.pid").unlink(missing_ok=True)
 
@@ -87,8 +92,9 @@ class Database:
         )
 
 
-@pytest.fixture(scope="session")
-def cluster():
+@contextmanager
+def serving():
+    """A cluster with the hub's roles and the database that others are made of."""
     programs = _programs()
     if programs is None:
         if os.environ.get("CI") == "true":
@@ -107,6 +113,12 @@ def cluster():
         yield made
     finally:
         made.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    with serving() as made:
+        yield made
 
 
 def make_database(cluster):
