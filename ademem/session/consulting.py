@@ -113,8 +113,14 @@ def _decide(
                     _record_denial(call, ids, turn, runtime)
                 stops = any(by_id[id].stops for id in ids)
                 carried = [by_id[id].memory for id in ids]
-                reason = _reason(carried, what, "" if stops else irreversible)
-                placed = [injections.place(memory) for memory in carried]
+                from ademem.core import untrusted
+
+                entries = [untrusted.entry(memory, hint_events.ENTRY_CHARS) for memory in carried]
+                reason = _reason(untrusted.fenced(entries), what, "" if stops else irreversible)
+                placed = [
+                    injections.place(memory, characters=len(entry))
+                    for memory, entry in zip(carried, entries, strict=True)
+                ]
                 injections.record(
                     runtime, "pre_tool_use", reason, key, placed, tool_use_id=call.tool_use_id
                 )
@@ -196,10 +202,7 @@ def _log(call: ToolCall, turn: Turn, decision: str, reason: str, runtime: Runtim
     )
 
 
-def _reason(memories: list[Memory], what: str, irreversible: str) -> str:
-    from ademem.core import untrusted
-
-    entries = [untrusted.entry(memory, hint_events.ENTRY_CHARS) for memory in memories]
+def _reason(entries: str, what: str, irreversible: str) -> str:
     named = hint_events.named(what)
     why = (
         f"`{named}` cannot be taken back, and project memory has on it:"
@@ -207,7 +210,7 @@ def _reason(memories: list[Memory], what: str, irreversible: str) -> str:
         else f"project memory has a rule for `{named}`:"
     )
     return (
-        f"ademem guard: {why}\n{untrusted.fenced(entries)}\n"
+        f"ademem guard: {why}\n{entries}\n"
         "Nothing was run. Follow it; if it does not apply here, make the same call again."
     )
 

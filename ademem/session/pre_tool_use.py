@@ -139,6 +139,7 @@ def _memory_folders(config: str) -> list[str]:
 
 def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
     """Decide again under the write lock, so that parallel hooks count each denial once."""
+    from ademem.core import untrusted
     from ademem.store import injections
 
     mode = runtime.settings.guard.mode
@@ -159,8 +160,14 @@ def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
             )
         query = query_of(turn, call, runtime.project.root)
         hits = _assist(turn, query, runtime) if mode == "assist" else []
-        reason = _hits(hits, runtime) if mode == "assist" else _reason(turn, query, runtime)
-        placed = [injections.place(hit.memory) for hit in hits]
+        chars = runtime.settings.briefing.prompt_chars
+        entries = [untrusted.entry(hit.memory, chars) for hit in hits]
+        answer = untrusted.fenced(entries) if hits else "Nothing in it answers this turn."
+        reason = _hits(answer) if mode == "assist" else _reason(turn, query, runtime)
+        placed = [
+            injections.place(hit.memory, characters=len(entry))
+            for hit, entry in zip(hits, entries, strict=True)
+        ]
         injections.record(
             runtime, "pre_tool_use", reason, key, placed, tool_use_id=call.tool_use_id
         )
@@ -195,11 +202,7 @@ def _assist(turn: Turn, query: str, runtime: Runtime) -> list[Hit]:
     return hits
 
 
-def _hits(hits: list[Hit], runtime: Runtime) -> str:
-    from ademem.core import untrusted
-
-    lines = [untrusted.entry(hit.memory, runtime.settings.briefing.prompt_chars) for hit in hits]
-    answer = untrusted.fenced(lines) if lines else "Nothing in it answers this turn."
+def _hits(answer: str) -> str:
     return (
         "ademem guard: project memory comes before changes. It says:\n"
         f"{answer}\n"

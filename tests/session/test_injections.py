@@ -45,6 +45,7 @@ def test_each_hook_stores_the_text_that_its_model_receives(world, stored):
     fired = [
         ("session_start", {"source": "startup"}),
         ("user_prompt_submit", {"prompt": "change the login tokens", "prompt_id": "p1"}),
+        ("user_prompt_submit", {"prompt": f"what of: {RULE}?", "session_id": "s5"}),
         ("subagent_start", {"agent_id": "a1", "agent_type": "reviewer"}),
         ("user_prompt_submit", {"prompt": f"remember: {CANARY} is kept", "prompt_id": "p2"}),
         ("pre_tool_use", edit | {"prompt_id": "p1"}),
@@ -63,6 +64,13 @@ def test_each_hook_stores_the_text_that_its_model_receives(world, stored):
     assert {"toolu_2", "toolu_4"} <= {row[4] for row in stored()}
     (denial,) = (text for _, text in texts if "Nothing was run" in text)
     assert "terraform destroy" in denial
+    sizes = world.rows(
+        "select event, min(part.characters) as least, sum(part.characters) < sum(text.characters)"
+        " as fit from injections as text join injection_memories as part on injection_id = text.id"
+        " where section <> 'saved' and left_out = '' and event <> 'pre_compact' group by event"
+    )
+    assert {row["event"] for row in sizes} == {event for event, _ in fired} - {"pre_compact"}
+    assert [tuple(row) for row in sizes if not (row["least"] and row["fit"])] == []
 
 
 def test_each_memory_is_stored_with_its_section_and_its_use(world):
