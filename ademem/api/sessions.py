@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 SUMMARY = "session_summary"
 """Type of the summary of a session."""
 ID_CHARS = 200
-PROMPT_CHARS, SUMMARY_CHARS = 200, 200
+PROMPT_CHARS, SUMMARY_CHARS, NAME_CHARS = 200, 200, 120
+MOST_READ = 2_000
+"""Characters of a prompt that its session's name is made from."""
 """Lengths in lists."""
 
 
@@ -106,12 +108,22 @@ def list_sessions(
 ) -> list[Row]:
     """List sessions, the newest first, each with the numbers of its prompts and memories.
 
+    Each has a name: its summary, else its first prompt, if one was kept.
     Those of an *agent* or a *mission* wrote a memory for it, or are told of in its episodes.
     """
     found = session_queries.list_sessions(
         runtime.store, limit, branch=branch, agent=agent, mission=mission
     )
-    return [row | {"summary": preview(row.get("summary", ""), SUMMARY_CHARS)} for row in found]
+    asked = session_queries.find_first_prompts(runtime.store, [row["id"] for row in found])
+    summaries = [preview(row.get("summary", ""), SUMMARY_CHARS) for row in found]
+    return [
+        row | {"summary": summary, "name": summary or _name(asked.get(row["id"], ""))}
+        for row, summary in zip(found, summaries, strict=True)
+    ]
+
+
+def _name(prompt: str) -> str:
+    return preview(redact(prompt[:MOST_READ]).text, NAME_CHARS)
 
 
 def get_session(runtime: Runtime, id: str) -> Row:

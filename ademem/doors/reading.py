@@ -60,6 +60,7 @@ def read_overview(memories: Runtime) -> dict[str, Any]:
         api.get_status(memories),
         waiting=api.review(memories, None),
         learned=learned,
+        sessions=api.list_sessions(memories, 1),
     )
 
 

@@ -6,11 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.clock import stamp
+from ademem.core.json_text import array
 from ademem.core.redaction import redact
 from ademem.store import LIVE
 from ademem.store.memories import columns
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from ademem.store import Store
@@ -60,6 +62,17 @@ def list_sessions(
     return [
         {name: value for name, value in columns(row).items() if value is not None} for row in rows
     ]
+
+
+def find_first_prompts(store: Store, ids: Iterable[str]) -> dict[str, str]:
+    """Return the first prompt of each of these sessions that has one."""
+    rows = store.db.execute(
+        "select session_id, content from user_prompts where seq in (select min(seq)"
+        " from user_prompts where session_id in (select value from json_each(?))"
+        " and deleted_at is null group by session_id)",
+        (array(ids),),
+    )
+    return {row[0]: row[1] for row in rows}
 
 
 def add(

@@ -81,7 +81,7 @@ def _sessions(place: Place) -> list[Row]:
     return [
         Row(
             id=row["id"],
-            text=f"{lines.local(row['started_at'])} {row.get('summary') or row['id']}",
+            text=f"{lines.local(row['started_at'])} {row['name'] or row['id']}",
             opens="session",
         )
         for row in api.list_sessions(place.memories, MOST)

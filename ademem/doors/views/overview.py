@@ -19,7 +19,11 @@ NEARLY_FULL = 0.8
 
 
 def to_page(
-    status: Mapping[str, Any], *, waiting: Sequence[Memory], learned: Sequence[Memory]
+    status: Mapping[str, Any],
+    *,
+    waiting: Sequence[Memory],
+    learned: Sequence[Memory],
+    sessions: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     reasons = Counter(_reason(memory) for memory in waiting)
     best = sorted(learned, key=lambda each: (each.pinned, each.confidence), reverse=True)
@@ -42,6 +46,7 @@ def to_page(
         "learned": len(learned),
         "best": [to_row(memory) for memory in best[:BEST]],
         "scopes": scopes,
+        "last_session": next(iter(sessions), None),
     }
 
 

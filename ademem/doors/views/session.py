@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.clock import parse, stamp
+from ademem.core.text import preview
 from ademem.doors.views.memories import to_row
 from ademem.doors.views.sent import LEFT_OUT, describe, estimate_tokens, missing_text
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from ademem.store.injections import Part, Sent
 
     Row = Mapping[str, Any]
+
+
+NAME_CHARS = 120
 
 
 def to_page(
@@ -46,9 +50,11 @@ def to_page(
     ]
     for moment in moments:
         moment["key"] = f"{moment['kind']} {moment['key']}"
+    first = prompts[-1]["text"] if prompts else ""
     characters = sum(sent.characters or 0 for sent in texts)
     return {
         "session": session,
+        "name": preview(session.get("summary") or first, NAME_CHARS),
         "moments": sorted(moments, key=lambda moment: str(moment["at"])),
         "texts": sum(sent.id is not None for sent in texts),
         "characters": characters,

@@ -79,7 +79,14 @@ def test_a_session_shows_its_own_denials_with_their_reason(sent):
 def test_the_timeline_leads_to_the_session(sent):
     browser, _ = sent
 
-    assert 'href="/session/s1"' in browser.get("/timeline").text
+    browser.world.fire("user_prompt_submit", prompt="Who may force-push to main?", prompt_id="p2")
+    for path in ("/timeline", "/"):
+        link = re.search(r'href="/session/s1">(.*?)</a>', browser.get(path).text, re.S)
+        assert "Why do login tokens expire?" in link[1]
+    assert (
+        re.search(r"<h1[^>]*>(.*?)</h1>", browser.get("/session/s1").text)[1]
+        == "Why do login tokens expire?"
+    )
 
 
 @pytest.mark.parametrize("path", ["/session/none", "/session/s1/text/99", "/session/s1/text/x"])
