@@ -180,6 +180,11 @@ def delete(store: Store, memory: Memory, change: Change, written: str | None = N
         before = raw_row(db, memory.id)
         db.execute("delete from memory_revisions where memory_id = ?", (memory.id,))
         db.execute("delete from main.unified_memories where id = ?", (memory.id,))
+        db.execute(
+            "update memory_relations set reason = null, evidence = null"
+            " where ? in (source_id, target_id)",
+            (memory.sync_id,),
+        )
         if written is None:
             written = stamps.tick(store, change.at)
         db.execute(
@@ -205,6 +210,25 @@ def delete(store: Store, memory: Memory, change: Change, written: str | None = N
         _record(store, gone.id, row_of(gone), 1, change)
         if is_act:
             stamps.follow_up(store, before, None, change)
+
+
+def forget_author(store: Store, digest: str) -> int:
+    """Take the claimed author with a name of this digest off all memories; return how many."""
+    from ademem.core.text import sha256_hex
+
+    query = "select distinct claimed_author from main.unified_memories where claimed_author <> ''"
+    names = [row[0] for row in store.db.execute(query) if sha256_hex(row[0]) == digest]
+    count = 0
+    for name in names:
+        db = store.db
+        update = "update main.unified_memories set claimed_author = '' where claimed_author = ?"
+        count += db.execute(update, (name,)).rowcount
+        db.execute(
+            "update memory_revisions set snapshot = json_set(snapshot, '$.claimed_author', '')"
+            " where json_extract(snapshot, '$.claimed_author') = ?",
+            (name,),
+        )
+    return count
 
 
 def touch(store: Store, memory: Memory, score: float, now: datetime) -> None:

@@ -122,6 +122,7 @@ def apply(
             if before:
                 _reveal(store, before.dedupe_key, change)
             _journal(store, known, joined, None, change, target)
+            jobs.follow(store, change.at)
             return Applied(memory=None, before=before, changed=True)
         if not joined.texts or (waits and row is None and not _is_whole(joined)):
             _defer(store, joined, change.at, "not all of it has arrived")

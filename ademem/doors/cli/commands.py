@@ -47,7 +47,7 @@ PANELS = {
         *("sync", "import", "export", "trust", "hub join", "hub leave", "hub serve", "hub migrate"),
         *("hub check", "hub project add", "hub project list", "hub project close", "hub invite"),
         *("hub member list", "hub member role", "hub member remove", "hub token list"),
-        *("hub token revoke", "hub audit", "hub receipts", "hub compact"),
+        *("hub token revoke", "hub audit", "hub purge", "hub receipts", "hub compact"),
     ),
     "Set-up": (
         *("init", "install", "uninstall", "mcp", "config list", "config set"),

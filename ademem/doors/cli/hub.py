@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ademem import api
+from ademem.core.clock import now
 from ademem.core.errors import NO, NotFound, UsageError
 from ademem.core.text import counted
 from ademem.doors.cli import missing_package, show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, Limit, Project, open_project
+from ademem.doors.cli.options import AsJson, DryRun, Limit, Project, open_project
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -325,13 +326,72 @@ def receipts(
     """Name devices that heard of a deletion. Exit code 1: not all."""
     with _administering(dsn) as (db, administration):
         found = administration.receipts(db, slug, id)
-    lines = ["deleted for good" if found["is_deleted"] else "not deleted"]
+    lines = _deletion_lines(found)
     lines += [
         f"{one['person']} on {one['device']}: has {'' if one['has_heard'] else 'not '}heard"
         for one in found["devices"]
     ]
     show.report(found, lines, as_json=as_json)
     raise typer.Exit(0 if all(one["has_heard"] for one in found["devices"]) else NO)
+
+
+def _deletion_lines(found: dict[str, Any]) -> list[str]:
+    if not found["is_deleted"]:
+        return ["not deleted"]
+    cleaned = found["vacuumed_at"]
+    tables = (
+        f"no byte of it since {cleaned:%Y-%m-%d %H:%M}"
+        if cleaned
+        else f"freed space may hold it until `ademem hub purge PROJECT {found['id']}`"
+    )
+    return [
+        f"deleted for good on {found['deleted_at']:%Y-%m-%d %H:%M}",
+        f"tables of the hub: {tables}; its write-ahead log until PostgreSQL recycles it",
+        f"backups from before may hold it until {found['backups_until']:%Y-%m-%d}",
+        "what was committed to git stays there",
+    ]
+
+
+@hub.command()
+def purge(
+    slug: Slug,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]...", help="Of memories, in full.")
+    ] = None,
+    person: Annotated[
+        str, typer.Option("--person", metavar="NAME", help="All that this person told first.")
+    ] = "",
+    keep_texts: Annotated[
+        bool, typer.Option("--keep-texts", help="Take only the name off.")
+    ] = False,
+    dry_run: DryRun = False,
+    dsn: Dsn = "",
+    as_json: AsJson = False,
+) -> None:
+    """Delete memories, or a person, in hub and clones for good.
+
+    --dry-run --json exports what a person told.
+    """
+    if bool(ids) == bool(person) or (keep_texts and not person):
+        raise UsageError("give ids, or --person", "--keep-texts is of --person")
+    with _administering(dsn) as (db, administration):
+        from ademem.sync.hub import purging
+
+        if dry_run:
+            records = administration.written_by(db, slug, person) if person else []
+            there = list(administration.sync_ids(db, slug, ids or (row["id"] for row in records)))
+            names = [] if keep_texts else there
+            values = {"would_delete": names, "records": records}
+            return show.report(values, names, as_json=as_json)
+        if person:
+            done = purging.purge_person(db, slug, person, now(), keep_texts=keep_texts)
+        else:
+            done = purging.purge(db, slug, ids or [], now())
+    lines = [
+        f"deleted {counted(len(done), 'memory')} for good; what was committed to git stays there",
+        f"`ademem hub receipts {slug} ID` names the devices that have not heard of it",
+    ]
+    return show.report({"deleted": done, "person": person or None}, lines, as_json=as_json)
 
 
 @hub.command()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ademem.store.hub.database import Connection
 
     Row = dict[str, Any]
@@ -17,6 +20,10 @@ TOKEN = "adh_"
 INVITE = "adi_"
 ROLES = ("reader", "writer", "reviewer", "owner")
 INVITE_HOURS = 24
+BACKUP_DAYS = 30
+"""Age until which backups of the hub are kept."""
+NOBODY = "00000000-0000-0000-0000-000000000000"
+"""Person and device of what the operator wrote, and of what a purged person did."""
 
 
 def new_secret(kind: str) -> str:
@@ -189,19 +196,127 @@ def receipts(db: Connection, slug: str, key: str) -> Row:
     """Return which devices have heard of the last change to an entity, and which have not."""
     project = project_id(db, slug)
     row = db.execute(
-        "select max(seq) as seq, bool_or(gone) as gone from hub.rows"
-        " where project = %s and entity_key = %s",
+        "select max(r.seq) as seq, bool_or(gone) as gone, max(m.at) as at from hub.rows r"
+        " join hub.mutations m on m.project = r.project and m.seq = r.seq"
+        " where r.project = %s and r.entity_key = %s",
         (project, key),
     ).fetchone()
     if row is None or row["seq"] is None:
-        raise NotFound(f"the hub has nothing of the id {key!r}", "give the whole id")
+        raise _no_entity(key)
+    cleaned = db.execute(
+        "select min(at) as at from hub.audit where project = %s and act = 'vacuum' and at > %s",
+        (project, row["at"]),
+    ).fetchone()
     devices = db.execute(
         "select d.name as device, p.name as person, c.seq >= %s as has_heard, c.seen_at"
         " from hub.cursors c join hub.devices d on d.id = c.device"
         " join hub.people p on p.id = d.person where c.project = %s order by p.name, d.name",
         (row["seq"], project),
     ).fetchall()
-    return {"id": key, "number": row["seq"], "is_deleted": row["gone"], "devices": devices}
+    return {
+        "id": key,
+        "number": row["seq"],
+        "is_deleted": row["gone"],
+        "deleted_at": row["at"] if row["gone"] else None,
+        "vacuumed_at": cleaned["at"] if cleaned and row["gone"] else None,
+        "backups_until": row["at"] + timedelta(days=BACKUP_DAYS) if row["gone"] else None,
+        "devices": devices,
+    }
+
+
+def written_by(db: Connection, slug: str, name: str) -> list[Row]:
+    """Return the memories that a person told first and that are not deleted, as they are now."""
+    rows = db.execute(
+        "select r.entity_key as id, m.fields from hub.rows r"
+        " join hub.mutations m on m.project = r.project and m.seq = r.seq"
+        " where r.project = %s and r.author = %s and r.entity = 'memory' and not r.gone"
+        " order by r.entity_key",
+        (project_id(db, slug), person_id(db, name)),
+    )
+    return rows.fetchall()
+
+
+def person_id(db: Connection, name: str) -> str:
+    row = db.execute("select id from hub.people where name = %s", (name,)).fetchone()
+    if row is None:
+        raise NotFound(f"the hub knows no {name!r}", "`ademem hub member list` shows them")
+    return str(row["id"])
+
+
+def sync_ids(db: Connection, slug: str, ids: Iterable[str]) -> dict[str, str]:
+    """Return the ids by which relations name memories; without those that are deleted for good."""
+    project, found = project_id(db, slug), {}
+    for id in ids:
+        row = db.execute(
+            "select r.gone, coalesce(m.fields ->> 'sync_id', r.entity_key) as sync_id"
+            " from hub.rows r left join hub.mutations m on m.project = r.project and m.seq = r.seq"
+            " where r.project = %s and r.entity = 'memory' and r.entity_key = %s",
+            (project, id),
+        ).fetchone()
+        if row is None:
+            raise _no_entity(id)
+        if not row["gone"]:
+            found[id] = row["sync_id"]
+    return found
+
+
+def append(db: Connection, project: str, mutations: Iterable[Row]) -> None:
+    """Write mutations of the operator, which outrank those of every role."""
+    from psycopg.types.json import Jsonb  # clients make their tokens here without psycopg
+
+    found = db.execute("select head from hub.projects where id = %s for update", (project,))
+    head = int((found.fetchone() or {})["head"])
+    for seq, one in enumerate(mutations, head + 1):
+        db.execute(
+            "insert into hub.mutations (project, seq, mutation_id, entity, entity_key, op, stamp,"
+            " heard, fields, shows_promoted, replica, schema, person, role, device)"
+            " values (%(project)s, %(seq)s, %(mutation_id)s, %(entity)s, %(entity_key)s, %(op)s,"
+            " %(stamp)s, %(heard)s, %(fields)s, %(shows_promoted)s, %(replica)s, %(schema)s,"
+            " %(nobody)s, 'owner', %(nobody)s)",
+            one | {"seq": seq, "heard": head, "fields": Jsonb(one["fields"]), "nobody": NOBODY},
+        )
+        note(db, project, "delete", one["entity_key"])
+    db.execute("select hub.settle(which => %s, start => %s)", (project, head))
+
+
+def forget_person(db: Connection, project: str, person: str) -> None:
+    """Take a person's name, rights and devices out of a project, and out of the hub after the last.
+
+    Their acts stay in the audit under an id that then has no name.
+    """
+    values = {"project": project, "person": person, "nobody": NOBODY}
+    note(db, project, "purge person", person)
+    for statement in _FORGET_PERSON:
+        db.execute(statement, values)
+
+
+_LAST = "not exists (select from hub.members where person = %(person)s and project <> %(project)s)"
+_FORGET_PERSON = (
+    "update hub.mutations set person = %(nobody)s, device = %(nobody)s"
+    " where project = %(project)s and person = %(person)s",
+    "update hub.rows set author = %(nobody)s where project = %(project)s and author = %(person)s",
+    "delete from hub.cursors where project = %(project)s"
+    " and device in (select id from hub.devices where person = %(person)s)",
+    "delete from hub.usage where project = %(project)s"
+    " and device in (select id from hub.devices where person = %(person)s)",
+    "delete from hub.invites where project = %(project)s"
+    " and person = (select name from hub.people where id = %(person)s)",
+    f"delete from hub.tokens where person = %(person)s and {_LAST}",
+    "delete from hub.members where project = %(project)s and person = %(person)s",
+    f"delete from hub.devices where person = %(person)s and {_LAST}",
+    f"delete from hub.people where id = %(person)s and {_LAST}",
+)
+
+
+def vacuum(db: Connection, slug: str) -> None:
+    """Rewrite the tables with texts and names, so that no byte of a deleted one is left in them."""
+    for table in ("mutations", "people", "devices", "invites"):
+        db.execute(f"vacuum (full, analyze) hub.{table}")
+    note(db, project_id(db, slug), "vacuum")
+
+
+def _no_entity(id: str) -> NotFound:
+    return NotFound(f"the hub has nothing of the id {id!r}", "give the whole id")
 
 
 def compact(db: Connection, slug: str, days: int) -> int:

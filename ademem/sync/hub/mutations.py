@@ -11,11 +11,13 @@ import hashlib
 import json
 import re
 
-from ademem.core import record_json
+from ademem.core import record_json, registers
 from ademem.core.redaction import redact
 from ademem.core.registers import REMOVED
+from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.store import relations
+from ademem.sync.provenance import safe_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ BODY_BYTES = 1_000_000
 """Largest body of a request."""
 MUTATION_BYTES = 250_000
 """Largest mutation, so that each fits into a request."""
+PERSON = "person"
+"""Entity of the mutation that takes a name off; only the operator of the hub tells it."""
 PAGE = 500
 """Mutations of one answer to a pull."""
 
@@ -140,6 +144,29 @@ ACCEPTED: tuple[Callable[[Any, str], Refusal | None], ...] = (
 def refuse(mutation: Any, project: str) -> Refusal | None:
     """Return the first rule of the server that the mutation breaks."""
     return next(filter(None, (rule(mutation, project) for rule in ACCEPTED)), None)
+
+
+def removal(project: str, id: str, sync_id: str, stamp: str) -> Fields:
+    """Return the mutation by which the operator of the hub deletes a memory for good."""
+    fields = record_json.to_json(registers.removed(id, sync_id, stamp))
+    return _of_operator(project, "memory", {**(describe("memory", fields) or {}), "fields": fields})
+
+
+def forgetting(project: str, name: str, stamp: str) -> Fields:
+    """Return the mutation that takes a person's name off what they wrote; it has its digest."""
+    digest = sha256_hex(safe_name(name))
+    fields = {"id": digest, "updated_at": stamp}
+    described = {"entity_key": digest, "op": "delete", "stamp": stamp, "fields": fields}
+    return _of_operator(project, PERSON, described)
+
+
+def _of_operator(project: str, entity: str, described: Fields) -> Fields:
+    mutation = described | {"project": project, "entity": entity, "shows_promoted": False}
+    return mutation | {
+        "replica": registers.OLD_REPLICA,
+        "schema": SCHEMA,
+        "mutation_id": content_id(mutation),
+    }
 
 
 def describe(entity: object, fields: Fields) -> Fields | None:

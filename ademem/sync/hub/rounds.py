@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import random
 import secrets
+import sqlite3
+from contextlib import suppress
 
-from ademem.core import confined
+from ademem.core import confined, registers
 from ademem.core.clock import parse, stamp, timedelta
 from ademem.core.errors import NotFound
 from ademem.core.value import Value
-from ademem.store import hub_state, journal, replication, stamps
+from ademem.store import database, hub_state, journal, memories, replication, stamps, transitions
 from ademem.store.hub import administration
 from ademem.store.hub_state import Parked
 from ademem.store.memories import Change, new_event
@@ -43,6 +45,8 @@ RENEWED_BEFORE = timedelta(days=30)
 """Age before its end at which a token is replaced."""
 _HEARD = {"seq", "entity", "fields", "shows_promoted", "replica", "role", "person"}
 """Keys of a mutation in an answer."""
+_REMOVED = "hub_removed"
+"""Name of the mark that freed pages may hold a text that was deleted for good."""
 CONFIRMING = ("reviewer", "owner")
 """Roles whose word promotes a memory here."""
 
@@ -148,6 +152,7 @@ class Hub:
         told, parked = self._push()
         again = self._pull(change)
         changed += again[1]
+        wipe_removed(self.store)
         self.note(pulled_at=stamp(self.now()))
         return Round(
             event=event if changed else "",
@@ -216,11 +221,18 @@ class Hub:
             self.note()
             mine, target = stamps.replica(self.store), self.state().target
             for one in rows:
-                if one["replica"] != mine and one["fields"] is not None:
+                entity, fields = one["entity"], one["fields"]
+                if fields is None:
+                    continue
+                if fields.get(registers.LIFE) == registers.REMOVED:
+                    database.set_value(self.store.db, _REMOVED, "1")
+                if entity == mutations.PERSON:
+                    changed += memories.forget_author(self.store, fields["id"])
+                elif one["replica"] != mine:
                     admit = self._admit(one, change)
-                    receive = replication.receive
-                    entity, fields = one["entity"], one["fields"]
-                    changed += receive(self.store, entity, fields, change, admit, target)
+                    changed += replication.receive(
+                        self.store, entity, fields, change, admit, target
+                    )
         return changed
 
     def _admit(self, mutation: Fields | None, change: Change) -> replication.Admit:
@@ -279,6 +291,14 @@ class Hub:
                 yield found
             elif found.rule != "shareable":
                 parked.append(found)
+
+
+def wipe_removed(store: Store) -> None:
+    """Rewrite the file after a deletion for good; where another process reads it, next time."""
+    if database.value(store.db, _REMOVED):
+        with suppress(sqlite3.OperationalError):
+            transitions.scrub(store)
+            database.set_value(store.db, _REMOVED, "")
 
 
 def backoff(failures: int, chance: float) -> float:

@@ -33,6 +33,7 @@ DONE = {
     "hub project add": "hub project add another",
     "hub project close": "hub project close another",
     "hub project list": "hub project list",
+    "hub purge": "hub purge team m1",
     "hub receipts": "hub receipts team m1",
     "hub token list": "hub token list team",
     "hub token revoke": "hub token revoke team TOKEN",
@@ -69,6 +70,10 @@ def test_a_day_of_an_owner(hub, ran):
     code, printed = ran("hub receipts team m1", "--json")
     assert code == 1
     assert json.loads(printed)["devices"][0]["has_heard"] is False
+    code, printed = ran("hub purge team --person ann --dry-run --json")
+    assert [row["id"] for row in json.loads(printed)["records"]] == ["m1"]
+    assert json.loads(ran(DONE["hub purge"], "--json")[1])["deleted"] == ["m1"]
+    assert "no byte of it since" in ran("hub receipts team m1")[1]
     hub.join("kim", "reviewer")
     assert ran(DONE["hub member role"])[0] == 0
     assert hub.push("kim", mutation(hub.project, "m2")).status == 403
@@ -90,6 +95,9 @@ def test_a_day_of_an_owner(hub, ran):
         pytest.param("hub invite team ann king", "reviewer", id="no such role"),
         pytest.param("hub project add team", "another name", id="a second of one name"),
         pytest.param("hub member role team nobody reader", "member list", id="no such member"),
+        pytest.param("hub purge team none", "whole id", id="no memory to purge"),
+        pytest.param("hub purge team", "--person", id="nothing to purge"),
+        pytest.param("hub purge team --person nobody", "member list", id="nobody to purge"),
         pytest.param("hub receipts team none", "whole id", id="no such memory"),
         pytest.param("hub serve --bind 0.0.0.0:7440", "--tls-cert", id="without TLS"),
         pytest.param("hub serve", "owns nothing", id="as the owner"),
