@@ -223,7 +223,7 @@ LINES = st.lists(st.sampled_from(["a", "b", "", "c d"]), max_size=8)
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(above=LINES, span=LINES.filter(bool), below=LINES, new=LINES)
+@given(above=LINES, span=LINES.filter(any), below=LINES, new=LINES)
 def test_a_text_that_is_still_there_is_found(tmp_path_factory, above, span, below, new):
     root = tmp_path_factory.mktemp("project")
     file = root / "f"
