@@ -87,8 +87,7 @@ def _author(runtime: Runtime) -> str:
 
 def relate(runtime: Runtime) -> None:
     """Compare what arrived with what is here."""
-    embed = runtime.settings.embed
-    relating.relate_imported(runtime.store, embed, runtime.environment, runtime.clock())
+    relating.relate_imported(runtime.store, runtime.clock())
 
 
 def preview_sync(runtime: Runtime, path: str, *, force: bool = False) -> Preview:

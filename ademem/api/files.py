@@ -215,9 +215,7 @@ def import_lines(
         confirms=confirms,
     )
     if imported.inserted:
-        relating.relate_imported(
-            runtime.store, runtime.settings.embed, runtime.environment, runtime.clock()
-        )
+        relating.relate_imported(runtime.store, runtime.clock())
     return imported
 
 

@@ -83,8 +83,12 @@ def list_retries(store: Store, model: str, now: datetime, *, limit: int) -> list
     return _memories(store, where, {"model": model, "now": stamp(now), "limit": limit})
 
 
-def has_any(store: Store, model: str) -> bool:
-    return bool(dimensions(store, model))
+def has_any(store: Store, model: str | None = None) -> bool:
+    """Tell whether there are vectors of the model, or of any."""
+    if model is not None:
+        return bool(dimensions(store, model))
+    query = "select exists (select 1 from unified_memory_embeddings)"
+    return bool(store.db.execute(query).fetchone()[0])
 
 
 def dimensions(store: Store, model: str) -> int:

@@ -120,7 +120,7 @@ def import_changes(
     progress = Progress(project, pause, on_batch)
     with locked(lock_path(project), root=project.root):
         report = _import_changes(project, store, settings, now, environment, progress, None)
-        relate_report(report, store, settings, environment, now)
+        relate_report(report, store, environment, now)
     return report
 
 
@@ -153,7 +153,6 @@ def _import_changes(
 def relate_report(
     report: ImportReport,
     store: Store,
-    settings: Settings,
     environment: Mapping[str, str] | None,
     now: datetime,
 ) -> None:
@@ -161,7 +160,7 @@ def relate_report(
     if report.count and environment is not None:
         from ademem.capture.gate import relating  # which a hook leaves to the worker
 
-        relating.relate_imported(store, settings.embed, environment, now)
+        relating.relate_imported(store, now)
 
 
 def _is_large(project: Project) -> bool:

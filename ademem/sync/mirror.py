@@ -147,7 +147,7 @@ def refresh(
             report, texts = update_store(
                 *(project, store, settings, place, now, provenance), force=force, progress=progress
             )
-            relate_report(report, store, settings, environment, now)
+            relate_report(report, store, environment, now)
         found = survey(project, store, settings.mirror, texts, place, report.refused)
         due = [file for file in found if not file.is_current and _may_change(file, force)]
         if not dry_run:

@@ -8,7 +8,7 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from ademem.capture.gate import duplicates, relating
+from ademem.capture.gate import duplicates
 from ademem.capture.gate.duplicates import compared_text
 from ademem.capture.gate.relating import Pair
 from ademem.capture.gate.rows import free_sync_id, id_of, least_trusted
@@ -34,7 +34,7 @@ from ademem.store import (
 from ademem.store.maintenance import ADEMEM, CONSOLIDATION, UNAVAILABLE, ComparableMemory, LoggedRun
 from ademem.store.memories import Change
 from ademem.store.runtime import Runtime
-from ademem.synthesis import ai
+from ademem.synthesis import ai, relating
 
 Writer = Callable[[Sequence[Memory]], str | None]
 """Writes one text for several memories; None when it cannot."""

@@ -17,16 +17,23 @@ from ademem.store.transitions import Act
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from datetime import datetime
+    from typing import Protocol
 
     from ademem.core.memory import Memory
-    from ademem.core.settings import EmbedSettings
-    from ademem.search.dense import Cosines
     from ademem.store import Store
 
+    class Cosines(Protocol):
+        """The cosines of a memory to the others, which are named by their rows."""
+
+        def nearest(self, limit: int) -> list[int]: ...
+
+        def compare(self, rows: Collection[int]) -> tuple[dict[int, float], dict[int, float]]:
+            """Return the whitened and the plain cosines by row."""
+
     Meaning = Callable[[Memory], Cosines | None]
-    """The cosines of a memory to the others; None where it has no vector."""
+    """Reads the cosines of a memory; None where it has no vector."""
 
 LIKELY = 0.35
 """Score from which two memories are related."""
@@ -281,33 +288,23 @@ def _is_compared(memory: Memory) -> bool:
     )
 
 
-def catch_up(
-    store: Store, now: datetime, model: str = "", pause: Callable[[], None] | None = None
-) -> list[Pair]:
-    """Relate what changed, or got a vector of the *model*, since the last call."""
-    last = relations.last_change(store)
-    pairs = []
-    for batch, meaning in _changed(store, model):
-        pairs += relate(batch, store, now, meaning=meaning)
-        if pause:
-            pause()
-    relations.save_cursor(store, last, now)
-    return pairs
-
-
-def relate_imported(
-    store: Store, settings: EmbedSettings, environment: Mapping[str, str], now: datetime
-) -> None:
-    """Relate what an import brought, unless it is much, or there is a model.
+def relate_imported(store: Store, now: datetime) -> None:
+    """Relate what an import brought, unless it is much, or there are vectors.
 
     The worker does so then; vectors compare better than words.
     """
-    from ademem.search.embedding import cache
+    last = relations.last_change(store)
+    ids = relations.list_changed(store, relations.read_cursor(store), "")
+    if 0 < len(ids) <= AT_ONCE and not embeddings.has_any(store):
+        for batch in read_batches(store, ids):
+            relate(batch, store, now)
+        relations.save_cursor(store, last, now)
 
-    changed = relations.list_changed(store, relations.read_cursor(store), "")
-    model = cache.folder(environment, settings.dtype)
-    if 0 < len(changed) <= AT_ONCE and cache.state(model) is not cache.State.INSTALLED:
-        catch_up(store, now)
+
+def read_batches(store: Store, ids: Sequence[str]) -> Iterator[list[Memory]]:
+    """Read memories in batches, each oldest first."""
+    for at in range(0, len(ids), BATCH):
+        yield sorted(memory_queries.by_ids(store, ids[at : at + BATCH]), key=lambda one: one.seq)
 
 
 def relate_written(
@@ -354,41 +351,3 @@ def _on_subject(memory: Memory, alike: Iterable[Memory]) -> Iterator[tuple[float
             score = jaccard(mine, contradiction.read(compared_text(other)).stems)
             if score >= SUBJECT:
                 yield round(score, 3), other
-
-
-def find_new_pairs(store: Store, model: str = "") -> list[Pair]:
-    """Return the pairs that `catch_up` would add; nothing is written."""
-    return [
-        pair
-        for batch, meaning in _changed(store, model)
-        for memory in batch
-        for pair in find_pairs(memory, find_alike(memory, store), store, meaning)
-        if not relations.is_known(store, pair.earlier, pair.later)
-    ]
-
-
-def _changed(store: Store, model: str) -> Iterator[tuple[list[Memory], Meaning | None]]:
-    """Yield batches of what changed since it was compared, oldest first."""
-    ids = relations.list_changed(store, relations.read_cursor(store), model)
-    meaning = _load_meaning(store, model) if ids else None
-    for at in range(0, len(ids), BATCH):
-        batch = memory_queries.by_ids(store, ids[at : at + BATCH])
-        yield sorted(batch, key=lambda one: one.seq), meaning
-
-
-def _load_meaning(store: Store, model: str) -> Meaning | None:
-    """Return None where there are no vectors of the model."""
-    dimensions = embeddings.dimensions(store, model) if model else 0
-    if not dimensions:
-        return None
-    from ademem.search import dense
-
-    vectors = dense.read_vectors(store, model, dimensions)
-
-    def cosines_of(memory: Memory) -> Cosines | None:
-        at = int(vectors.rows.searchsorted(memory.seq))
-        if at == len(vectors.rows) or vectors.rows[at] != memory.seq:
-            return None
-        return dense.Cosines(vectors.matrix[at], vectors)
-
-    return cosines_of
