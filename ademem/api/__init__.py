@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ademem.api.sessions import *
     from ademem.api.upkeep import *
     from ademem.api.writing import *
+    from ademem.store.idle import IdleConnections
 
 FUNCTIONS = {
     "searching": """
@@ -130,16 +131,18 @@ def open_memories(
     on_import: Callable[[int, int], None] | None = None,
     catch_up: bool = True,
     with_personal: bool = True,
+    connections: IdleConnections | None = None,
 ) -> Runtime:
     """Open the memory of the project at *root* (default: of the current folder).
 
     Pending changes of its files are imported first, unless *catch_up* is False; *on_import* gets
     how many of how many are done. A database that cannot be written or is locked is read from a
-    copy. Without *with_personal* the person's own memories are left out. Raises NotEnrolled,
-    Ambiguous, NewerDatabase or sqlite3.Error.
+    copy. Without *with_personal* the person's own memories are left out. *connections* are those
+    of a process that opens memories often. Raises NotEnrolled, Ambiguous, NewerDatabase or
+    sqlite3.Error.
     """
     found = project.find(root, environment, os.getcwd())
-    runtime = _open(found, environment, now())
+    runtime = _open(found, environment, now(), connections)
     runtime.clock, runtime.before_close = now, refresh_hints
     runtime.with_personal = with_personal
     if runtime.is_read_only:
@@ -170,12 +173,17 @@ def find_project(
         return None
 
 
-def _open(found: project.Project, environment: Mapping[str, str], now: datetime) -> Runtime:
+def _open(
+    found: project.Project,
+    environment: Mapping[str, str],
+    now: datetime,
+    connections: IdleConnections | None,
+) -> Runtime:
     """Open the database, or a copy where it cannot be written or another process has locked it."""
     is_locked = False
     if is_writable(found):
         try:
-            return open_runtime(found, environment, now)
+            return open_runtime(found, environment, now, connections=connections)
         except database.OperationalError as error:
             if not database.is_locked(error):
                 raise

@@ -37,11 +37,12 @@ if TYPE_CHECKING:
 
     from ademem.core.client import TurnKey
     from ademem.core.memory import Memory
-    from ademem.search.engine import Filters, Hit
+    from ademem.search.engine import Filters
+    from ademem.search.ranking import Ranked
     from ademem.store.runtime import Runtime
 
     Row = dict[str, Any]
-    Ranked = tuple[int, int, float]
+    Position = tuple[int, int, float]
     """Number of the source, row and score."""
 
 PREVIEW_CHARS, NEIGHBOUR_CHARS, FOCUS_CHARS = 240, 150, 500
@@ -87,7 +88,7 @@ def find(
     here = enumerate(searching.list_runtimes(runtime))
     sources = {**{str(at): each for at, each in here}, **others}
     asked = sha256_hex(query, repr(filters), *sources)[:16]
-    hits: list[tuple[int, Hit]] = []
+    hits: list[tuple[int, Ranked]] = []
     if cursor:
         head, ranked = _read_cursor(cursor, asked, runtime)
     else:
@@ -95,7 +96,7 @@ def find(
         head |= {"asked": asked, "at": stamp(runtime.clock())}
         ranked = [(number, hit.memory.seq, hit.score) for number, hit in hits]
     looked_at = limit + 1 if hits else None  # what was just found is there
-    found = _list_shown(sources, ranked[:looked_at], filters, hits[:looked_at])
+    found = _list_shown(sources, ranked[:looked_at], filters, are_fresh=bool(hits))
     marks = {(number, hit.memory.seq): _marks(hit) for number, hit in hits}
     page: list[Row] = []
     size, last = ENVELOPE_CHARS + len(json.dumps(query)) + len(ranked) * 12, 0
@@ -124,7 +125,7 @@ def find(
 
 def _search_all(
     sources: Sequence[Runtime], query: str, filters: Filters, model: str
-) -> tuple[Row, list[tuple[int, Hit]]]:
+) -> tuple[Row, list[tuple[int, Ranked]]]:
     """Search each source; return the head of the result, and the hits by number of the source."""
     from ademem.api import searching
 
@@ -144,22 +145,23 @@ def _search_all(
 
 def _list_shown(
     sources: Mapping[str, Runtime],
-    ranked: Iterable[Ranked],
+    ranked: Iterable[Position],
     filters: Filters,
-    hits: Iterable[tuple[int, Hit]],
+    *,
+    are_fresh: bool,
 ) -> dict[tuple[int, int], Row]:
-    """Return previews of what may be shown, by source and row; *hits* were just found."""
+    """Return previews of what may be shown, by source and row; all may that was just found."""
     statuses = filters.statuses or tuple(Status)
     found: dict[tuple[int, int], Row] = {}
     wanted: dict[int, list[int]] = {}
-    fresh: dict[int, list[Memory]] = {}
-    for number, hit in hits:
-        fresh.setdefault(number, []).append(hit.memory)
     for number, seq, _ in ranked:
         wanted.setdefault(number, []).append(seq)
     for number, (name, each) in enumerate(sources.items()):
         seqs = wanted.get(number, [])
-        live = fresh.get(number) or rows.visible(seqs, each.store, filters, statuses, len(seqs))
+        if are_fresh:
+            live = memories.numbered(each.store, seqs)
+        else:
+            live = rows.visible(seqs, each.store, filters, statuses, len(seqs))
         related = verdicts.annotate(each.store, live)
         for memory in live:
             row = preview_row(memory, PREVIEW_CHARS)
@@ -357,17 +359,17 @@ def _sections_of(
     )
 
 
-def _marks(hit: Hit) -> list[str]:
+def _marks(hit: Ranked) -> list[str]:
     weak = ["weak"] if hit.weak else []
     return weak + ([hit.later.flag] if hit.later else [])
 
 
-def _write_cursor(head: Row, rest: list[Ranked]) -> str:
+def _write_cursor(head: Row, rest: list[Position]) -> str:
     packed = b"".join(_RANK.pack(*each) for each in rest)
     return urlsafe_b64encode(json.dumps(head).encode() + b"\n" + packed).decode().rstrip("=")
 
 
-def _read_cursor(cursor: str, asked: str, runtime: Runtime) -> tuple[Row, list[Ranked]]:
+def _read_cursor(cursor: str, asked: str, runtime: Runtime) -> tuple[Row, list[Position]]:
     """Return what `_write_cursor` was given; raises UsageError for another search's cursor."""
     again = "search again without a cursor"
     try:

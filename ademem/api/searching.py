@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
-    from ademem.search.engine import Explained, Results
+    from ademem.search.engine import Explained, Ranking, Results
     from ademem.search.parameters import Parameters
     from ademem.store.relations import Later
     from ademem.store.runtime import Runtime
@@ -94,7 +94,7 @@ def explain_search(
     )
 
 
-def rank(runtime: Runtime, query: str, filters: Filters, limit: int, model: str) -> Results:
+def rank(runtime: Runtime, query: str, filters: Filters, limit: int, model: str) -> Ranking:
     """Rank with the *model* of this process (own), of another (shared), or with none (off).
 
     Where no other process has it loaded, one is started, and words decide until it answers.
@@ -102,14 +102,12 @@ def rank(runtime: Runtime, query: str, filters: Filters, limit: int, model: str)
     if model == "shared" and (found := _rank_elsewhere(runtime, query, filters, limit)):
         return found
     embedder = load_embedder(runtime) if model == "own" else None
-    return engine.search(
-        query, runtime.store, filters, runtime.clock(), limit=limit, embedder=embedder
-    )
+    return engine.rank(query, runtime.store, filters, runtime.clock(), limit, embedder)
 
 
-def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) -> Results | None:
+def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) -> Ranking | None:
     from ademem import worker
-    from ademem.search.ranking import Hit
+    from ademem.search.ranking import Ranked
     from ademem.store import relations
     from ademem.worker import warm
 
@@ -122,11 +120,11 @@ def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) 
     ranked = {seq: (score, whole, weak) for seq, score, whole, weak in answer["hits"]}
     later = relations.find_later(runtime.store, list(ranked))
     hits = []
-    for memory in memories.numbered(runtime.store, ranked):
+    for memory in memories.entries(runtime.store, ranked):
         score, whole, weak = ranked[memory.seq]
         other = later.get(memory.seq)
         hits.append(
-            Hit(
+            Ranked(
                 memory=memory,
                 score=score,
                 relevance=score,
@@ -135,7 +133,7 @@ def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) 
                 later=other if other and other.seq in ranked else None,
             )
         )
-    return engine.Results(query=query, mode=answer["mode"], hits=tuple(hits))
+    return engine.Ranking(query=query, mode=answer["mode"], hits=tuple(hits))
 
 
 def list_runtimes(runtime: Runtime) -> list[Runtime]:

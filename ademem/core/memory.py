@@ -182,6 +182,7 @@ class Entry(Value):
     access_score: float = 0.0
     base_score: float | None = None
     """Access score at the last access, if a sweep has decayed it since."""
+    superseded_by: str | None = None
     created_at: datetime
     updated_at: datetime
     last_accessed_at: datetime
@@ -223,7 +224,6 @@ class Memory(Entry):
     access_count: int = 0
     write_gate_reason: str | None = None
     quarantine_reason: str | None = None
-    superseded_by: str | None = None
     dedupe_key: str
     promoted_at: datetime | None = None
     rejected_at: datetime | None = None

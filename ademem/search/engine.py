@@ -33,12 +33,14 @@ __all__ = [
     "Explained",
     "Filters",
     "Hit",
+    "Ranking",
     "Results",
     "as_shown",
     "current",
     "explain",
     "explain_search",
     "listed",
+    "rank",
     "recall",
     "search",
     "suggest",
@@ -48,11 +50,13 @@ __all__ = [
 LOGGED_CHARS = 500
 
 
-class Results(Value):
+class Ranking(Value):
+    """Hits with the fields that their ranks depend on."""
+
     query: str
     mode: str
     """`hybrid` when vectors were compared, `lexical` when words alone decided."""
-    hits: tuple[Hit, ...]
+    hits: tuple[Ranked, ...]
 
     @property
     def relaxed(self) -> bool:
@@ -76,6 +80,12 @@ class Results(Value):
         return ""
 
 
+class Results(Ranking):
+    """Hits with their whole memories."""
+
+    hits: tuple[Hit, ...]
+
+
 def search(
     query: str,
     store: Store,
@@ -90,6 +100,21 @@ def search(
 
     Hits that answer nothing follow, marked as weak, unless a *floor* of `evidence` is given.
     """
+    found = rank(query, store, filters, now, limit, embedder, parameters, floor)
+    return _read_whole(found, store)
+
+
+def rank(
+    query: str,
+    store: Store,
+    filters: Filters,
+    now: datetime,
+    limit: int,
+    embedder: Embedder | None = None,
+    parameters: Parameters = DEFAULTS,
+    floor: float | None = None,
+) -> Ranking:
+    """`search` for a reader of few of many hits."""
     # Imported here: a hook that a warm process answers ranks nothing.
     from ademem.search import ranking
 
@@ -125,8 +150,8 @@ def _ask(
     )
 
 
-def _answer(asked: Search, query: str, live: list[Ranked]) -> Results:
-    """Choose, order and read the best of the ranked live memories."""
+def _answer(asked: Search, query: str, live: list[Ranked]) -> Ranking:
+    """Choose and order the best of the ranked live memories."""
     from ademem.search import ranking
     from ademem.search.pairs import order_pairs
 
@@ -135,8 +160,8 @@ def _answer(asked: Search, query: str, live: list[Ranked]) -> Results:
     first = ranking.COMPLETE if is_lexical else ranking.NAMED
     hits = _discount(live, asked.filters, asked.parameters, store)
     ranked = [_name_missing(hit, asked.matches) for hit in ranking.choose_best(hits, limit, first)]
-    best = order_pairs(query, _read_memories(ranked, store), store, asked.filters, limit)
-    return Results(query=query, mode="lexical" if is_lexical else "hybrid", hits=tuple(best))
+    best = order_pairs(query, ranked, store, asked.filters, limit)
+    return Ranking(query=query, mode="lexical" if is_lexical else "hybrid", hits=tuple(best))
 
 
 class Explained(Value):
@@ -167,7 +192,7 @@ def explain_search(
     store, now = runtime.store, runtime.clock()
     asked = _ask(query, store, filters, now, limit, embedder, DEFAULTS)
     candidates = ranking.rank_live(asked)
-    results = _answer(asked, query, candidates)
+    results = _read_whole(_answer(asked, query, candidates), store)
     shown = {hit.memory.seq for hit in results.hits}
     statuses = filters.statuses or UNARCHIVED
     live = {hit.memory.seq for hit in candidates}
@@ -394,6 +419,12 @@ def _discount(
     elsewhere = {hit.memory.seq for hit in hits if hit.memory.source_branch not in here}
     hits = discount(hits, "astray", parameters.astray_discount, drifted)
     return discount(hits, "elsewhere", parameters.branch_discount, elsewhere)
+
+
+def _read_whole(found: Ranking, store: Store) -> Results:
+    return Results(
+        query=found.query, mode=found.mode, hits=tuple(_read_memories(found.hits, store))
+    )
 
 
 def _read_memories(ranked: Iterable[Ranked], store: Store) -> list[Hit]:

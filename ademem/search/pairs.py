@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ademem.core.value import as_dict, replace
+from ademem.core.value import replace
 from ademem.store import memories, relations
 from ademem.store.filters import UNARCHIVED, visible_rows
 
@@ -12,15 +12,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ademem.core.memory import Memory
-    from ademem.search.ranking import Hit
+    from ademem.core.memory import Entry
+    from ademem.search.ranking import Ranked
     from ademem.store import Store
     from ademem.store.filters import Filters
 
 
 def order_pairs(
-    query: str, hits: Sequence[Hit], store: Store, filters: Filters, limit: int
-) -> list[Hit]:
+    query: str, hits: Sequence[Ranked], store: Store, filters: Filters, limit: int
+) -> list[Ranked]:
     """Put the latest memory about a matter before the first hit that it outdates.
 
     However it is worded: a later memory that was not found is added, unless the query has a number
@@ -33,8 +33,8 @@ def order_pairs(
     found = {hit.memory.seq: hit for hit in hits}
     wanted = sorted({each.seq for each in later.values()} - found.keys())
     seen = visible_rows(wanted, store, filters, filters.statuses or UNARCHIVED, len(wanted))
-    added = {memory.seq: memory for memory in memories.numbered(store, seen)}
-    placed: dict[int, Hit] = {}
+    added = {memory.seq: memory for memory in memories.entries(store, seen)}
+    placed: dict[int, Ranked] = {}
     for hit in hits:
         other = later.get(hit.memory.seq)
         if other and (other.seq in found or other.seq in added):
@@ -49,7 +49,7 @@ def order_pairs(
     return list(placed.values())[:limit]
 
 
-def _names_earlier(query: str, earlier: Memory, later: Memory) -> bool:
+def _names_earlier(query: str, earlier: Entry, later: Entry) -> bool:
     """True if the query has a number that the earlier memory has and the later one has not."""
     asked = _numbers(query)
     return not asked.isdisjoint(_numbers(earlier.content) - _numbers(later.content))
@@ -59,12 +59,12 @@ def _numbers(text: str) -> set[str]:
     return set(re.findall(r"\d+(?:\.\d+)*", text))
 
 
-def _found_by(hit: Hit, memory: Memory) -> Hit:
+def _found_by(hit: Ranked, memory: Entry) -> Ranked:
     """A hit that is found by what another one says."""
-    return type(hit)(**as_dict(hit) | {"memory": memory})
+    return replace(hit, memory=memory)
 
 
-def _raise_to(hit: Hit, other: Hit) -> Hit:
+def _raise_to(hit: Ranked, other: Ranked) -> Ranked:
     """The hit, at least as good as the other one."""
     evidence = max(each.signals.get("evidence", 0.0) for each in (hit, other))
     return replace(

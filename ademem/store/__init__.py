@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.core.project import Project
+    from ademem.store.idle import IdleConnections
 
 __all__ = [
     "BROWSED",
@@ -93,6 +94,9 @@ class Store:
         """False for a database that was not made here: see `distrust`."""
         self.replica = ""
         """Id of the database as a replica, once something was written; see `stamps`."""
+        self.put_back: Callable[[], None] | None = None
+        """Keeps the connection for the next call in place of closing it."""
+        self.connections: IdleConnections | None = None
         self.judged: int | None = None
         """Last row of such a database that was searched for orders; None where all were."""
 
@@ -101,10 +105,11 @@ class Store:
         return Transaction(self.db)
 
     def close(self) -> None:
-        self.db.close()
+        (self.put_back or self.db.close)()
 
     def make_read_only(self) -> None:
         """Refuse every further write by this connection."""
+        self.put_back = None
         self.db.execute("pragma query_only = on")
 
     def believe(self) -> None:
@@ -115,6 +120,7 @@ class Store:
 
     def forbid_changes(self, reason: str) -> None:
         """Let this connection refuse WRITES, for a *reason* without quotes."""
+        self.put_back = None
         for number, write in enumerate(WRITES):
             self.db.execute(
                 f"create temp trigger read_only_{number} before {write}"
@@ -146,6 +152,7 @@ def open_store(
     trusted_roots: Callable[[], Iterable[str]] = tuple,
     find_order: Callable[[str], str | None] = _assume_order,
     is_copy: bool = False,
+    connections: IdleConnections | None = None,
 ) -> Store:
     """Open the project's database, made or migrated if need be.
 
@@ -153,15 +160,15 @@ def open_store(
     ADE left; *find_order* tells what the texts of the latter, and of a database that was not made
     here, order a model to do. *trusted_roots* are patterns of folders whose databases count as made
     here. *wait_s* bounds the waiting for another writer; a database that *is_copy* of another one
-    needs no backup. Raises NewerDatabase, MigrationFailed, sqlite3.OperationalError
-    (locked, read-only, cannot be opened), sqlite3.DatabaseError (damaged), Refused, or OSError when
-    the folder cannot be made.
+    needs no backup; *connections* are those of a process that opens it often. Raises NewerDatabase,
+    MigrationFailed, sqlite3.OperationalError (locked, read-only, cannot be opened),
+    sqlite3.DatabaseError (damaged), Refused, or OSError when the folder cannot be made.
     """
     state = admission.state(project)
     noted = trust.last_inspection(project.database, environment)
     store = None
     if admission.is_still_admitted(project, noted, state):
-        store = _open_noted(project, now, wait_s, environment)
+        store = _open_noted(project, now, wait_s, environment, state, connections)
         if store and state != noted:
             _note_inspection(project, state, environment)
     if store is None:
@@ -171,6 +178,7 @@ def open_store(
         if trust.is_under_trusted_root(project.root, trusted_roots(), environment):
             store.is_trusted = True
         else:
+            store.put_back = None
             store.judged = _quarantine_orders(store, project, environment, find_order)
             distrust(store.db, store.judged)
     return store
@@ -214,17 +222,28 @@ def _quarantine_orders(
 
 
 def _open_noted(
-    project: Project, now: datetime, wait_s: float, environment: Mapping[str, str]
+    project: Project,
+    now: datetime,
+    wait_s: float,
+    environment: Mapping[str, str],
+    state: str,
+    connections: IdleConnections | None,
 ) -> Store | None:
     """Open a database that was inspected before; None where another one has its inode."""
-    db = connect(project.database, wait_s)
+    put_back = None
+    if connections is None:
+        db = connect(project.database, wait_s)
+    else:
+        db, put_back = connections.take(project.database, state, wait_s)
     try:
         if not is_outdated(db):
             secret = read_secret(db)
             is_registered = trust.is_registered(secret, environment)
             if is_registered or _has_shipped_schema(db):
                 write_ahead(db, project.database)
-                return _opened(db, project, now, secret, is_registered)
+                store = _opened(db, project, now, secret, is_registered)
+                store.connections, store.put_back = connections, put_back
+                return store
     except BaseException:
         db.close()
         raise

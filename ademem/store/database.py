@@ -90,9 +90,11 @@ class MigrationFailed(UnusableStore):
         )
 
 
-def connect(path: str, wait_s: float) -> sqlite3.Connection:
-    """Return a connection in autocommit mode."""
-    db = sqlite3.connect(path, timeout=wait_s, isolation_level=None)
+def connect(path: str, wait_s: float, *, for_threads: bool = False) -> sqlite3.Connection:
+    """Return a connection in autocommit mode, of this thread alone or *for_threads* in turn."""
+    db = sqlite3.connect(
+        path, timeout=wait_s, isolation_level=None, check_same_thread=not for_threads
+    )
     try:
         db.row_factory = sqlite3.Row
         db.text_factory = DECODE
@@ -100,20 +102,6 @@ def connect(path: str, wait_s: float) -> sqlite3.Connection:
         db.execute("pragma synchronous = normal")
         db.execute(f"pragma cache_size = -{PAGES_KIB}")
         db.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def hold(path: str) -> sqlite3.Connection:
-    """Return an idle connection, while which others close without a checkpoint of the whole log.
-
-    It holds no lock that a writer needs, and may be closed by any thread.
-    """
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    try:
-        db.execute("select 1 from sqlite_schema limit 1").fetchall()
     except BaseException:
         db.close()
         raise

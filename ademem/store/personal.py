@@ -47,7 +47,11 @@ def beside(runtime: Runtime, *, create: bool = False) -> Runtime | None:
             return None
         found = place(runtime.environment)
         store = open_store(
-            found, runtime.clock(), environment=runtime.environment, find_order=find_order
+            found,
+            runtime.clock(),
+            environment=runtime.environment,
+            find_order=find_order,
+            connections=runtime.store.connections,
         )
         runtime.beside = Runtime(found, runtime.settings, store, runtime.environment, runtime.now)
         runtime.beside.clock = runtime.clock

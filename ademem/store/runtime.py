@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ademem.core.configuration.sources import SettingWarning
     from ademem.core.project import Project
     from ademem.core.settings import MirrorSettings, Settings
+    from ademem.store.idle import IdleConnections
 
 
 class Runtime:
@@ -88,7 +89,12 @@ def is_writable(project: Project) -> bool:
 
 
 def open_runtime(
-    project: Project, environment: Mapping[str, str], now: datetime, *, wait_s: float = 5.0
+    project: Project,
+    environment: Mapping[str, str],
+    now: datetime,
+    *,
+    wait_s: float = 5.0,
+    connections: IdleConnections | None = None,
 ) -> Runtime:
     """Raises NewerDatabase, Refused, sqlite3.Error or OSError."""
     found = configuration.load(project, environment)
@@ -99,6 +105,7 @@ def open_runtime(
         environment=environment,
         trusted_roots=lambda: configuration.trust_roots(environment),
         find_order=find_order,
+        connections=connections,
     )
     return Runtime(project, found.settings, store, environment, now, found.warnings)
 

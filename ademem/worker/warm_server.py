@@ -217,18 +217,16 @@ def search(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str
     limit = params.get("limit")
     if type(limit) is not int or not 0 < limit <= RANKED:
         raise Refused(f"`limit` is a number from 1 to {RANKED}")
-    results = engine.search(
+    found = engine.rank(
         _text(params.get("query")),
         runtime.store,
         _read_filters(params.get("filters")),
         runtime.now,
-        limit=limit,
-        embedder=server.embedder,
+        limit,
+        server.embedder,
     )
-    hits = [
-        (hit.memory.seq, hit.score, bool(hit.signals["whole"]), hit.weak) for hit in results.hits
-    ]
-    return {"mode": results.mode, "hits": hits}
+    hits = [(hit.memory.seq, hit.score, bool(hit.signals["whole"]), hit.weak) for hit in found.hits]
+    return {"mode": found.mode, "hits": hits}
 
 
 def _read_filters(given: object) -> engine.Filters:

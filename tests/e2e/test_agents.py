@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import ademem
+from tests.examples import examples
 
 from .other_model import OtherModel, other_model
 
@@ -23,7 +24,7 @@ RULE = "Never run `make deploy` for the billing service; the release job does it
 LESSON = "The billing service caches rates for an hour, because the bank limits calls"
 FACT = "Rates of the billing service are rounded half to even, as the auditors asked"
 SAID = "The rates of the bank come with four decimals, as the contract asks for"
-SESSIONS = 10
+SESSIONS = examples(50, share=5)
 """Sessions of each client, one after another, that leave no process."""
 
 

@@ -20,11 +20,11 @@ from ademem.core.memory import Origin
 from ademem.core.untrusted import escaped
 from ademem.core.value import Value
 from ademem.doors.calls import WriteRate, describe_refusal
-from ademem.store import database, logs, mcp_calls
+from ademem.store import logs, mcp_calls
+from ademem.store.idle import IdleConnections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from sqlite3 import Connection
 
     from ademem.core.project import Project
     from ademem.doors.mcp.tools import Tool
@@ -65,8 +65,7 @@ class Caller:
         """Of the session that this process is, where the client has none."""
         self.opened: dict[str, Project] = {}
         """Projects in which that session was begun."""
-        self.held: dict[str, Connection] = {}
-        """An idle connection to each database, so that no call ends with a checkpoint."""
+        self.connections = IdleConnections()
         self.rate: WriteRate | None = None
         self.lock = threading.Lock()
 
@@ -128,12 +127,6 @@ class Caller:
                 api.start_session(memories, self.session_id, self.cwd, source=self.door)
                 self.opened[memories.project.root] = memories.project
 
-    def hold(self, memories: Runtime) -> None:
-        path = memories.project.database
-        with self.lock:
-            if path not in self.held and not memories.is_read_only:
-                self.held[path] = database.hold(path)
-
     def was_briefed(self) -> bool:
         """Tell whether a hook briefed the session in whose client this process runs."""
         session = safe_id(self.environment.get(SESSION_ID, ""))
@@ -150,8 +143,7 @@ class Caller:
         for root in self.opened:
             with api.open_memories(root, environment=self.environment, catch_up=False) as memories:
                 api.end_session(memories, self.session_id, reason="mcp")
-        for held in self.held.values():
-            held.close()
+        self.connections.close()
 
 
 class Call:
@@ -178,21 +170,27 @@ class Call:
 
     def interrupt(self) -> None:
         """Stop the reading of a call that was cancelled."""
-        if self.runtime:
-            self.runtime.store.db.interrupt()
+        with self.caller.lock:
+            if self.runtime:
+                self.runtime.store.db.interrupt()
 
     @contextmanager
     def open(self, found: Project, *, writes: bool) -> Iterator[Runtime]:
         """Open a project of the call, in the session that makes it."""
         environment = dict(self.caller.environment) | IN_SERVER
-        with api.open_memories(found.root, environment=environment) as memories:
+        with api.open_memories(
+            found.root, environment=environment, connections=self.caller.connections
+        ) as memories:
             self.runtime = memories
-            self.caller.hold(memories)
             self.turn = self._find_turn(memories.store)
             environment[SESSION_ID] = self.turn.session_id
             if writes and self.turn.session_id == self.caller.session_id:
                 self.caller.begin_session(memories)
-            yield memories
+            try:
+                yield memories
+            finally:
+                with self.caller.lock:  # its connection is the next call's
+                    self.runtime = None
 
     @contextmanager
     def open_all(self, projects: Sequence[Project]) -> Iterator[tuple[Runtime, dict[str, Runtime]]]:

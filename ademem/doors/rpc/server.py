@@ -159,7 +159,10 @@ class Server:
         try:
             given = calls.check_arguments(method.params, params)
             with api.open_memories(
-                self.project.root, environment=self._environment, now=clock.now
+                self.project.root,
+                environment=self._environment,
+                now=clock.now,
+                connections=self._tool_caller.connections,
             ) as runtime:
                 return method.run(
                     Call(runtime=runtime, params=given, by_person=self.by_person, notify=notify)
