@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -392,6 +393,39 @@ def purge(
         f"`ademem hub receipts {slug} ID` names the devices that have not heard of it",
     ]
     return show.report({"deleted": done, "person": person or None}, lines, as_json=as_json)
+
+
+@hub.command()
+def backup(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where backups are kept.")],
+    dsn: Dsn = "",
+    as_json: AsJson = False,
+) -> None:
+    """Write a backup of the hub; delete its own of 30 days ago."""
+    _import()
+    from ademem.store.hub import dumps
+
+    made, expired = dumps.back_up(dsn, folder, now())
+    lines = [f"wrote {made}", *(f"deleted {name}, which is too old" for name in expired)]
+    show.report({"backup": str(made), "deleted": expired}, lines, as_json=as_json)
+
+
+@hub.command()
+def restore(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder hub-…Z.")],
+    dsn: Dsn = "",
+    as_json: AsJson = False,
+) -> None:
+    """Restore a backup of the hub into an empty database.
+
+    Each clone then tells again what it has and the backup lacks.
+    """
+    _import()
+    from ademem.store.hub import dumps
+
+    found = dumps.restore(dsn, folder)
+    lines = [f"restored {slug} up to {project['head']}" for slug, project in found.items()]
+    show.report({"projects": found}, lines, as_json=as_json)
 
 
 @hub.command()

@@ -21,7 +21,7 @@ INVITE = "adi_"
 ROLES = ("reader", "writer", "reviewer", "owner")
 INVITE_HOURS = 24
 BACKUP_DAYS = 30
-"""Age until which backups of the hub are kept."""
+"""Age at which `ademem hub backup` deletes its own backups."""
 NOBODY = "00000000-0000-0000-0000-000000000000"
 """Person and device of what the operator wrote, and of what a purged person did."""
 
@@ -317,6 +317,34 @@ def vacuum(db: Connection, slug: str) -> None:
 
 def _no_entity(id: str) -> NotFound:
     return NotFound(f"the hub has nothing of the id {id!r}", "give the whole id")
+
+
+def digest_project(db: Connection, project: str) -> str:
+    """Return the digest of all that a project has in the tables that a backup has to bring back."""
+    db.execute("set timezone to 'UTC'")
+    row = db.execute(_DIGEST, {"project": project}).fetchone()
+    return str(row["digest"]) if row else ""
+
+
+_DIGEST = "select encode(sha256(convert_to(concat({}), 'UTF8')), 'hex') as digest".format(
+    ", '/', ".join(
+        f"(select string_agg(md5(t::text), '' order by {order}) from hub.{table} t"
+        " where t.project = %(project)s)"
+        for table, order in {
+            "mutations": "t.seq",
+            "rows": "t.entity, t.entity_key",
+            "members": "t.person",
+            "audit": "t.number",
+        }.items()
+    )
+)
+
+
+def begin_epoch(db: Connection, slug: str) -> None:
+    """Let each client tell again what the hub may lack after a restore."""
+    project = project_id(db, slug)
+    db.execute("update hub.projects set epoch = gen_random_uuid() where id = %s", (project,))
+    note(db, project, "restore")
 
 
 def compact(db: Connection, slug: str, days: int) -> int:

@@ -7,9 +7,11 @@ import json
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from ademem.store.hub import administration, database
 from tests.docs_tables import leaves
 from tests.hubs import Served, mutation
 from tests.postgres import make_database
@@ -38,7 +40,7 @@ DONE = {
     "hub token list": "hub token list team",
     "hub token revoke": "hub token revoke team TOKEN",
 }
-ELSEWHERE = {"hub check", "hub serve", "hub join", "hub leave"}
+ELSEWHERE = {"hub backup", "hub restore", "hub check", "hub serve", "hub join", "hub leave"}
 
 
 @pytest.fixture
@@ -95,6 +97,8 @@ def test_a_day_of_an_owner(hub, ran):
         pytest.param("hub invite team ann king", "reviewer", id="no such role"),
         pytest.param("hub project add team", "another name", id="a second of one name"),
         pytest.param("hub member role team nobody reader", "member list", id="no such member"),
+        pytest.param("hub restore /nowhere", "hub-…Z", id="no such backup"),
+        pytest.param("hub backup /dev/null/x", "another folder", id="no place for a backup"),
         pytest.param("hub purge team none", "whole id", id="no memory to purge"),
         pytest.param("hub purge team", "--person", id="nothing to purge"),
         pytest.param("hub purge team --person nobody", "member list", id="nobody to purge"),
@@ -128,6 +132,30 @@ def test_a_name_of_another_project_is_invited_only_as_that_person(hub, ran):
 
     assert ran(invite.format("private"))[0] == 0
     assert ran(invite.format("public"), "--existing")[0] == 0
+
+
+def test_a_backup_is_restored_into_an_empty_database_alone(hub, ran, cluster, tmp_path):
+    (tmp_path / "hub-20200101T000000Z").mkdir()
+    written = json.loads(ran(f"hub backup {tmp_path} --json")[1])
+    assert written["deleted"] == ["hub-20200101T000000Z"]
+    code, printed = ran(f"hub restore {written['backup']} --json")
+    assert (code, "empty" in printed) == (2, True)
+
+    with database.connect(cluster.dsn()) as db:
+        db.execute(f"create database {hub.database.name}_new owner hub_owner")
+    new = cluster.dsn(f"{hub.database.name}_new", "hub_owner")
+    manifest = Path(written["backup"], "manifest.json")
+    said = json.loads(manifest.read_text())["projects"]
+    code, printed = ran(f"hub restore {written['backup']} --json --dsn {new}")
+    assert json.loads(printed)["projects"] == said
+    with database.connect(new) as db, database.connect(hub.database.owner) as old:
+        query = "select epoch from hub.projects where slug = 'team'"
+        assert db.execute(query).fetchone() != old.execute(query).fetchone()
+        assert administration.broken_audit(db, "team") == []
+        db.execute("drop schema hub cascade")
+    manifest.write_text(manifest.read_text().replace('"digest": "', '"digest": "0'))
+    code, printed = ran(f"hub restore {written['backup']} --json --dsn {new}")
+    assert (code, "differs" in printed) == (4, True)
 
 
 def test_a_check_says_for_which_role_it_is_safe(hub, ran, monkeypatch):
