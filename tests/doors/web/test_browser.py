@@ -339,6 +339,67 @@ def test_an_act_of_this_window_is_no_news(shown):
     expect(page.locator("#news button")).to_have_text("1 new")
 
 
+WINDOWS = 9
+"""More than the six connections that a browser has for one server."""
+
+
+def open_windows(shown, path):
+    first = shown.window(path)
+    windows = [first, *(first.context.new_page() for _ in range(WINDOWS - 1))]
+    for window in windows[1:]:
+        shown.go(window, path)
+    return windows
+
+
+def test_windows_share_one_connection_and_hand_it_on(shown):
+    live = shown.site.projects["project"].live
+    windows = open_windows(shown, "/memories")
+    for window in windows:
+        expect(window.locator("#live")).to_have_text("● live")
+    assert live._windows == 1
+    for number, text in enumerate(CANDIDATES[:2], 1):
+        shown.learn(text)
+        for window in windows:
+            expect(window.locator("#news button")).to_have_text(f"{number} new")
+    windows.pop(0).close()  # which had the connection
+    windows.pop(0).close()
+    shown.learn(CANDIDATES[2])
+    for window in windows:
+        expect(window.locator("#news button")).to_have_text("3 new")
+    assert live._windows == 1
+    late = windows[0].context.new_page()
+    shown.go(late, "/memories")
+    expect(late.locator("#live")).to_have_text("● live")
+    expect(late.locator("#rows .rows > li")).to_have_count(3)
+    assert late.locator("#news").inner_text() == ""
+
+
+def test_a_window_that_joins_gets_what_it_missed(shown):
+    shown.learn(*CANDIDATES[:1])
+    first = shown.window("/memories")
+    expect(first.locator("#live")).to_have_text("● live")
+    late = first.context.new_page()
+    late.route("**/page.js", lambda route: (shown.learn(*CANDIDATES[1:3]), route.continue_()))
+    shown.go(late, "/memories")  # whose script comes after the page and what was learned since
+
+    expect(late.locator("#news button")).to_have_text("2 new")
+    expect(first.locator("#news button")).to_have_text("2 new")
+
+
+def test_a_browser_without_shared_locks_has_a_connection_of_each_window(shown):
+    first = shown.window("/missions")
+    first.context.add_init_script("delete window.BroadcastChannel")
+    windows = [first, first.context.new_page()]
+    for window in windows:
+        shown.go(window, "/memories")
+        expect(window.locator("#live")).to_have_text("● live")
+    shown.learn(CANDIDATES[0])
+    for window in windows:
+        expect(window.locator("#news button")).to_have_text("1 new")
+
+    assert shown.site.projects["project"].live._windows == 2
+
+
 def test_a_lost_connection_is_told_and_tried_again(shown):
     page = shown.window("/memories")
     expect(page.locator("#live")).to_have_text("● live")

@@ -42,18 +42,22 @@
 
 // Live: what sessions, commands and other windows wrote since the page was read.
 (() => {
-  const kinds = ["memory", "review", "session", "injection", "guard", "job", "files"];
+  const kinds = ["memory", "review", "session", "injection", "guard", "job", "files", "check"];
   const mark = document.getElementById("live");
   const news = document.getElementById("news");
   if (!mark) return;
   const wanted = mark.dataset.kinds.split(" ");
+  const name = `events of ${mark.dataset.project}`;
+  const channel = window.BroadcastChannel && navigator.locks && new BroadcastChannel(name);
   let seen = Number(mark.dataset.event);  // events up to this one are on the page
   let last = seen;
   let count = 0;
   let pauseMs = 1000;
-  let source, timer;
+  let isLive = false;
+  let source, after, timer, leave;  // the source has what comes after an event
 
-  function show(isLive) {
+  function show(now) {
+    isLive = now;
     mark.textContent = isLive ? "● live" : "○ connection lost";
     mark.classList.toggle("good", isLive);
     mark.classList.toggle("warn", !isLive);
@@ -63,33 +67,69 @@
     if (!news.querySelector("button")) news.textContent = isLive ? "" : "Connection lost; trying again.";
   }
 
-  function connect() {
+  // A browser has six connections for all its windows: one of them listens, and tells the others.
+  function start() {
+    if (leave) return;
+    const ending = new AbortController();
+    leave = () => { ending.abort(); close(); leave = null; };
+    if (!channel) return connect(last);
+    channel.postMessage({ joined: last });
+    navigator.locks.request(name, { signal: ending.signal }, () => {
+      if (ending.signal.aborted) return;
+      channel.postMessage({ leads: last });
+      connect(last);
+      return new Promise((done) => ending.signal.addEventListener("abort", done));
+    }).catch(() => {});  // it left before it led
+  }
+
+  function connect(from) {
     close();
-    source = new EventSource(`/events?last=${last || ""}`);
-    source.onopen = () => { pauseMs = 1000; show(true); };
+    after = from;
+    source = new EventSource(`/events?last=${after || ""}`);
+    source.onopen = () => { pauseMs = 1000; tell({ live: true }); };
     source.onerror = () => {
-      close();
-      show(false);
-      timer = setTimeout(connect, pauseMs);
+      source.close();
+      tell({ live: false });
+      timer = setTimeout(connect, pauseMs, after);
       pauseMs = Math.min(pauseMs * 2, 30000);
     };
-    for (const kind of kinds) source.addEventListener(kind, hear);
-    source.addEventListener("reload", (event) => { last = Number(event.lastEventId); offer(); });
+    for (const kind of [...kinds, "reload"]) {
+      source.addEventListener(kind, (event) => {
+        after = Number(event.lastEventId);
+        tell({ id: after, kind, text: event.data });
+      });
+    }
   }
 
   function close() {
     clearTimeout(timer);
     source?.close();
+    source = null;
   }
 
-  function hear(event) {
-    last = Number(event.lastEventId);
-    if (last <= seen || !wanted.includes(event.type)) return;
-    const found = JSON.parse(event.data);
+  function tell(message) {
+    hear(message);
+    channel?.postMessage(message);
+  }
+
+  function hear({ joined, leads, live, id, kind, text }) {
+    if (live !== undefined) show(live);
+    else if (leads > last) channel.postMessage({ joined: last });
+    else if (joined < last && source) connect(Math.min(joined, after));  // known events are heard once
+    else if (joined && source) channel.postMessage({ live: isLive });
+    else if (kind === "reload" ? id !== last : id > last) {
+      last = id;
+      if (kind === "reload") offer();
+      else if (id > seen && wanted.includes(kind)) add(kind, JSON.parse(text));
+    }
+  }
+
+  function add(kind, found) {
     const session = document.querySelector("[data-session]")?.dataset.session;
     if (session && !(session in found.sessions)) return;
     count += session ? found.sessions[session] : found.count;
-    offer();
+    if (document.querySelector(`[data-awaits="${kind}"]`)) take();
+    else offer();
   }
 
   function offer() {
@@ -124,7 +164,9 @@
   }
 
   document.addEventListener("htmx:afterRequest", (event) => cover(event.detail.xhr.getResponseHeader("x-event")));
-  // A browser has six connections for all its windows: the hidden ones give theirs back.
-  document.addEventListener("visibilitychange", () => (document.hidden ? close() : connect()));
-  if (!document.hidden) connect();
+  if (channel) channel.onmessage = (event) => hear(event.data);
+  addEventListener("pagehide", () => leave?.());
+  addEventListener("pageshow", (event) => event.persisted && start());
+  document.addEventListener("visibilitychange", () => (document.hidden ? leave?.() : start()));
+  if (!document.hidden) start();
 })();
