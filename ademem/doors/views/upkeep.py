@@ -5,10 +5,22 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from ademem.core.text import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import timedelta
 
     from ademem.api.configuring import Described, Setting
+
+
+def to_age(since: timedelta) -> str:
+    """Return a length of time in the largest unit that it fills."""
+    seconds = max(0, round(since.total_seconds()))
+    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        if seconds >= length:
+            return counted(seconds // length, unit)
+    return counted(seconds, "second")
 
 
 def to_text(value: Any) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ademem import api
 from ademem.core.errors import AdememError
 from ademem.core.value import Value
+from ademem.store.activity import Change
 
 if TYPE_CHECKING:
     from ademem.doors.web.memory_threads import MemoryThread
@@ -45,6 +46,7 @@ class Live:
         self._oldest = self.last
         """The id after which no event was dropped."""
         self._position: Position | None = None
+        self._told: list[str] = []
         self._windows = 0
         self._poll: asyncio.Task[None] | None = None
         self._looked = asyncio.Event()
@@ -55,6 +57,7 @@ class Live:
         The reading thread calls it: a page has all that its id covers.
         """
         self._position, changes = api.find_changes(memories, self._position)
+        changes += [Change(kind=self._told.pop(0), count=0, sessions={}) for _ in [*self._told]]
         for change in changes:
             self.last += 1
             text = json.dumps({"count": change.count, "sessions": change.sessions})
@@ -63,6 +66,10 @@ class Live:
             self._oldest = self.events[-MOST - 1].id
             self.events = self.events[-MOST:]
         return self.last
+
+    def tell(self, kind: str) -> None:
+        """Have the next look tell windows of what no log has; from any thread."""
+        self._told.append(kind)
 
     async def stream(self, after: int | None, is_ending: Callable[[], bool]) -> AsyncIterator[str]:
         """Yield the events after an id, or `reload` where some of them are not known."""

@@ -13,6 +13,7 @@ from ademem import api
 from ademem.core import clock, confined, trust
 from ademem.core.client import SESSION
 from ademem.core.errors import UnusableStore
+from ademem.doors.web.check import Check
 from ademem.doors.web.live import Live
 from ademem.store import schema_version
 from ademem.store.followed import state_of
@@ -111,6 +112,7 @@ class OpenProject:
         self.reads = MemoryThread(found.root, outside, writes=False, now=now)
         self.acts = MemoryThread(found.root, environment, writes=True, now=now)
         self.live = Live(self.reads)
+        self.check = Check(found.root, outside, now, self.live.tell)
         self.repairs: list[str] = []
         """Lines of the last fix."""
 

@@ -24,18 +24,29 @@ def _patient(memories: Runtime) -> doctor.Patient:
 
 
 def _doctor(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    patient = _patient(memories)
-    findings = doctor.examine(patient)
+    project = asked.site.projects[asked.project]
+    check = project.check
+    if check.at is None and not (check.is_running or check.failure):
+        check.start()
+    findings = sorted(check.findings, key=lambda finding: finding.ok)
     return {
-        "findings": sorted(findings, key=lambda finding: finding.ok),
+        "check": check,
+        "age": views.to_age(memories.now - check.at) if check.at else "",
+        "findings": findings,
         "failed": sum(not finding.ok for finding in findings),
-        "plan": doctor.plan_fix(patient, findings),
-        "repairs": asked.site.projects[asked.project].repairs,
+        "plan": doctor.plan_fix(_patient(memories), findings),
+        "repairs": project.repairs,
     }
 
 
+def _check(_: Runtime, asked: Asked) -> None:
+    asked.site.projects[asked.project].check.start()
+
+
 def _fix(memories: Runtime, asked: Asked) -> None:
-    asked.site.projects[asked.project].repairs = doctor.fix(_patient(memories))
+    project = asked.site.projects[asked.project]
+    project.repairs = doctor.fix(_patient(memories))
+    project.check.start()
 
 
 def _settings(memories: Runtime, asked: Asked) -> dict[str, Any]:
@@ -82,10 +93,11 @@ def _retry_jobs(memories: Runtime, _: Asked) -> None:
 
 
 PAGES = (
-    Page(path="/doctor", name="Doctor", template="doctor.html", read=_doctor),
+    Page(path="/doctor", name="Doctor", template="doctor.html", read=_doctor, live="check"),
     Page(path="/settings", name="Settings", template="settings.html", read=_settings),
 )
 ACTS = (
+    Act(path="/doctor/check", do=_check, decides=False),
     Act(path="/doctor/fix", do=_fix),
     Act(path="/settings", do=_set),
     Act(path="/jobs/run", do=_run_jobs),

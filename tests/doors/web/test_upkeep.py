@@ -2,14 +2,84 @@
 
 import html
 import re
+import threading
+import time
+from datetime import timedelta
 
 import pytest
 
 from ademem import api
 from ademem.api import configuring, doctor
-from ademem.core import caller, trust
+from ademem.core import caller, process, trust
+from ademem.doors.views.upkeep import to_age
 from ademem.store import jobs
 from tests.doors.web.test_pages import texts
+
+WAITS = 'data-awaits="check"'
+
+
+def checked(browser):
+    """Return the page of the checks after the one that runs."""
+    deadline = time.monotonic() + 60
+    while WAITS in (page := browser.get("/doctor").text):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return page
+
+
+def test_a_check_runs_beside_the_pages_and_its_last_result_stays(browser, monkeypatch):
+    before = checked(browser)
+    may_end, started, run = threading.Event(), [], process.run
+
+    def run_late(command, **options):
+        started.append(command)
+        may_end.wait(60)
+        return run(command, **options)
+
+    monkeypatch.setattr("ademem.core.process.run", run_late)
+    browser.world.now += timedelta(hours=2)
+    assert browser.post("/doctor/check", next="/doctor").status_code == 303
+    during = browser.get("/doctor").text
+    event = int(browser.get("/").headers["x-event"])  # other pages answer meanwhile
+    may_end.set()
+    after = checked(browser)
+
+    assert "passed" in before or "failed" in before
+    assert WAITS in during
+    assert "2 hours ago" in during
+    assert re.findall("<strong>[a-z]+</strong>", during) == re.findall(
+        "<strong>[a-z]+</strong>", before
+    )
+    assert "0 seconds ago" in after
+    assert len(started) == 1
+    live = next(iter(browser.site.projects.values())).live
+    assert [each.kind for each in live.events if each.id > event] == ["check"]
+
+
+def test_a_check_that_does_not_end_is_told_and_can_be_tried_again(browser, monkeypatch):
+    def fail(command, **_):
+        raise TimeoutError("ademem took longer than 900 s")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ademem.core.process.run", fail)
+        failed = checked(browser)
+    browser.post("/doctor/check", next="/doctor")
+
+    assert "did not end: ademem took longer" in failed
+    assert "did not end" not in checked(browser)
+
+
+@pytest.mark.parametrize(
+    ("since", "told"),
+    [
+        (timedelta(seconds=-1), "0 seconds"),
+        (timedelta(seconds=59), "59 seconds"),
+        (timedelta(minutes=1), "1 minute"),
+        (timedelta(hours=47), "1 day"),
+    ],
+)
+def test_an_age_is_told_in_the_largest_unit(since, told):
+    assert to_age(since) == told
 
 
 def test_every_check_is_shown_with_its_finding(browser):
@@ -18,7 +88,7 @@ def test_every_check_is_shown_with_its_finding(browser):
             project=memories.project, environment=memories.environment, now=memories.now
         )
         checks = {finding.check for finding in doctor.examine(patient)}
-    page = browser.get("/doctor").text
+    page = checked(browser)
 
     assert set(re.findall(r"<strong>([a-z]+)</strong>", page)) == checks
 
@@ -27,10 +97,10 @@ def test_a_fix_shows_its_plan_and_then_does_it(browser):
     log = browser.world.root / ".ade/log/hooks.log"
     log.parent.mkdir(exist_ok=True)
     log.write_text('{"at": "2026-03-01T12:00:00.000Z"}\n')
-    planned = texts(browser.get("/doctor").text)
+    planned = texts(checked(browser))
     assert log.exists()  # a look changes nothing
     answer = browser.post("/doctor/fix", next="/doctor")
-    done = texts(browser.get("/doctor").text)
+    done = texts(checked(browser))
 
     assert "put the failures seen into" in planned.partition("What a fix would do")[2]
     assert answer.status_code == 303
