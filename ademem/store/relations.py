@@ -174,7 +174,8 @@ def add(
     )
     if not added.rowcount:
         store.db.execute(
-            "update memory_relations set relation = :relation, reason = :reason,"
+            "update memory_relations set relation = :relation,"
+            " reason = iif(:reason = '', reason, :reason),"
             " source_id = :source, target_id = :target, confidence = :score, updated_at = :now"
             f" where sync_id = :id and judgment_status = 'pending' and :relation <> '{RELATED}'"
             f" and (relation = '{RELATED}'"

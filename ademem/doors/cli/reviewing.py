@@ -241,7 +241,8 @@ class Review:
             doubt = next((each for each in same if each.anchor == item.anchor), None)
             return Subject(memory=doubt.memory, doubt=doubt) if doubt else None
         if isinstance(item, Conflict):
-            if item not in api.list_conflicts(self.memories):
+            pairs = api.list_conflicts(self.memories)
+            if not any({pair.left, pair.right} == {item.left, item.right} for pair in pairs):
                 return None
             one, other = (api.get(self.memories, id) for id in (item.right, item.left))
             return Subject(memory=one, alike=(other,), conflict=item.reason)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static, TextArea
 
@@ -23,12 +22,15 @@ from ademem.core.untrusted import visible
 from ademem.core.value import Value
 from ademem.doors import reading, undoable
 from ademem.doors.tui.lists import LISTS, Listing, Place, Row, texts_beside
+from ademem.doors.tui.question import Question
 from ademem.doors.undoable import Done, NotAllowed
 from ademem.doors.views.review import Item
 from ademem.store.activity import Position
 from ademem.store.runtime import Runtime
 
 POLL_S, DEBOUNCE_S = 0.25, 0.12
+NARROW, LOW = 60, 16
+"""Columns below which the list is above the memory, and lines below which its history is hidden."""
 FAILURES = (AdememError, sqlite3.Error, OSError)
 
 
@@ -71,44 +73,6 @@ HINTS = "? keys  / search  Enter open  q back"
 REVIEW_HINTS = "a accept e edit r reject p pin m merge c settle x select s skip z undo ? keys"
 
 
-class Ask(ModalScreen[str | None]):
-    """A question with a field for the answer; None where it is left."""
-
-    BINDINGS: ClassVar = [("escape", "dismiss(None)"), ("ctrl+s", "save")]
-
-    def __init__(self, label: str, field: TextArea | Input | OptionList) -> None:
-        super().__init__()
-        self.label, self.field = label, field
-
-    def compose(self) -> ComposeResult:
-        end = "Ctrl-S saves" if isinstance(self.field, TextArea) else "Enter takes it"
-        with Vertical():
-            yield VerticalScroll(Static(Content(visible(self.label))), can_focus=False)
-            yield Static(f"({end}, Esc leaves it)")
-            yield self.field
-
-    def on_mount(self) -> None:
-        self.field.focus()
-        if isinstance(self.field, TextArea):
-            self.field.move_cursor(self.field.document.end)
-
-    def action_save(self) -> None:
-        if isinstance(self.field, TextArea):
-            self.dismiss(self.field.text.strip() or None)
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        self.dismiss(event.value.strip() or None)
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(str(event.option.prompt).split()[0])
-
-    def on_key(self, event: Any) -> None:
-        options = self.field.options if isinstance(self.field, OptionList) else ()
-        for name in (str(each.prompt).split()[0] for each in options):
-            if event.character and name.startswith(event.character):
-                self.dismiss(name)
-
-
 class Rows(OptionList):
     """The list; Enter opens a row at once, before a key that was typed after it."""
 
@@ -130,17 +94,18 @@ class Terminal(App[None]):
     #panes VerticalScroll { border-top: solid; border-left: solid; height: 3fr; }
     #panes VerticalScroll:focus { border-top: heavy; border-left: heavy; }
     #panes #beside { height: 2fr; }
-    .open #rows { display: none; }
-    Ask { align: center middle; }
-    Ask > Vertical { border: heavy; width: 90%; height: auto; max-height: 90%; }
-    Ask VerticalScroll { height: auto; max-height: 8; }
-    Ask TextArea { height: 8; }
+    .-narrow #panes { layout: vertical; }
+    .-narrow #rows { width: 100%; height: 1fr; }
+    .-narrow #panes Vertical { height: 3fr; }
+    .-low #panes #beside, #panes.keys #beside, .open #rows { display: none; }
     """
 
     def __init__(
         self, memories: Runtime, forbidden: str, is_withheld: Callable[[Memory], bool]
     ) -> None:
         super().__init__()
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide")]
+        self.VERTICAL_BREAKPOINTS = [(0, "-low"), (LOW, "-high")]
         self.memories, self.is_withheld = memories, is_withheld
         self.forbidden = forbidden
         """Why nothing is decided here; empty where acts are allowed."""
@@ -304,8 +269,9 @@ class Terminal(App[None]):
 
     def action_leave(self) -> None:
         if self.focused is not self.options:
-            self.panes.remove_class("open")
+            self.panes.remove_class("open", "keys")
             self.options.focus()
+            self.show_row()
         elif len(self.stack) > 1:
             self.stack.pop()
             self.say()
@@ -314,7 +280,7 @@ class Terminal(App[None]):
             self.exit()
 
     def action_search(self) -> None:
-        self.panes.remove_class("open")
+        self.panes.remove_class("open", "keys")
         self.search.focus()
 
     @on(Input.Changed, "#search")
@@ -347,6 +313,8 @@ class Terminal(App[None]):
 
     def action_help(self) -> None:
         self.texts[0].update(Content(HELP))
+        self.panes.add_class("open", "keys")
+        scroll_of(self.texts[0]).focus()
 
     def action_copy(self) -> None:
         if self.memory and not self.is_withheld(self.memory):
@@ -393,7 +361,7 @@ class Terminal(App[None]):
         if self.forbidden:
             self.say(f"nothing is decided here: {self.forbidden}")
         else:
-            self.push_screen(Ask(label, field), partial(self.answer, then))
+            self.push_screen(Question(label, field), partial(self.answer, then))
 
     def answer(self, then: Callable[[str], object], given: str | None) -> None:
         if given:

@@ -204,6 +204,16 @@ def test_one_side_of_a_contradiction_takes_the_place_of_the_other(person, answer
     assert person.ademem.json("review")["count"] == 0
 
 
+def test_a_settled_contradiction_is_asked_about_again_after_an_undo(person):
+    person.contradict(person.other, person.lesson)
+    first, _, undone, _ = person.answer("c left", "u", "q")
+
+    assert "1 of 2: contradictory: one says Mondays" in first
+    assert "1 of 2: contradictory: one says Mondays" in undone
+    with person.memories() as memories:
+        assert {pair.reason for pair in api.list_conflicts(memories)} == {"one says Mondays"}
+
+
 def test_both_sides_of_a_contradiction_are_kept_until_an_undo(person):
     person.contradict(person.other, person.lesson)
     shown = person.answer("both", "undo", "c", "c both", "both")

@@ -15,6 +15,7 @@ from ademem.doors.tui.app import KEYS, Terminal
 from tests.doors.tui.conftest import CONTRADICTING, FRAMES, KNOWN, LESSONS, ORDER
 from tests.examples import FULL
 
+TUI = [sys.executable, "-c", "from ademem.doors.cli import main; main()", "tui"]
 CANDIDATES = ("enter",)
 FIRST_LESSON = (*CANDIDATES, "j", "j")
 SEEN = {
@@ -38,13 +39,13 @@ def home(app):
     while app.screen_stack[1:]:
         app.pop_screen()
     app.search.value = ""
-    app.panes.remove_class("open")
+    app.panes.remove_class("open", "keys")
     app.stack.clear()
     app.options.focus()
     app.open_list("dashboard")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids="{0[0]}x{0[1]}".format)
+@pytest.mark.parametrize("size", [(40, 14), (80, 24), (120, 40)], ids="{0[0]}x{0[1]}".format)
 def test_screens_are_as_kept(desk, size):
     desk.live_through_a_session()
     shown = desk.frames(*((home, *keys) for keys in SEEN.values()), size=size)
@@ -201,6 +202,13 @@ def test_new_ones_come_when_asked_for(desk):
     assert "of 5" in desk.play(*FIRST_LESSON, "n")
 
 
+def test_the_keys_are_read_whole_and_left(desk):
+    keys, back = desk.frames(("question_mark",), ("escape",))
+    assert "undo" in keys
+    assert "waiting for review" not in keys
+    assert "waiting for review" in back
+
+
 def test_a_resize_loses_nothing(desk):
     def resize(app):
         app.post_message(Resize(Size(60, 20), Size(60, 20)))
@@ -261,9 +269,27 @@ def test_each_key_of_the_contract_is_there():
     assert names >= {*"aerRpmcjkxzZstyuhq", "slash", "question_mark", "escape", "enter", "down"}
 
 
+def test_a_closed_pipe_ends_it_without_a_trace(desk):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "w", encoding="utf-8") as closed:
+        done = subprocess.run(
+            TUI,
+            cwd=desk.world.root,
+            env=desk.world.environment | {"PYTHONPATH": os.pathsep.join(sys.path)},
+            stdin=subprocess.DEVNULL,
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert done.stderr == ""
+
+
 def test_in_a_pipe_the_state_is_printed(desk):
     shown = subprocess.run(
-        [sys.executable, "-c", "from ademem.doors.cli import main; main()", "tui"],
+        TUI,
         cwd=desk.world.root,
         env=desk.world.environment | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stdin=subprocess.DEVNULL,

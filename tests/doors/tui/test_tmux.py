@@ -1,15 +1,18 @@
 """The review and the browser in a real terminal multiplexer; screens are compared as text."""
 
+import base64
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from ademem import api
-from tests.doors.tui.conftest import CONTRADICTING, KNOWN, LESSONS, PATIENCE_S
+from tests.doors.tui.conftest import CONTRADICTING, FRAMES, ID, LESSONS, PATIENCE_S
 
 pytestmark = pytest.mark.slow
 if not shutil.which("tmux"):
@@ -27,7 +30,9 @@ class Multiplexer:
         kept |= {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TZ": "UTC", "TERM": "screen"}
         self.environment = desk.world.environment | kept | environment
         self.run(
-            *("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24"),
+            *("-f", "/dev/null", "start-server"),
+            *(";", "set-option", "-g", "default-terminal", "screen"),
+            *(";", "new-session", "-d", "-x", "80", "-y", "24"),
             *("-c", str(desk.world.root), sys.executable, "-c", MAIN, *arguments),
             *(";", "set-option", "-g", "remain-on-exit", "on"),
         )
@@ -41,13 +46,20 @@ class Multiplexer:
         self.run("send-keys", *keys)
         return self
 
-    def until(self, text):
-        """Return the screen once it has the text."""
+    def answer(self, words):
+        """Type a line on a screen of its own."""
+        self.run("send-keys", "-R", ";", "clear-history", ";", "send-keys", words, "Enter")
+        return self
+
+    def until(self, text, last=""):
+        """Return the screen once it has the text, and ends with another one."""
         end = time.monotonic() + PATIENCE_S
-        while text not in (shown := self.run("capture-pane", "-p")):
+        while True:
+            shown = self.run("capture-pane", "-p", "-S", "-")
+            if text in shown and shown.rstrip().endswith(last):
+                return shown
             assert time.monotonic() < end, shown
             time.sleep(0.02)
-        return shown
 
     def close(self):
         subprocess.run(["tmux", "kill-server"], env=self.environment, capture_output=True)
@@ -66,22 +78,65 @@ def window(desk):
         each.close()
 
 
-def test_a_merge_and_a_side_are_chosen_in_the_review(desk, window, tmp_path):
-    editor = tmp_path / "editor"
-    editor.write_text('#!/bin/sh\necho "Invoices are sent twice a day" > "$1"\n')
-    editor.chmod(0o755)
-    review = window("review", EDITOR=str(editor))
-    review.until("1 of 5")
-    review.press("s", "Enter").until("Invoices are sent by the [-day-] {+night+} job")
-    review.press("m", "Enter").until("3 of 5")
-    review.press("u", "Enter").until("not merged after all")
-    review.press("q", "Enter").until("skipped 1")
+ANOTHER = "Backups are kept by the day server", "Backups are kept by the night server"
+REVIEWED = (
+    ("", "1 of 7"),
+    ("x", "go to the next one with these words"),
+    ("/booked", "4 of 7"),
+    ("p", "5 of 7"),
+    ("u", "not pinned after all"),
+    ("p", "5 of 7"),
+    ("/day job", "6 of 7"),
+    ("c", "c both, c left (the first) or c right (the second)?"),
+    ("c left", "7 of 7"),
+    ("u", "not archived after all"),
+    ("c right", "7 of 7"),
+    ("u", "not archived after all"),
+    ("c both", "7 of 7"),
+    ("/resized", "3 of 7"),
+    ("e", "worker at noon"),
+    ("a", "5 of 7"),
+    ("q", "pinned 1, settled 1, edited 1, accepted 1"),
+)
+RESUMED = (
+    ("", "the last review stopped here"),
+    ("r no such server", "2 of 4"),
+    ("u", "not rejected after all"),
+    ("m", "2 of 4"),
+    ("s", "3 of 4"),
+    ("q", "merged 1, skipped 1"),
+)
 
-    again = window("review")
-    again.until("1 skipped till tomorrow")
-    again.press("/duty", "Enter").until("waits has these words")
-    assert desk.get(desk.known).content == KNOWN
-    assert desk.get(desk.contradicting).live
+
+def play(review, moves):
+    """Return the screen after each answer, when it asks again or ends."""
+    screens = []
+    for word, shown in moves:
+        if word:
+            review.answer(word)
+        screen = review.until(shown, "" if word == "q" else "[q]uit?")
+        screens.append(re.sub(r"\n+$", "\n", ID.sub("0123456789ab", screen)))
+    return screens
+
+
+def test_each_answer_of_the_review_does_what_it_says(desk, window, tmp_path):
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nsed -i "1s/$/ at noon/;2,\\$d" "$1"\n')
+    editor.chmod(0o755)
+    desk.world.know(ANOTHER[0])
+    desk.learn(ANOTHER[1])
+    screens = play(window("review", EDITOR=str(editor)), REVIEWED)
+    screens += play(window("review", EDITOR=str(editor)), RESUMED)
+    screens += play(window("review"), (("", "1 skipped till tomorrow"), ("q", "nothing done")))
+    frames = "--- \n".join(screens)
+    kept = FRAMES / "review.txt"
+    if os.environ.get("ADEMEM_FRAMES") == "write":
+        kept.write_text(frames, encoding="utf-8")
+
+    assert frames == kept.read_text(encoding="utf-8")
+    one, other = (desk.get(id) for id in desk.lessons)
+    assert (one.content, one.status) == (f"{LESSONS[0]} at noon", "promoted")
+    assert other.is_pinned
 
 
 def test_the_browser_lives_in_a_real_terminal(desk, window):
@@ -115,3 +170,39 @@ def test_an_agents_shell_decides_nothing_in_a_real_terminal(desk, window):
 
     with desk.world.memories() as memories:
         assert len(api.review(memories, None)) == 2 + len(LESSONS)
+
+
+def test_many_are_decided_at_once_and_taken_back(desk, window):
+    chosen = ("--category", "fact", "--type", "fact", "--older", "0m")
+    shown = window("review", *chosen, "--reject").until("4 rejected (`ademem undo")
+    assert not any(desk.get(id).live for id in (desk.order, desk.contradicting, *desk.lessons))
+
+    window("undo", re.search(r"`ademem undo (\w+)`", shown)[1]).until("undid")
+    assert all(desk.get(id).live for id in (desk.order, desk.contradicting, *desk.lessons))
+
+
+def test_a_text_is_copied_by_the_terminal_in_sixteen_colours(desk, window, tmp_path):
+    sent = tmp_path / "sent"
+    tui = window("tui")
+    tui.run("pipe-pane", "-O", f"cat > {sent}")
+    tui.until("waiting for review   4")
+    tui.press("Enter", "j", "y").until("copied")
+    end = time.monotonic() + PATIENCE_S
+    copied = b"\x1b]52;c;" + base64.b64encode(CONTRADICTING.encode()) + b"\a"
+    while copied not in (written := sent.read_bytes()):
+        assert time.monotonic() < end, written
+        time.sleep(0.02)
+
+    assert re.search(rb"\x1b\[[0-9;]*m", written)
+    assert not re.search(rb"[34]8;[25];", written)
+
+
+def test_the_browser_ends_with_its_terminal(desk, window):
+    tui = window("tui")
+    tui.until("waiting for review   4")
+    process = int(tui.run("display-message", "-p", "#{pane_pid}"))
+    tui.run("kill-pane")
+    end = time.monotonic() + PATIENCE_S
+    while Path(f"/proc/{process}").exists():
+        assert time.monotonic() < end
+        time.sleep(0.02)
