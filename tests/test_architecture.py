@@ -125,8 +125,8 @@ ABROAD = {
 """What reaches the network: fetching the model, an AI's address in a setting, a joined hub."""
 
 
-WAITING = {"doors/web/live.py", "doors/web/memory_threads.py"}
-"""What waits in that server's event loop for a thread, or for the next look."""
+WAITING = {"doors/http/hub.py", "doors/web/live.py", "doors/web/memory_threads.py"}
+"""What waits in a server's event loop for its turn, a thread, or the next look."""
 
 
 def test_two_modules_can_reach_the_network():
@@ -707,10 +707,10 @@ def test_no_file_names_a_path_of_this_machine_or_a_registry():
     assert named == []
 
 
-def test_the_page_is_reached_by_its_command_alone():
+def test_the_page_is_reached_by_its_command_and_the_hub_alone():
     outside = {name for name in importers("doors.web") if not name.startswith("doors/web/")}
 
-    assert outside == {"doors/cli/web.py"}
+    assert outside == {"doors/cli/web.py", "doors/http/hub.py"}
 
 
 def test_the_terminal_is_reached_by_its_command_alone_and_textual_by_the_terminal():

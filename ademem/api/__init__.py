@@ -89,7 +89,7 @@ FUNCTIONS = {
         sync_folder preview_sync list_folders get_exchange_status leave_folder
         send_to_engram receive_from_engram get_engram_status leave_engram
     """,
-    "hub": "join_hub leave_hub sync_hub preview_hub get_hub_status",
+    "hub": "join_hub leave_hub sync_hub preview_hub get_hub_status open_hub_page",
     "upkeep": "work is_worker_running sweep consolidate scrub sync_commits download_model",
     "selecting": "explain_selection",
     "reports": """

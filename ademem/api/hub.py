@@ -68,6 +68,12 @@ def sync_hub(runtime: Runtime) -> Round:
     return done
 
 
+def open_hub_page(runtime: Runtime) -> str:
+    """Return the address of the project's page at the hub, which opens once and within a minute."""
+    hub = _hub(runtime)
+    return hub.state().url + str(hub.ask("POST", "/page").get("path", ""))
+
+
 def preview_hub(runtime: Runtime) -> HubPreview:
     """Return the mutations of the next round as they would leave, and change nothing."""
     sender = _hub(runtime).sender()

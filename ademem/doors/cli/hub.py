@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ademem import api
+from ademem.core import caller
 from ademem.core.clock import now
 from ademem.core.errors import NO, NotFound, UsageError
 from ademem.core.text import counted
@@ -92,6 +95,15 @@ def leave(project: Project = None, as_json: AsJson = False) -> None:
         raise NotFound("this project is in no hub", "`ademem hub join URL CODE`")
     line = f"left {state.slug}; what came from it stays"
     show.report({"left": state.slug}, [line], as_json=as_json)
+
+
+@hub.command("page")
+def open_page(project: Project = None) -> None:
+    """Show an owner the page of this project at the hub, at an address that opens once."""
+    if not sys.stderr.isatty() or caller.client_of(os.environ):
+        raise UsageError("the address has a code, which only a terminal shows", "run it in one")
+    with open_project(project) as memories:
+        show.echo(f"{api.open_hub_page(memories)}\n(opens once within a minute)", err=True)
 
 
 @hub.command()

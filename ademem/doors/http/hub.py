@@ -6,19 +6,22 @@ clients.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import psycopg
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
@@ -27,6 +30,7 @@ from ademem.core.errors import UsageError
 from ademem.core.value import Value
 from ademem.doors.http import loopback
 from ademem.doors.http.loopback import Refused
+from ademem.doors.web.hub_page import HubPage, Visit
 from ademem.store.hub import administration, database, requests
 from ademem.sync.hub import mutations
 
@@ -45,6 +49,8 @@ DRAIN_S = 10
 MOST_REQUESTS = 512
 """Requests that are answered or wait at once."""
 OPTIONS = "-c lock_timeout=10s -c statement_timeout=30s"
+AUDITED = 100
+"""Last acts that the page shows."""
 OPEN = ("/health", "/ready", "/metrics")
 """Paths without a token; they name no project and no person."""
 
@@ -87,13 +93,18 @@ class TooMany(Refused):
 
 
 class Hub:
-    """The application: its pool of connections, limits and figures."""
+    """The application: its pool of connections, limits and figures.
+
+    Pushes to a project take turns before they take a connection, so that one of many writers leaves
+    the pool to the others.
+    """
 
     def __init__(self, dsn: str, limits: Limits, *, proxied: bool = False) -> None:
         self.limits, self.proxied = limits, proxied
         self.rate = Rate()
         self.figures = Counter[str]()
         self.is_ending = False
+        self.turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.log: Callable[[str], object] = lambda line: print(line, file=sys.stderr, flush=True)
         self.pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
             dsn,
@@ -104,6 +115,9 @@ class Hub:
             kwargs={"row_factory": dict_row, "options": OPTIONS},
             check=AsyncConnectionPool.check_connection,
         )
+        self.page = HubPage(self._read_page, is_secure=self._is_secure)
+        self.verdicts: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+        """Of this process, by project, verdict and rule."""
         paths = (
             ("/health", self.health, "GET"),
             ("/ready", self.ready, "GET"),
@@ -111,11 +125,15 @@ class Hub:
             ("/v1/join", self.join, "POST"),
             ("/v1/projects/{project:uuid}", self.show, "GET"),
             ("/v1/projects/{project:uuid}/token", self.rotate, "POST"),
+            ("/v1/projects/{project:uuid}/page", self.open_page, "POST"),
             ("/v1/projects/{project:uuid}/mutations", self.pull, "GET"),
             ("/v1/projects/{project:uuid}/mutations", self.push, "POST"),
         )
         self.app = Starlette(
-            routes=[Route(path, call, methods=[method]) for path, call, method in paths],
+            routes=[
+                *(Route(path, call, methods=[method]) for path, call, method in paths),
+                *self.page.routes,
+            ],
             lifespan=self.lifespan,
             exception_handlers={
                 Refused: _refuse,
@@ -139,7 +157,7 @@ class Hub:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], (b"cache-control", b"no-store")]
+                MutableHeaders(scope=message).setdefault("cache-control", "no-store")
             await send(message)
 
         try:
@@ -162,13 +180,7 @@ class Hub:
         project = str(request.path_params["project"])
         async with self.pool.connection() as db:
             caller = await requests.enter(db, token, project)
-            if caller.state != "valid":
-                raise Refused(
-                    "token",
-                    f"the token is {caller.state}",
-                    "`ademem hub join URL CODE` with a new invitation",
-                )
-            self._check_role(caller, least)
+            self._check_caller(caller, least)
             self.rate.check(f"project {project}", self.limits.project_requests_per_minute)
             yield db, caller
 
@@ -189,6 +201,12 @@ class Hub:
         found = administration.digest(token.strip())
         self.rate.check(found.hex(), self.limits.requests_per_minute)
         return found
+
+    def _check_caller(self, caller: Caller, least: str) -> None:
+        if caller.state != "valid":
+            hint = "`ademem hub join URL CODE` with a new invitation"
+            raise Refused("token", f"the token is {caller.state}", hint)
+        self._check_role(caller, least)
 
     def _check_role(self, caller: Caller, least: str) -> None:
         ranks = requests.ROLES
@@ -246,18 +264,23 @@ class Hub:
             most = f"a push has a list of up to {mutations.BATCH} mutations"
             raise Refused("argument", "the body is no push", most)
         project = str(request.path_params["project"])
-        refused = await run_in_threadpool(lambda: [mutations.refuse(one, project) for one in batch])
-        good = [one for one, why in zip(batch, refused, strict=True) if why is None]
-        async with self._entered(request, "writer", token) as (db, caller):
-            found = await self._project(db, request)
-            if found.live_rows + len(good) > self.limits.rows:
-                raise Refused("rows", "the project has as many memories as it may", "delete some")
-            assert caller.device is not None
-            today = await requests.add_usage(db, project, caller.device, len(body))
-            if today > self.limits.bytes_per_day:
-                wait = math.ceil(86_400 - time.time() % 86_400)
-                raise TooMany("too many bytes for one day", "go on tomorrow", wait)
-            verdicts = iter(await requests.push(db, project, good) if good else [])
+        async with self.turns.setdefault(project, asyncio.Lock()):
+            refused = await run_in_threadpool(
+                lambda: [mutations.refuse(one, project) for one in batch]
+            )
+            good = [one for one, why in zip(batch, refused, strict=True) if why is None]
+            async with self._entered(request, "writer", token) as (db, caller):
+                found = await self._project(db, request)
+                if found.live_rows + len(good) > self.limits.rows:
+                    raise Refused(
+                        "rows", "the project has as many memories as it may", "delete some"
+                    )
+                assert caller.device is not None
+                today = await requests.add_usage(db, project, caller.device, len(body))
+                if today > self.limits.bytes_per_day:
+                    wait = math.ceil(86_400 - time.time() % 86_400)
+                    raise TooMany("too many bytes for one day", "go on tomorrow", wait)
+                verdicts = iter(await requests.push(db, project, good) if good else [])
         answers = []
         for why in refused:
             verdict = "refused" if why else next(verdicts)
@@ -266,6 +289,7 @@ class Hub:
                 {"verdict": verdict, "rule": rule, "why": why.why if why else _ROLE if rule else ""}
             )
             self.figures[f'hub_verdicts_total{{verdict="{verdict}",rule="{rule}"}}'] += 1
+            self.verdicts[project][verdict, rule] += 1
         return JSONResponse({"verdicts": answers, "epoch": found.epoch})
 
     async def join(self, request: Request) -> Response:
@@ -290,6 +314,37 @@ class Hub:
         async with self._entered(request, "reader", old) as (db, _):
             until = await requests.rotate(db, old, new)
         return JSONResponse({"expires_at": until})
+
+    async def open_page(self, request: Request) -> Response:
+        """Answer the path that opens the page of the project in a browser."""
+        token = self._check(request)
+        async with self._entered(request, "owner", token):
+            pass
+        project, host = str(request.path_params["project"]), request.headers.get("host", "")
+        visit = Visit(token=token, project=project, host=host)
+        return JSONResponse({"path": self.page.invite(visit)})
+
+    def _is_secure(self, request: Request) -> bool:
+        return self.proxied or request.url.scheme == "https"
+
+    async def _read_page(self, visit: Visit) -> dict[str, Any]:
+        async with self.pool.connection() as db:
+            caller = await requests.enter(db, visit.token, visit.project)
+            self._check_caller(caller, "owner")
+            self.rate.check(visit.token.hex(), self.limits.requests_per_minute)
+            members = await requests.list_members(db, visit.project)
+            verdicts = sorted(self.verdicts[visit.project].items())
+            return {
+                "project": await requests.read_project(db, visit.project),
+                "members": members,
+                "person": next(each["name"] for each in members if each["id"] == caller.person),
+                "devices": await requests.list_devices(db, visit.project),
+                "audit": await requests.list_audit(db, visit.project, AUDITED),
+                "verdicts": [
+                    {"verdict": verdict, "rule": rule, "count": count}
+                    for (verdict, rule), count in verdicts
+                ],
+            }
 
     async def health(self, _request: Request) -> Response:
         return JSONResponse({"status": "alive"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
@@ -28,17 +27,12 @@ from ademem.doors.web.asked import Asked
 from ademem.doors.web.entry import Entry
 from ademem.doors.web.memory_threads import OpenProject
 from ademem.doors.web.pages import PAGES, head_of
-from ademem.doors.web.rendering import TYPES, render, static_files, static_url
+from ademem.doors.web.rendering import render
 from ademem.doors.web.route import Act, File, Page, Shown
+from ademem.doors.web.static_files import POLICY, answer_file
 from ademem.store.runtime import Runtime
 
 LARGEST_BODY = 256 * 1024
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
-    " connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-)
-FOREVER = "private, max-age=31536000, immutable"
-"""Of static files, whose addresses change with their content."""
 THEMES = ("light", "dark")
 YEAR_S = 365 * 86400
 CLIENT_GONE = 499
@@ -100,7 +94,7 @@ def make(site: Site) -> Loopback:
     """Return the whole application for a server at the site's port."""
     routes: list[BaseRoute] = [
         Route("/enter", _enter(site)),
-        Route("/static/{digest}/{name:path}", _static),
+        Route("/static/{digest}/{name:path}", answer_file),
         Route("/events", _guarded(site, _events)),
         Route("/theme", _guarded(site, _theme), methods=["POST"]),
         Route("/project", _guarded(site, _project), methods=["POST"]),
@@ -160,16 +154,6 @@ def _enter(site: Site) -> Callable[[Request], Any]:
         return response
 
     return answer
-
-
-async def _static(request: Request) -> Response:
-    name = request.path_params["name"]
-    content = static_files().get(name)
-    if content is None:
-        raise HTTPException(404)
-    headers = {"cache-control": FOREVER} if static_url(name) == request.url.path else {}
-    kind = TYPES[os.path.splitext(name)[1]]
-    return Response(content, media_type=kind, headers=headers)
 
 
 async def _theme(site: Site, request: Request) -> Response:

@@ -77,9 +77,8 @@ async def pull(
     only = " and m.live" if live else ""
     rows = await db.execute(
         "select m.seq, m.entity, m.entity_key, m.fields, m.shows_promoted, m.replica, m.schema,"
-        " m.role, writer.name as person"
-        " from hub.mutations m left join lateral"
-        "  (select p.name from hub.people p where p.id = m.person) writer on true"
+        " m.role, (select p.name from hub.people p where p.id = m.person) as person"
+        " from hub.mutations m"
         f" where m.project = %s and m.seq > %s{only} order by m.seq limit %s",
         (project, after, limit),
     )
@@ -106,6 +105,32 @@ async def add_usage(db: Connection, project: str, device: str, size: int) -> int
         )
     ).fetchone()
     return int(row["bytes"]) if row else size
+
+
+async def list_members(db: Connection, project: str) -> list[dict[str, Any]]:
+    query = (
+        "select p.id::text as id, p.name, m.role"
+        " from hub.members m join hub.people p on p.id = m.person"
+        " where m.project = %s order by p.name"
+    )
+    return await (await db.execute(query, (project,))).fetchall()
+
+
+async def list_devices(db: Connection, project: str) -> list[dict[str, Any]]:
+    """Return tokens and how far their devices have heard; nothing for who is no owner."""
+    query = "select * from hub.devices_of(which => %s)"
+    return await (await db.execute(query, (project,))).fetchall()
+
+
+async def list_audit(db: Connection, project: str, limit: int) -> list[dict[str, Any]]:
+    """Return the last acts, the latest first."""
+    query = (
+        "select a.number, a.at, p.name as person, a.act, a.entity_key as key"
+        " from hub.audit a left join lateral"
+        "  (select p.name from hub.people p where p.id = a.person) p on true"
+        " where a.project = %s order by a.number desc limit %s"
+    )
+    return await (await db.execute(query, (project, limit))).fetchall()
 
 
 async def redeem(db: Connection, code: bytes, token: bytes, device: str) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import signal
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from ademem.core import caller
+from ademem.doors.cli import hub as hub_commands
 from ademem.store.hub import administration, database
 from tests.docs_tables import leaves
 from tests.hubs import Served, mutation
@@ -41,6 +44,7 @@ DONE = {
     "hub token revoke": "hub token revoke team TOKEN",
 }
 ELSEWHERE = {"hub backup", "hub restore", "hub check", "hub serve", "hub join", "hub leave"}
+ELSEWHERE |= {"hub page"}
 
 
 @pytest.fixture
@@ -205,3 +209,19 @@ def test_two_people_share_through_the_hub_by_commands(hub, ran, ademem):
     assert (status["lifecycle"], status["waiting"], status["heard"]) == ("healthy", 0, 1)
     assert json.loads(ran("hub leave --json")[1]) == {"left": "pair"}
     assert ran("hub leave")[0] == 1
+
+
+def test_the_page_opens_for_an_owner_at_a_terminal_alone(hub, ran, monkeypatch):
+    hub.projects["shown"] = hub.add_project("shown")
+    code = json.loads(ran("hub invite shown ola owner --json")[1])["code"]
+    ran(f"hub join {hub.url} {code}")
+    assert ran("hub page")[0] == 2
+    monkeypatch.setattr(caller, "client_of", lambda _: None)
+    assert ran("hub page")[0] == 2
+    monkeypatch.setattr(hub_commands.sys, "stderr", terminal := io.StringIO())
+    terminal.isatty = lambda: True
+    assert ran("hub page")[0] == 0
+    (url,) = (word for word in terminal.getvalue().split() if word.startswith(hub.url))
+    path = url.removeprefix(hub.url)
+    assert hub.ask("GET", path).status == 303
+    ran("hub leave")

@@ -16,6 +16,8 @@ from ademem.doors.http.loopback import bind
 from ademem.doors.web.application import Site, make
 from tests.doors.web.conftest import QuietServer, teach_procedure
 from tests.examples import FULL
+from tests.hubs import Served, mutation
+from tests.postgres import make_database
 from tests.world import World
 
 player = pytest.importorskip("playwright.sync_api")
@@ -449,3 +451,30 @@ def test_a_map_is_drawn_fast_and_an_area_of_it_is_listed(shown):
     assert drawn_ms <= (200 if FULL else 1000)  # other processes run beside everyday tests
     page.select_option("#map-by", "age")
     expect(page.locator("#map-legend")).to_contain_text("a week or less 100000")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
+def test_the_page_of_the_hub_has_no_violation_and_asks_nobody_else(
+    cluster, chromium, scheme, width
+):
+    problems = []
+    with Served(make_database(cluster)).serving() as hub:
+        hub.join("olga", "owner")
+        hub.join("<script>alert(1)</script>" + "a" * 200)
+        hub.push("olga", mutation(hub.project, "m1"))
+        path = hub.ask("POST", hub.path(rest="/page"), who="olga").json()["path"]
+        page = chromium.new_context(
+            color_scheme=scheme,
+            viewport={"width": width, "height": 800},
+        ).new_page()
+        page.on("console", lambda line: problems.append(line.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda one: one.url.startswith(hub.url) or problems.append(one.url))
+        page.goto(hub.url + path)
+
+        expect(page.locator("h1")).to_contain_text("team")
+        expect(page.locator("table")).to_have_count(4)
+        assert find_violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.context.close()
+    assert problems == []

@@ -7,9 +7,10 @@ import threading
 import pytest
 
 from ademem.doors.http.loopback import bind
-from ademem.doors.web.application import LARGEST_BODY, POLICY, make
+from ademem.doors.web.application import LARGEST_BODY, make
 from ademem.doors.web.entry import CODE_S, DIGITS_S, MOST_WRONG, Entry
 from ademem.doors.web.pages import PAGES
+from ademem.doors.web.static_files import POLICY
 from tests import builders
 from tests.doors.web.conftest import HOST, PORT, Browser, Clock
 

@@ -163,7 +163,9 @@ class Pair:
 
 
 @pytest.fixture
-def pair(tmp_path, hub):
+def pair(tmp_path, hub, monkeypatch):
+    limits = server.Limits(requests_per_minute=NEVER, project_requests_per_minute=NEVER)
+    monkeypatch.setattr(hub.hub, "limits", limits)
     return Pair(tmp_path, hub)
 
 

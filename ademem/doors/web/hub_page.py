@@ -1,0 +1,114 @@
+"""The page of the hub's server: one project for its owner, who reads and decides nothing here."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from ademem.core.value import Value
+from ademem.doors.http.loopback import FOREIGN_SITES, HEADERS, Refused
+from ademem.doors.web.entry import Entry
+from ademem.doors.web.rendering import render
+from ademem.doors.web.static_files import POLICY, answer_file
+
+COOKIE = "ademem_hub"
+_HEADERS = HEADERS | {"content-security-policy": POLICY}
+
+
+class Visit(Value):
+    """What a code opens: one project, for the person of a token, at one address of the server."""
+
+    token: bytes
+    """Its digest."""
+    project: str
+    host: str
+
+
+Read = Callable[[Visit], Awaitable[dict[str, Any]]]
+"""Reads what the page shows; raises Refused if the token or the role has ended."""
+
+
+class HubPage:
+    """The routes of the page, and who came in."""
+
+    def __init__(self, read: Read, *, is_secure: Callable[[Request], bool]) -> None:
+        self.entry = Entry()
+        self._read, self._is_secure = read, is_secure
+        self._visits: dict[str, Visit] = {}
+        """By code until it is used, then by cookie."""
+        self.routes = [
+            Route("/", self._answered(self._show)),
+            Route("/enter", self._answered(self._enter)),
+            Route("/static/{digest}/{name:path}", answer_file),
+        ]
+
+    def invite(self, visit: Visit) -> str:
+        """Return the path that opens the page once, within a minute."""
+        code = self.entry.new_code()
+        self._visits[code] = visit
+        return f"/enter?code={code}"
+
+    def _answered(self, show: Callable[[Request], Awaitable[Response]]) -> Any:
+        """Return what answers a request of this site, and shows a refusal as a page."""
+
+        async def answer(request: Request) -> Response:
+            try:
+                _check_site(request)
+                response = await show(request)
+            except Refused as error:
+                values = {"message": str(error), "hint": error.hint}
+                response = _page("error.html", values, error.status)
+            response.headers.update(_HEADERS)
+            return response
+
+        return answer
+
+    async def _enter(self, request: Request) -> Response:
+        code = request.query_params.get("code", "")
+        cookie = self.entry.redeem(code)
+        if not cookie:
+            raise self._no_entry()
+        self._visits[cookie] = self._visits.pop(code)
+        response = RedirectResponse("/", 303)
+        response.set_cookie(
+            COOKIE,
+            cookie,
+            httponly=True,
+            samesite="strict",
+            path="/",
+            secure=self._is_secure(request),
+        )
+        return response
+
+    async def _show(self, request: Request) -> Response:
+        cookie = request.cookies.get(COOKIE, "")
+        if not self.entry.token_of(cookie):
+            raise self._no_entry()
+        visit = self._visits[cookie]
+        if request.headers.get("host") != visit.host:
+            raise Refused("host", "this address is not the one that was opened", visit.host)
+        return _page("hub.html", await self._read(visit))
+
+    def _no_entry(self) -> Refused:
+        hint = "an owner runs `ademem hub page` in the project; its address opens once"
+        if self.entry.is_closed:
+            hint = "too many wrong codes were tried: restart the server"
+        return Refused("token", "this page opens with a code", hint)
+
+
+def _check_site(request: Request) -> None:
+    """Raise Refused for a request that another site caused."""
+    own = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    sites = request.headers.getlist("sec-fetch-site")
+    origins = {*request.headers.getlist("origin")}
+    if origins - {own} or {*sites} & {*FOREIGN_SITES}:
+        raise Refused("site", "a page of another site made this request", "type the address")
+
+
+def _page(template: str, values: dict[str, Any], status: int = 200) -> Response:
+    shared = {"head": None, "theme": "", "token": "", "here": "/"}
+    return HTMLResponse(render(template, shared | values), status)
