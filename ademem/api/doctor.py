@@ -7,6 +7,7 @@ import os
 import sqlite3
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -269,7 +270,8 @@ def hooks_fire(patient: Patient) -> Finding:
         return _bad("rehearsal", "; ".join(report.faults), "`install.sh` puts the hooks in again")
     return _good(
         "rehearsal",
-        f"{counted(report.fired, 'hook')} fired;"
+        f"{counted(report.fired, 'hook')} fired,"
+        f" the slowest {report.slowest} in {report.slowest_ms} ms;"
         f" learned, briefed and recalled: {report.recalled!r}",
     )
 
@@ -523,12 +525,15 @@ class Report(Value):
     fired: int
     faults: tuple[str, ...]
     recalled: str = ""
+    slowest: str = ""
+    """The hook that took longest."""
+    slowest_ms: int = 0
 
 
 def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Report:
     """Run each command of SCENE as the client would."""
     faults: list[str] = []
-    fired = 0
+    spent: list[tuple[float, str]] = []
     with tempfile.TemporaryDirectory(prefix="ademem-rehearsal-") as root:
         world = dict(environment) | {"ADEMEM_DATA_DIR": os.path.join(root, "data")}
         init(root, environment=world)
@@ -540,8 +545,9 @@ def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Rep
             if event not in commands:
                 faults.append(f"{event} is not registered")
                 continue
+            started = time.monotonic()
             output, fault = _fire(commands[event], event, keys, root, world)
-            fired += 1
+            spent.append((time.monotonic() - started, event))
             if fault:
                 faults.append(fault)
         if LESSON not in output:
@@ -549,7 +555,14 @@ def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Rep
         recalled = _recall(root, world)
         if not recalled:
             faults.append("the lesson could not be recalled")
-    return Report(fired=fired, faults=tuple(faults), recalled=recalled)
+    slowest_s, slowest = max(spent, default=(0.0, ""))
+    return Report(
+        fired=len(spent),
+        faults=tuple(faults),
+        recalled=recalled,
+        slowest=slowest,
+        slowest_ms=round(slowest_s * 1000),
+    )
 
 
 def _fire(

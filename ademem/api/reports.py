@@ -58,6 +58,7 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
         "root": runtime.project.root,
         "database": runtime.project.database,
         "schema": schema_version(store),
+        "bytes": statistics.size(store),
         "backup": saved[0].at if saved else None,
         "branch": branch(runtime.project.root),
         "scopes": {
@@ -75,6 +76,7 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
             "candidates": listed.get(Status.CANDIDATE, 0),
         }
         | statistics.memories(store),
+        "concerns": filters.count_concerns(store, mission_of(runtime.environment)),
         "sessions": statistics.sessions(store),
         "prompts": statistics.prompts(store),
         "relations": statistics.relations(store),
@@ -84,6 +86,7 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
         "jobs": work_due(runtime),
         "lifecycle": lifecycle(runtime),
         "guard": settings.guard.mode,
+        "decisions": statistics.guard_decisions(store),
         "ai": {
             "provider": settings.ai.provider,
             "calls_today": ai_calls.today(store, runtime.now),

@@ -8,6 +8,7 @@ from ademem.core.json_text import array, numbers
 from ademem.core.memory import Status
 from ademem.core.value import Value, as_dict
 from ademem.store import BROWSED, CURRENT, memories
+from ademem.store.logs import PATIENCE
 from ademem.store.memories import TURN
 
 TYPE_CHECKING = False
@@ -30,6 +31,14 @@ ORDERS = {
     "used": ("access_count", True),
 }
 """Orders of a list: the column, and whether its largest values come first."""
+
+CONCERNS = ("code-changed", "code-gone", "sinking")
+"""A value of the text is no longer in the code, as `verify` saw; shown often since its last use."""
+_CONCERNS = f"""
+select 'code-' || state as concern, memory_seq from memory_sites where state in ('changed', 'gone')
+union select 'sinking', seq from memory_exposure
+cross join unified_memories on id = memory_id and not pinned where unused > {PATIENCE}
+"""
 
 
 class Filters(Value):
@@ -54,6 +63,8 @@ class Filters(Value):
     trusts: tuple[str, ...] = ()
     path: str | None = None
     """A file that the memory's own pattern has to match."""
+    concerns: tuple[str, ...] = ()
+    """Reasons to look at a memory again, of CONCERNS."""
     branch: str | None = None
     """Only memories that belong to this branch."""
     here: str | None = None
@@ -101,6 +112,9 @@ and (:tags = '[]' or exists (
   select 1 from json_each(:tags) as tag
   where instr(' ' || memory.tags || ' ', ' ' || tag.value || ' ')))
 and (:trusts = '[]' or memory.trust in (select value from json_each(:trusts)))
+and (:concerns = '[]' or memory.seq in (
+  select memory_seq from ({_CONCERNS})
+  where concern in (select value from json_each(:concerns))))
 and (:path is null or :path glob memory.file_scope_pattern)
 and (:branch is null or memory.source_branch = :branch)
 and (:elsewhere or memory.source_branch is null or memory.source_branch = :here)
@@ -191,6 +205,19 @@ def count(store: Store, mission: str | None) -> dict[str, int]:
     for status, held in rows:  # in the order of the index: sorting them takes as long again
         found[status] = found.get(status, 0) + held
     return found
+
+
+def count_concerns(store: Store, mission: str | None) -> dict[str, int]:
+    """Count by concern what `listed` lists."""
+    rows = store.db.execute(
+        f"select concern, count(*) from ({_CONCERNS})"
+        " cross join unified_memories as memory on seq = memory_seq"
+        f" where project_id = :project and status <> 'archived' and {CURRENT} and {BROWSED}"
+        " and (scope = 'project' or scope_owner_id is case scope when 'mission' then :mission end)"
+        " group by concern",
+        {"project": store.project_id, "mission": mission},
+    )
+    return dict.fromkeys(CONCERNS, 0) | {row[0]: row[1] for row in rows}
 
 
 def _bind(store: Store, filters: Filters, statuses: tuple[str, ...]) -> dict[str, Any]:

@@ -148,6 +148,11 @@ def open_turns(store: Store, limit: int) -> list[sqlite3.Row]:
     ).fetchall()
 
 
+def size(store: Store) -> int:
+    """Bytes of the database, without its log."""
+    return _number(store, "select page_count * page_size from pragma_page_count, pragma_page_size")
+
+
 def guard_decisions(store: Store) -> dict[str, int]:
     rows = store.db.execute(
         "select decision, count(*) from decision_log where part = 'guard' group by decision"

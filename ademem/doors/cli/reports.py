@@ -106,7 +106,8 @@ def _describe_status(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "project", f"{found['project']}, branch {found['branch'] or 'none'}"
     yield "folder", found["root"]
     backup = (found["backup"] or "none")[:10]
-    yield "database", f"schema {found['schema']}, backup {backup}, {found['database']}"
+    size = f"{found['bytes']:,} bytes"
+    yield "database", f"schema {found['schema']}, {size}, backup {backup}, {found['database']}"
     yield "memories", ", ".join(f"{count:,} {name}" for name, count in memories.items())
     scopes = found["scopes"].items()
     limits = (f"{name} {scope['fullest_owner']:,} of {scope['limit']:,}" for name, scope in scopes)
@@ -116,6 +117,7 @@ def _describe_status(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     waiting = memories["candidates"] + memories["quarantined"]
     conflicts = counted(ageing["conflicts"], "conflict")
     yield "review", f"{waiting:,} waiting, {conflicts} (`ademem review`)"
+    yield "concerns", ", ".join(f"{count:,} {name}" for name, count in found["concerns"].items())
     sessions = counted(found["sessions"], "session")
     yield "sessions", f"{sessions}; {counted(found['refusals_7d'], 'text')} refused in 7 days"
     yield "missions", _list_some(ageing["missions"])

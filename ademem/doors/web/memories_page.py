@@ -18,6 +18,7 @@ from ademem.doors.views import memories as views
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.route import Act, File
 from ademem.search.engine import ORDERS, UNARCHIVED, Filters
+from ademem.store.filters import CONCERNS
 from ademem.store.runtime import Runtime
 
 PAGE = 50
@@ -32,6 +33,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "tier": tuple(views.TIERS.values()),
     "scope": tuple(Scope),
     "trust": tuple(Trust),
+    "concern": CONCERNS,
 }
 """Filters with a closed set of values."""
 TYPED = ("owner", "tag", "path", "branch", "days", "from", "to")
@@ -57,6 +59,7 @@ def read_filters(asked: Asked, memories: Runtime) -> Filters:
         tiers=tuple(tiers[name] for name in chosen["tier"]),
         scopes=chosen["scope"],
         trusts=chosen["trust"],
+        concerns=chosen["concern"],
         owner=query.get("owner") or None,
         mission=query.get("owner") or None,
         tags=tuple(query.get("tag", "").split()),

@@ -44,7 +44,9 @@ def head_of(memories: Runtime) -> dict[str, Any]:
 
 
 def _overview(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    return reading.read_overview(memories)
+    found = asked.site.projects[asked.project].check.findings
+    hooks = next((each for each in found if each.check == "rehearsal"), None)
+    return reading.read_overview(memories) | {"hooks": hooks}
 
 
 def _review(memories: Runtime, asked: Asked) -> dict[str, Any]:

@@ -302,3 +302,58 @@ def test_two_projects_of_one_name_are_told_apart_by_their_folders(tmp_path):
 
     assert list(site.projects) == [str(root) for root in roots]
     site.close()
+
+
+def test_each_concern_is_counted_as_the_list_behind_it(browser):
+    (browser.world.root / "pay.py").write_text("RETRIES = 3\n")
+    browser.world.know("RETRIES is 3", "Nothing is wrong with this", anchors=("pay.py",))
+    browser.world.know("Shown again and again", "Shown and pinned")
+    with browser.world.memories() as memories:
+        found = {each.content: each for each in api.list_memories(memories)}
+        api.pin(memories, found["Shown and pinned"].id)
+        with memories.store.transaction() as db:
+            db.execute("update memory_sites set state = 'gone' where kind = 'anchor'")
+            db.execute(
+                "update memory_sites set state = 'changed' where state = 'gone' and memory_seq = ?",
+                (found["RETRIES is 3"].seq,),
+            )
+            for name in ("Shown again and again", "Shown and pinned"):
+                db.execute(
+                    "insert or replace into memory_exposure (memory_id, shown, unused)"
+                    " values (?, 20, 11)",
+                    (found[name].id,),
+                )
+        told = api.get_status(memories)["concerns"]
+    overview = browser.get("/").text
+    listed = {name: ids(browser.get("/memories", params={"concern": name}).text) for name in told}
+
+    assert told == {"code-changed": 1, "code-gone": 1, "sinking": 1}
+    assert listed == {
+        "code-changed": [found["RETRIES is 3"].id],
+        "code-gone": [found["Nothing is wrong with this"].id],
+        "sinking": [found["Shown again and again"].id],
+    }
+    for name, count in told.items():
+        assert f'href="/memories?concern={name}"><b>{count}</b>' in overview
+
+
+def test_the_overview_tells_disk_guard_and_the_time_of_hooks(browser):
+    from ademem.api.doctor import Finding
+
+    project = next(iter(browser.site.projects.values()))
+    assert "not checked yet" in texts(browser.get("/").text)
+    told = "10 hooks fired, the slowest Stop in 87 ms"
+    project.check.findings = [Finding(check="rehearsal", ok=True, message=told)]
+    with browser.world.memories() as memories, memories.store.transaction() as db:
+        size = api.get_status(memories)["bytes"]
+        db.execute(
+            "insert into decision_log (project_id, part, decision, subject, reason, created_at)"
+            " values (?, 'guard', 'deny', 'x', 'y', '2026-01-01T00:00:00.000000Z')",
+            (memories.store.project_id,),
+        )
+    page = browser.get("/").text
+
+    assert told in page
+    assert '<a href="/log#decisions">1 deny</a>' in page
+    assert f"{size:,} bytes" in page
+    assert size == (browser.world.root / ".ade/ade.db").stat().st_size

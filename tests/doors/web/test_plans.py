@@ -12,7 +12,10 @@ LIST = "order by memory.created_at"
 """In the query of a list, which that index puts in order and which ends at its limit."""
 
 
-@pytest.mark.parametrize("path", ["/", "/memories", "/review", "/session/s1", "/injections"])
+PATHS = ("/", "/memories", "/memories?concern=sinking", "/review", "/session/s1", "/injections")
+
+
+@pytest.mark.parametrize("path", PATHS)
 def test_no_page_walks_through_all_texts(browser, path):
     browser.world.context("session_start", source="startup")
     with browser.world.memories() as memories:
