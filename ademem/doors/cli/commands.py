@@ -48,7 +48,7 @@ PANELS = {
         *("hub check", "hub project add", "hub project list", "hub project close", "hub invite"),
         *("hub member list", "hub member role", "hub member remove", "hub token list"),
         *("hub token revoke", "hub audit", "hub purge", "hub receipts", "hub compact"),
-        *("hub backup", "hub restore"),
+        *("hub backup", "hub restore", "hub move"),
     ),
     "Set-up": (
         *("init", "install", "uninstall", "mcp", "config list", "config set"),

@@ -16,6 +16,7 @@ from ademem.core import caller
 from ademem.core.clock import now
 from ademem.core.errors import NO, NotFound, UsageError
 from ademem.core.text import counted
+from ademem.core.value import as_dict
 from ademem.doors.cli import missing_package, show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Limit, Project, open_project
@@ -438,6 +439,27 @@ def restore(
     found = dumps.restore(dsn, folder)
     lines = [f"restored {slug} up to {project['head']}" for slug, project in found.items()]
     show.report({"projects": found}, lines, as_json=as_json)
+
+
+@hub.command()
+def move(
+    slug: Slug,
+    url: Annotated[str, typer.Argument(metavar="URL", help="Of the other hub, for clients.")],
+    to: Annotated[str, typer.Option("--to", metavar="URL", help="Of its database.")],
+    dsn: Dsn = "",
+    as_json: AsJson = False,
+) -> None:
+    """Move a project to another hub while it is written to.
+
+    Its clients follow by themselves; invitations that are not used yet end.
+    """
+    _import()
+    from ademem.store.hub import moving
+    from ademem.sync.hub.transport import check_url
+
+    done = moving.move(dsn, slug, to, check_url(url))
+    line = f"moved {slug} up to {done.head}; nobody could push for {done.pause_s:.1f} s"
+    show.report(as_dict(done), [line], as_json=as_json)
 
 
 @hub.command()

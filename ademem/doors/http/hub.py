@@ -31,7 +31,7 @@ from ademem.core.value import Value
 from ademem.doors.http import loopback
 from ademem.doors.http.loopback import Refused
 from ademem.doors.web.hub_page import HubPage, Visit
-from ademem.store.hub import administration, database, requests
+from ademem.store.hub import administration, database, moving, requests
 from ademem.sync.hub import mutations
 
 if TYPE_CHECKING:
@@ -214,10 +214,14 @@ class Hub:
             raise Refused("role", f"this takes the role {least}", "ask an owner", 403)
 
     async def _project(self, db: Connection, request: Request) -> requests.Project:
-        """Read the project; raises Refused if it was restored since the client heard of it."""
+        """Read the project; raises Refused if it was moved, or restored since the client's time."""
         found = await requests.read_project(db, str(request.path_params["project"]))
         if found is None:
             raise Refused("not_found", "there is no such project", "ask an owner")
+        if found.node == moving.ARRIVING:
+            raise Refused("arriving", "the project is on its way here", "try again", 503)
+        if found.node:
+            raise Refused("moved", "the project is at another hub", found.node, 421)
         epoch = request.query_params.get("epoch")
         if epoch not in (None, found.epoch):
             raise Refused("epoch", "the hub was restored to an earlier state", found.epoch, 409)
@@ -312,6 +316,7 @@ class Hub:
         asked = _parse(await _read(request, mutations.BODY_BYTES))
         new = _digest(asked.get("token"))
         async with self._entered(request, "reader", old) as (db, _):
+            await self._project(db, request)
             until = await requests.rotate(db, old, new)
         return JSONResponse({"expires_at": until})
 

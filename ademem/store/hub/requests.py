@@ -34,6 +34,8 @@ class Project(Value):
     floor: int
     epoch: str
     live_rows: int
+    node: str
+    """Address of the hub that it was moved to; empty if it is here."""
 
 
 async def enter(db: Connection, token: bytes, project: str) -> Caller:
@@ -52,7 +54,7 @@ async def enter(db: Connection, token: bytes, project: str) -> Caller:
 
 
 async def read_project(db: Connection, project: str) -> Project | None:
-    query = "select slug, head, floor, epoch, live_rows from hub.projects where id = %s"
+    query = "select slug, head, floor, epoch, live_rows, node from hub.projects where id = %s"
     row = await (await db.execute(query, (project,))).fetchone()
     return Project(**{**row, "epoch": str(row["epoch"])}) if row else None
 

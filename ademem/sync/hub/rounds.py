@@ -113,8 +113,7 @@ class Hub:
 
     def _run_noted(self) -> Round:
         try:
-            self._renew_token()
-            done = self._run_through_restores()
+            done = self._run_through_changes()
         except HubError as error:
             failures = self.state().failures + 1
             wait = error.retry_s or backoff(failures, random.random())
@@ -128,13 +127,16 @@ class Hub:
         self.note(lifecycle="healthy", failures=0, retry_at="", reason="")
         return done
 
-    def _run_through_restores(self) -> Round:
-        """Run a round; after a restore of the hub one that tells it everything."""
-        for _ in range(3):
+    def _run_through_changes(self) -> Round:
+        """Run a round, with the hub that the project moved to; after a restore tell it all."""
+        for _ in range(4):
             try:
+                self._renew_token()
                 return self._exchange()
             except HubError as error:
-                if error.rule == "epoch":
+                if error.rule == "moved":
+                    self.note(url=check_url(error.hint))
+                elif error.rule == "epoch":
                     self.note(epoch=error.hint, heard=0)
                     journal.advance(self.store, self.state().target, journal.ALL)
                 elif error.rule in ("snapshot", "gap"):

@@ -44,7 +44,7 @@ DONE = {
     "hub token revoke": "hub token revoke team TOKEN",
 }
 ELSEWHERE = {"hub backup", "hub restore", "hub check", "hub serve", "hub join", "hub leave"}
-ELSEWHERE |= {"hub page"}
+ELSEWHERE |= {"hub page", "hub move"}
 
 
 @pytest.fixture

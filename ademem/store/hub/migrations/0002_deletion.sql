@@ -25,13 +25,14 @@ begin
     where new.project = which and new.seq > start and new.op = 'delete' and new.live
       and old.project = which and old.entity = new.entity and old.entity_key = new.entity_key
       and old.op <> 'delete';
+  -- A relation goes with its memory: those of the memories deleted now, then those told now.
   with dangling as (
-    update hub.mutations old set fields = null, live = false from hub.mutations gone
-      where gone.project = which and gone.entity = 'memory' and gone.op = 'delete'
+    update hub.mutations old set fields = null, live = false from hub.mutations deleted
+      where deleted.project = which and deleted.seq > start
+        and deleted.entity = 'memory' and deleted.op = 'delete'
         and old.project = which and old.entity = 'relation'
-        and (old.seq > start or gone.seq > start)
-        and coalesce(gone.fields ->> 'sync_id', gone.entity_key)
-          in (old.fields ->> 'source_id', old.fields ->> 'target_id')
+        and (old.fields ->> 'source_id' = coalesce(deleted.fields ->> 'sync_id', deleted.entity_key)
+          or old.fields ->> 'target_id' = coalesce(deleted.fields ->> 'sync_id', deleted.entity_key))
       returning old.entity_key
   ), ended as (
     update hub.rows r set gone = true from (select distinct entity_key from dangling) d
@@ -39,6 +40,12 @@ begin
       returning 1
   )
   update hub.projects set live_rows = live_rows - (select count(*) from ended) where id = which;
+  update hub.mutations old set fields = null, live = false
+    where old.project = which and old.seq > start and old.entity = 'relation'
+      and exists (select from hub.mutations deleted
+        where deleted.project = which and deleted.entity = 'memory' and deleted.op = 'delete'
+          and coalesce(deleted.fields ->> 'sync_id', deleted.entity_key)
+            in (old.fields ->> 'source_id', old.fields ->> 'target_id'));
   with written as (
     insert into hub.rows as r (project, entity, entity_key, stamp, mutation_id, seq, author, gone)
     select distinct on (entity, entity_key) which, entity, entity_key, stamp, mutation_id, seq, person, fields is null or op = 'delete'
