@@ -4,7 +4,7 @@ set -eu
 
 usage() {
   cat <<'END'
-Usage: sh install.sh [--project DIR] [--prefix DIR] [--shared | --user] [--mcp] [--no-model] [--dry-run] [--uninstall]
+Usage: sh install.sh [--project DIR] [--prefix DIR] [--shared | --user] [--page] [--mcp] [--no-model] [--dry-run] [--uninstall]
 
 Installs ademem into a virtual environment of its own, enrols a project, registers the hooks with
 Claude Code, and proves that each of them works.
@@ -14,6 +14,7 @@ Claude Code, and proves that each of them works.
   --shared        register the hooks for everybody, in .claude/settings.json
   --user          register the hooks for all your projects, in ~/.claude/settings.json
                   (default: for you in this project, in .claude/settings.local.json)
+  --page          also install the page and the terminal: `ademem web` and `ademem tui`
   --mcp           also install the server for other programs, and add it to Claude Code
   --no-model      leave the embedding model alone: neither install it nor, with --uninstall, remove it
   --dry-run       show what would be done, and do nothing
@@ -54,6 +55,7 @@ read_arguments() {
   prefix=${ADEMEM_PREFIX:-${HOME:?is not set}/.local/share/ademem}
   where=
   mcp=
+  page=
   no_model=
   dry_run=
   action=install
@@ -69,6 +71,7 @@ read_arguments() {
       where=$1
       ;;
     --mcp) mcp=yes ;;
+    --page) page=yes ;;
     --no-model) no_model=yes ;;
     --dry-run) dry_run=yes ;;
     --uninstall) action=uninstall ;;
@@ -110,9 +113,11 @@ install_package() {
   here=$(cd "$(dirname "$0")" && pwd)
   log=$prefix/install.log
   say "installing into $prefix with $("$python" --version)"
+  extras=${page:+web,tui}
+  extras=$extras${mcp:+${page:+,}mcp}
   run_logged "$python" -m venv "$prefix" ||
     fail "cannot make a virtual environment (on Debian: apt install python3-venv); see $log"
-  run_logged "$prefix/bin/python" -m pip install --disable-pip-version-check "$here${mcp:+[mcp]}" ||
+  run_logged "$prefix/bin/python" -m pip install --disable-pip-version-check "$here${extras:+[$extras]}" ||
     fail "cannot install the package; is a package index in reach? see $log, then run this again"
 }
 
@@ -134,6 +139,9 @@ show_next_steps() {
   esac
   printf '  start `claude` in %s and type: remember: deploys go through the staging branch\n' "$project"
   printf '  type /ademem:review there, or `ademem review` in a terminal: what waits for your decision\n'
+  if [ "$page" ]; then
+    printf '  type `ademem web` in %s: what Claude was sent, and all that is remembered, in a browser\n' "$project"
+  fi
 }
 
 # Without it words alone decide what is recalled, so nothing here waits for it to work.

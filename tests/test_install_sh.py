@@ -67,6 +67,23 @@ def machine(tmp_path):
     return Machine(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("options", "extras"),
+    [
+        pytest.param((), "", id="none"),
+        pytest.param(("--page",), "[web,tui]", id="page"),
+        pytest.param(("--mcp",), "[mcp]", id="server"),
+        pytest.param(("--page", "--mcp"), "[web,tui,mcp]", id="both"),
+    ],
+)
+def test_extras_are_installed_where_they_are_asked_for(machine, options, extras):
+    shown = machine.run(*options).stdout
+
+    asked = f"-m pip install --disable-pip-version-check {SCRIPT.parent}{extras}"
+    assert asked in machine.asked("python")
+    assert ("type `ademem web`" in shown) == ("--page" in options)
+
+
 def test_one_run_installs_enrols_registers_and_proves_it(machine):
     done = machine.run()
 

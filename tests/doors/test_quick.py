@@ -150,6 +150,14 @@ def test_a_command_executes_few_modules_of_ours(project, command, most):
     assert len(loaded) <= most
 
 
+@pytest.mark.parametrize(("command", "package"), [("web", "starlette"), ("tui", "textual")])
+def test_a_door_without_its_packages_names_the_command_for_this_python(project, command, package):
+    refused = run(project, command, before=f"import sys; sys.modules['{package}'] = None;")
+
+    assert refused.returncode == 2
+    assert f"{sys.executable} -m pip install 'ademem[{command}]'" in refused.stderr
+
+
 def test_a_command_without_its_packages_names_the_installer(project):
     without = "import sys; sys.modules['typer'] = None;"
 

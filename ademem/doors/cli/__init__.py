@@ -206,7 +206,12 @@ def parse_mcp(arguments: Sequence[str]) -> dict[str, Any] | None:
 
 def missing_package(error: ModuleNotFoundError, extra: str, what: str = "the server") -> UsageError:
     """Return the refusal of a command without the packages of its *extra*."""
-    return UsageError(f"{what} needs the package {error.name}", f"pip install 'ademem[{extra}]'")
+    return UsageError(f"{what} needs the package {error.name}", install_extra(extra))
+
+
+def install_extra(extra: str) -> str:
+    """Return the command that adds an extra to the Python in which this runs."""
+    return f"{sys.executable} -m pip install 'ademem[{extra}]'"
 
 
 def serve_mcp(project: str | None = None, tools: str = "", *, read_only: bool = False) -> NoReturn:

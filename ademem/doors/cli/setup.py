@@ -28,7 +28,7 @@ from ademem.core.configuration.values import (
 from ademem.core.errors import UsageError
 from ademem.core.text import counted
 from ademem.core.value import Value, as_dict
-from ademem.doors.cli import show
+from ademem.doors.cli import install_extra, show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Project, open_project
 from ademem.files import enrolment
@@ -85,8 +85,7 @@ def install(
         ]
         _show_files(changes, dry_run, "registered in", "was registered already in", as_json)
         if mcp and find_spec("mcp") is None:
-            needs = f"{sys.executable} -m pip install 'ademem[mcp]'"
-            show.say(f"the server needs a package: {needs}", err=True)
+            show.say(f"the server needs a package: {install_extra('mcp')}", err=True)
         return
     where = _where(shared, user)
     change = install_.install(
