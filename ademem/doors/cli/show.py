@@ -226,8 +226,8 @@ def previews(page: Mapping[str, Any]) -> None:
         echo("nothing in memory answers that", err=not to_model())
         return
     fenced(preview_line(row) for row in page["memories"])
-    if cursor := page.get("next_cursor"):
-        echo(f"({page['total']} in all; `--cursor {cursor}` shows more)", err=not to_model())
+    if page.get("next_cursor"):  # thousands of letters, which `--json` has
+        echo(f"({page['total']:,} in all; `--limit` shows more)", err=not to_model())
 
 
 def preview_line(row: Mapping[str, Any], *, focus: bool = False) -> str:

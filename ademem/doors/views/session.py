@@ -117,7 +117,27 @@ def to_reasons(found: Reconsidered) -> dict[str, Any]:
         "was_shown": found.was_shown,
         "left_out": LEFT_OUT.get(found.left_out, found.left_out),
         "stages": stages,
+        "stopped": next((_stop(stage.name) for stage in found.stages if not stage.passed), ""),
     }
+
+
+STOPS = {
+    "May be shown": "it may not be shown there: its status, scope or branch forbids it",
+    "The prompt may need memory": "the prompt asks for nothing that memory could answer",
+    "Candidate": "neither its words nor its meaning come near what was asked",
+    "Evidence": "it has too little in common with what was asked",
+    "Ranked": "too many others answer better",
+    "Among the shown": "others answer better, and few are shown",
+    "Tied to the file or command": "it is tied to no file or command of the call",
+    "Known for the error": "it is not known for this error",
+    "Found by the search": "the search does not find it",
+    "New to the context": "the session has it already, or wrote it",
+}
+"""Why a memory is not shown, by the first stage that it does not pass."""
+
+
+def _stop(stage: str) -> str:
+    return STOPS.get(stage, f"{stage[:1].lower()}{stage[1:]} of the briefing has no room for it")
 
 
 def _figure(value: Any) -> str:

@@ -46,6 +46,19 @@ def test_the_page_compares_the_revisions_that_are_asked_for(browser):
     assert browser.get(f"/memory/{memory.id}?from=1&to=9").status_code == 400
 
 
+def test_two_that_are_alike_are_merged_on_the_page_of_one(browser):
+    browser.world.know("Invoices are sent by the night job", "Invoices are sent by the night shift")
+    one, other = browser.world.live()
+    page = browser.get(f"/memory/{one.id}").text
+    form = re.search(rf'action="/memory/{one.id}/merge">(.*?)</form>', page, re.S)[1]
+    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
+    assert fields["into"] == other.id
+    browser.post(f"/memory/{one.id}/merge", **fields, content="Invoices are sent by night")
+
+    assert browser.memory(other.id).content == "Invoices are sent by night"
+    assert browser.memory(one.id).superseded_by == other.id
+
+
 def test_each_showing_is_told_with_what_proved_its_use(browser):
     world = browser.world
     world.know("`rebuild_index` runs at night", "Never force-push to main")
