@@ -111,7 +111,7 @@ def find(
         last = at + 1
     if turn := key or searching.turn_of(runtime):
         shown = [logs.Shown(memory_id=row["id"], score=row["score"]) for row in page]
-        logs.log_shown(runtime.store, place, shown, runtime.clock(), key=turn)
+        searching.log_shown(runtime, place, shown, turn)
     rest = ranked[last:]
     return {
         "query": query,

@@ -12,6 +12,7 @@ from ademem.search.engine import UNARCHIVED, Filters
 from ademem.search.engine import recall as recall_
 from ademem.search.parameters import DEFAULTS
 from ademem.store import logs, memories, personal
+from ademem.store.database import OperationalError, is_unwritable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ademem.search.embedding import Embedder
     from ademem.search.engine import Explained, Ranking, Results
     from ademem.search.parameters import Parameters
+    from ademem.store.logs import Shown
     from ademem.store.relations import Later
     from ademem.store.runtime import Runtime
     from ademem.synthesis.anchor_verification import Checked
@@ -77,8 +79,17 @@ def search(
     results = merge_results(found, limit)
     if turn := turn_of(runtime):
         shown = engine.as_shown(hit for hit in results.hits if not hit.weak)
-        logs.log_shown(runtime.store, "search", shown, runtime.clock(), key=turn)
+        log_shown(runtime, "search", shown, turn)
     return results
+
+
+def log_shown(runtime: Runtime, place: str, shown: list[Shown], turn: TurnKey) -> None:
+    """Record what a search showed, unless another process writes or the disk is full."""
+    try:
+        logs.log_shown(runtime.store, place, shown, runtime.clock(), key=turn)
+    except OperationalError as error:
+        if not is_unwritable(error):  # else the answer is worth more than the record
+            raise
 
 
 def explain_search(
