@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import time
 import zipfile
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from ademem import api
 from ademem.core.errors import UsageError
+from ademem.files.readers import READERS
 from ademem.files.readers.items import passages
 from ademem.session import notices
 from ademem.store import foreign, verdicts
@@ -102,7 +104,8 @@ def _at(row):
 MEMORY_SERVICE = """
 create table memories (id integer primary key autoincrement, content_hash text unique not null,
   content text not null, tags text, memory_type text, metadata text, created_at real,
-  updated_at real, created_at_iso text, updated_at_iso text, deleted_at real default null);
+  updated_at real, created_at_iso text, updated_at_iso text, deleted_at real default null,
+  superseded_by text);
 create table memory_graph (source_hash text, target_hash text, relationship_type text);
 """
 
@@ -137,6 +140,15 @@ create table entities (id text primary key, name text not null, type text);
 create table triples (id text primary key, subject text not null, predicate text not null,
   object text not null, valid_from text, valid_to text, extracted_at text);
 """
+
+
+def replaced_memory(folder):
+    path = memory_service(folder)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("delete from memory_graph")
+        db.execute("update memories set superseded_by = 'h3' where content_hash = 'h1'")
+        db.commit()
+    return path
 
 
 def palace(folder):
@@ -511,6 +523,81 @@ def test_a_view_in_a_foreign_database_is_not_run(memories, source):
     assert stored(memories) == []
 
 
+@pytest.mark.parametrize("name", ["mempalace, exported", "memsearch", "basic-memory", "claude"])
+def test_a_page_that_cannot_be_read_is_named_and_the_others_go_on(memories, source, name):
+    path, count, _ = made(name, source)
+    folder = min(source.rglob("*.md")).parent
+    (folder / "a-page-in-latin-1.md").write_bytes(b"- Caf\xe9 opens late")
+    (folder / "zeros.md").write_bytes(b"\0" * ((8 << 20) + 1))
+    report = api.import_foreign(memories, str(path))
+
+    assert report.inserted == count
+    named = {os.path.basename(each.where): each.why for each in report.skipped}
+    assert "can't decode byte" in named["a-page-in-latin-1.md"]
+    assert "more than 8,388,608 bytes" in named["zeros.md"]
+
+
+@pytest.mark.parametrize(
+    ("make", "place"),
+    [
+        pytest.param(claude_instructions, "CLAUDE.local.md", id="instructions"),
+        pytest.param(claude_instructions, ".claude/rules", id="a folder of rules"),
+        pytest.param(cursor_rules, "GEMINI.md", id="rules of another agent"),
+        pytest.param(cursor_rules, ".windsurf/rules", id="a folder of theirs"),
+        pytest.param(memsearch, ".memsearch", id="a folder of notes"),
+    ],
+)
+def test_a_link_out_of_the_source_is_named_and_not_read(memories, source, tmp_path, make, place):
+    make(source)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a.md").write_text("- The key of the safe is under the mat\n")
+    link = source / place
+    link.parent.mkdir(exist_ok=True)
+    if link.exists():
+        link.rename(tmp_path / "moved")
+    link.symlink_to(outside / "a.md" if link.suffix == ".md" else outside)
+    report = api.import_foreign(memories, str(source), format=find_format(make))
+
+    assert [each.why for each in report.skipped] == ["it is a link out of the folder"]
+    assert not [memory for memory in stored(memories) if "mat" in memory.content]
+
+
+def find_format(make):
+    return next(name.partition(",")[0] for name, source in SOURCES.items() if source[0] is make)
+
+
+LONG = 400_000 if FULL else 40_000
+NOTE = "---\ntitle: a\npermalink: b\n{}---\n{}"
+ALIASES = "a: &a [x]\n" + "".join(
+    f"{chr(98 + at)}: &{chr(98 + at)} [{','.join(['*' + chr(97 + at)] * 10)}]\n" for at in range(8)
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param("n.md", NOTE.format("", f"- [a] x{' ' * LONG}x\n"), id="an observation"),
+        pytest.param("n.md", NOTE.format("", f"- {' ' * LONG}x\n"), id="a relation"),
+        pytest.param("n.md", NOTE.format("", "- [a\n" * LONG), id="categories without an end"),
+        pytest.param("n.md", NOTE.format(f"{ALIASES}created: *i\n", "x\n"), id="aliases"),
+        pytest.param("n.md", NOTE.format("x: " + "[" * LONG + "\n", "x\n"), id="deep fields"),
+        pytest.param("CLAUDE.md", "\n" * LONG + "x", id="empty lines"),
+        pytest.param("CLAUDE.md", "[[" * LONG, id="links"),
+        pytest.param("index.md", f"# Palace Export\n# a{' / a' * LONG}", id="a heading"),
+    ],
+)
+def test_a_page_made_to_be_slow_is_read_in_time(source, name, text):
+    (source / name).write_text(text)
+    (source / "room.md").write_text(text.rpartition("Export\n")[2])
+    started = time.process_time()
+    for reader in READERS:
+        if reader.fits(str(source)):
+            assert len(list(reader.read(str(source), ""))) < 3
+
+    assert time.process_time() - started < 5
+
+
 def test_long_code_and_tables_are_no_passages():
     code = "```\n" + "x\n" * 11 + "```\n"
     text = f"# A\n\n{code}\n| a |\n|---|\n\n# B\n\nShort prose.\n\n# C\n\n* one\n  * two\n* three\n"
@@ -546,6 +633,7 @@ def test_a_session_tells_when_a_followed_file_changed(memories, source):
         pytest.param(basic_memory, ("related", "judged"), id="links of notes"),
         pytest.param(claude_own, ("related", "judged"), id="links of memories"),
         pytest.param(memory_service, ("conflicts_with", "pending"), id="a contradiction"),
+        pytest.param(replaced_memory, ("supersedes", "pending"), id="a newer version"),
     ],
 )
 def test_relations_between_items_come_along_once(memories, source, make, pair):

@@ -146,12 +146,15 @@ _EDGES = {"contradicts": "conflicts_with", "supersedes": "supersedes"}
 
 
 def _read_memory_service(path: str, project: str) -> Found:
-    wanted = "content_hash content tags memory_type metadata created_at created_at_iso deleted_at"
+    wanted = "content_hash content tags memory_type created_at created_at_iso deleted_at"
     with open_foreign(_file(path, MEMORY_SERVICE)) as db:
         links: dict[str, list[tuple[str, str]]] = {}
         for edge in rows(db, "memory_graph", "source_hash", "target_hash", "relationship_type"):
             if relation := _EDGES.get(edge["relationship_type"]):
                 links.setdefault(edge["source_hash"], []).append((relation, edge["target_hash"]))
+        for row in rows(db, "memories", "content_hash", "superseded_by"):
+            if heir := text_of(row["superseded_by"]):
+                links.setdefault(heir, []).append(("supersedes", row["content_hash"]))
         for row in rows(db, "memories", *wanted.split()):
             if row["deleted_at"] is not None:
                 continue

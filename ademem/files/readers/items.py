@@ -21,6 +21,8 @@ FILES = 5000
 """Most files of one folder."""
 SECTION_CHARS = 2000
 """Longest section of a page that becomes one memory."""
+FRONT_CHARS = 8192
+"""Longest front matter that is read."""
 TAG_CHARS = 60
 SECONDS_TO_2100 = 4_102_444_800
 
@@ -161,17 +163,18 @@ _FRONT = re.compile(r"\A---[ \t]*\n(.*?\n)---[ \t]*(?:\n|\Z)", re.S)
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """Return the fields above a page, and the page; no fields where they are no YAML."""
+    """Return the fields above a page, and the page; none where they are long or no YAML."""
     import yaml  # which a command that imports nothing need not load
 
-    found = _FRONT.match(text.replace("\r\n", "\n"))
+    text = text.replace("\r\n", "\n")
+    found = _FRONT.match(text)
     if not found:
         return {}, text
     try:
-        fields = yaml.safe_load(found[1])
+        fields = yaml.safe_load(found[1]) if len(found[1]) <= FRONT_CHARS else None
     except (yaml.YAMLError, ValueError, RecursionError):
         fields = None
-    return (fields if isinstance(fields, dict) else {}), text.replace("\r\n", "\n")[found.end() :]
+    return (fields if isinstance(fields, dict) else {}), text[found.end() :]
 
 
 _BULLET = re.compile(r"^(\s*)(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")

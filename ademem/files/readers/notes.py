@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime
 from typing import Any
 
+from ademem.core.errors import UsageError
 from ademem.core.memory import TYPES, Category
-from ademem.core.text import sha256_hex
+from ademem.core.text import sha256_hex, unique
+from ademem.core.value import Value, replace
 from ademem.files.readers.items import (
     SECTION_CHARS,
     Found,
@@ -35,20 +37,53 @@ def _name(path: str, root: str) -> str:
     return os.path.relpath(path, folder).replace(os.sep, "/")
 
 
+class Page(Value):
+    name: str
+    """Its path below the folder that was named."""
+    fields: dict[str, Any]
+    """Its front matter."""
+    text: str
+
+
+def _pages(paths: Iterable[str], root: str) -> Iterator[Page | Skipped]:
+    """Read pages; one that is no text, too long, or elsewhere by a link is skipped."""
+    for path in paths:
+        name = _name(path, root)
+        if _leads_out(path, root):
+            yield Skipped(where=name, why=OUTSIDE)
+            continue
+        try:
+            fields, text = split_front_matter(read_text(path))
+        except UsageError as error:
+            yield Skipped(where=name, why=str(error))
+        else:
+            yield Page(name=name, fields=fields, text=text)
+
+
+OUTSIDE = "it is a link out of the folder"
+
+
+def _leads_out(path: str, root: str) -> bool:
+    inside = os.path.join(os.path.realpath(root), "")
+    return path != root and not os.path.realpath(path).startswith(inside)
+
+
+def _first_pages(paths: Sequence[str], root: str) -> Iterator[Page]:
+    """Yield pages that tell the format of all."""
+    return (page for page in _pages(paths[:20], root) if isinstance(page, Page))
+
+
 def _passage_items(
-    path: str,
-    root: str,
-    text: str,
+    page: Page,
     kind: str,
     globs: Sequence[str] = (),
     created_at: datetime | None = None,
 ) -> Iterator[Item]:
     """Yield an item for each bullet or short section of a page."""
-    name = _name(path, root)
-    for passage in passages(text):
+    for passage in passages(page.text):
         heading = passage.heading[:_HEADING_CHARS]
         yield Item(
-            id=f"{name}#{sha256_hex(passage.heading, passage.text)[:16]}",
+            id=f"{page.name}#{sha256_hex(passage.heading, passage.text)[:16]}",
             content=passage.text,
             title=heading or None,
             kind=kind,
@@ -69,58 +104,59 @@ def _fits_memsearch(path: str) -> bool:
 def _read_memsearch(path: str, project: str) -> Found:
     below = os.path.join(path, ".memsearch")
     root = below if os.path.isdir(below) else path
-    for each in files_below(root, ".md"):
-        found = _DATE.search(os.path.basename(each))
-        _, text = split_front_matter(read_text(each))
-        yield from _passage_items(
-            each, root, text, Category.FACT, created_at=moment_of(found[1]) if found else None
-        )
+    if _leads_out(root, path):
+        yield Skipped(where=_name(root, path), why=OUTSIDE)
+        return
+    for page in _pages(files_below(root, ".md"), root):
+        if isinstance(page, Skipped):
+            yield page
+            continue
+        found = _DATE.search(os.path.basename(page.name))
+        created_at = moment_of(found[1]) if found else None
+        yield from _passage_items(page, Category.FACT, created_at=created_at)
 
 
 # basic-memory
 
-_OBSERVATION = re.compile(r"^- \[([^\]\[xX ][^\]]*)\]\s+(.+?)(?:\s+\(([^()]*)\))?\s*$", re.M)
-_RELATION = re.compile(r"^- ([^\[\n]*?)\s*\[\[([^\]]+)\]\]", re.M)
+_OBSERVATION = re.compile(r"^- \[(?![ xX]\])([^\[\]\n]+)\][ \t]+(\S.*)$", re.M)
+_CONTEXT = re.compile(r"[ \t]\([^()]*\)\Z")
+_RELATION = re.compile(r"^- [^\[\n]*\[\[([^\]\n]+)\]\]", re.M)
 _TAG = re.compile(r"(?<!\w)#([\w/-]+)")
 
 
 def _fits_basic_memory(path: str) -> bool:
-    if not os.path.isdir(path):
-        return False
-    pages = (split_front_matter(read_text(each))[0] for each in files_below(path, ".md")[:20])
-    return any("permalink" in fields and "title" in fields for fields in pages)
+    pages = _first_pages(files_below(path, ".md"), path) if os.path.isdir(path) else ()
+    return any("permalink" in page.fields and "title" in page.fields for page in pages)
 
 
 def _read_basic_memory(path: str, project: str) -> Found:
     notes = []
-    for each in files_below(path, ".md"):
-        fields, text = split_front_matter(read_text(each))
-        notes.append((each, fields, text))
+    for page in _pages(files_below(path, ".md"), path):
+        if isinstance(page, Skipped):
+            yield page
+        else:
+            notes.append(page)
     named = {
-        key: _first_id(each, path, fields, text)
-        for each, fields, text in notes
-        for key in (text_of(fields.get("title")), text_of(fields.get("permalink")))
+        key: first.id
+        for page in notes
+        if isinstance(first := next(_note(page, ()), None), Item)
+        for key in (text_of(page.fields.get("title")), text_of(page.fields.get("permalink")))
         if key
     }
-    for each, fields, text in notes:
-        links = [("related", named[name]) for _, name in _RELATION.findall(text) if name in named]
-        yield from _note(each, path, fields, text, tuple(links))
+    for page in notes:
+        linked = unique(named[name] for name in _RELATION.findall(page.text) if name in named)
+        yield from _note(page, tuple(("related", id) for id in linked))
 
 
-def _first_id(path: str, root: str, fields: dict[str, Any], text: str) -> str:
-    found = next(_note(path, root, fields, text, ()), None)
-    return found.id if isinstance(found, Item) else ""
-
-
-def _note(
-    path: str, root: str, fields: dict[str, Any], text: str, links: tuple[tuple[str, str], ...]
-) -> Iterator[Item | Skipped]:
+def _note(page: Page, links: tuple[tuple[str, str], ...]) -> Iterator[Item | Skipped]:
     """Yield the observations of a note, or without any its prose; the first has the relations."""
-    permalink = text_of(fields.get("permalink")) or _name(path, root)
+    fields, text = page.fields, page.text
+    permalink = text_of(fields.get("permalink")) or page.name
     title = text_of(fields.get("title")) or permalink
-    created_at = moment_of(str(fields.get("created") or fields.get("date") or ""))
-    observations = _OBSERVATION.findall(text)
-    for number, (kind, content, _) in enumerate(observations):
+    created_at = _moment(fields.get("created") or fields.get("date"))
+    is_first = True
+    for kind, said in _OBSERVATION.findall(text):
+        content = _without_context(said)
         yield Item(
             id=f"{permalink}#{sha256_hex(kind, content)[:16]}",
             content=_TAG.sub("", content).strip(),
@@ -128,15 +164,16 @@ def _note(
             kind=kind.strip().lower(),
             tags=tuple(_TAG.findall(content)),
             created_at=created_at,
-            links=links if number == 0 else (),
+            links=links if is_first else (),
         )
-    if observations:
+        is_first = False
+    if not is_first:
         return
     prose = _RELATION.sub("", re.sub(r"^#.*$", "", text, flags=re.M)).strip()
     if not prose:
-        yield Skipped(where=_name(path, root), why="it has no text")
+        yield Skipped(where=page.name, why="it has no text")
     elif len(prose) > SECTION_CHARS:
-        yield Skipped(where=_name(path, root), why=f"over {SECTION_CHARS:,} characters of prose")
+        yield Skipped(where=page.name, why=f"over {SECTION_CHARS:,} characters of prose")
     else:
         yield Item(
             id=permalink,
@@ -149,28 +186,44 @@ def _note(
         )
 
 
+def _without_context(said: str) -> str:
+    """Return an observation without what stands between parentheses at its end."""
+    said = said.rstrip()
+    at = said.rfind("(")
+    return said[:at].rstrip() if at > 0 and _CONTEXT.match(said, at - 1) else said
+
+
+def _moment(value: object) -> datetime | None:
+    """Return a time as YAML reads it."""
+    return moment_of(str(value)) if isinstance(value, str | date) else None
+
+
 # MemPalace, exported
 
 _DRAWER = re.compile(r"^## (\S[^\n]*)\n\n((?:>[^\n]*\n)+)\n((?:\|[^\n]*\n)*)", re.M)
-_ROOM = re.compile(r"\A# (.+?) / (.+?)\n")
+_ROOM = re.compile(r"\A# (.+)\n")
 
 
 def _fits_palace_export(path: str) -> bool:
     index = os.path.join(path, "index.md")
-    return os.path.isfile(index) and read_text(index).startswith("# Palace Export")
+    pages = _first_pages([index], path) if os.path.isfile(index) else ()
+    return any(page.text.startswith("# Palace Export") for page in pages)
 
 
 def _read_palace_export(path: str, project: str) -> Found:
-    for each in files_below(path, ".md"):
-        text = read_text(each)
-        room = _ROOM.match(text)
-        for id, quoted, table in _DRAWER.findall(text) if room else ():
+    for page in _pages(files_below(path, ".md"), path):
+        if isinstance(page, Skipped):
+            yield page
+            continue
+        titled = _ROOM.match(page.text)
+        wing, _, room = titled[1].partition(" / ") if titled else ("", "", "")
+        for id, quoted, table in _DRAWER.findall(page.text) if room else ():
             filed = re.search(r"^\| Filed \| (.*) \|$", table, re.M)
             lines = (line.removeprefix(">").removeprefix(" ") for line in quoted.splitlines())
             yield Item(
                 id=id.strip(),
                 content="\n".join(lines).strip(),
-                tags=(room[1], room[2]) if room else (),
+                tags=(wing, room),
                 created_at=moment_of(filed[1]) if filed else None,
             )
 
@@ -184,23 +237,24 @@ _KINDS = {
     "reference": Category.FACT,
 }
 _LINK = re.compile(r"\[\[([^\]|]+)")
-_IMPORT = re.compile(r"^\s*@\S+\s*$", re.M)
+_IMPORT = re.compile(r"^[ \t]*@\S+[ \t]*$", re.M)
 
 
 def _fits_claude(path: str) -> bool:
     if os.path.basename(path) in ("CLAUDE.md", "CLAUDE.local.md"):
         return os.path.isfile(path)
     if os.path.isfile(path):
-        return path.endswith(".md") and _is_own_memory(path)
+        return path.endswith(".md") and any(map(_is_own_memory, _first_pages([path], path)))
     if os.path.isdir(os.path.join(path, ".claude", "rules")):
         return True
     if os.path.isfile(os.path.join(path, "CLAUDE.md")):
         return True
-    return os.path.isdir(path) and any(map(_is_own_memory, files_below(path, ".md")[:20]))
+    pages = _first_pages(files_below(path, ".md"), path) if os.path.isdir(path) else ()
+    return any(map(_is_own_memory, pages))
 
 
-def _is_own_memory(path: str) -> bool:
-    fields, _ = split_front_matter(read_text(path))
+def _is_own_memory(page: Page) -> bool:
+    fields = page.fields
     return "name" in fields and "description" in fields and bool(_kind_of(fields))
 
 
@@ -212,8 +266,11 @@ def _kind_of(fields: dict[str, Any]) -> str:
 
 
 def _read_claude(path: str, project: str) -> Found:
-    for page in _claude_pages(path):
-        yield from _claude_page(page, path)
+    for page in _pages(_claude_pages(path), path):
+        if isinstance(page, Skipped):
+            yield page
+        else:
+            yield from _claude_page(page)
 
 
 def _claude_pages(path: str) -> list[str]:
@@ -226,17 +283,18 @@ def _claude_pages(path: str) -> list[str]:
     return [page for page in pages if os.path.isfile(page)] or files_below(path, ".md")
 
 
-def _claude_page(path: str, root: str) -> Found:
-    fields, text = split_front_matter(read_text(path))
+def _claude_page(page: Page) -> Found:
+    fields, text = page.fields, page.text
     kind = _kind_of(fields)
     if not kind:
-        if os.path.basename(path) != "MEMORY.md":  # the index of the memories
+        if os.path.basename(page.name) != "MEMORY.md":  # the index of the memories
             globs = texts_of(fields.get("paths"))
-            yield from _passage_items(path, root, _IMPORT.sub("", text), Category.CONVENTION, globs)
+            page = replace(page, text=_IMPORT.sub("", text))
+            yield from _passage_items(page, Category.CONVENTION, globs)
         return
     name = text_of(fields.get("name"))
     if not text.strip():
-        yield Skipped(where=_name(path, root), why="it has no text")
+        yield Skipped(where=page.name, why="it has no text")
         return
     yield Item(
         id=name,
@@ -273,10 +331,12 @@ def _rule_files(path: str) -> list[str]:
 
 
 def _read_rules(path: str, project: str) -> Found:
-    for each in _rule_files(path):
-        fields, text = split_front_matter(read_text(each))
-        globs = texts_of(fields.get("globs"))
-        yield from _passage_items(each, path, text, Category.CONVENTION, globs)
+    for page in _pages(_rule_files(path), path):
+        if isinstance(page, Skipped):
+            yield page
+        else:
+            globs = texts_of(page.fields.get("globs"))
+            yield from _passage_items(page, Category.CONVENTION, globs)
 
 
 READERS = (
