@@ -93,8 +93,8 @@ class Database:
 
 
 @contextmanager
-def serving():
-    """A cluster with the hub's roles and the database that others are made of."""
+def bare():
+    """A cluster with nothing in it."""
     programs = _programs()
     if programs is None:
         if os.environ.get("CI") == "true":
@@ -102,6 +102,15 @@ def serving():
         pytest.skip("PostgreSQL is not installed")
     made = Cluster(programs)
     try:
+        yield made
+    finally:
+        made.stop()
+
+
+@contextmanager
+def serving():
+    """A cluster with the hub's roles and the database that others are made of."""
+    with bare() as made:
         from ademem.store.hub import database
 
         with database.connect(made.dsn()) as db:
@@ -111,8 +120,6 @@ def serving():
             database.migrate(db)
             db.execute("create role hub_server login in role ademem_hub_server")
         yield made
-    finally:
-        made.stop()
 
 
 @pytest.fixture(scope="session")
