@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+from array import array
 from contextlib import suppress
 from functools import cached_property
 
@@ -232,16 +233,20 @@ def read_vectors(
 ) -> Vectors:
     """Read the database; vectors of another size are left out."""
     size = dimensions * np.dtype("<f4").itemsize
-    found = [row for row in embeddings.vectors(store, model) if len(row[1]) == size]
-    matrix = np.frombuffer(b"".join(row[1] for row in found), "<f4").reshape(-1, dimensions)
-    lengths = np.ones(len(found), np.float32)
+    rows, content = array("q"), bytearray()  # grown in place: a list took as much again
+    for row, vector in embeddings.vectors(store, model):
+        if len(vector) == size:
+            rows.append(row)
+            content += vector
+    matrix = np.frombuffer(content, "<f4").reshape(-1, dimensions)
+    lengths = np.ones(len(rows), np.float32)
     if whitening is not None:
-        for start in range(0, len(found), CHUNK):
+        for start in range(0, len(rows), CHUNK):
             part = (matrix[start : start + CHUNK] - whitening.mean) @ whitening.axes
             lengths[start : start + CHUNK] = np.linalg.norm(part, axis=1)
-    rows = np.array([row[0] for row in found], np.int64)
     lengths = np.maximum(lengths, np.float32(_LEAST))
-    return Vectors(rows=rows, matrix=matrix, lengths=lengths, whitening=whitening)
+    numbers = np.frombuffer(rows, np.int64)
+    return Vectors(rows=numbers, matrix=matrix, lengths=lengths, whitening=whitening)
 
 
 def _load_file(store: Store, state: list[Any], whitening: Whitening | None) -> Vectors:
@@ -253,7 +258,7 @@ def _load_file(store: Store, state: list[Any], whitening: Whitening | None) -> V
     vectors = read_vectors(store, state[2], state[-1], whitening)
     with suppress(OSError):  # a store that cannot be written is searched all the same
         _write_file(root, path, state, vectors)
-    return vectors
+    return _map_file(root, path, state, whitening) or vectors
 
 
 def _map_file(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -119,7 +120,10 @@ def mapped(store, monkeypatch):
 
 def test_a_mapped_file_gives_what_the_database_does(mapped, monkeypatch):
     store, file = mapped
-    written = cosines(store)
+    whitening = dense.load_whitening(store, fake.ID, 384)
+    stored = dense.read_vectors(store, fake.ID, 384, whitening)
+    written = dense.Cosines(fake.vector("question"), stored)
+    assert cosines(store).nearest(30) == written.nearest(30)
     assert file.stat().st_mode & 0o077 == 0
     dense.forget()
     monkeypatch.setattr(dense, "read_vectors", nothing)
@@ -127,6 +131,24 @@ def test_a_mapped_file_gives_what_the_database_does(mapped, monkeypatch):
 
     assert read.nearest(30) == written.nearest(30)
     assert read.compare(range(40)) == written.compare(range(40))
+
+
+def test_vectors_are_in_memory_once_while_they_are_read_and_then_mapped(mapped):
+    store, _ = mapped
+    for number in range(300):
+        put(store, f"more {number}")
+    size, whitening = 330 * 384 * 4, 384 * 385 * 4
+    tracemalloc.start()
+    try:
+        dense.read_vectors(store, fake.ID, 384)
+        _, peak = tracemalloc.get_traced_memory()
+        dense.load_vectors(store, fake.ID, 384)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 1.6 * size
+    assert kept < size / 2 + whitening
 
 
 def test_a_mapped_file_follows_the_vectors(mapped):
