@@ -197,6 +197,16 @@ def test_the_recording_is_what_happens(tmp_path):
     assert re.sub(day, "", drawn) == re.sub(day, "", stored), "`python bench/recording.py` draws it"
 
 
+def test_each_picture_is_small_and_shown_with_words():
+    shown = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md"))
+    pictures = list((ROOT / "docs").rglob("*.png"))
+
+    assert len(pictures) == 2
+    for picture in pictures:
+        assert picture.stat().st_size <= 150 * 1024
+        assert re.search(rf"!\[.{{20,}}\]\({picture.name}\)", shown)
+
+
 def test_the_readme_is_short_and_starts_with_two_commands():
     readme = PAGES["README.md"]
 
