@@ -327,11 +327,11 @@ def test_each_concern_is_counted_as_the_list_behind_it(browser):
     overview = browser.get("/").text
     listed = {name: ids(browser.get("/memories", params={"concern": name}).text) for name in told}
 
-    assert told == {"code-changed": 1, "code-gone": 1, "sinking": 1}
+    assert told == {"code-changed": 1, "code-gone": 1, "unused": 1}
     assert listed == {
         "code-changed": [found["RETRIES is 3"].id],
         "code-gone": [found["Nothing is wrong with this"].id],
-        "sinking": [found["Shown again and again"].id],
+        "unused": [found["Shown again and again"].id],
     }
     for name, count in told.items():
         assert f'href="/memories?concern={name}"><b>{count}</b>' in overview

@@ -12,7 +12,7 @@ LIST = "order by memory.created_at"
 """In the query of a list, which that index puts in order and which ends at its limit."""
 
 
-PATHS = ("/", "/memories", "/memories?concern=sinking", "/review", "/session/s1", "/injections")
+PATHS = ("/", "/memories", "/memories?concern=unused", "/review", "/session/s1", "/injections")
 
 
 @pytest.mark.parametrize("path", PATHS)
