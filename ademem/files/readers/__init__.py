@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Memory, Origin, Scope, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings
-from ademem.core.text import sha256_hex
-from ademem.core.value import Value
+from ademem.core.text import sha256_hex, unique
+from ademem.core.value import Value, replace
 from ademem.files import records
 from ademem.files.readers import databases, exports, notes
 from ademem.files.readers.items import Item, Prompt, Reader, Skipped
-from ademem.files.records import Import
+from ademem.files.records import Import, Outcome
+from ademem.guard.injection import order_of
 from ademem.store import (
     Store,
     database,
@@ -24,8 +26,11 @@ from ademem.store import (
     memory_queries,
     relations,
     sessions,
+    transitions,
     verdicts,
 )
+from ademem.store.memories import new_event
+from ademem.store.transitions import Act, CannotDo
 
 READERS: tuple[Reader, ...] = (*databases.READERS, *exports.READERS, *notes.READERS)
 AUTO = "auto"
@@ -161,8 +166,31 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
         ),
     )
     status = Status.ARCHIVED if item.archived else None
-    importing = Import(store=job.store, settings=job.settings, now=job.now)
-    return str(records.write_once(key, draft, status, importing))
+    return str(_write_versions(key, item.earlier, draft, status, job))
+
+
+def _write_versions(
+    key: str, earlier: Sequence[str], draft: Draft, status: Status | None, job: Job
+) -> Outcome:
+    """Write a memory with the texts it had before.
+
+    Of those, orders to a model and what the gate does not insert are left out.
+    """
+    importing = Import(store=job.store, settings=job.settings, now=job.now, event_id=new_event())
+    before = (text for text in earlier if text != draft.content and not order_of(None, text))
+    texts = unique((*before, draft.content))
+    while True:
+        outcome = records.write_once(key, replace(draft, content=texts[0]), status, importing)
+        texts = texts[1:]
+        if outcome is Outcome.INSERTED or not texts:
+            break
+        ledger.release(job.store, records.SOURCE, key)
+    id = ledger.memory_of(job.store, records.SOURCE, key) or ""
+    act = Act(store=job.store, now=job.now, actor=Trust.IMPORT, event_id=importing.event_id)
+    for text in texts:
+        with suppress(CannotDo):  # another memory says the same
+            transitions.edit(id, act, job.settings, content=text)
+    return outcome
 
 
 def _relate(reader: Reader, item: Item, others: Mapping[str, Item], job: Job) -> None:

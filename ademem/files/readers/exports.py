@@ -1,4 +1,4 @@
-"""Memories of programs that export JSON: mem0, OpenMemory and Letta."""
+"""Memories of programs that export JSON: mem0, with its database of changes, OpenMemory, Letta."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from ademem.files.readers.items import (
     text_of,
     texts_of,
 )
+from ademem.store.foreign import open_foreign, rows
 
+HISTORY = "history.db"
 OPEN_MEMORY = "memories.jsonl.gz"
 EXPORT_BYTES = 256 << 20
 """Longest unpacked export."""
@@ -62,8 +64,9 @@ def _read_mem0(path: str, project: str) -> Found:
             "write JSON first: `json.dump(Memory().get_all(user_id=…), open('mem0.json', 'w'))`",
         )
     found = _json(path)
-    rows = found.get("results") if isinstance(found, dict) else found
-    for number, row in enumerate(rows if isinstance(rows, list) else (), 1):
+    results = found.get("results") if isinstance(found, dict) else found
+    earlier = _earlier_texts(os.path.join(os.path.dirname(path), HISTORY))
+    for number, row in enumerate(results if isinstance(results, list) else (), 1):
         content = text_of(row.get("memory")) if isinstance(row, dict) else ""
         if not content:
             yield Skipped(where=f"result {number}", why="it has no text")
@@ -73,11 +76,23 @@ def _read_mem0(path: str, project: str) -> Found:
         yield Item(
             id=str(row.get("id") or row.get("hash") or number),
             content=content,
+            earlier=tuple(earlier.get(text_of(row.get("id")), ())),
             tags=tuple(texts_of(row.get("categories") or metadata.get("categories"))),
             created_at=moment_of(row.get("created_at")),
             agent=agent or None,
             personal=bool(text_of(row.get("user_id")) and not agent),
         )
+
+
+def _earlier_texts(path: str) -> dict[str, list[str]]:
+    """Return the texts that memories had before, by their ids, from the database of changes."""
+    found: dict[str, list[str]] = {}
+    if os.path.isfile(path):
+        with open_foreign(path) as db:
+            for row in rows(db, "history", "memory_id", "old_memory", "event"):
+                if row["event"] == "UPDATE" and (text := text_of(row["old_memory"])):
+                    found.setdefault(text_of(row["memory_id"]), []).append(text)
+    return found
 
 
 # OpenMemory

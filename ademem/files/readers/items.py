@@ -33,6 +33,8 @@ class Item(Value):
     id: str
     """Its identity in the source."""
     content: str
+    earlier: tuple[str, ...] = ()
+    """Texts that it had before, the oldest first."""
     title: str | None = None
     kind: str = Category.FACT
     """A category or one of TYPES; any other becomes a tag of a fact."""
