@@ -38,6 +38,7 @@ from ademem.store import (
     bad_rows,
     database,
     full_text,
+    hub_state,
     jobs,
     journal,
     salvage,
@@ -169,6 +170,7 @@ def journal_is_sound(patient: Patient) -> Finding:
         with open_runtime(patient.project, patient.environment, patient.now) as runtime:
             targets = stamps.targets(runtime.store.db)
             deferred = journal.find_deferred(runtime.store)
+            parked = hub_state.list_parked(runtime.store)
     except (sqlite3.Error, OSError, AdememError) as error:
         return _bad("journal", str(error), _next_step(error))
     state = f"on for {', '.join(targets)}" if targets else "off"
@@ -179,6 +181,10 @@ def journal_is_sound(patient: Patient) -> Finding:
         return _bad("journal", message, hint)
     hint = "`ademem relations deferred` shows them" if deferred.count else ""
     message = f"{state}; {counted(deferred.count, 'record')} deferred"
+    if parked:
+        named = "; ".join(f"{one.entity} {one.id}, as {one.why} ({one.rule})" for one in parked[:5])
+        message += f"; {counted(len(parked), 'record')} not for the hub: {named}"
+        hint = hint or "`ademem edit` changes one, and `ademem sync` tries it again"
     return Finding(check="journal", ok=True, message=message, hint=hint)
 
 

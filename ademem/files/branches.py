@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ademem.core import git
+from ademem.core import git, record_json
+from ademem.core.json_text import loads
 from ademem.core.memory import Status
 from ademem.core.repository import branch, commit, common_dir, default_branch, git_root, tip
 from ademem.core.value import Value, replace
@@ -30,6 +31,13 @@ _MARKS = r'(^| )<!-- [^ ]+ -->[[:space:]]*$|"id":"[^"\]+"|"key":"[^"\]+"|^# '
 """An item, a line, or the title of a page: git prints these alone."""
 _MARK = re.compile(r'<!-- (\S+) -->|"id":"([^"]+)"|"key":"([^"]+)"')
 _RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
+
+
+def _read_line(text: str) -> Any:
+    try:
+        return loads(text)
+    except ValueError:
+        return None
 
 
 class Tree(Value):
@@ -125,6 +133,29 @@ class Place:
         found = (self._tree(ref) for ref in self._default)
         return any(tree and tree.has(memory.id, memory.knowledge_key) for tree in found)
 
+    def confirmed(self, ids: Iterable[str]) -> set[str]:
+        """Return those of the ids whose line on the default branch, here or at origin, confirms."""
+        marks = [word for id in ids for word in ("-e", f'"id":"{id}"')]
+        if not marks or not self._default:
+            return set()
+        lines = ("--", f"{FOLDER}*.jsonl")
+        nothing = 1  # grep's exit status where it found nothing
+        found = git.output(
+            self.root,
+            "grep",
+            "-haF",
+            "--no-color",
+            *marks,
+            *self._default,
+            *lines,
+            codes=(0, nothing),
+        )
+        records = (
+            record_json.from_json(_read_line(text))
+            for text in (found or b"").decode("utf-8", "replace").splitlines()
+        )
+        return {one.id for one in records if one and one.value("status") == Status.PROMOTED}
+
     def shows(self, memory: Memory) -> bool:
         """Return True if it belongs into the files here: it waits on no other branch."""
         if memory.source_branch in (None, self.branch):
@@ -148,7 +179,7 @@ class Place:
         """Return refs whose change may end the waiting of a memory, without names with secrets."""
         awaited = {str(memory.source_branch) for memory in memory_queries.on_branches(store)}
         if not awaited:
-            return []
+            return list(self._default) if memory_queries.confirmed_elsewhere(store) else []
         named = sorted((self.names or {}).items())
         refs = (ref for name, ref in named if name in awaited and ref.endswith(name))
         return [*self._default, *refs]
@@ -173,6 +204,7 @@ def follow_branches(place: Place, store: Store, now: datetime) -> int:
     """
     waiting = memory_queries.on_branches(store)
     decided = _decide(waiting, place) if waiting else []
+    decided += _confirm(memory_queries.confirmed_elsewhere(store), place, now)
     if not decided:
         return 0
     event = new_event()
@@ -185,6 +217,18 @@ def follow_branches(place: Place, store: Store, now: datetime) -> int:
                 memories.put_back(store, replace(memory, **changes), change)
         jobs.queue(store, "mirror", "project", now)  # for the other worktrees
     return len(decided)
+
+
+def _confirm(
+    waiting: Sequence[Memory], place: Place, now: datetime
+) -> list[tuple[Memory, dict[str, Any], str]]:
+    """Return the changes that confirm what the default branch does, whoever said it before."""
+    confirmed = place.confirmed(memory.id for memory in waiting)
+    return [
+        (memory, transitions.promoted(memory, now), "its line is on the default branch")
+        for memory in waiting
+        if memory.id in confirmed
+    ]
 
 
 def _decide(waiting: Sequence[Memory], place: Place) -> list[tuple[Memory, dict[str, Any], str]]:

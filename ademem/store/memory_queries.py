@@ -7,7 +7,7 @@ from ademem.core.clock import stamp
 from ademem.core.json_text import array, loads, numbers
 from ademem.core.memory import SKILL, Scope
 from ademem.store import BROWSED, CURRENT, LIVE, memories
-from ademem.store.existence import ARRIVED, CLAIMED
+from ademem.store.existence import ARRIVED, CLAIMED, is_in_hub
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -241,6 +241,14 @@ def claimed_sync_ids(store: Store) -> set[str]:
 
 def on_branches(store: Store) -> list[Memory]:
     return memories.find(store, f"source_branch is not null and {LIVE}")
+
+
+def confirmed_elsewhere(store: Store) -> list[Memory]:
+    """Return candidates that another store confirmed by a word that does not count here."""
+    if not is_in_hub(store):
+        return []
+    query = "json_extract(stamps, '$.values.status') = 'promoted'"
+    return memories.find(store, f"status = 'candidate' and {query} and {CURRENT}")
 
 
 def anchored_at(store: Store, paths: Iterable[str]) -> list[Memory]:

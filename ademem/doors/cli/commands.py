@@ -89,6 +89,7 @@ FORMS = {
     "refusals": "log --refused",
     "settle": "review --settle",
     "stats": "status impressions",
+    "sync deferred": "relations deferred",
     "unpin": "pin --off",
 }
 """Replaced forms of commands, which still work, and the listed form of each."""

@@ -8,16 +8,20 @@ from contextlib import suppress
 
 import pytest
 
+from ademem.api import doctor
 from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.memory import Category, Scope, Status
-from ademem.core.settings import GateSettings, HubSettings
+from ademem.core.settings import GateSettings, HubSettings, Settings
 from ademem.core.value import replace
-from ademem.store import hub_state, journal, memories, relations, stamps, transitions
+from ademem.files import branches
+from ademem.store import hub_state, journal, memories, relations, replication, stamps, transitions
 from ademem.store.hub import administration, database
+from ademem.sync import mirror
 from ademem.sync.hub import leaving, rounds, transport
 from ademem.sync.hub.transport import Client, HubError
 from tests.examples import examples
 from tests.store.replicas import NOON, act_at_random, exported, shown
+from tests.sync.repository import git
 
 
 def told(hub):
@@ -151,6 +155,8 @@ def test_each_step_holds_back_what_only_it_finds(ann, hub, monkeypatch, text, fi
     assert [(one.id, one.rule) for one in done.parked] == [("c1", rule)]
     assert done.told == 1
     assert [one.id for one in hub_state.list_parked(ann.store)] == ["c1"]
+    patient = doctor.Patient(project=ann.project, environment={}, now=ann.now())
+    assert all(word in doctor.journal_is_sound(patient).message for word in ("memory c1", rule))
     assert "canary" not in json.dumps(told(hub), default=str)
     monkeypatch.setattr(
         leaving, "LEAVING", tuple(one for one in leaving.LEAVING if one.__name__ != step)
@@ -229,6 +235,38 @@ def test_whose_word_confirms(clone, role, promote, status):
 
     assert lee.memory("m1").status == status
     assert exported(lee.store) == exported(kim.store)
+
+
+@pytest.mark.parametrize("learned", [{}, {"knowledge_key": "noon"}], ids=["added", "LEARNED"])
+def test_with_git_a_memory_is_confirmed_when_its_line_is_on_the_default_branch(
+    clone, tmp_path, learned
+):
+    kim, lee = clone("kim"), clone("lee", settings=HubSettings(promote="git"))
+    kim.learn("Deploys run at noon", id="m1", status=Status.PROMOTED, **learned)
+    kim.learn("Tests run at one", id="m2", status=Status.PROMOTED)
+    kim.sync()
+    lee.sync()
+    mirror.refresh(kim.project, kim.store, Settings(), kim.now())
+    written = (tmp_path / "kim/.ade/memory/knowledge.jsonl").read_text()
+    (line,) = (line for line in written.splitlines() if '"id":"m1"' in line)
+    git(lee.project.root, "init", "--quiet", "--initial-branch=main")
+
+    def follow():
+        place = branches.Place(lee.project, Settings().mirror)
+        branches.follow_branches(place, lee.store, lee.now())
+        return [lee.memory(id).status for id in ("m1", "m2")]
+
+    assert follow() == [Status.CANDIDATE, Status.CANDIDATE]
+    folder = tmp_path / "lee/.ade/memory"
+    folder.mkdir(parents=True, exist_ok=True)
+    for status in ("candidate", "promoted"):
+        text = line.replace('"status":"promoted"', f'"status":"{status}"')
+        (folder / "knowledge.jsonl").write_text(text + "\n")
+        git(lee.project.root, "add", "-Af")
+        git(lee.project.root, "commit", "--quiet", "-m", status)
+        assert follow() == [Status(status), Status.CANDIDATE]
+    assert exported(lee.store) == exported(kim.store)
+    assert lee.sync().told == 0
 
 
 def test_a_reviewer_confirms_a_writers_memory_for_all(clone, ann):
@@ -487,6 +525,26 @@ def test_a_clock_ahead_is_taken_and_named_and_moves_no_other(ann, bob):
     assert bob.learn("Tests run at one").category == Category.FACT
     (record,) = (one for one in exported(bob.store) if "Tests" in one)
     assert bob.now().isoformat()[:10] in record
+
+
+def test_clocks_that_are_behind_or_jump_lose_nothing_and_stamps_only_grow(ann, bob, hub):
+    last, ann.minute = "", -24 * 60
+    for number, jump in enumerate((0, 5 * 24 * 60, -9 * 24 * 60, 30, -60)):
+        ann.minute += jump
+        if number == 0:
+            ann.learn("Deploys run at noon", id="m1")
+        else:
+            transitions.edit("m1", ann.act, GateSettings(), content=f"Deploys run at {number}")
+        written = replication.read(ann.store, "m1").last_stamp
+        assert written > last
+        last = written
+        ann.round().run()
+        bob.sync()
+        assert bob.memory("m1").content == ann.memory("m1").content
+    assert exported(ann.store) == exported(bob.store)
+    assert stamps.replica(ann.store) in stamps.far_ahead(bob.store, bob.now())
+    (row,) = hub.rows("select stamp from hub.rows where project = %s", hub.project)
+    assert row["stamp"] == last
 
 
 def test_what_cannot_be_read_is_given_up_and_the_cursor_goes_on(ann, bob, hub):
