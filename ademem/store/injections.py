@@ -295,7 +295,9 @@ def spent_by_session(store: Store, since: datetime, session: str = "") -> list[S
 
 
 def spent_by_day(store: Store, since: datetime, session: str = "") -> list[Spent]:
-    return _spent(store, _SPENT.format(name="substr(created_at, 1, 10)"), since, session)
+    """Return it by day and event, as `2026-01-31 Stop`."""
+    name = "substr(created_at, 1, 10) || ' ' || event"
+    return _spent(store, _SPENT.format(name=name), since, session)
 
 
 def spent_on_memories(

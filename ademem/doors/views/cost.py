@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ademem.core.text import counted, preview
@@ -41,7 +42,9 @@ def to_json(ledger: Ledger, is_withheld: Callable[[Memory], bool]) -> dict[str, 
 
 def to_days(ledger: Ledger, calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the tokens of texts and of calls of the AI by day, newest first."""
-    texts = {each.name: each.characters for each in ledger.by_day}
+    texts: Counter[str] = Counter()
+    for each in ledger.by_day:
+        texts[each.name.partition(" ")[0]] += each.characters
     found = []
     for day in sorted(texts.keys() | {row["day"] for row in calls}, reverse=True):
         of_day = [row for row in calls if row["day"] == day]

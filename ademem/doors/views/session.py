@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ademem.api.reports import Ledger
     from ademem.api.selecting import Reconsidered
     from ademem.core.memory import Memory
-    from ademem.store.injections import Part, Sent
+    from ademem.store.injections import Part, Sent, Spent
 
     Row = Mapping[str, Any]
 
@@ -158,12 +158,13 @@ def to_days(sessions: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def to_costs(hooks: Sequence[Row], impressions: Row, ledger: Ledger) -> dict[str, Any]:
-    """Return what hooks sent by day and event, and the live memories of which nothing was used."""
-    characters = sum(row["characters"] for row in hooks)
+def to_costs(impressions: Row, ledger: Ledger) -> dict[str, Any]:
+    """Return the texts for models by day and event, and the live memories of no use in them."""
+    characters = sum(spent.characters for spent in ledger.by_day)
     costly = [(spent, ledger.memories.get(spent.name)) for spent in ledger.unused]
     return {
-        "days": [dict(row) | {"tokens": estimate_tokens(row["characters"])} for row in hooks],
+        "days": [_to_day(spent) for spent in sorted(ledger.by_day, key=_day_of, reverse=True)],
+        "texts": sum(spent.texts for spent in ledger.by_day),
         "characters": characters,
         "tokens": estimate_tokens(characters),
         "impressions": impressions,
@@ -177,4 +178,19 @@ def to_costs(hooks: Sequence[Row], impressions: Row, ledger: Ledger) -> dict[str
             for spent, memory in costly
             if memory and memory.live
         ],
+    }
+
+
+def _day_of(spent: Spent) -> str:
+    return spent.name.partition(" ")[0]
+
+
+def _to_day(spent: Spent) -> dict[str, Any]:
+    day, _, event = spent.name.partition(" ")
+    return {
+        "day": day,
+        "event": event,
+        "texts": spent.texts,
+        "characters": spent.characters,
+        "tokens": estimate_tokens(spent.characters),
     }

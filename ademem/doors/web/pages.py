@@ -114,8 +114,7 @@ def _sent_text(memories: Runtime, asked: Asked) -> dict[str, Any]:
 
 
 def _injections(memories: Runtime, _: Asked) -> dict[str, Any]:
-    hooks, ledger = api.get_cost(memories)["hooks"], api.get_ledger(memories)
-    return session_view.to_costs(hooks, api.get_impressions(memories), ledger)
+    return session_view.to_costs(api.get_impressions(memories), api.get_ledger(memories))
 
 
 def _cost(memories: Runtime, asked: Asked) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from hashlib import sha256
 import pytest
 
 from ademem import api
+from ademem.core.text import counted
 from ademem.doors.views.cost import to_json
 from ademem.doors.web.pages import PAGES
 from tests.doors.web.conftest import Browser
@@ -118,6 +119,22 @@ def test_the_cost_is_that_of_the_command(sent):
     assert all(f'<th scope="row">{name}</th>' in page for name in events)
     assert 'href="/session/s1"' in page
     assert CANARY in page
+
+
+def test_injections_and_cost_tell_the_same_sums(sent):
+    browser, _ = sent
+    page = browser.get("/injections").text
+    with browser.world.memories() as memories:
+        texts = to_json(api.get_ledger(memories), lambda memory: False)
+    rows = re.findall(r"<td>(\w+)</td>" + r'<td class="number">(\d+)</td>' * 3, page)
+
+    told = counted(texts["texts"], "text")
+    assert f"<b>{texts['characters']:,}</b> characters in {told}" in page
+    assert f"<b>{texts['tokens']:,}</b> tokens" in page
+    assert {row[0]: [int(each) for each in row[1:]] for row in rows} == {
+        each["event"]: [each["texts"], each["characters"], each["tokens"]]
+        for each in texts["by_event"]
+    }
 
 
 def test_the_log_undoes_an_act(browser):
