@@ -82,6 +82,7 @@ def _delete_hard(memories: Runtime, asked: Asked) -> None:
     if asked.form.get("typed", "").strip() != memory.id:
         raise UsageError("the typed id is another one", f"type {memory.id} to delete it for good")
     api.delete(memories, memory.id, hard=True, revision=asked.revision)
+    asked.site.forget(asked.project)
 
 
 def _settle(memories: Runtime, asked: Asked) -> Done:

@@ -81,6 +81,11 @@ class Site:
         """Return an act of now with a number of its own."""
         return replace(done, number=next(self._numbers), at=self._now())
 
+    def forget(self, project: str) -> None:
+        """Forget the acts of this page, which hold texts; the log still takes back its own."""
+        self.done[project].clear()
+        self.undone[project].clear()
+
     def close(self) -> None:
         for each in self.projects.values():
             each.close()

@@ -357,3 +357,19 @@ def test_the_overview_tells_disk_guard_and_the_time_of_hooks(browser):
     assert '<a href="/log#decisions">1 deny</a>' in page
     assert f"{size:,} bytes" in page
     assert size == (browser.world.root / ".ade/ade.db").stat().st_size
+
+
+def test_a_memory_deleted_for_good_is_in_no_act_of_the_page(browser):
+    brief = {"agent": "", "field": "notes", "next": "/log"}
+    browser.world.know("CANARY is stored in cents")
+    (memory,) = browser.world.live()
+    browser.post("/agents/edit", content="CANARY of a brief", version="0", **brief)
+    browser.post("/agents/edit", content="Ask Ada first", version="1", **brief)
+    browser.post(f"/memory/{memory.id}/pin")
+    assert "CANARY" in browser.get("/agents").text  # in the label of the last act
+    browser.post(f"/memory/{memory.id}/delete-hard", typed=memory.id)
+    assert browser.post("/undo", next="/agents").status_code == 303
+
+    for path in ("/", "/agents", "/log"):
+        assert "CANARY" not in browser.get(path).text
+    assert not browser.site.done["project"]
