@@ -43,7 +43,7 @@ ROUNDS, BATCH, KEYS = 3, 10, 40
 TWICE = 5
 """Of so many pushes one is sent a second time."""
 PROGRAM = "from ademem.doors.cli import program; program()"
-WAIT_S = 0.2
+WAIT_S = 2
 """Before a request is repeated that the server had no room for."""
 
 Batch = list[dict[str, Any]]
@@ -310,11 +310,11 @@ def measure_clients(count: int, projects: int) -> None:
         direct, place = (make_database(cluster) for _ in range(2))
         with database.connect(direct.owner) as db:
             alone = push_directly(direct.server, make_clients(db, count, projects, "direct"))
-        print(line("hub.push, one connection", alone))
+        print(line("hub.push, one connection", alone), flush=True)
         with database.connect(place.owner) as db, serving(place.server) as server:
             clients = make_clients(db, count, projects, "many")
             (told,) = run_clients(server.port, clients)
-            print(line(f"{count} clients, {projects} projects", told, alone))
+            print(line(f"{count} clients, {projects} projects", told, alone), flush=True)
             print(f"  answers {dict(told.asked)}, {check(db, server.port, clients)},", end=" ")
             print(f"server {server.resident_mb():.0f} MB at most")
         for connections in (1, 8):

@@ -1,6 +1,8 @@
 """The hub's server on a real PostgreSQL: who may ask what, and what a batch comes to."""
 
 import json
+import threading
+import time
 
 import pytest
 
@@ -8,6 +10,8 @@ from ademem.core.errors import UsageError
 from ademem.doors.http import hub as server
 from ademem.store.hub import administration, database, requests
 from ademem.sync.hub import mutations
+from bench import hub as bench
+from tests.examples import examples
 from tests.hubs import Served, fields, mutation, wait_until
 from tests.postgres import make_database
 
@@ -301,3 +305,31 @@ def test_behind_a_proxy_only_what_came_by_tls_is_answered(hub, monkeypatch):
 
 def test_roles_stand_in_one_order():
     assert requests.ROLES[1:] == administration.ROLES
+
+
+def test_writers_of_a_project_that_wait_leave_the_others_their_connections(hub):
+    slow = mutation(hub.project, "waiting")
+    with database.connect(hub.database.owner) as db, db.transaction():
+        db.execute("select from hub.projects where slug = 'team' for update")
+        waiting = [threading.Thread(target=hub.push, args=("ann", slow)) for _ in range(20)]
+        for each in waiting:
+            each.start()
+        wait_until(lambda: hub.hub.turns)
+        started = time.monotonic()
+        answer = hub.push("bob", mutation(hub.projects["other"], "quick"), slug="other")
+        assert answer.status == 200
+        assert time.monotonic() - started < 5
+    for each in waiting:
+        each.join()
+    assert hub.verdicts("ann", slow) == ["known"]
+
+
+def test_of_many_clients_nothing_is_lost_or_doubled_and_the_latest_wins(hub):
+    port = int(hub.url.rpartition(":")[2])
+    with database.connect(hub.database.owner) as db:
+        clients = bench.make_clients(db, examples(1000, share=25), examples(50, share=10), "many")
+        (told,) = bench.run_clients(port, clients)
+        found = bench.check(db, port, clients)
+
+    assert found == "0 lost, 0 doubled, 0 wrong winners"
+    assert len(told.seconds) > len(clients) * bench.ROUNDS
