@@ -343,11 +343,13 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
 
 
 def waits_for(memory: Memory) -> str:
-    """Return the reason why a memory needs a person."""
+    """Return the reason why a memory needs a person; empty where it needs none."""
     if memory.quarantine_reason:
         return f"quarantined: it {memory.quarantine_reason}"
     if memory.claimed_author is not None and memory.status is Status.PROMOTED:
         return import_label(memory.claimed_author)
+    if memory.status is not Status.CANDIDATE:
+        return ""
     times = f", seen {memory.observation_count} times" if memory.observation_count > 1 else ""
     branch = memory.source_branch
     gone = (

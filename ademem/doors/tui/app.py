@@ -273,7 +273,9 @@ class Terminal(App[None]):
             self.options.focus()
             self.show_row()
         elif len(self.stack) > 1:
-            self.stack.pop()
+            left, *_ = self.stack.pop()
+            if left.name == "results":
+                self.search.value = ""
             self.say()
             self.reload(self.stack[-1][2])
         else:

@@ -58,7 +58,7 @@ def memory(
     found: Memory = card["memory"]
     state = f"{found.category.value}, {found.status.value}, revision {found.revision_count}"
     yield f"{found.id}  {state}"
-    yield card["why"]
+    yield from filter(None, (card["why"],))
     yield ""
     if is_withheld(found):
         yield WITHHELD

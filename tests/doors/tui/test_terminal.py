@@ -11,7 +11,10 @@ from textual.events import Resize
 from textual.geometry import Size
 
 from ademem import api
+from ademem.core.memory import Status
 from ademem.doors.tui.app import KEYS, Terminal
+from ademem.store.transitions import waits_for
+from tests import builders
 from tests.doors.tui.conftest import CONTRADICTING, FRAMES, KNOWN, LESSONS, ORDER
 from tests.examples import FULL
 
@@ -200,6 +203,33 @@ def test_new_ones_come_when_asked_for(desk):
     assert "of 4" in waiting
 
     assert "of 5" in desk.play(*FIRST_LESSON, "n")
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        pytest.param({"status": Status.CANDIDATE}, "unconfirmed: ", id="candidate"),
+        pytest.param({"status": Status.PROMOTED}, "", id="confirmed"),
+        pytest.param(
+            {"quarantine_reason": "reads as an order"}, "quarantined: it reads", id="held"
+        ),
+        pytest.param(
+            {"status": Status.PROMOTED, "claimed_author": "Ada"}, "came with", id="of files"
+        ),
+    ],
+)
+def test_what_waits_for_nobody_has_no_reason(facts, reason):
+    shown = waits_for(builders.memory("a", **facts))
+
+    assert shown.startswith(reason)
+    assert bool(shown) == bool(reason)
+
+
+def test_a_search_that_is_left_leaves_no_words(desk):
+    found, back = desk.frames(("slash", *"day job", "enter"), ("escape",))
+    assert "results · 1 of" in found
+    assert "dashboard · " in back
+    assert "day job" not in back
 
 
 def test_the_keys_are_read_whole_and_left(desk):
