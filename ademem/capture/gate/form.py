@@ -135,6 +135,8 @@ STRICT = (Category.CONVENTION, Category.PATTERN, Category.GOTCHA, Category.DECIS
 """Categories that strict mode promotes on an agent's word."""
 
 EPOCH = 1970
+CUT = "truncated:"
+"""Begin of the note on a text that was too long."""
 """First plausible year of a memory."""
 
 _OPTIONAL = ("owner", "title", "topic_key", "knowledge_key", "bead", "path", "evidence")
@@ -263,7 +265,7 @@ def _list_texts(draft: Reviewed) -> Iterator[str]:
 def _cut(draft: Reviewed, content: str, size: str) -> Reviewed:
     if content == draft.content:
         return draft
-    return with_note(replace(draft, content=content), f"truncated: it had {size}")
+    return with_note(replace(draft, content=content), f"{CUT} it had {size}")
 
 
 def _each_origin_text(origin: Origin, change: Callable[[str], str]) -> Origin:

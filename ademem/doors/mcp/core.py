@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ademem import __version__, api
 from ademem.api.browsing import size_of
+from ademem.capture.gate.form import CUT
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Draft, Memory, Scope, Status
 from ademem.core.text import preview
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from ademem.capture.gate import Written
     from ademem.doors.mcp.access import Call
     from ademem.store.runtime import Runtime
 
@@ -143,29 +145,42 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
             "judgment_required": False,
             "candidates": [],
         } | describe_gate_refusal(written.rule, written.reason)
+    remarks = describe_notes(written)
     held = {"why": waits_for(memory), "next": BY_PERSON} if memory.quarantine_reason else {}
-    return held | {
-        "accepted": True,
-        "durability": written.durability,
-        "id": memory.id,
-        "deduped": written.deduped,
-        "merged_into": written.merged_into_id,
-        "revision": memory.revision_count,
-        "topic_key_suggestion": None
-        if memory.topic_key or memory.quarantine_reason
-        else api.suggest_topic_key(given.get("type"), memory.title, memory.content),
-        "judgment_required": bool(written.candidates),
-        "candidates": [
-            {
-                "id": one.memory.id,
-                "title": one.memory.title,
-                "text": preview(one.memory.content, CANDIDATE_CHARS),
-                "judgment_id": one.judgment_id,
-                "score": one.score,
-            }
-            for one in written.candidates
-        ],
-    }
+    return (
+        held
+        | remarks
+        | {
+            "accepted": True,
+            "durability": written.durability,
+            "id": memory.id,
+            "deduped": written.deduped,
+            "merged_into": written.merged_into_id,
+            "revision": memory.revision_count,
+            "topic_key_suggestion": None
+            if memory.topic_key or memory.quarantine_reason
+            else api.suggest_topic_key(given.get("type"), memory.title, memory.content),
+            "judgment_required": bool(written.candidates),
+            "candidates": [
+                {
+                    "id": one.memory.id,
+                    "title": one.memory.title,
+                    "text": preview(one.memory.content, CANDIDATE_CHARS),
+                    "judgment_id": one.judgment_id,
+                    "score": one.score,
+                }
+                for one in written.candidates
+            ],
+        }
+    )
+
+
+def describe_notes(written: Written) -> Result:
+    """Return what the gate changed or noticed, where it did."""
+    if not written.notes:
+        return {}
+    is_cut = any(note.startswith(CUT) for note in written.notes)
+    return {"notes": list(written.notes)} | ({"truncated": True} if is_cut else {})
 
 
 def judge(memories: Runtime, call: Call, relation: str, **given: Any) -> Result:

@@ -8,7 +8,7 @@ from ademem import api
 from ademem.api import doctor as examining
 from ademem.capture.message_lessons import learnings
 from ademem.core.errors import UsageError
-from ademem.core.memory import Draft
+from ademem.core.memory import Draft, Scope
 from ademem.core.text import fold, preview
 from ademem.core.value import replace as changed
 from ademem.doors.calls import describe_gate_refusal
@@ -53,7 +53,8 @@ def _title(memory: Memory) -> str:
 def search(
     memories: Runtime, call: Call, query: str, limit: int, type: str = "", scope: str = ""
 ) -> Result:
-    filters = Filters(types=(type,) if type else ())
+    scopes = (Scope.PROJECT if scope == "project" else Scope.AGENT,) if scope else ()
+    filters = Filters(types=(type,) if type else (), scopes=scopes)
     page = api.find(
         memories,
         query,
@@ -74,7 +75,8 @@ def search(
                 lines += [f"    {form.format(other)}" for other in others]
         row["number"] = number
     found = f"Found {page['total']} memories" if lines else "No memories found"
-    return _answer(memories, call, "\n".join([found, *lines]), results=page["memories"])
+    text = "\n".join([found, *lines])
+    return _answer(memories, call, text, relaxed=page["relaxed"], results=page["memories"])
 
 
 def save(memories: Runtime, call: Call, title: str, content: str, **given: Any) -> Result:
@@ -106,6 +108,7 @@ def _saved(memories: Runtime, call: Call, written: Written) -> Result:
         id=memory.id if memory.shown_scope == "personal" else memory.seq,
         sync_id=memory.sync_id,
         deduped=written.deduped,
+        **core.describe_notes(written),
         judgment_required=bool(candidates),
         candidates=candidates,
         suggested_topic_key=None

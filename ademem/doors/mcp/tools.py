@@ -232,7 +232,7 @@ CORE = (
         },
         required=("content",),
         results="accepted durability id? rule? why? next? deduped merged_into? revision"
-        " truncated? topic_key_suggestion? judgment_required candidates",
+        " truncated? notes? topic_key_suggestion? judgment_required candidates",
         run="add",
         shows_text=True,
         always_loaded=True,
