@@ -149,9 +149,10 @@ class Hub:
         self.note(lifecycle="pulling")
         event = new_event()
         change = Change(operation="import", actor="import", at=self.now(), event_id=event)
+        own = self._list_own()
         heard, changed = self._pull(change)
         self.note(lifecycle="pushing")
-        told, parked = self._push()
+        told, parked = self._push(own)
         again = self._pull(change)
         changed += again[1]
         wipe_removed(self.store)
@@ -257,14 +258,28 @@ class Hub:
             incomplete=frozenset(one["id"] for one in journal.list_deferred(self.store)),
         )
 
-    def _push(self) -> tuple[int, list[Parked]]:
-        """Tell what the hub lacks; what it refuses is parked, and stops nothing else."""
+    def _list_own(self) -> frozenset[tuple[str, str]] | None:
+        """Return what is here before a round that tells everything; None before any other."""
+        if journal.cursor(self.store, self.state().target) != journal.ALL:
+            return None
+        return frozenset(leaving.waiting(self.sender()))
+
+    def _push(self, own: frozenset[tuple[str, str]] | None) -> tuple[int, list[Parked]]:
+        """Tell what the hub lacks; what it refuses is parked, and stops nothing else.
+
+        Of everything only the *own* and what has changed since is told, not what was heard first.
+        """
         if self.state().role == "reader":
             return 0, []
         sender, last = self.sender(), journal.last(self.store.db)
         parked: list[Parked] = []
         told = 0
-        for batch in leaving.batches(self._prepared(sender, parked)):
+        waiting = leaving.waiting(sender)
+        if own is not None:
+            rows = journal.rows_since(self.store, sender.state.target)
+            due = own | {(row["entity"], row["entity_id"]) for row in rows}
+            waiting = [one for one in waiting if one in due]
+        for batch in leaving.batches(self._prepared(waiting, sender, parked)):
             query = f"/mutations?epoch={self.state().epoch}"
             verdicts = self.ask("POST", query, leaving.body(batch)).get("verdicts")
             if not isinstance(verdicts, list) or len(verdicts) != len(batch):
@@ -286,8 +301,10 @@ class Hub:
             journal.advance(self.store, sender.state.target, last)
         return told, parked
 
-    def _prepared(self, sender: Sender, parked: list[Parked]) -> Iterator[Fields]:
-        for entity, id in leaving.waiting(sender):
+    def _prepared(
+        self, waiting: list[tuple[str, str]], sender: Sender, parked: list[Parked]
+    ) -> Iterator[Fields]:
+        for entity, id in waiting:
             found = leaving.prepare(entity, id, sender)
             if not isinstance(found, Parked):
                 yield found

@@ -1,0 +1,50 @@
+"""A clone that heard too little for a compacted journal takes the snapshot, at any size."""
+
+import os
+import resource
+
+from ademem.store.hub import administration, database
+from tests.examples import FULL, examples
+from tests.hubs import mutation
+from tests.store.replicas import exported
+from tests.sync.hub.clients import Clone
+from tests.sync.hub.test_killed import forked
+
+ROWS = examples(100_000, share=100)
+
+
+def test_a_clone_below_the_floor_takes_all_rows_in_bounded_memory(ann, clone, hub, tmp_path):
+    ann.learn("Deploys run at noon", id="m1")
+    ann.sync()
+    kim = clone("kim", "writer")
+    kim.learn("Tests run at one", id="own")
+    hub.hub.limits = type(hub.hub.limits)(requests_per_minute=1_000_000)
+    for start in range(0, ROWS, 200):
+        batch = [mutation(hub.project, f"b{at}", f"Text {at}") for at in range(start, start + 200)]
+        assert hub.push("ann", *batch).status == 200
+    hub.execute("update hub.mutations set at = now() - interval '91 days'")
+    with database.connect(hub.database.owner) as db:
+        administration.compact(db, hub.slug, 90)
+    assert hub.pull("ann", 1).status == 410
+    key = 'hub_request_seconds_sum{method="GET",route="/v1/projects/{project:uuid}/mutations"}'
+    before = hub.hub.figures[key]
+
+    def sync():
+        child = Clone(tmp_path / "kim", "kim")
+        child.minute = kim.minute
+        started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        done = child.sync()
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - started
+        (tmp_path / "done").write_text(f"{done.heard} {done.told} {grown}")
+
+    kim.store.close()
+    os.waitpid(forked(sync), 0)
+    heard, told, grown = map(int, (tmp_path / "done").read_text().split())
+    seconds = hub.hub.figures[key] - before
+    print(f"{heard} rows, {seconds:.1f} s of the server, {grown / 1024:.0f} MB more in the client")
+    assert (heard, told) == (ROWS + 1 + 1, 1)  # the own one comes back
+    assert grown < 64 * 1024
+    assert not FULL or seconds < 10
+    again = Clone(tmp_path / "kim", "kim")
+    assert len(exported(again.store)) == ROWS + 2
+    again.store.close()
