@@ -28,9 +28,12 @@ def _doctor(memories: Runtime, asked: Asked) -> dict[str, Any]:
     check = project.check
     if check.at is None and not (check.is_running or check.failure):
         check.start()
+    is_running = check.is_running  # first, as it ends with the findings
     findings = sorted(check.findings, key=lambda finding: finding.ok)
     return {
-        "check": check,
+        "is_running": is_running,
+        "failure": check.failure,
+        "at": check.at,
         "age": views.to_age(memories.now - check.at) if check.at else "",
         "findings": findings,
         "failed": sum(not finding.ok for finding in findings),

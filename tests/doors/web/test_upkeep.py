@@ -182,3 +182,16 @@ def test_a_page_for_an_agent_fixes_and_sets_nothing(world):
         browser.site.close()
 
     assert [answer.status_code for answer in answers] == [403] * 4
+
+
+def test_a_check_that_ends_while_its_page_is_read_is_awaited(browser, monkeypatch):
+    check = next(iter(browser.site.projects.values())).check
+
+    def end(*_):
+        check.is_running = False
+        return []
+
+    monkeypatch.setattr(check, "start", lambda: setattr(check, "is_running", True))
+    monkeypatch.setattr(doctor, "plan_fix", end)
+
+    assert WAITS in browser.get("/doctor").text
