@@ -233,6 +233,21 @@ def test_several_are_selected_and_decided_by_keyboard(shown):
     assert list(shown.statuses().values()).count("archived") == 1
 
 
+def test_all_memories_shown_are_selected_at_once(shown):
+    shown.learn(*CANDIDATES[:4])
+    page = shown.window("/memories?q=night")
+    page.fill("#words", "")
+    page.press("#words", "Enter")
+    expect(page.locator("#rows .rows > li")).to_have_count(4)
+    page.check("#select-all")
+    page.locator("#rows .rows input").first.uncheck()
+    page.click('#bulk button[value="promote"] >> visible=true')
+    expect(page.locator("#undo-bar")).to_be_visible()
+
+    assert sorted(shown.statuses().values()) == ["candidate", *["promoted"] * 3]
+    assert find_violations(page) == []
+
+
 def test_search_as_you_type_keeps_the_focus(shown):
     shown.world.know("Money is stored in cents", "Login tokens expire in UTC")
     page = shown.window("/memories")

@@ -34,6 +34,11 @@
     event.preventDefault();
   });
 
+  document.addEventListener("change", ({ target }) => {
+    if (target.id !== "select-all") return;
+    for (const box of target.form.querySelectorAll("input[name=id]")) box.checked = target.checked;
+  });
+
   // A swap must not lose the focus.
   document.addEventListener("htmx:afterSettle", () => {
     if (document.activeElement === document.body) document.getElementById("card")?.focus();
