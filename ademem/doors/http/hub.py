@@ -115,7 +115,7 @@ class Hub:
             kwargs={"row_factory": dict_row, "options": OPTIONS},
             check=AsyncConnectionPool.check_connection,
         )
-        self.page = HubPage(self._read_page, is_secure=self._is_secure)
+        self.page = HubPage(self._read_page, scheme_of=self._check_tls)
         self.verdicts: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
         """Of this process, by project, verdict and rule."""
         paths = (
@@ -186,8 +186,7 @@ class Hub:
 
     def _check(self, request: Request) -> bytes:
         """Return the digest of the token; raises Refused for a request that is not let in."""
-        if self.proxied and request.headers.get("x-forwarded-proto") != "https":
-            raise Refused("tls", "the proxy did not take it over TLS", "use https", 403)
+        self._check_tls(request)
         if request.headers.get("content-encoding", "identity") != "identity":
             raise Refused("encoding", "a compressed body is not read", "send it as it is", 415)
         protocol = request.headers.get("ademem-protocol", "")
@@ -329,8 +328,11 @@ class Hub:
         visit = Visit(token=token, project=project, host=host)
         return JSONResponse({"path": self.page.invite(visit)})
 
-    def _is_secure(self, request: Request) -> bool:
-        return self.proxied or request.url.scheme == "https"
+    def _check_tls(self, request: Request) -> str:
+        """Return the scheme that the client used; raises Refused if the proxy took it plain."""
+        if self.proxied and request.headers.get("x-forwarded-proto") != "https":
+            raise Refused("tls", "the proxy did not take it over TLS", "use https", 403)
+        return "https" if self.proxied else request.url.scheme
 
     async def _read_page(self, visit: Visit) -> dict[str, Any]:
         async with self.pool.connection() as db:

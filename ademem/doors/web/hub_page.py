@@ -35,9 +35,9 @@ Read = Callable[[Visit], Awaitable[dict[str, Any]]]
 class HubPage:
     """The routes of the page, and who came in."""
 
-    def __init__(self, read: Read, *, is_secure: Callable[[Request], bool]) -> None:
+    def __init__(self, read: Read, *, scheme_of: Callable[[Request], str]) -> None:
         self.entry = Entry()
-        self._read, self._is_secure = read, is_secure
+        self._read, self._scheme_of = read, scheme_of
         self._visits: dict[str, Visit] = {}
         """By code until it is used, then by cookie."""
         self.routes = [
@@ -57,7 +57,7 @@ class HubPage:
 
         async def answer(request: Request) -> Response:
             try:
-                _check_site(request)
+                _check_site(request, self._scheme_of(request))
                 response = await show(request)
             except Refused as error:
                 values = {"message": str(error), "hint": error.hint}
@@ -80,7 +80,7 @@ class HubPage:
             httponly=True,
             samesite="strict",
             path="/",
-            secure=self._is_secure(request),
+            secure=self._scheme_of(request) == "https",
         )
         return response
 
@@ -100,9 +100,9 @@ class HubPage:
         return Refused("token", "this page opens with a code", hint)
 
 
-def _check_site(request: Request) -> None:
+def _check_site(request: Request, scheme: str) -> None:
     """Raise Refused for a request that another site caused."""
-    own = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    own = f"{scheme}://{request.headers.get('host', '')}"
     sites = request.headers.getlist("sec-fetch-site")
     origins = {*request.headers.getlist("origin")}
     if origins - {own} or {*sites} & {*FOREIGN_SITES}:

@@ -58,6 +58,19 @@ def test_a_code_opens_once_and_its_cookie_is_for_this_site_alone(hub):
     assert hub.ask("GET", "/", headers={"Cookie": "ademem_hub=other"}).status == 401
 
 
+def test_behind_a_proxy_the_page_is_reached_by_tls_alone(hub, monkeypatch):
+    path = path_of(hub)
+    monkeypatch.setattr(hub.hub, "proxied", True)
+    by_tls = {"X-Forwarded-Proto": "https", "Origin": hub.url.replace("http:", "https:")}
+
+    assert hub.ask("GET", path).status == 403
+    cookie = hub.ask("GET", path, headers=by_tls).headers["set-cookie"]
+    assert "Secure" in cookie.split("; ")
+    inside = {"Cookie": cookie.partition(";")[0]}
+    assert hub.ask("GET", "/", headers=inside | by_tls).status == 200
+    assert hub.ask("GET", "/", headers=inside).status == 403
+
+
 def test_five_wrong_codes_close_the_entry(hub):
     path = path_of(hub)
     for _ in range(5):
