@@ -14,13 +14,14 @@ ALL_PROJECTS = {
     "list_projects": "the owner of the database asks for all of them",
     "project_id": "finds one by its name",
     "add_project": "makes one",
+    "_prepare": "makes one in another hub",
     "_is_elsewhere": "asks for the same name in others",
 }
 
 
 def statements():
     """Texts with SQL on tables of projects, and the function that runs each."""
-    for path in (FOLDER / "administration.py", FOLDER / "requests.py"):
+    for path in sorted(FOLDER.glob("*.py")):
         for function in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 for node in ast.walk(function):
