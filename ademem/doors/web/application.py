@@ -35,6 +35,7 @@ from ademem.store.runtime import Runtime
 LARGEST_BODY = 256 * 1024
 THEMES = ("light", "dark")
 YEAR_S = 365 * 86400
+UNFORESEEN = "an unexpected error; what it said stands in the log alone"
 CLIENT_GONE = 499
 """Status for a log; the browser that would get it has gone."""
 LONGEST_ID = 20
@@ -265,8 +266,9 @@ def _reverse(name: str) -> Handler:
             done = source.pop(found[-1])
             try:
                 target.append(site.number(await project.acts.call(done.back)))
-            except AdememError as error:
-                source.insert(found[-1], replace(done, refusal=str(error)))
+            except Exception as error:  # it can be tried again
+                refusal = str(error) if isinstance(error, AdememError) else UNFORESEEN
+                source.insert(found[-1], replace(done, refusal=refusal))
                 raise
         return _back(request)
 
@@ -328,7 +330,12 @@ def _page(
 def _error(site: Site, scope: Scope, status: int, facts: dict[str, str]) -> Response:
     request = Request(scope)
     mine = getattr(request.state, "form", {}).get("content", "")
-    values = {"message": facts["why"], "hint": facts["next"], "mine": mine}
+    why, hint = facts["why"], facts["next"]
+    if facts.get("rule") == "internal":
+        why = UNFORESEEN
+    elif facts.get("rule") == "store" and "`ademem " not in hint:
+        hint = f"{hint}; `ademem doctor` checks it"
+    values = {"message": why, "hint": hint, "mine": mine}
     template = "problem.html" if "hx-request" in request.headers else "error.html"
     return _page(site, request, template, values, status)
 
