@@ -98,3 +98,26 @@ def browser(world):
     made = Browser(world)
     yield made.enter()
     made.site.close()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    from tests.doors.web.window import CHROMIUM, player
+
+    with player.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def shown(world, chromium):
+    """The page of a project in windows; fails for each problem that a window tells of."""
+    from tests.doors.web.window import Shown
+
+    made = Shown(world, chromium)
+    yield made
+    for context in chromium.contexts:
+        context.close()
+    made.close()
+    assert made.problems == []

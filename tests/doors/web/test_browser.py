@@ -1,189 +1,18 @@
 """The page in a real browser: keys, scripts off, accessibility, and requests that leave."""
 
 import json
-import os
-import shutil
-import threading
 from array import array
-from pathlib import Path
 
 import pytest
 
 from ademem import api
 from ademem.api.evaluation import golden
-from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.http.loopback import bind
-from ademem.doors.web.application import Site, make
-from tests.doors.web.conftest import QuietServer, teach_procedure
+from tests.doors.web.window import CANDIDATES, expect, find_violations
 from tests.examples import FULL
 from tests.hubs import Served, mutation
 from tests.postgres import make_database
-from tests.world import World
-
-player = pytest.importorskip("playwright.sync_api")
-expect = player.expect
-
-AXE = Path(os.environ.get("ADEMEM_AXE_DIR", ""), "node_modules/axe-core/axe.min.js")
-CHROMIUM = shutil.which("chromium") or ""
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 pytestmark = pytest.mark.slow
-if not (CHROMIUM and AXE.is_file()):
-    pytest.skip("needs chromium, and axe-core in ADEMEM_AXE_DIR", allow_module_level=True)
-
-CANDIDATES = """
-Invoices are sent by the night job
-Images are resized by the worker
-Refunds are booked on the next working day
-The staging server restarts in the morning
-Passwords are hashed with argon2
-Currency rates come from the feed of a bank
-The search index is rebuilt every Sunday
-Logs are kept for ninety days
-""".strip().split("\n")
-
-
-class Shown:
-    """A project with its page, in a window."""
-
-    def __init__(self, world, chromium):
-        self.world, self.chromium = world, chromium
-        self.listener = bind(0)
-        self.port = self.listener.getsockname()[1]
-        environment = {
-            name: value for name, value in world.environment.items() if name[:6] != "CLAUDE"
-        }
-        self.site = Site([str(world.root)], environment, port=self.port, now=lambda: world.now)
-        self.server = QuietServer(make(self.site), 600, lifespan="off")
-        self.site.is_ending = lambda: self.server.should_exit
-        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
-        self.thread.start()
-        self.problems = []
-
-    def window(self, path="/", **options):
-        context = self.chromium.new_context(**options)
-        page = context.new_page()
-        page.on("console", lambda line: self.problems.append(line.text))
-        page.on("pageerror", lambda error: self.problems.append(str(error)))
-        page.on("request", lambda request: self._check(request.url))
-        page.goto(f"http://127.0.0.1:{self.port}/enter?code={self.site.entry.new_code()}")
-        self.go(page, path)
-        return page
-
-    def go(self, page, path):
-        page.goto(f"http://127.0.0.1:{self.port}{path}")
-
-    def _check(self, url):
-        if not url.startswith((f"http://127.0.0.1:{self.port}/", "data:")):
-            self.problems.append(f"a request left for {url}")
-
-    def close(self):
-        self.server.should_exit = True
-        self.thread.join()
-        self.site.close()
-
-    def learn(self, *texts):
-        with self.world.memories() as memories:
-            for text in texts:
-                origin = Origin(trust=Trust.AGENT, session_id="s1")
-                assert api.write(memories, Draft(content=text, origin=origin)).accepted
-
-    def statuses(self):
-        rows = self.world.rows("select content, status from unified_memories")
-        return {row[0]: row[1] for row in rows}
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with player.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def shown(tmp_path, chromium):
-    (tmp_path / "project").mkdir()
-    made = Shown(World(tmp_path / "project"), chromium)
-    yield made
-    for context in chromium.contexts:
-        context.close()
-    made.close()
-    assert made.problems == []
-
-
-def find_violations(page):
-    """Run axe in a world of its own, so that the policy of the page stays in force."""
-    devtools = page.context.new_cdp_session(page)
-    frame = devtools.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
-    world = devtools.send("Page.createIsolatedWorld", {"frameId": frame})["executionContextId"]
-    where = {"contextId": world, "returnByValue": True, "awaitPromise": True}
-    devtools.send("Runtime.evaluate", {"expression": AXE.read_text(), **where})
-    rules = json.dumps({"runOnly": TAGS, "resultTypes": ["violations"]})
-    run = f"axe.run(document, {rules}).then(found => JSON.stringify(found.violations))"
-    found = devtools.send("Runtime.evaluate", {"expression": run, **where})
-    return [
-        f"{each['id']}: {node['html'][:120]}"
-        for each in json.loads(found["result"]["value"])
-        for node in each["nodes"]
-    ]
-
-
-PAGES = (
-    "/ /memories /memories?q=invoices&explain=1 /review /timeline"
-    " /graph /graph?tag=rules /map"
-    " /session/s1 /injections /cost /log /procedures /skills /missions /agents /eval"
-    " /doctor /settings?key=search.limit"
-)
-LOOKS = [("light", 1280, True), ("dark", 320, True), ("dark", 320, False)]
-MORE = [("light", 320, True), ("dark", 1280, True), ("light", 1280, False)]
-MORE += [("light", 320, False), ("dark", 1280, False)]
-
-
-@pytest.mark.parametrize(("scheme", "width", "has_data"), LOOKS + MORE * FULL)
-def test_every_page_is_accessible_and_fits(shown, scheme, width, has_data):
-    paths = PAGES.split()
-    if has_data:
-        shown.world.know("Never force-push to main", pinned=True, tags=("rules",))
-        shown.learn(*CANDIDATES)
-        shown.world.fire("session_start", source="startup")
-        shown.world.fire("user_prompt_submit", prompt="Who sends invoices?")
-        with shown.world.memories() as memories:
-            api.update_brief(memories, {"notes": ["Ask Ada first"]})
-            sent = api.list_sent(memories, "s1")[1][0]
-            golden.add(memories, "Who sends invoices?", [api.list_memories(memories)[-1].id])
-            for _ in range(3):
-                golden.measure(memories)
-        memory = shown.world.live()[0].id
-        paths += [
-            f"/memory/{memory}",
-            f"/procedure/{teach_procedure(shown.world, '1. Run `npm test`.')}",
-            "/mission/ship-passkeys",
-            f"/session/s1/why?memory={memory}&at={sent.created_at}",
-        ]
-    page = shown.window("/missions", color_scheme=scheme, viewport={"width": width, "height": 800})
-    if has_data:
-        page.fill("#goal", "Ship passkeys")
-        page.click("#start")
-        with shown.world.memories() as memories:
-            api.end_mission(memories, "ship-passkeys", "cancelled")
-        page.click("#undo")  # refused, which the bar and the log tell
-        shown.go(page, "/log")
-        expect(page.locator("#undo-bar")).to_contain_text("not taken back")
-        expect(page.locator("main")).to_contain_text("start the mission ship-passkeys")
-        shown.problems = [line for line in shown.problems if "409" not in line]
-    found = {}
-    for path in [*paths, "/nothing"]:
-        shown.go(page, path)
-        found[path] = find_violations(page)
-        overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        if over := page.evaluate(overflow):
-            found[path].append(f"{over} pixels too wide")
-    is_told = [line for line in shown.problems if "404" in line]
-    shown.problems = [line for line in shown.problems if "404" not in line]
-
-    assert {path: each for path, each in found.items() if each} == {}
-    assert is_told
 
 
 def test_a_plot_is_drawn_from_its_table_under_the_policy(shown):
@@ -273,37 +102,6 @@ def test_without_scripts_everything_works_by_forms(shown):
     expect(page.locator("#redo")).to_be_visible()
 
     assert shown.statuses() == {"Money is stored in cents": "candidate"}
-
-
-def test_a_hostile_text_stays_a_text(shown):
-    from tests import builders
-
-    hostile = [
-        "<script>document.title = 'ran'</script>",
-        "<img src=x onerror=\"document.title = 'ran'\">",
-        '"><svg onload=alert(1)>',
-        "{{ 7 * 7 }} {% raw %}",
-        "javascript:alert(1) [link](javascript:alert(1))",
-        "'; document.title = 'ran'; '",
-        "&lt;script&gt;alert(1)&lt;/script&gt;",
-        "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
-        "x" * 3000,
-        "\u202egnp.exe\u2066 \u200b",
-    ]
-    with shown.world.memories() as memories:
-        made = builders.insert(
-            memories.store,
-            *(
-                builders.memory(f"{text} number {at}", title=text[:80])
-                for at, text in enumerate(hostile)
-            ),
-        )
-    page = shown.window(viewport={"width": 320, "height": 800})
-    for path in ("/", "/memories", "/memories?q=number&explain=1", "/log", f"/memory/{made[0].id}"):
-        shown.go(page, path)
-        assert "ran" not in page.title().split(" · ")[0].split()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 320
-        assert page.locator("main script, main img, main iframe, main svg").count() == 0
 
 
 def test_new_rows_wait_behind_a_button(shown):
