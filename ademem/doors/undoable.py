@@ -9,10 +9,10 @@ from typing import Any
 from ademem import api
 from ademem.api.curation import DECISIONS
 from ademem.core import caller
-from ademem.core.errors import AdememError, UsageError
+from ademem.core.errors import AdememError, NoSuchMemory, UsageError
 from ademem.core.memory import Memory
 from ademem.core.text import counted, preview
-from ademem.core.value import Value
+from ademem.core.value import Value, replace
 from ademem.store.runtime import Runtime
 
 LABEL_CHARS = 48
@@ -38,25 +38,42 @@ class Done(Value):
     """Reason why the last try to take it back was refused."""
     in_log: bool = False
     """The log of the memory has all of it, and its undo."""
+    memory: str = ""
+    """The memory that the label names."""
     number: int = 0
     """Its number among the acts of a page."""
     at: datetime | None = None
 
 
-def by_event(label: str, event: str) -> Done:
+def by_event(label: str, event: str, memory: str = "") -> Done:
     """Return the act that `undo` of the event takes back, and `undo` of that brings again."""
 
     def back(memories: Runtime) -> Done:
         restored = api.undo(memories, event)
-        return by_event(label, last_event(memories, restored[0].id))
+        return by_event(label, last_event(memories, restored[0].id), memory)
 
-    return Done(label=label, back=back, in_log=True)
+    return Done(label=label, back=back, in_log=True, memory=memory)
 
 
 def by_memory(verb: str, memories: Runtime, memory: Memory) -> Done:
     """Return the last act on the memory."""
-    name = preview(memory.title or memory.content, LABEL_CHARS)
-    return by_event(f"{verb} “{name}”", last_event(memories, memory.id))
+    label = f"{verb} “{_name(memory)}”"
+    return by_event(label, last_event(memories, memory.id), memory.id)
+
+
+def name_again(done: Done, memories: Runtime) -> Done:
+    """Return the act with the name that its memory has by now, none after a hard delete."""
+    verb, mark, _ = done.label.partition(" “")
+    if not (mark and done.memory):
+        return done
+    try:
+        return replace(done, label=f"{verb}{mark}{_name(api.get(memories, done.memory))}”")
+    except NoSuchMemory:
+        return replace(done, label=verb)
+
+
+def _name(memory: Memory) -> str:
+    return preview(memory.title or memory.content, LABEL_CHARS)
 
 
 def last_event(memories: Runtime, id: str) -> str:
@@ -77,7 +94,8 @@ def in_order(label: str, *done: Done) -> Done:
             raise
         return in_order(label, *taken[::-1])
 
-    return Done(label=label, back=back, in_log=all(each.in_log for each in done))
+    memory = next((each.memory for each in done), "")
+    return Done(label=label, back=back, in_log=all(each.in_log for each in done), memory=memory)
 
 
 # Acts on one memory raise Conflict where it is not at the *revision* that the person saw.

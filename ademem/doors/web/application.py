@@ -21,7 +21,7 @@ from ademem.core import clock
 from ademem.core.errors import AdememError, Conflict
 from ademem.core.value import replace
 from ademem.doors.http.loopback import HEADERS, Loopback
-from ademem.doors.undoable import Done, NotAllowed
+from ademem.doors.undoable import Done, NotAllowed, name_again
 from ademem.doors.web.acts import ACTS
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.entry import Entry
@@ -190,6 +190,8 @@ def _show(page: Page) -> Handler:
         project, asked = _asked(site, request)
 
         def read(memories: Runtime) -> dict[str, Any]:
+            for stack in (site.done[project.name], site.undone[project.name]):
+                stack[:] = [name_again(done, memories) for done in stack]
             event = project.live.look(memories)
             head = head_of(memories)
             return {"head": head, "event": event, "live": page.live, **page.read(memories, asked)}

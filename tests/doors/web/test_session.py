@@ -7,6 +7,7 @@ from hashlib import sha256
 import pytest
 
 from ademem import api
+from ademem.core.redaction import Redacted
 from ademem.core.text import counted
 from ademem.doors.views.cost import to_json
 from ademem.doors.web.pages import PAGES
@@ -197,19 +198,57 @@ def every_answer(browser, id):
                 yield browser.get(address, headers=headers, params={"q": "force-push"})
 
 
-def test_what_was_deleted_for_good_is_in_no_answer_and_no_file(sent):
-    browser, _ = sent
+def acted_on(browser):
+    """Return the memory with the canary, after acts that the page can take back."""
     memory = next(each for each in browser.world.live() if CANARY in each.content)
+    browser.post(f"/memory/{memory.id}/edit", content=f"{memory.content}, always")
+    browser.post(f"/memory/{memory.id}/pin")
+    browser.post(f"/memory/{memory.id}/unpin")
+    browser.post("/undo")
+    assert CANARY in browser.get("/").text  # in the line of the last act
     assert any(CANARY in answer.text for answer in every_answer(browser, memory.id))
-    browser.post(f"/memory/{memory.id}/delete-hard", typed=memory.id)
+    return memory
 
-    assert not any(CANARY in answer.text for answer in every_answer(browser, memory.id))
-    left = [
-        path.name
-        for path in (browser.world.root / ".ade").glob("ade.db*")
-        if CANARY.encode() in path.read_bytes()
-    ]
-    assert left == []
+
+def left_of_canary(browser, id):
+    """Return where a byte of it is: answers, events, the page's memory, tables and files."""
+    world, site = browser.world, browser.site
+    found = [f"{each.url}: {each.text}" for each in every_answer(browser, id)]
+    found += [each.text for each in site.projects["project"].live.events]
+    stacks = (*site.done.values(), *site.undone.values())
+    found += [done.label for stack in stacks for done in stack]
+    with world.memories() as memories:
+        found += memories.store.db.iterdump()
+    files = [path for path in (world.root / ".ade").rglob("*") if path.is_file()]
+    found += [f"{path.name}: {path.read_bytes()!r}" for path in files]
+    return [each[:60] for each in found if CANARY in each]
+
+
+@pytest.mark.parametrize("by_page", [True, False], ids=["by the page", "by a command"])
+def test_what_was_deleted_for_good_is_nowhere(sent, by_page):
+    browser, _ = sent
+    memory = acted_on(browser)
+    if by_page:
+        browser.post(f"/memory/{memory.id}/delete-hard", typed=memory.id)
+    else:
+        with browser.world.memories() as memories:
+            api.delete(memories, memory.id, hard=True)
+
+    assert left_of_canary(browser, memory.id) == []
+
+
+def test_what_was_scrubbed_is_nowhere(sent, monkeypatch):
+    browser, _ = sent
+    memory = acted_on(browser)
+
+    def redact(text):
+        return Redacted(text=text.replace(CANARY, "[gone]"), found=("canary",) * (CANARY in text))
+
+    monkeypatch.setattr("ademem.api.upkeep.redact", redact)
+    with browser.world.memories() as memories:
+        api.scrub(memories)
+
+    assert left_of_canary(browser, memory.id) == []
 
 
 def test_an_agent_reads_no_quarantined_text_of_a_session(world):
