@@ -189,14 +189,21 @@ def _show(page: Page) -> Handler:
     async def answer(site: Site, request: Request) -> Response:
         project, asked = _asked(site, request)
 
+        stacks = site.done[project.name], site.undone[project.name]
+        labels: dict[int, str] = {}
+
         def read(memories: Runtime) -> dict[str, Any]:
-            for stack in (site.done[project.name], site.undone[project.name]):
-                stack[:] = [name_again(done, memories) for done in stack]
+            for stack in stacks:
+                labels.update({it.number: name_again(it, memories).label for it in tuple(stack)})
             event = project.live.look(memories)
             head = head_of(memories)
             return {"head": head, "event": event, "live": page.live, **page.read(memories, asked)}
 
-        values = await project.reads.call_until(_wait_for_end(request), read)
+        try:
+            values = await project.reads.call_until(_wait_for_end(request), read)
+        finally:  # here, as acts change the stacks in this thread
+            for stack in stacks:
+                stack[:] = [replace(it, label=labels.get(it.number, it.label)) for it in stack]
         if values is None:
             return Response(status_code=CLIENT_GONE)
         if isinstance(raw := values.get("raw"), str | bytes):
