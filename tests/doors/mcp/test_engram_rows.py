@@ -31,10 +31,10 @@ def talk(serve, world):
 
 def test_e1_a_session_that_starts_again_keeps_its_folder(talk, world):
     async def scenario(call):
-        await call("session_start", id="e1", directory="/work/shop")
+        await call("session_start", id="e1", directory="/srv/shop")
         return await call("session_start", id="e1", directory="")
 
-    assert talk(scenario).session["directory"] == "/work/shop"
+    assert talk(scenario).session["directory"] == "/srv/shop"
     assert world.row("select count(*) from sessions where id = 'e1'")[0] == 1
 
 
