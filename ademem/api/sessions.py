@@ -25,9 +25,9 @@ SUMMARY = "session_summary"
 """Type of the summary of a session."""
 ID_CHARS = 200
 PROMPT_CHARS, SUMMARY_CHARS, NAME_CHARS = 200, 200, 120
+"""Lengths in lists."""
 MOST_READ = 2_000
 """Characters of a prompt that its session's name is made from."""
-"""Lengths in lists."""
 
 
 class NoSuchSession(NotFound):

@@ -117,10 +117,7 @@ def _decide(
 
                 entries = [untrusted.entry(memory, hint_events.ENTRY_CHARS) for memory in carried]
                 reason = _reason(untrusted.fenced(entries), what, "" if stops else irreversible)
-                placed = [
-                    injections.place(memory, characters=len(entry))
-                    for memory, entry in zip(carried, entries, strict=True)
-                ]
+                placed = injections.place_entries(carried, entries)
                 injections.record(
                     runtime, "pre_tool_use", reason, key, placed, tool_use_id=call.tool_use_id
                 )

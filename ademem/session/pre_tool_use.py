@@ -164,10 +164,7 @@ def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
         entries = [untrusted.entry(hit.memory, chars) for hit in hits]
         answer = untrusted.fenced(entries) if hits else "Nothing in it answers this turn."
         reason = _hits(answer) if mode == "assist" else _reason(turn, query, runtime)
-        placed = [
-            injections.place(hit.memory, characters=len(entry))
-            for hit, entry in zip(hits, entries, strict=True)
-        ]
+        placed = injections.place_entries((hit.memory for hit in hits), entries)
         injections.record(
             runtime, "pre_tool_use", reason, key, placed, tool_use_id=call.tool_use_id
         )

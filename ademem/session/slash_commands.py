@@ -76,10 +76,7 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
             logs.log_shown(
                 runtime.store, "recall", as_shown(hits), runtime.now, key=key, query=text
             )
-            placed = [
-                injections.place(hit.memory, characters=len(entry))
-                for hit, entry in zip(hits, entries, strict=True)
-            ]
+            placed = injections.place_entries((hit.memory for hit in hits), entries)
             injections.record(runtime, "user_prompt_submit", context, key, placed)
     number = counted(len(hits), "memory")
     weak = ", none of which answers this well" if found.confidence == "weak" else ""

@@ -13,7 +13,7 @@ from ademem.guard.prompts import TurnClass, classify
 from ademem.search.query import keywords
 from ademem.session.turn_tracking import is_oriented, mark_read, new_key, set_flag
 from ademem.store import injections, ledger, logs, sessions, turns
-from ademem.store.injections import SAVED, place
+from ademem.store.injections import SAVED, place, place_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,10 +50,11 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     key = new_key(payload, runtime)
     # Search before the transaction, which holds the lock of the database.
     found, left_out = _recall(prompt, key, runtime) if recalls else ([], [])
+    chars = runtime.settings.briefing.prompt_chars
+    entries = [untrusted.entry(memory, chars) for memory, _ in found]
     if runtime.is_read_only:
-        lines = _lines(_entries(found, runtime))
+        lines = _lines(entries)
         return client.context("UserPromptSubmit", "\n".join(lines)) if lines else None
-    entries = _entries(found, runtime)
     with runtime.store.transaction():
         if not _claim(prompt, key, runtime):
             return None
@@ -71,10 +72,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             lines += _lines(entries)
         placed = [
             *(place(one.memory, SAVED) for one in dictated if one.memory),
-            *(
-                place(memory, "recalled", len(entry))
-                for (memory, _), entry in zip(found, entries, strict=True)
-            ),
+            *place_entries((memory for memory, _ in found), entries, "recalled"),
             *left_out,
         ]
         keep = all(memory.shown_scope != "personal" for memory, _ in found)
@@ -233,11 +231,6 @@ def _add_personal(
     hits = suggest_for(prompt, runtime, own.store)
     found = [*found, *map(_weighed, hits)]
     return sorted(found, key=lambda each: -each[1])[:most]
-
-
-def _entries(found: list[tuple[Memory, float]], runtime: Runtime) -> list[str]:
-    chars = runtime.settings.briefing.prompt_chars
-    return [untrusted.entry(memory, chars) for memory, _ in found]
 
 
 def _lines(entries: list[str]) -> list[str]:

@@ -193,12 +193,18 @@ def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
     return []
 
 
+_COUNTED = (
+    f"project_id = :project and {CURRENT} and {BROWSED} and (scope = 'project'"
+    " or scope_owner_id is case scope when 'mission' then :mission end)"
+)
+"""What `listed` lists without filters, whatever its status."""
+
+
 def count(store: Store, mission: str | None) -> dict[str, int]:
     """Count by status what `listed` lists, from the index of counts."""
     rows = store.db.execute(
-        "select status, count(*) from unified_memories where project_id = :project"
-        f" and {CURRENT} and {BROWSED} and (scope = 'project' or scope_owner_id is"
-        " case scope when 'mission' then :mission end) group by scope, scope_owner_id, status",
+        f"select status, count(*) from unified_memories where {_COUNTED}"
+        " group by scope, scope_owner_id, status",
         {"project": store.project_id, "mission": mission},
     )
     found: dict[str, int] = {}
@@ -212,9 +218,7 @@ def count_concerns(store: Store, mission: str | None) -> dict[str, int]:
     rows = store.db.execute(
         f"select concern, count(*) from ({_CONCERNS})"
         " cross join unified_memories as memory on seq = memory_seq"
-        f" where project_id = :project and status <> 'archived' and {CURRENT} and {BROWSED}"
-        " and (scope = 'project' or scope_owner_id is case scope when 'mission' then :mission end)"
-        " group by concern",
+        f" where status <> 'archived' and {_COUNTED} group by concern",
         {"project": store.project_id, "mission": mission},
     )
     return dict.fromkeys(CONCERNS, 0) | {row[0]: row[1] for row in rows}

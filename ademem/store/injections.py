@@ -32,6 +32,15 @@ def place(memory: Memory, section: str = "", characters: int = 0, left_out: str 
     return memory.id, memory.revision_count, section, characters, left_out
 
 
+def place_entries(
+    memories: Iterable[Memory], entries: Iterable[str], section: str = ""
+) -> list[Placed]:
+    """Return the rows of memories in a text that has these entries of them."""
+    return [
+        place(memory, section, len(entry)) for memory, entry in zip(memories, entries, strict=True)
+    ]
+
+
 def record(
     runtime: Runtime,
     event: str,

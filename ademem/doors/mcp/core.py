@@ -145,34 +145,30 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
             "judgment_required": False,
             "candidates": [],
         } | describe_gate_refusal(written.rule, written.reason)
-    remarks = describe_notes(written)
     held = {"why": waits_for(memory), "next": BY_PERSON} if memory.quarantine_reason else {}
-    return (
-        held
-        | remarks
-        | {
-            "accepted": True,
-            "durability": written.durability,
-            "id": memory.id,
-            "deduped": written.deduped,
-            "merged_into": written.merged_into_id,
-            "revision": memory.revision_count,
-            "topic_key_suggestion": None
-            if memory.topic_key or memory.quarantine_reason
-            else api.suggest_topic_key(given.get("type"), memory.title, memory.content),
-            "judgment_required": bool(written.candidates),
-            "candidates": [
-                {
-                    "id": one.memory.id,
-                    "title": one.memory.title,
-                    "text": preview(one.memory.content, CANDIDATE_CHARS),
-                    "judgment_id": one.judgment_id,
-                    "score": one.score,
-                }
-                for one in written.candidates
-            ],
-        }
-    )
+    return held | {
+        **describe_notes(written),
+        "accepted": True,
+        "durability": written.durability,
+        "id": memory.id,
+        "deduped": written.deduped,
+        "merged_into": written.merged_into_id,
+        "revision": memory.revision_count,
+        "topic_key_suggestion": None
+        if memory.topic_key or memory.quarantine_reason
+        else api.suggest_topic_key(given.get("type"), memory.title, memory.content),
+        "judgment_required": bool(written.candidates),
+        "candidates": [
+            {
+                "id": one.memory.id,
+                "title": one.memory.title,
+                "text": preview(one.memory.content, CANDIDATE_CHARS),
+                "judgment_id": one.judgment_id,
+                "score": one.score,
+            }
+            for one in written.candidates
+        ],
+    }
 
 
 def describe_notes(written: Written) -> Result:
