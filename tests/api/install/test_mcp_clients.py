@@ -70,7 +70,7 @@ def test_a_server_comes_and_goes_byte_for_byte(change, home, name, kind):
 def test_from_a_file_that_was_edited_since_only_our_entry_goes(change, home, name):
     path, _ = prepared(home, name, "json")
     change(mcp_clients.add_server, name)
-    path.write_text(path.read_text().replace("x", "y"))
+    path.write_text(path.read_text().replace('"x"', '"y"'))
     change(mcp_clients.remove_server, name)
 
     left = path.read_text()

@@ -34,6 +34,7 @@ class Multiplexer:
             *(";", "set-option", "-g", "default-terminal", "screen"),
             *(";", "new-session", "-d", "-x", "80", "-y", "24"),
             *("-c", str(desk.world.root), sys.executable, "-c", MAIN, *arguments),
+            *(";", "set-option", "-g", "remain-on-exit-format", ""),
             *(";", "set-option", "-g", "remain-on-exit", "on"),
         )
 
