@@ -140,7 +140,8 @@ def sweep(
     """Age the memories: confirm used ones, archive unused ones."""
     with open_project(project) as memories:
         if merge:
-            return _show_consolidated(api.consolidate(memories, dry_run=dry_run), dry_run, as_json)
+            done = api.consolidate(memories, dry_run=dry_run)
+            return _show_consolidated(done, len(api.list_conflicts(memories)), dry_run, as_json)
         swept = api.sweep(memories, dry_run=dry_run)
         if as_json:
             rows = [as_dict(move) for move in swept.moves]
@@ -162,7 +163,7 @@ def _sweep_summary(swept: Swept, dry_run: bool) -> str:
     return f"{moved} (`ademem undo {swept.id}` takes it back)"
 
 
-def _show_consolidated(done: Consolidated, dry_run: bool, as_json: bool) -> None:
+def _show_consolidated(done: Consolidated, waiting: int, dry_run: bool, as_json: bool) -> None:
     if as_json:
         merges, conflicts = map(as_dict, done.merges), map(as_dict, done.conflicts)
         lists = {"merges": list(merges), "conflicts": list(conflicts)}
@@ -171,13 +172,16 @@ def _show_consolidated(done: Consolidated, dry_run: bool, as_json: bool) -> None
         show.say(f"merge    {' '.join(merge.members)} → {preview(merge.content, 80)}")
     for found in done.conflicts:
         show.say(f"conflict {found.left} {found.right}: {found.why}")
-    return show.echo(_consolidation_summary(done, dry_run))
+    return show.echo(_consolidation_summary(done, waiting, dry_run))
 
 
-def _consolidation_summary(done: Consolidated, dry_run: bool) -> str:
+def _consolidation_summary(done: Consolidated, waiting: int, dry_run: bool) -> str:
     if done.outcome != "ok":
         return f"{done.outcome}: no memory has a vector (`ademem model install`, `ademem work`)"
     if not (done.merges or done.conflicts):
+        if waiting:
+            pairs = f"{counted(waiting, 'contradiction')} wait{'s' if waiting == 1 else ''}"
+            return f"nothing new; {pairs} for you (`ademem review` shows them)"
         return "no memories say the same, none contradict each other"
     conflicts = counted(len(done.conflicts), "conflict")
     summary = f"{done.merged} merged into {done.created}, {conflicts}"

@@ -133,6 +133,7 @@ def test_a_conflict_is_shown_until_somebody_settles_it(ademem):
     assert reviewed[right.id] == f"conflicts with {other}: 20 mb against 50 mb"
     assert f"conflicts-with:{other}" in ademem.json("get", right.id)["flags"]
     assert f"conflicts with: {other}" in ademem("get", right.id)
+    assert "nothing new; 1 contradiction waits for you" in ademem("sweep", "--merge")
 
     assert "both are kept as true" in ademem("review", "--settle", right.id, other)
     assert ademem.json("review")["count"] == 0
