@@ -52,6 +52,22 @@ def test_a_review_by_keyboard_and_the_way_back(shown):
     assert shown.statuses() == before
 
 
+def test_a_key_before_the_next_card_is_not_taken_and_says_so(shown):
+    shown.learn(*CANDIDATES[:3])
+    page = shown.window("/review")
+    page.evaluate("""() => {
+      for (const key of ["a", "r"])
+        document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    }""")
+    expect(page.locator(".queue li")).to_have_count(2)
+    expect(page.locator("#not-taken")).to_contain_text("“r” was not taken")
+
+    assert sorted(shown.statuses().values()) == ["candidate"] * 2 + ["promoted"]
+    page.keyboard.press("r")
+    expect(page.locator(".queue li")).to_have_count(1)
+    expect(page.locator("#not-taken")).to_be_empty()
+
+
 def test_several_are_selected_and_decided_by_keyboard(shown):
     shown.learn(*CANDIDATES[:4])
     page = shown.window("/review")

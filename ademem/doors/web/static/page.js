@@ -4,6 +4,14 @@
 (() => {
   const find = (name, key) => document.querySelector(`[data-${name}="${CSS.escape(key)}"]`);
   const isShown = (element) => element && element.getClientRects().length > 0;
+  const notTaken = document.getElementById("not-taken");
+  let isChanging = false;  // the card is about to be another one
+
+  for (const [name, begins] of [["htmx:beforeRequest", true], ["htmx:afterRequest", false]]) {
+    document.addEventListener(name, ({ detail }) => {
+      if (detail.target?.id === "review") isChanging = begins;
+    });
+  }
 
   document.addEventListener("keydown", (event) => {
     const field = event.target.closest("input:not([type=checkbox]), textarea, select");
@@ -19,6 +27,12 @@
       return;
     }
     if (key.length !== 1) return;
+    if (isChanging) {
+      notTaken.textContent = `“${key}” was not taken: the next memory was not shown yet.`;
+      event.preventDefault();
+      return;
+    }
+    if (notTaken) notTaken.textContent = "";
     const bulk = document.querySelector("#selected input[name=id]:checked") && find("bulk", key);
     const press = bulk || find("key", key);
     const open = find("open", key);
