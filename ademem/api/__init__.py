@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 FUNCTIONS = {
     "searching": """
-        recall search explain_search get_search_mode find_similar list_memories get find_related
-        verify verify_change list_doubtful find_astray find_later list_candidates list_best
-        list_embedded
+        recall search explain_search get_search_mode find_similar list_memories count_memories get
+        find_related verify verify_change list_doubtful find_astray find_later list_candidates
+        list_best list_embedded
     """,
     "browsing": "find read_part timeline get_context get_numbered",
     "inspecting": """
@@ -66,7 +66,7 @@ FUNCTIONS = {
     "restraint": "update_by_agent remove_by_agent pin_by_agent",
     "writing": "write explain learn origin place_draft categorize suggest_topic_key",
     "curation": """
-        review review_imported list_due mark_reviewed continue_review stop_review
+        review count_waiting review_imported list_due mark_reviewed continue_review stop_review
         list_skipped skip unskip decide_all tag_all
         accept_files list_claimed_briefs get_speaker
         promote reject refuse archive restore delete pin edit correct propose

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import groupby
@@ -91,6 +91,16 @@ def review(
     if own := personal.beside(runtime):
         found += memory_queries.in_review(own.store, None)
     return list(filter(selection.matches, found))[:limit]
+
+
+def count_waiting(runtime: Runtime, *, but: Collection[str] = ()) -> dict[str, int]:
+    """Count what `review` lists by the reason why it waits, without those ids."""
+    own = personal.beside(runtime)
+    counts: Counter[str] = Counter()
+    for each in (runtime, own):
+        if each:
+            counts.update(memory_queries.count_waiting(each.store, but))
+    return dict(counts)
 
 
 def review_imported(

@@ -191,6 +191,14 @@ def list_memories(
     return found[:limit]
 
 
+def count_memories(runtime: Runtime, filters: Filters) -> int:
+    """Count what `list_memories` lists without a limit."""
+    from ademem.store.filters import count_listed
+
+    own = personal.beside(runtime)
+    return sum(count_listed(each.store, filters) for each in (runtime, own) if each)
+
+
 def list_candidates(runtime: Runtime, limit: int = 20) -> list[Memory]:
     """List candidates of the project by confidence, then by observations, then the newest."""
     from ademem.store import memory_queries

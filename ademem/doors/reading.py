@@ -15,17 +15,30 @@ from ademem.doors.views import session as session_view
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.runtime import Runtime
 
+BEST = 10
+"""Memories of the week that the overview shows."""
 PROMPTS, DECISIONS = 500, 500
 """Most rows of each that are read of a session."""
 
 
 def read_queue(memories: Runtime) -> list[review_view.Item]:
-    """Return what waits for review, in its order, but for what is skipped till tomorrow."""
+    """Return what waits for review, in its order, but for what is skipped till tomorrow.
+
+    `count_queue` counts the same without reading it.
+    """
     pairs = [
         (api.get(memories, pair.right), api.get(memories, pair.left), pair.reason)
         for pair in api.list_conflicts(memories)
     ]
     return review_view.to_queue(api.review(memories, None), pairs, api.list_skipped(memories))
+
+
+def count_queue(memories: Runtime) -> dict[str, int]:
+    """Count what waits for review, by reason."""
+    skipped = set(api.list_skipped(memories))
+    paired = [pair.right for pair in api.list_conflicts(memories) if pair.right not in skipped]
+    alone = api.count_waiting(memories, but={*skipped, *paired})
+    return {"contradictory": len(paired)} | alone if paired else alone
 
 
 def read_card(memories: Runtime, item: review_view.Item) -> dict[str, Any]:
@@ -55,11 +68,12 @@ def read_memory(
 
 def read_overview(memories: Runtime) -> dict[str, Any]:
     week = memories.now - timedelta(days=7)
-    learned = api.list_memories(memories, Filters(since=week, statuses=UNARCHIVED), None)
+    learned = Filters(since=week, statuses=UNARCHIVED, order="believed")
     return overview_view.to_page(
         api.get_status(memories),
-        waiting=api.review(memories, None),
-        learned=learned,
+        waiting=count_queue(memories),
+        learned=api.count_memories(memories, learned),
+        best=api.list_memories(memories, learned, BEST),
         sessions=api.list_sessions(memories, 1),
     )
 

@@ -193,6 +193,16 @@ def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
     return []
 
 
+def count_listed(store: Store, filters: Filters) -> int:
+    """Count what `listed` lists."""
+    query = f"select count(*) from unified_memories as memory where {_SHOWN}"
+    for statuses in filters.stages:
+        (found,) = store.db.execute(query, _bind(store, filters, statuses)).fetchone()
+        if found:
+            return int(found)
+    return 0
+
+
 _COUNTED = (
     f"project_id = :project and {CURRENT} and {BROWSED} and (scope = 'project'"
     " or scope_owner_id is case scope when 'mission' then :mission end)"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from ademem.core import text as text_
 from ademem.core.clock import stamp
 from ademem.core.json_text import array, loads, numbers
-from ademem.core.memory import SKILL, Scope
+from ademem.core.memory import LOST_BRANCH, SKILL, Scope
 from ademem.store import BROWSED, CURRENT, LIVE, memories
 from ademem.store.existence import ARRIVED, CLAIMED, is_in_hub
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from typing import Any, Literal
 
     from ademem.core.memory import Memory
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     Index = Literal["unified_memories_fts", "unified_memories_trigram"]
 
 _WAITING_ORDER = "order by quarantine_reason is null, created_at, seq limit :limit"
+_WAITING = (
+    f"project_id = :project and {LIVE} and"
+    f" (quarantine_reason is not null or (status = 'candidate' and {BROWSED}))"
+)
 _HOME = "scope = :scope and ifnull(scope_owner_id, '') = :owner"
 _UNQUARANTINED = f"{LIVE} and quarantine_reason is null"
 # The plus keeps the planner from the index of all rejected rows: a query here is for one text.
@@ -92,11 +96,22 @@ def in_review(store: Store, limit: int | None) -> list[Memory]:
     """Quarantined memories first, then candidates, by age."""
     return memories.find_by_key(
         store,
-        f"seq in (select seq from unified_memories where project_id = :project and {LIVE} and"
-        f" (quarantine_reason is not null or (status = 'candidate' and {BROWSED})))",
+        f"seq in (select seq from unified_memories where {_WAITING})",
         _WAITING_ORDER,
         limit=-1 if limit is None else limit,
     )
+
+
+def count_waiting(store: Store, but: Collection[str]) -> dict[str, int]:
+    """Count what `in_review` lists by the reason why it waits, without those ids."""
+    rows = store.db.execute(
+        "select case when quarantine_reason is not null then 'quarantined'"
+        " when write_gate_reason = :lost then 'its branch was deleted' else 'unconfirmed' end,"
+        f" count(*) from unified_memories where {_WAITING}"
+        " and id not in (select value from json_each(:but)) group by 1 order by 1",
+        {"project": store.project_id, "lost": LOST_BRANCH, "but": array(sorted(but))},
+    )
+    return dict(rows.fetchall())
 
 
 def count_pinned_by_agents(store: Store) -> int:

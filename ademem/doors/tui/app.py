@@ -27,6 +27,7 @@ from ademem.doors.undoable import Done, NotAllowed
 from ademem.doors.views.review import Item
 from ademem.store.activity import Position
 from ademem.store.runtime import Runtime
+from ademem.store.transitions import waits_for
 
 POLL_S, DEBOUNCE_S = 0.25, 0.12
 NARROW, LOW = 60, 16
@@ -177,7 +178,8 @@ class Terminal(App[None]):
             self.rows = []
             self.fail(error)
         ids = [each.id for each in self.rows]
-        self.selected = {id: found for id, found in self.selected.items() if id in ids}
+        shown = {row.memory.id for row in self.rows if row.memory}
+        self.selected = {id: found for id, found in self.selected.items() if id in shown}
         self.options.set_options(map(self.prompt, range(len(ids))))
         self.options.highlighted = None
         if ids:
@@ -187,8 +189,9 @@ class Terminal(App[None]):
 
     def prompt(self, at: int) -> Content:
         row = self.rows[at]
-        marks = (">" if at == self.options.highlighted else " ", "x" * (row.id in self.selected))
-        return Content(f"{marks[0]}{marks[1]:<2}{visible(row.text)}")
+        cursor = ">" if at == self.options.highlighted else " "
+        mark = "x" if row.memory and row.memory.id in self.selected else ""
+        return Content(f"{cursor}{mark:<2}{visible(row.text)}")
 
     @on(OptionList.OptionHighlighted, "#rows")
     def mark_row(self) -> None:
@@ -354,6 +357,8 @@ class Terminal(App[None]):
         chosen = list(self.selected.values())
         if chosen:
             self.act(partial(undoable.decide_all, found=chosen, verb=verb))
+        elif self.memory and self.row and self.row.item and not waits_for(self.memory):
+            self.say("it is confirmed already: c settles the contradiction")
         elif self.memory:
             self.act(partial(one, id=self.memory.id, revision=self.memory.revision_count))
 
@@ -456,8 +461,8 @@ class Terminal(App[None]):
     def action_skip(self) -> None:
         if not self.listing.decides:
             self.action_search()
-        elif self.row:
-            self.act(partial(undoable.skip, id=self.row.id))
+        elif self.memory:
+            self.act(partial(undoable.skip, id=self.memory.id))
 
     def action_undo(self) -> None:
         self.reverse(self.done, self.undone, "undone")

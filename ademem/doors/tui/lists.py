@@ -49,7 +49,8 @@ class Listing(Value):
 
 
 def _row(memory: Memory, item: Item | None = None) -> Row:
-    return Row(id=memory.id, text=lines.row(memory), memory=memory, item=item)
+    id = item.key if item else memory.id
+    return Row(id=id, text=lines.row(memory), memory=memory, item=item)
 
 
 def _candidates(place: Place) -> list[Row]:
@@ -132,7 +133,7 @@ def texts_beside(
     memories, is_withheld = place.memories, place.is_withheld
     if row.memory:
         card = reading.read_card(memories, row.item or Item(memory=row.memory))
-        text = lines.memory(card, reading.read_related(memories, row.id), is_withheld)
+        text = lines.memory(card, reading.read_related(memories, row.memory.id), is_withheld)
         if is_withheld(row.memory):
             return text, iter(())
         if shows_session and row.memory.source_session_id:

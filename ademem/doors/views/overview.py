@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.text import counted
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
 
-BEST = 10
 NEARLY_FULL = 0.8
 """Share of a scope's limit from which it is marked."""
 
@@ -21,12 +19,11 @@ NEARLY_FULL = 0.8
 def to_page(
     status: Mapping[str, Any],
     *,
-    waiting: Sequence[Memory],
-    learned: Sequence[Memory],
+    waiting: Mapping[str, int],
+    learned: int,
+    best: Sequence[Memory],
     sessions: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
-    reasons = Counter(_reason(memory) for memory in waiting)
-    best = sorted(learned, key=lambda each: (each.pinned, each.confidence), reverse=True)
     scopes = [
         {
             "name": name,
@@ -40,22 +37,14 @@ def to_page(
     ]
     return {
         "status": status,
-        "health": health(status, len(waiting)),
-        "reasons": dict(reasons),
-        "waiting": len(waiting),
-        "learned": len(learned),
-        "best": [to_row(memory) for memory in best[:BEST]],
+        "health": health(status, sum(waiting.values())),
+        "reasons": waiting,
+        "waiting": sum(waiting.values()),
+        "learned": learned,
+        "best": [to_row(memory) for memory in best],
         "scopes": scopes,
         "last_session": next(iter(sessions), None),
     }
-
-
-def _reason(memory: Memory) -> str:
-    if memory.quarantine_reason:
-        return "quarantined"
-    if memory.has_lost_branch:
-        return "its branch was deleted"
-    return "unconfirmed"
 
 
 def health(status: Mapping[str, Any], waiting: int) -> dict[str, str]:

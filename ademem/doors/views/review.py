@@ -24,19 +24,24 @@ class Item(Value):
     other: Memory | None = None
     conflict: str = ""
 
+    @property
+    def key(self) -> str:
+        """The id of the memory, and the other one's: a memory may be in several pairs."""
+        return f"{self.memory.id}~{self.other.id}" if self.other else self.memory.id
+
 
 def to_queue(
     waiting: Iterable[Memory],
     conflicts: Iterable[tuple[Memory, Memory, str]],
     skipped: Iterable[str] = (),
 ) -> list[Item]:
-    """Return what waits, each memory once, in the order of a review."""
-    found = {memory.id: Item(memory=memory) for memory in waiting}
-    for memory, other, reason in conflicts:
-        found[memory.id] = Item(memory=memory, other=other, conflict=reason)
+    """Return each contradicting pair, and each waiting memory of none, in the order of a review."""
     left_out = set(skipped)
+    pairs = [Item(memory=memory, other=other, conflict=why) for memory, other, why in conflicts]
+    paired = {item.memory.id for item in pairs}
+    alone = [Item(memory=memory) for memory in waiting if memory.id not in paired]
     return sorted(
-        (item for id, item in found.items() if id not in left_out),
+        (item for item in (*pairs, *alone) if item.memory.id not in left_out),
         key=lambda item: (
             item.memory.quarantine_reason is None,
             item.other is None,
@@ -47,10 +52,11 @@ def to_queue(
     )
 
 
-def choose(queue: Sequence[Item], id: str) -> Item | None:
-    """Return the item of that memory, else the first one."""
-    same = (item for item in queue if item.memory.id == id)
-    return next(same, queue[0] if queue else None)
+def choose(queue: Sequence[Item], key: str) -> Item | None:
+    """Return the item with that key, or of the memory with that id, else the first one."""
+    same = (item for item in queue if item.key == key)
+    of_memory = (item for item in queue if item.memory.id == key.partition("~")[0])
+    return next(same, next(of_memory, queue[0] if queue else None))
 
 
 def to_page(queue: Sequence[Item], item: Item | None, similar: Sequence[Memory]) -> dict[str, Any]:
@@ -61,10 +67,11 @@ def to_page(queue: Sequence[Item], item: Item | None, similar: Sequence[Memory])
         "count": len(queue),
         "at": at + 1,
         "card": _to_card(item, similar) if item else None,
-        "next_id": queue[(at + 1) % len(queue)].memory.id if queue else "",
-        "previous_id": queue[at - 1].memory.id if queue else "",
+        "next_key": queue[(at + 1) % len(queue)].key if queue else "",
+        "previous_key": queue[at - 1].key if queue else "",
         "queue": [
-            to_row(each.memory) | {"is_current": each is item}
+            to_row(each.memory)
+            | {"key": each.key, "waits": bool(waits_for(each.memory)), "is_current": each is item}
             for each in queue[start : start + QUEUE_ROWS]
         ],
     }
@@ -74,7 +81,9 @@ def _to_card(item: Item, similar: Sequence[Memory]) -> dict[str, Any]:
     memory = item.memory
     others = [item.other] if item.other else similar
     return {
+        "key": item.key,
         "memory": memory,
+        "waits": bool(waits_for(memory)),
         "row": to_row(memory),
         "why": f"contradictory: {item.conflict}" if item.other else waits_for(memory),
         "other": to_row(item.other) | {"text": item.other.content} if item.other else None,

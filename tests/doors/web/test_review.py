@@ -8,7 +8,9 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.views.review import to_queue
+from ademem.doors import reading
+from ademem.doors.views.review import choose, to_queue
+from ademem.store import relations
 from tests import builders
 from tests.doors.web.conftest import Browser
 
@@ -29,6 +31,15 @@ def learn(world, *texts):
     return made
 
 
+def contradict(world):
+    """Two confirmed memories that wait as a pair."""
+    world.know("The build takes 5 minutes", "The build takes 9 minutes")
+    one, other = world.live()
+    with world.memories() as memories, memories.store.transaction():
+        given = {"score": 1.0, "reason": "number", "actor": "system", "now": memories.clock()}
+        relations.add(memories.store, one, other, relations.CONFLICT, **given)
+
+
 def card_of(page):
     found = re.search(r'href="/memory/([0-9a-f]+)" hx-boost="false"', page)
     return found and found[1]
@@ -44,6 +55,38 @@ def test_the_queue_begins_with_what_is_most_urgent():
     )
 
     assert [item.memory for item in queue] == [quarantined, contradicting, believed, doubted]
+
+
+def test_a_memory_of_two_pairs_waits_once_with_each():
+    both = builders.memory("a", status="candidate")
+    first, second = builders.memory("b"), builders.memory("c")
+    queue = to_queue([both], [(both, first, "other value"), (both, second, "other port")])
+
+    assert [(item.memory, item.other) for item in queue] == [(both, first), (both, second)]
+    assert choose(queue, queue[1].key) is queue[1]
+    assert choose(queue, both.id) is queue[0]
+    assert to_queue([both], [(both, first, "other value")], [both.id]) == []
+
+
+def test_what_waits_is_counted_as_it_is_listed(browser):
+    contradict(browser.world)
+    skipped, *_ = learn(browser.world, *CANDIDATES, ORDER)
+    browser.post(f"/memory/{skipped.id}/skip")
+    with browser.world.memories() as memories:
+        queue, counts = reading.read_queue(memories), reading.count_queue(memories)
+
+    assert counts == {"contradictory": 1, "quarantined": 1, "unconfirmed": 2}
+    assert len(queue) == sum(counts.values())
+    assert "4</b> waiting" in browser.get("/").text
+
+
+def test_of_a_confirmed_memory_only_the_contradiction_is_decided(browser):
+    contradict(browser.world)
+    page = browser.get("/review").text
+
+    assert 'id="settle-both"' in page
+    assert 'data-key="s"' in page
+    assert not re.search(r'data-(key="[apr]"|open="[eRm]"|check)', page)
 
 
 def test_an_act_leads_to_the_next_card(browser):
