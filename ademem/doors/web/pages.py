@@ -141,8 +141,8 @@ def _log(memories: Runtime, asked: Asked) -> dict[str, Any]:
         "others": sorted(others, key=lambda each: each[1].number, reverse=True)[:PAGE],
         "events": events[:PAGE],
         "next": events[PAGE - 1].id if len(events) > PAGE else "",
-        "refusals": api.list_refusals(memories),
-        "decisions": api.list_decisions(memories),
+        "refusals": api.list_refusals(memories, PAGE),
+        "decisions": api.list_decisions(memories, PAGE),
     }
 
 
