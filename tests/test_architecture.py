@@ -596,6 +596,7 @@ def test_a_hook_loads_nothing_slow(day, event, payload):
 
     assert SLOW.isdisjoint(at_import)
     assert SLOW.isdisjoint(after_handling)
+    assert not [name for name in after_handling if name.startswith("ademem.doors")]
 
 
 def loads_patterns_or_enums(name):

@@ -27,6 +27,14 @@ def test_a_vendored_file_is_as_its_package_has_it(name):
     assert (VENDOR / entry["licence_file"]).read_text().strip()
 
 
+def test_the_package_lists_every_licence():
+    root = Path(HERE).parents[2]
+    patterns = tomllib.loads((root / "pyproject.toml").read_text())["project"]["license-files"]
+    listed = {path for pattern in patterns for path in root.glob(pattern)}
+
+    assert {VENDOR / each["licence_file"] for each in VENDORED.values()} <= listed
+
+
 def test_static_files_are_small():
     import gzip
 
