@@ -135,9 +135,9 @@ STRICT = (Category.CONVENTION, Category.PATTERN, Category.GOTCHA, Category.DECIS
 """Categories that strict mode promotes on an agent's word."""
 
 EPOCH = 1970
+"""First plausible year of a memory."""
 CUT = "truncated:"
 """Begin of the note on a text that was too long."""
-"""First plausible year of a memory."""
 
 _OPTIONAL = ("owner", "title", "topic_key", "knowledge_key", "bead", "path", "evidence")
 _TEXTS = ("content", "category", *_OPTIONAL)

@@ -158,8 +158,8 @@ def add_observation(memories: Runtime, call: Call, **given: Any) -> Row:
     saved = engram.save(memories, call, **given)
     if "rule" in saved:
         raise Refused(saved["rule"], saved["why"], saved["next"], status=400)
-    names = ("id", "sync_id", "deduped", "judgment_required", "candidates")
-    return {name: saved[name] for name in names} | {"status": "saved"}
+    names = ("id", "sync_id", "deduped", "judgment_required", "candidates", "notes", "truncated")
+    return {name: saved[name] for name in names if name in saved} | {"status": "saved"}
 
 
 def list_observations(memories: Runtime, call: Call, limit: int, scope: str = "") -> list[Row]:

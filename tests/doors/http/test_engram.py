@@ -242,6 +242,13 @@ def test_an_export_comes_in_once_and_out_again(filled, tmp_path):
     ]
 
 
+def test_a_save_tells_what_the_gate_changed(filled):
+    saved = filled.good("POST /observations", SAVE | {"content": f"{OTHER}. " + "x" * 60_000})
+
+    assert saved["truncated"] is True
+    assert any("60,0" in note for note in saved["notes"])
+
+
 def test_an_observation_lives_from_its_save_to_its_deletion(filled, world):
     body = {"find": "Mondays", "replace": "Tuesdays"}
     changed = filled.good("PATCH /observations/1", body)
