@@ -107,7 +107,8 @@ def count_waiting(store: Store, but: Collection[str]) -> dict[str, int]:
     rows = store.db.execute(
         "select case when quarantine_reason is not null then 'quarantined'"
         " when write_gate_reason = :lost then 'its branch was deleted' else 'unconfirmed' end,"
-        f" count(*) from unified_memories where {_WAITING}"
+        " count(*) from unified_memories where seq in"
+        f" (select seq from unified_memories where {_WAITING})"
         " and id not in (select value from json_each(:but)) group by 1 order by 1",
         {"project": store.project_id, "lost": LOST_BRANCH, "but": array(sorted(but))},
     )
