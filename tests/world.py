@@ -9,6 +9,7 @@ from ademem import api
 from ademem.core import trust
 from ademem.core.memory import Draft
 from ademem.session import answer
+from ademem.store import relations
 from tests.builders import NOW
 
 EVENTS = {
@@ -94,6 +95,12 @@ class World:
     def live(self):
         with self.memories() as memories:
             return api.list_memories(memories)
+
+    def contradict(self, one, other, reason=""):
+        """The two memories wait as a pair."""
+        with self.memories() as memories, memories.store.transaction():
+            given = {"score": 1.0, "reason": reason, "actor": "system", "now": memories.clock()}
+            relations.add(memories.store, one, other, relations.CONFLICT, **given)
 
     def row(self, query, *values):
         with self.memories() as memories:

@@ -38,7 +38,7 @@ def count_queue(memories: Runtime) -> dict[str, int]:
     skipped = set(api.list_skipped(memories))
     paired = [pair.right for pair in api.list_conflicts(memories) if pair.right not in skipped]
     alone = api.count_waiting(memories, but={*skipped, *paired})
-    return {"contradictory": len(paired)} | alone if paired else alone
+    return ({"contradictory": len(paired)} if paired else {}) | alone
 
 
 def read_card(memories: Runtime, item: review_view.Item) -> dict[str, Any]:

@@ -112,8 +112,8 @@ def _redo_event(memories: Runtime, asked: Asked) -> Done:
 
 
 def _decide_all(memories: Runtime, asked: Asked) -> Done:
-    """Decide about the selected memories in one act."""
-    found = [_selected(memories, given) for given in asked.lists.get("id", [])]
+    """Decide about the selected memories in one act; one of two pairs may be selected twice."""
+    found = [_selected(memories, given) for given in dict.fromkeys(asked.lists.get("id", []))]
     verb, tag = (asked.form.get(name, "").strip() for name in ("verb", "tag"))
     return undoable.decide_all(memories, found, verb, tag)
 

@@ -52,7 +52,7 @@ def _overview(memories: Runtime, asked: Asked) -> dict[str, Any]:
 def _review(memories: Runtime, asked: Asked) -> dict[str, Any]:
     queue = reading.read_queue(memories)
     item = review_view.choose(queue, asked.query.get("id", ""))
-    similar = api.find_similar(memories, item.memory) if item else []
+    similar = api.find_similar(memories, item.memory) if item and not item.other else []
     return review_view.to_page(queue, item, similar) | {
         "can_show_digits": asked.site.show_digits is not None,
     }

@@ -143,7 +143,8 @@ def test_each_answer_of_the_review_does_what_it_says(desk, window, tmp_path):
 def test_the_browser_lives_in_a_real_terminal(desk, window):
     tui = window("tui", NO_COLOR="1")
     assert "candidates       4" in tui.until("waiting for review   4")
-    tui.press("Enter", "j").until("\n>  Invoices are sent by the nig")
+    shown = tui.press("Enter", "j").until("\n>  Invoices are sent by the nig")
+    assert "contradictory" in shown
     tui.press("c").until("Which is true?")
     tui.press("l").until("z undoes it")
     assert not desk.get(desk.known).live

@@ -8,7 +8,6 @@ import pytest
 from ademem.api.graphs import MOST_NODES, Graph, Node, get_graph
 from ademem.core.errors import UsageError
 from ademem.doors.views.graph import RING, lay_out, to_page
-from ademem.store import relations
 from tests import builders
 from tests.doors.web.test_pages import texts
 
@@ -36,10 +35,8 @@ def joined(browser):
     know("A refund takes two days", "Nothing joins this one")
     browser.world.work()
     found = {each.content: each for each in browser.world.live()}
-    with browser.world.memories() as memories, memories.store.transaction():
-        given = {"score": 1.0, "reason": "days", "actor": "system", "now": memories.clock()}
-        earlier, later = found["A refund takes a day"], found["A refund takes two days"]
-        relations.add(memories.store, earlier, later, relations.CONFLICT, **given)
+    earlier, later = found["A refund takes a day"], found["A refund takes two days"]
+    browser.world.contradict(earlier, later, "days")
     browser.found = found
     return browser
 

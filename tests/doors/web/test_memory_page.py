@@ -227,13 +227,9 @@ def test_the_gate_is_shown_rule_by_rule_before_an_edit_is_saved(browser):
 
 
 def test_a_contradiction_is_settled_on_the_page_of_either(browser):
-    from ademem.store import relations
-
     browser.world.know("The build takes 5 minutes", "Deploys happen on Friday")
     one, other = browser.world.live()
-    with browser.world.memories() as memories, memories.store.transaction():
-        given = {"score": 1.0, "reason": "days", "actor": "system", "now": memories.clock()}
-        relations.add(memories.store, one, other, relations.CONFLICT, **given)
+    browser.world.contradict(one, other, "days")
     page = browser.get(f"/memory/{one.id}").text
     assert f'action="/memory/{one.id}/settle"' in page
     browser.post(f"/memory/{one.id}/settle", other=other.id)

@@ -10,7 +10,6 @@ from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors import reading
 from ademem.doors.views.review import choose, to_queue
-from ademem.store import relations
 from tests import builders
 from tests.doors.web.conftest import Browser
 
@@ -31,13 +30,10 @@ def learn(world, *texts):
     return made
 
 
-def contradict(world):
-    """Two confirmed memories that wait as a pair."""
+def know_a_pair(world):
+    """Two confirmed memories that contradict each other."""
     world.know("The build takes 5 minutes", "The build takes 9 minutes")
-    one, other = world.live()
-    with world.memories() as memories, memories.store.transaction():
-        given = {"score": 1.0, "reason": "number", "actor": "system", "now": memories.clock()}
-        relations.add(memories.store, one, other, relations.CONFLICT, **given)
+    world.contradict(*world.live())
 
 
 def card_of(page):
@@ -69,7 +65,7 @@ def test_a_memory_of_two_pairs_waits_once_with_each():
 
 
 def test_what_waits_is_counted_as_it_is_listed(browser):
-    contradict(browser.world)
+    know_a_pair(browser.world)
     skipped, *_ = learn(browser.world, *CANDIDATES, ORDER)
     browser.post(f"/memory/{skipped.id}/skip")
     with browser.world.memories() as memories:
@@ -81,12 +77,26 @@ def test_what_waits_is_counted_as_it_is_listed(browser):
 
 
 def test_of_a_confirmed_memory_only_the_contradiction_is_decided(browser):
-    contradict(browser.world)
+    know_a_pair(browser.world)
     page = browser.get("/review").text
 
     assert 'id="settle-both"' in page
     assert 'data-key="s"' in page
     assert not re.search(r'data-(key="[apr]"|open="[eRm]"|check)', page)
+
+
+def test_a_memory_of_two_pairs_that_is_selected_with_both_is_decided_once(browser):
+    browser.world.know(*CANDIDATES[1:])
+    known = browser.world.live()
+    (one,) = learn(browser.world, CANDIDATES[0])
+    for other in known:
+        browser.world.contradict(other, one)
+    chosen = f"{one.id}:{one.revision_count}"
+    assert browser.get("/review").text.count(f'value="{chosen}"') == 2
+    browser.post("/memories/decide", verb="reject", id=[chosen, chosen])
+
+    assert browser.memory(one.id).status == "archived"
+    assert browser.memory(one.id).revision_count == one.revision_count + 1
 
 
 def test_an_act_leads_to_the_next_card(browser):
