@@ -118,7 +118,7 @@ and (:concerns = '[]' or memory.seq in (
 and (:path is null or :path glob memory.file_scope_pattern)
 and (:branch is null or memory.source_branch = :branch)
 and (:elsewhere or memory.source_branch is null or memory.source_branch = :here)
-and (:since is null or memory.created_at >= :since)
+and memory.created_at >= ifnull(:since, '')
 and (:until is null or memory.created_at < :until)
 """
 
