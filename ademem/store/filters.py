@@ -118,7 +118,7 @@ and (:concerns = '[]' or memory.seq in (
 and (:path is null or :path glob memory.file_scope_pattern)
 and (:branch is null or memory.source_branch = :branch)
 and (:elsewhere or memory.source_branch is null or memory.source_branch = :here)
-and memory.created_at >= ifnull(:since, '')
+and (:since is null or memory.created_at >= :since)
 and (:until is null or memory.created_at < :until)
 """
 
@@ -141,13 +141,13 @@ limit :limit
 _ROWS = _RANKED.format(columns="memory.*", conditions=_SHOWN)
 _VISIBLE_ROWS = _RANKED.format(columns=f"memory.seq, {TURN}", conditions=_FOUND)
 
-_LISTED = f"""
+_LISTED = """
 select memory.*
 from unified_memories as memory
-where {_SHOWN}
-and (:after is null or (memory.{{column}}, memory.seq)
-  {{beyond}} (select {{column}}, seq from unified_memories where id = :after))
-order by memory.{{column}} {{way}}, memory.seq {{way}}
+where {shown}
+and (:after is null or (memory.{column}, memory.seq)
+  {beyond} (select {column}, seq from unified_memories where id = :after))
+order by memory.{column} {way}, memory.seq {way}
 limit :limit
 """
 
@@ -185,7 +185,8 @@ def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
     given = {"limit": -1 if limit is None else limit}
     column, is_down = ORDERS[filters.order]
     beyond, way = ("<", "desc") if is_down else (">", "asc")
-    query = _LISTED.format(column=column, beyond=beyond, way=way)
+    shown = _shown(filters)
+    query = _LISTED.format(shown=shown, column=column, beyond=beyond, way=way)
     for statuses in filters.stages:
         rows = store.db.execute(query, _bind(store, filters, statuses) | given)
         if found := memories.from_rows(rows):
@@ -195,12 +196,20 @@ def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
 
 def count_listed(store: Store, filters: Filters) -> int:
     """Count what `listed` lists."""
-    query = f"select count(*) from unified_memories as memory where {_SHOWN}"
+    query = f"select count(*) from unified_memories as memory where {_shown(filters)}"
     for statuses in filters.stages:
         (found,) = store.db.execute(query, _bind(store, filters, statuses)).fetchone()
         if found:
             return int(found)
     return 0
+
+
+def _shown(filters: Filters) -> str:
+    """`_SHOWN`, with `since` as the start of an index.
+
+    A condition that may be null uses no index; without a moment, that of statuses reads less.
+    """
+    return f"{_SHOWN} and memory.created_at >= :since" if filters.since else _SHOWN
 
 
 _COUNTED = (

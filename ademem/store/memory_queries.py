@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     Index = Literal["unified_memories_fts", "unified_memories_trigram"]
 
 _WAITING_ORDER = "order by quarantine_reason is null, created_at, seq limit :limit"
-_WAITING = (
-    f"project_id = :project and {LIVE} and"
-    f" (quarantine_reason is not null or (status = 'candidate' and {BROWSED}))"
-)
+_QUARANTINED = f"{LIVE} and quarantine_reason is not null"
+_UNCONFIRMED = f"status = 'candidate' and {CURRENT} and {BROWSED}"
+_WAITING = f"project_id = :project and ({_QUARANTINED} or {_UNCONFIRMED})"
 _HOME = "scope = :scope and ifnull(scope_owner_id, '') = :owner"
 _UNQUARANTINED = f"{LIVE} and quarantine_reason is null"
 # The plus keeps the planner from the index of all rejected rows: a query here is for one text.
@@ -108,10 +107,10 @@ def count_waiting(store: Store, but: Collection[str]) -> dict[str, int]:
     rows = store.db.execute(
         "select reason, count(*) from ("
         "select seq, 'quarantined' as reason from unified_memories"
-        f" where project_id = :project and {LIVE} and quarantine_reason is not null"
+        f" where project_id = :project and {_QUARANTINED}"
         " union all select seq, case write_gate_reason when :lost then 'its branch was deleted'"
-        " else 'unconfirmed' end from unified_memories where project_id = :project"
-        f" and status = 'candidate' and {_UNQUARANTINED} and {BROWSED})"
+        " else 'unconfirmed' end from unified_memories"
+        f" where project_id = :project and {_UNCONFIRMED})"
         " where seq not in (select seq from unified_memories"
         "  where id in (select value from json_each(:but))) group by 1 order by 1",
         {"project": store.project_id, "lost": LOST_BRANCH, "but": array(sorted(but))},

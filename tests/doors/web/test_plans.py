@@ -1,16 +1,20 @@
 """Pages read rows by an index: none walks through the texts of all memories."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 
+from ademem import api
+from ademem.core.memory import Status
+from ademem.search.engine import Filters
 from tests import builders
 
 WALK = re.compile(r"SCAN (main\.)?(unified_memories|memory)$|project_created \(project_id=\?\)$")
 """A plan by which all rows are read, also by an index of which each row has the first value."""
 LIST = "order by memory.created_at"
 """In the query of a list, which that index puts in order and which ends at its limit."""
-
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 PATHS = ("/", "/memories", "/memories?concern=unused", "/review", "/session/s1", "/injections")
 
@@ -41,3 +45,28 @@ def test_no_page_walks_through_all_texts(browser, path):
 
     assert plans
     assert walked == []
+
+
+@pytest.mark.parametrize(
+    ("filters", "index"),
+    [
+        ({"statuses": (Status.ARCHIVED,)}, "project_status (project_id=? AND status=?)"),
+        ({"since": LONG_AGO}, "project_created (project_id=? AND created_at>?)"),
+    ],
+)
+def test_a_list_and_its_count_read_the_part_of_an_index_that_fits(world, filters, index):
+    with world.memories() as memories:
+        asked = Filters(order="believed", **filters)
+        queries = []
+        memories.store.db.set_trace_callback(queries.append)
+        api.list_memories(memories, asked)
+        api.count_memories(memories, asked)
+        memories.store.db.set_trace_callback(None)
+        plans = [
+            [row[3] for row in memories.store.db.execute(f"explain query plan {query}")]
+            for query in queries
+            if "from unified_memories as memory" in query
+        ]
+
+    assert plans
+    assert all(f"SEARCH memory USING INDEX idx_unified_memories_{index}" in plan for plan in plans)
