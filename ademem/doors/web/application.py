@@ -225,10 +225,12 @@ async def _wait_for_end(request: Request) -> None:
 
 
 async def _events(site: Site, request: Request) -> Response:
-    """Answer with the events after the last one that the window has, as they come."""
+    """Answer with the events of a project after the last one that the window has, as they come."""
     given = request.headers.get("last-event-id") or request.query_params.get("last", "")
     after = int(given) if given.isdecimal() and len(given) < LONGEST_ID else None
-    events = _chosen(site, request).live.stream(after, lambda: site.is_ending())
+    shown = site.projects.get(request.query_params.get("project", ""))
+    project = shown or _chosen(site, request)
+    events = project.live.stream(after, lambda: site.is_ending())
     return StreamingResponse(events, media_type="text/event-stream")
 
 

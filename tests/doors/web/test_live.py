@@ -18,6 +18,7 @@ from ademem.doors.web.application import Site, make
 from ademem.doors.web.live import MOST
 from tests.doors.web.conftest import QuietServer
 from tests.examples import FULL
+from tests.world import World
 
 WRITES = 1000 if FULL else 60
 WRITER = """
@@ -64,16 +65,17 @@ class Window:
 
 
 class Served:
-    """The page of a project, served by a thread."""
+    """The page of projects, served by a thread."""
 
-    def __init__(self, world):
+    def __init__(self, world, *others):
         self.world = world
         listener = bind(0)
         self.port = listener.getsockname()[1]
         environment = {
             name: value for name, value in world.environment.items() if name[:6] != "CLAUDE"
         }
-        self.site = Site([str(world.root)], environment, port=self.port)
+        roots = [str(each.root) for each in (world, *others)]
+        self.site = Site(roots, environment, port=self.port)
         self.cookie = f"{self.site.cookie}={self.site.entry.redeem(self.site.entry.new_code())}"
         self.live = next(iter(self.site.projects.values())).live
         self.server = QuietServer(make(self.site), 600, lifespan="off")
@@ -100,6 +102,17 @@ def served(world):
     made.close()
 
 
+@pytest.fixture
+def beside(world, tmp_path):
+    """The page of two projects, and the world of the second."""
+    root = tmp_path / "beside"
+    root.mkdir()
+    other = World(root)
+    made = Served(world, other)
+    yield made, other
+    made.close()
+
+
 def learn(world, *texts):
     with world.memories() as memories:
         for text in texts:
@@ -115,6 +128,16 @@ def test_a_stranger_hears_nothing(served):
     assert answer.status == 401
     assert b"event:" not in answer.read()
     connection.close()
+
+
+def test_a_window_hears_of_its_project_after_another_window_chose_the_other(beside):
+    served, other = beside
+    cookie = f"{served.cookie}; {served.site.cookie}_project=1"
+    with closing(Window(served.port, cookie, query="?project=project")) as window:
+        learn(other, "Images are resized by the worker", "Refunds are booked by the night job")
+        learn(served.world, "Invoices are sent by the night job")
+
+        assert window.until("memory")[2] == {"count": 1, "sessions": {"s1": 1}}
 
 
 def test_what_a_session_does_is_told_by_kind(served):

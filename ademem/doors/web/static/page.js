@@ -104,7 +104,8 @@
   function connect(from) {
     close();
     after = from;
-    source = new EventSource(`/events?last=${after || ""}`);
+    const asked = new URLSearchParams({ project: mark.dataset.project, last: after || "" });
+    source = new EventSource(`/events?${asked}`);  // of this window's project, whatever others chose
     source.onopen = () => { pauseMs = 1000; tell({ live: true }); };
     source.onerror = () => {
       source.close();
