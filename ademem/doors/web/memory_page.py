@@ -8,6 +8,7 @@ from ademem import api
 from ademem.doors.undoable import Done, by_memory
 from ademem.doors.views import memories as views
 from ademem.doors.views import memory_details as details
+from ademem.doors.views.practice import cut
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.route import Act, Page, Shown
 from ademem.store.runtime import Runtime
@@ -25,7 +26,11 @@ def read_memory(memories: Runtime, asked: Asked) -> dict[str, Any]:
         astray=api.find_astray(memories, [memory]),
         can_show_digits=asked.site.show_digits is not None,
     )
+    history, earlier = cut(values["history"], "revision", asked.query.get("after", ""))
     return values | {
+        "history": history,
+        "earlier": earlier,
+        "newest": values["history"][0]["revision"],
         "uses": details.to_uses(api.list_uses(memories, memory.id)),
         "similar": details.to_similar(api.compare(memories, memory.id)),
         "anchors": details.to_anchors(api.compare_anchors(memories, memory.id)),

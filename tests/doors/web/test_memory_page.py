@@ -46,6 +46,24 @@ def test_the_page_compares_the_revisions_that_are_asked_for(browser):
     assert browser.get(f"/memory/{memory.id}?from=1&to=9").status_code == 400
 
 
+def test_a_long_history_is_read_by_pages_to_its_beginning(browser):
+    browser.world.know("Money is stored in cents")
+    (memory,) = browser.world.live()
+    with browser.world.memories() as memories:
+        for number in range(70):
+            api.pin(memories, memory.id, pinned=number % 2 == 0)
+    page = browser.get(f"/memory/{memory.id}").text
+    earlier = browser.get(re.search(r'rel="next" href="([^"]+)"', page)[1]).text
+    shown = [re.findall(r"revision (\d+)<|revision (\d+) ·", each) for each in (page, earlier)]
+
+    assert [[int(one or other) for one, other in each] for each in shown] == [
+        [*range(71, 21, -1)],
+        [*range(21, 0, -1)],
+    ]
+    assert 'rel="next"' not in earlier
+    assert len(page) < 64 * 1024
+
+
 def test_two_that_are_alike_are_merged_on_the_page_of_one(browser):
     browser.world.know("Invoices are sent by the night job", "Invoices are sent by the night shift")
     one, other = browser.world.live()
