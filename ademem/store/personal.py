@@ -88,14 +88,13 @@ def has_stray(runtime: Runtime) -> bool:
     return runtime.store.db.execute(query, (runtime.store.project_id,)).fetchone() is not None
 
 
-def move_stray(runtime: Runtime) -> int:
-    """Move them there with their history, and leave no byte of them; return their number."""
+def move_stray(runtime: Runtime) -> None:
+    """Move them there with their history, and leave no byte of them."""
     from ademem.store import transfers, transitions
 
     own = beside(runtime, create=True)
     assert own
     where = f"select id from main.unified_memories where {_ROWS}"
-    moved = transfers.copy_memories(runtime.store, own.store, where)
+    transfers.copy_memories(runtime.store, own.store, where, runtime.clock())
     transfers.remove_memories(runtime.store, where)
     transitions.scrub(runtime.store)
-    return moved

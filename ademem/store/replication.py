@@ -22,7 +22,7 @@ from ademem.store.memories import Change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+    from collections.abc import Callable, Container, Iterator, Mapping
     from datetime import datetime
     from typing import Any
 
@@ -547,7 +547,7 @@ def apply_relation(
             journal.defer(store, "relation", str(id), values, change.at, reason)
             return False
         known = relations.shared(store, str(id))
-        if known and _relation_order(known) >= _relation_order(values):
+        if known and relation_order(known) >= relation_order(values):
             journal.undefer(store, "relation", str(id))
             return False
         names = ", ".join(relations.SHARED)
@@ -563,7 +563,8 @@ def apply_relation(
         return True
 
 
-def _relation_order(values: dict[str, Any]) -> tuple[bool, str, str]:
+def relation_order(values: Mapping[str, Any]) -> tuple[bool, str, str]:
+    """Return what is greater for the row that counts."""
     by_person = values["marked_by_kind"] != "system"
     return by_person, str(values["updated_at"]), json.dumps(values, sort_keys=True)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from ademem.core.json_text import flat, loads
 from ademem.core.memory import Memory
+from ademem.core.text import sha256_hex
 from ademem.core.value import replace
-from ademem.store import LIVE, memories
+from ademem.store import LIVE, memories, memory_queries, relations, replication, stamps, verdicts
 from ademem.store.memories import Change, columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from typing import Any
 
@@ -19,7 +22,6 @@ MOVED = {
     "user_prompts": "seq",
     "memory_procedure_details": "",
     "memory_procedure_history": "",
-    "memory_relations": "",
     "memory_missions": "",
     "episodes": "",
     "memory_capture_ledger": "",
@@ -46,18 +48,66 @@ MERGE = "merge"
 
 _OWN = ("unified_memory_embeddings", "memory_exposure")
 """Tables with a reference to a memory that are worth keeping."""
+_IDS = (
+    "memory_id",
+    "procedure_memory_id",
+    "episode_memory_id",
+    "superseded_by",
+    "superseded_by_memory_id",
+)
+"""Columns with the id of a memory."""
 
 
-def copy_memories(source: Store, target: Store, ids: str) -> int:
-    """Copy the memories that the SQL *ids* selects, with history; return the number of new ones."""
+def copy_memories(source: Store, target: Store, ids: str, now: datetime) -> dict[str, str]:
+    """Copy the memories that the SQL *ids* selects, with history; return new ids by old ones.
+
+    A live memory with the text of one there adds to its observations; one with its topic becomes
+    a revision of it, and the later text stays. Where an id is taken, the memory gets a free one.
+    """
     rows = _rows(source, f"select * from main.unified_memories where id in ({ids}) order by seq")
     with target.transaction():
-        new = [row for row in rows if _insert(target, "unified_memories", row, drop="seq")]
-        for table in ("memory_revisions", *_OWN):
-            for row in _rows(source, f"select * from {table} where memory_id in ({ids})"):
-                if any(row["memory_id"] == memory["id"] for memory in new):
-                    _insert(target, table, row, drop="seq")
-    return len(new)
+        doubles = {row["id"]: _double(memories.from_values(row), target) for row in rows}
+        names: dict[str, str] = {}
+        for row in rows:
+            if found := doubles[row["id"]]:
+                names |= {row["id"]: found.id, row["sync_id"]: found.sync_id}
+            else:
+                names |= _free_names(row, target)
+        for row in rows:
+            if found := doubles[row["id"]]:
+                _join(memories.from_values(row), memories.get(target, found.id), target, now)
+            else:
+                _copy(row, source, target, names, now)
+    return names
+
+
+def _free_names(row: Mapping[str, Any], target: Store) -> dict[str, str]:
+    """Return id and sync id of a copy by those of the row, which are the same if they are free."""
+    id, sync_id = row["id"], row["sync_id"]
+    while memory_queries.is_id_used(target, id, sync_id):
+        sync_id = sha256_hex(sync_id, MERGE)[: len(sync_id)]
+        id = sync_id[: len(id)]
+    return {row["id"]: id, row["sync_id"]: sync_id}
+
+
+def _copy(
+    row: dict[str, Any], source: Store, target: Store, names: Mapping[str, str], now: datetime
+) -> None:
+    """Insert a row with its history and vectors, and tell the targets of the exchange."""
+    new = {"id": names[row["id"]], "sync_id": names[row["sync_id"]]}
+    _insert(target, "unified_memories", _renamed(row, names) | new, drop="seq")
+    for table in ("memory_revisions", *_OWN):
+        for each in _rows(source, f"select * from {table} where memory_id = ?", row["id"]):
+            if "snapshot" in each:
+                each["snapshot"] = flat(_renamed(loads(each["snapshot"]), names) | new)
+            _insert(target, table, _renamed(each, names), drop="seq")
+    change = Change(operation=MERGE, actor="ademem", at=now)
+    stamps.follow_up(target, None, memories.raw_row(target.db, new["id"]), change)
+
+
+def _renamed(row: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the row with the ids that memories have in the other database."""
+    return row | {name: names.get(row[name], row[name]) for name in _IDS if row.get(name)}
 
 
 def remove_memories(source: Store, ids: str) -> None:
@@ -68,23 +118,15 @@ def remove_memories(source: Store, ids: str) -> None:
 
 
 def merge_all(source: Store, target: Store, now: datetime) -> dict[str, int]:
-    """Copy all of a project into another one, in one transaction; return new rows by table.
-
-    A live memory with the text of one there adds to its observations; one with its topic becomes
-    a revision of it, and the later text stays.
-    """
+    """Copy all of a project into another one, in one transaction; return new rows by table."""
     counts: dict[str, int] = {}
     with target.transaction():
-        same = {
-            id: found for id in _live(source) if (found := _double(id, source, target)) is not None
-        }
-        for id, found in same.items():
-            _join(memories.get(source, id), found, target, now)
-        ids = ", ".join(f"'{id}'" for id in same) or "''"
-        query = f"select id from main.unified_memories where id not in ({ids})"
-        counts["unified_memories"] = copy_memories(source, target, query)
+        before = _count(target)
+        names = copy_memories(source, target, "select id from main.unified_memories", now)
+        counts["unified_memories"] = _count(target) - before
+        counts["memory_relations"] = _copy_relations(source, target, names, now)
         for table, number in MOVED.items():
-            rows = _rows(source, f"select * from {table}")
+            rows = [_renamed(row, names) for row in _rows(source, f"select * from {table}")]
             if reference := REFERENCES.get(table):
                 there = "select 1 from main.unified_memories where id = ?"
                 rows = [row for row in rows if _rows(target, there, row[reference])]
@@ -92,22 +134,47 @@ def merge_all(source: Store, target: Store, now: datetime) -> dict[str, int]:
     return counts
 
 
+def _count(store: Store) -> int:
+    return int(store.db.execute("select count(*) from main.unified_memories").fetchone()[0])
+
+
+def _copy_relations(source: Store, target: Store, names: Mapping[str, str], now: datetime) -> int:
+    """Copy relations between what the memories became; of two about one pair the later counts."""
+    copied = 0
+    for row in _rows(source, "select * from memory_relations order by rowid"):
+        ends = [names.get(row[end], row[end]) for end in ("source_id", "target_id")]
+        one, other = (memory_queries.by_sync_id(target, end) for end in ends)
+        if one and one == other:
+            continue
+        if one and other and ends != [row["source_id"], row["target_id"]]:
+            row |= {"source_id": ends[0], "target_id": ends[1]}
+            is_beside = row["judgment_status"] == verdicts.BESIDE
+            actor = str(row["marked_by_actor"])
+            row["sync_id"] = (
+                verdicts.id_beside(one, other, actor) if is_beside else relations.id_of(one, other)
+            )
+        known = relations.shared(target, row["sync_id"])
+        if known and replication.relation_order(known) < replication.relation_order(row):
+            target.db.execute("delete from memory_relations where sync_id = ?", (row["sync_id"],))
+        if _insert(target, "memory_relations", row):
+            copied += known is None
+            relations.journal(target, row["sync_id"], "ademem", now)
+    return copied
+
+
 def empty(source: Store) -> None:
     """Remove what `merge_all` copied."""
     with source.transaction() as db:
         remove_memories(source, "select id from main.unified_memories")
-        for table in MOVED:
+        for table in ("memory_relations", *MOVED):
             db.execute(f"delete from {table}")
         db.execute("delete from jobs")
 
 
-def _live(store: Store) -> list[str]:
-    return [row[0] for row in store.db.execute(f"select id from unified_memories where {LIVE}")]
-
-
-def _double(id: str, source: Store, target: Store) -> Memory | None:
-    """Return the live memory of the target with the topic or the text of one of the source."""
-    mine = memories.get(source, id)
+def _double(mine: Memory, target: Store) -> Memory | None:
+    """Return the live memory of the target with the topic or the text of a live one."""
+    if not mine.live:
+        return None
     found = memories.find(
         target,
         f"{LIVE} and scope = :scope and scope_owner_id is :owner"

@@ -141,14 +141,14 @@ def put(
 
     An actor has one verdict about a pair; another's that was in effect goes beside.
     """
-    pair, beside = relations.id_of(source, target), _id_beside(source, target, actor)
+    pair, beside = relations.id_of(source, target), id_beside(source, target, actor)
     with store.transaction() as db:
         before = find(store, pair)
         if in_effect and before and before.status == "judged" and before.actor != actor:
             db.execute(
                 "update or replace memory_relations set sync_id = ?, judgment_status = ?"
                 " where sync_id = ?",
-                (_id_beside(source, target, before.actor), BESIDE, pair),
+                (id_beside(source, target, before.actor), BESIDE, pair),
             )
         if in_effect:
             db.execute("delete from memory_relations where sync_id = ?", (beside,))
@@ -182,7 +182,8 @@ def put(
     return id
 
 
-def _id_beside(one: Memory, other: Memory, actor: str) -> str:
+def id_beside(one: Memory, other: Memory, actor: str) -> str:
+    """Return the id of the verdict of an actor that stands beside the pair."""
     return "rel-" + sha256_hex(relations.id_of(one, other), actor)[:16]
 
 
