@@ -57,8 +57,8 @@ def judge(
 ) -> dict[str, str]:
     """Judge a pair: a proposed one by its id, or the memories *id* and *other*, in this order.
 
-    The verdict takes effect if its judge is trusted as much as the target, is sure of it, and
-    nobody more trusted judged otherwise. Else it stands beside the pair, and a review shows it.
+    The verdict takes effect if its judge is trusted as much as what it is about, is sure of it, and
+    nobody more trusted judged otherwise. `supersedes` is about the target, other verbs about both. Else it stands beside the pair, and a review shows it.
     Raises UsageError, NoSuchRelation, NoSuchMemory, or CannotDo for what is no longer live.
     """
     if relation not in VERBS:
@@ -73,7 +73,8 @@ def judge(
         source, target = _find_pair(runtime, judgment_id, id, other)
         before = verdicts.of_pair(runtime.store, source, target)
         sure = kind is Trust.USER or confidence >= SURE
-        may = RANK[kind] >= RANK[target.trust] and sure
+        affected = (target,) if relation == relations.SUPERSEDES else (source, target)
+        may = sure and all(RANK[kind] >= RANK[memory.trust] for memory in affected)
         overruled = before is not None and before.status == "judged" and _rank(before) > RANK[kind]
         in_effect = may and not overruled
         if before is None and not in_effect:

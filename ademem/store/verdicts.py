@@ -53,12 +53,14 @@ from memory_relations as relation
 left join unified_memories as source on source.sync_id = relation.source_id
 left join unified_memories as target on target.sync_id = relation.target_id
 """
-# A verdict beside the row of a pair that waits.
+# A verdict beside a pair that waits, or beside an earlier verdict of as much trust.
 _PROPOSED = f"""
 where relation.judgment_status = '{BESIDE}' and exists (
-  select 1 from memory_relations as pair where pair.judgment_status = 'pending'
-  and pair.source_id in (relation.source_id, relation.target_id)
-  and pair.target_id in (relation.source_id, relation.target_id))
+  select 1 from memory_relations as pair
+  where pair.source_id in (relation.source_id, relation.target_id)
+  and pair.target_id in (relation.source_id, relation.target_id)
+  and (pair.judgment_status = 'pending' or pair.judgment_status = 'judged'
+    and pair.marked_by_kind = relation.marked_by_kind and pair.updated_at < relation.updated_at))
 and source.deleted_at is null and target.deleted_at is null
 """
 

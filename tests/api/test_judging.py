@@ -1,6 +1,7 @@
 """Six verbs, who may judge, and what a verdict does."""
 
 import random
+from datetime import timedelta
 
 import pytest
 
@@ -10,6 +11,8 @@ from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.store import verdicts
 from ademem.store.transitions import CannotDo
+from tests.builders import insert, memory
+from tests.examples import examples
 from tests.world import World
 
 FLYWAY, LIQUIBASE = (
@@ -224,18 +227,53 @@ def test_an_unknown_pair_is_refused(world, given, error):
         api.judge(memories, "related", **given)
 
 
-def test_a_pair_has_one_verdict_in_effect_whichever_way_round(world):
-    """Random verdicts about (a, b) and (b, a) of a person and an agent."""
-    chance = random.Random(7)
+def test_whichever_way_round_a_pair_has_the_verdict_of_the_most_trusted_then_the_latest(world):
+    """E17: random verdicts about (a, b) and (b, a) of a person and an agent."""
+    of_client = world.environment | {"CLAUDE_CODE_SESSION_ID": "s1"}
+    of_agent = api.open_memories(str(world.root), environment=of_client, now=lambda: world.now)
+    with world.memories() as memories, of_agent:
+        judges = {Trust.USER: memories, Trust.AGENT: of_agent}
+        for seed in range(examples(1000, share=50)):
+            chance, effective = random.Random(seed), None
+            trusts = chance.choices([Trust.USER, Trust.AGENT], k=2)
+            pair = insert(
+                memories.store,
+                *(memory(f"Text {at} of {seed}", trust=trust) for at, trust in enumerate(trusts)),
+            )
+            for _ in range(chance.randrange(1, 7)):
+                world.now += timedelta(seconds=1)
+                source, target = chance.sample(pair, 2)
+                kind, verb = chance.choice(list(judges)), chance.choice(verdicts.VERBS)
+                sure = chance.choice([0.5, 1.0])
+                given = {"id": source.id, "other": target.id, "confidence": sure, "reason": "x"}
+                status = api.judge(judges[kind], verb, **given)["status"]
+
+                about = [target] if verb == "supersedes" else [source, target]
+                may = kind is Trust.USER or (sure >= 0.7 and {m.trust for m in about} == {kind})
+                overruled = effective is not None and effective[0] is Trust.USER is not kind
+                expected = "judged" if may else "pending"
+                assert status == ("overruled" if overruled else expected), seed
+                if status == "judged":
+                    effective = kind, verb, source.id, target.id
+                rows = api.list_relations(memories, source.id)
+                (row,) = (row for row in rows if row.status in ("judged", "pending"))
+                assert len({(row.actor, row.status) for row in rows}) == len(rows), seed
+                if effective:
+                    found = Trust(row.kind), row.relation, row.source, row.target
+                    assert (found, row.status) == (effective, "judged"), seed
+                gone = {effective[3]} if effective and effective[1] == "supersedes" else set()
+                dead = {each.id for each in pair if not api.get(memories, each.id).live}
+                assert dead == gone, seed
+                waiting = {each.id for each in api.list_proposals(memories)}
+                assert (status == "pending") == any(each.id in waiting for each in rows), seed
+
+
+def test_an_unsure_verdict_beside_an_earlier_one_waits_for_a_person(world):
     with world.memories() as memories:
         left, right = (write(memories, text).memory.id for text in (FLYWAY, "Redis keeps sessions"))
-    for _ in range(40):
-        world.environment.pop("CLAUDE_CODE_SESSION_ID", None)
-        opened = world.memories() if chance.random() < 0.3 else agents(world)
-        pair = chance.sample([left, right], 2)
-        verb = chance.choice([verb for verb in verdicts.VERBS if verb != "supersedes"])
-        with opened as memories:
-            api.judge(memories, verb, id=pair[0], other=pair[1], reason="x")
-            rows = api.list_relations(memories)
-            assert sum(row.status in ("judged", "pending") for row in rows) == 1
-            assert len({row.actor for row in rows}) == len(rows)
+    with agents(world) as memories:
+        api.judge(memories, "related", id=left, other=right)
+        world.now += timedelta(seconds=1)
+        unsure = api.judge(memories, "supersedes", id=right, other=left, confidence=0.5)
+
+        assert [each.id for each in api.list_proposals(memories)] == [unsure["relation_id"]]
