@@ -58,7 +58,8 @@ def judge(
     """Judge a pair: a proposed one by its id, or the memories *id* and *other*, in this order.
 
     The verdict takes effect if its judge is trusted as much as what it is about, is sure of it, and
-    nobody more trusted judged otherwise. `supersedes` is about the target, other verbs about both. Else it stands beside the pair, and a review shows it.
+    nobody more trusted judged otherwise. `supersedes` is about the target, other verbs about both.
+    Else it stands beside the pair, and a review shows it.
     Raises UsageError, NoSuchRelation, NoSuchMemory, or CannotDo for what is no longer live.
     """
     if relation not in VERBS:

@@ -24,6 +24,7 @@ from ademem.core.registers import Record
 from ademem.core.text import clean, opening, sha256_hex, slug
 from ademem.core.value import Value, replace
 from ademem.files.readers.items import FILE_BYTES, Skipped, read_text, text_of
+from ademem.guard.injection import instruction_in
 from ademem.store import (
     Store,
     database,
@@ -232,16 +233,19 @@ def read_document(source: str | bytes) -> Document:
     if version not in READ:
         raise UsageError(f"{path} has version {version!r}", f"read are {', '.join(READ)}")
     return {
-        name: [row for row in found.get(name) or () if isinstance(row, dict)]
-        for name in ("sessions", "observations", "prompts")
+        name: [row for row in found.get(name) or () if isinstance(row, dict)] for name in _COLUMNS
     }
 
 
+_TEXTS = "type title content topic_key"
 _COLUMNS = {
-    "sessions": "id project directory started_at ended_at summary",
+    "sessions": "id project directory started_at ended_at summary ownership_mode",
     "observations": "title content normalized_hash " + " ".join(KEPT),
-    "user_prompts": "id sync_id session_id content project created_at",
+    "prompts": "id sync_id session_id content project created_at",
+    "memory_relations": " ".join(relations.SHARED),
+    "observation_versions": f"observation_sync_id revision_count captured_at {_TEXTS}",
 }
+"""Lists of an export, with the columns of their tables."""
 
 
 def _read_database(path: str) -> Document:
@@ -250,14 +254,13 @@ def _read_database(path: str) -> Document:
     with open_foreign(path) as db:
         if not columns(db, "observations") >= {"session_id", "content", "created_at"}:
             raise UsageError(f"{path} is no database of Engram", "name engram.db")
-        sessions_, observations, prompts = (
-            [
+        return {
+            name: [
                 {name: value for name, value in row.items() if value is not None}
-                for row in rows(db, table, *names.split())
+                for row in rows(db, "user_prompts" if name == "prompts" else name, *names.split())
             ]
-            for table, names in _COLUMNS.items()
-        )
-    return {"sessions": sessions_, "observations": observations, "prompts": prompts}
+            for name, names in _COLUMNS.items()
+        }
 
 
 def list_projects(document: Document) -> list[str]:
@@ -280,8 +283,9 @@ def import_document(document: Document, job: Job) -> Report:
             for row in document["sessions"]:
                 if text_of(row.get("id")) in used or not job.project:
                     counts["sessions"] += _add_session(row, job)
+            earlier = _group_versions(document)
             for row in _of_project(document["observations"], job):
-                outcome = _import_observation(row, job)
+                outcome = _import_observation(row, earlier.get(_sync_id(row), ()), job)
                 if isinstance(outcome, Skipped):
                     skipped.append(outcome)
                 else:
@@ -290,6 +294,10 @@ def import_document(document: Document, job: Job) -> Report:
                 counts["prompts"] += _add_prompt(row, job)
             for row in document.get("relations", ()):
                 counts["relations"] += _add_relation(row, job)
+            for row in document.get("memory_relations", ()):
+                ends = (text_of(row.get(end)) for end in ("source_id", "target_id"))
+                if all(memory_queries.by_sync_id(job.store, end) for end in ends):
+                    counts["relations"] += _add_relation(row, job)
             for entity, key in document.get("removed", ()):
                 counts["deleted"] += _remove(entity, key, job)
             if job.dry_run:
@@ -303,8 +311,20 @@ def _of_project(found: Iterable[Row], job: Job) -> Iterator[Row]:
     return (row for row in found if job.project in ("", text_of(row.get("project"))))
 
 
-def _import_observation(row: Row, job: Job) -> str | Skipped:
-    """Insert, update or delete the memory of an observation, by whichever is newer."""
+def _group_versions(document: Document) -> dict[str, list[Row]]:
+    """Return the earlier texts of observations by sync id, oldest first."""
+    found: dict[str, list[Row]] = {}
+    versions = document.get("observation_versions", ())
+    for row in sorted(versions, key=lambda row: text_of(row.get("captured_at"))):
+        found.setdefault(text_of(row.get("observation_sync_id")), []).append(row)
+    return found
+
+
+def _import_observation(row: Row, earlier: Iterable[Row], job: Job) -> str | Skipped:
+    """Insert, update or delete the memory of an observation, by whichever is newer.
+
+    The *earlier* texts become the history of a new one.
+    """
     content, sync_id = _plain(row.get("content")), _sync_id(row)
     where = f"observation {row.get('id') or sync_id}"
     if not content and not row.get("deleted_at"):
@@ -319,7 +339,9 @@ def _import_observation(row: Row, job: Job) -> str | Skipped:
         is_refused = ledger.is_claimed(job.store, SOURCE, text_of(row.get("sync_id")))
         if is_refused or memory_queries.is_dead(job.store, sync_id):
             return "known"  # refused before, or deleted here for good
-        return _insert_own(row, sync_id, job) if is_own else _apply(row, sync_id, None, job)
+        if is_own:
+            return _insert_own(row, sync_id, job)
+        return _apply_versions(row, earlier, sync_id, job)
     changed = _moment(row, "deleted_at", "updated_at", "created_at")
     if changed is None or not _is_newer(row, changed, known, job):
         return "known"
@@ -328,6 +350,21 @@ def _import_observation(row: Row, job: Job) -> str | Skipped:
     if known.quarantine_reason or known.scope is not Scope.PROJECT:
         return "rejected"  # a person decides
     return _apply(row, sync_id, known, job)
+
+
+def _apply_versions(row: Row, earlier: Iterable[Row], sync_id: str, job: Job) -> str:
+    """Insert the earliest text of an observation, and replace it by the later ones."""
+    last = text_of(row.get("updated_at")) or text_of(row.get("created_at"))
+    for version in earlier:
+        at, content = text_of(version.get("captured_at")), _plain(version.get("content"))
+        is_text = content and len(content) <= record_json.MAX_TEXT and not instruction_in(content)
+        if is_text and at < last:
+            texts = {name: version.get(name) for name in _TEXTS.split()}
+            past = row | texts | {"updated_at": at, "deleted_at": None}
+            _apply(past, sync_id, _find_memory(sync_id, job), job, is_copy=True)
+    known = _find_memory(sync_id, job)
+    outcome = _apply(row, sync_id, known, job)
+    return "inserted" if known and outcome != "deleted" else outcome
 
 
 def _plain(value: object) -> str:
@@ -498,7 +535,8 @@ def _add_session(row: Row, job: Job) -> bool:
         started = _moment(row, "started_at") or job.now
         directory = text_of(row.get("directory"))[: record_json.MAX_CHARS]
         session_queries.add(job.store, id, directory, None, "import", started)
-        kept = {name: row[name] for name in ("project", "directory") if _is_small(row.get(name))}
+        names = ("project", "directory", "ownership_mode")
+        kept = {name: row[name] for name in names if _is_small(row.get(name))}
         foreign_fields.put(job.store, foreign_fields.SESSION, id, kept)
     else:
         (known,) = session_queries.list_sessions(job.store, 1, id) or [{}]
@@ -515,6 +553,8 @@ def _add_session(row: Row, job: Job) -> bool:
 def _add_relation(row: Row, job: Job) -> bool:
     """Add a relation; one that takes a memory away waits for a person."""
     values = {name: row.get(name) for name in relations.SHARED if _is_small(row.get(name))}
+    if values.get("judgment_status") == values.get("relation") == "pending":
+        values["relation"] = relations.RELATED
     if values.get("relation") not in verdicts.VERBS:
         return False
     values |= {"marked_by_kind": Trust.IMPORT, "marked_by_actor": SOURCE}

@@ -124,7 +124,10 @@ texts = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_si
 )
 
 
-@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(1000, share=100),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     contents=st.lists(texts.map("a {}".format), unique_by=str.casefold, max_size=5),
     category=st.sampled_from(tuple(Category)),
