@@ -53,6 +53,8 @@ def pages(world, query, limit=5):
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_twenty_long_hits_fit_and_are_all_reached(world, text):
+    """Row E25 of progressive search."""
+
     repeats = examples(50_000, share=12) // len(text.encode())
     ids = {
         write(world, f"{topic}{n} lock: " + text * repeats, title=f"{topic}{n}")
@@ -132,6 +134,8 @@ def test_a_search_counts_no_access_and_is_logged_with_its_place(world):
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_the_parts_of_a_text_are_the_text(text):
+    """Row E25 of progressive search."""
+
     text = text * (30_000 // len(text))
     parts, offset = [], 0
     while offset is not None:
@@ -144,6 +148,8 @@ def test_the_parts_of_a_text_are_the_text(text):
 
 
 def test_a_timeline_is_the_neighbours_of_one_session_in_order_of_arrival(world):
+    """Row E25 of progressive search."""
+
     ids = []
     for topic in TOPICS:
         ids.append(write(world, f"The {topic} need a lock"))

@@ -190,6 +190,8 @@ def test_files_that_the_worker_will_write_are_in_order(files):
 
 
 def test_an_edit_by_hand_that_nobody_took_over_is_not(files):
+    """Row E31 of the doctor."""
+
     folder, look = files
     page = folder / "facts.md"
     page.write_text("- the port is 9090\n")

@@ -42,6 +42,8 @@ def agents(world):
 
 
 def test_a_save_names_at_most_three_memories_on_its_subject_once_each(world):
+    """Row E16 of candidates at save."""
+
     with world.memories() as memories:
         write(memories, "The billing worker retries webhooks five times with a delay")
         first = write(memories, "The billing worker retries failed webhooks, and pages the team")
@@ -92,6 +94,8 @@ def test_a_conflict_is_shown_by_both_until_it_is_settled(world):
 
 
 def test_what_is_superseded_leaves_search_and_comes_back_by_undo_or_another_verdict(world):
+    """Row E18 of superseding."""
+
     with world.memories() as memories:
         old, new = (write(memories, text).memory.id for text in (FLYWAY, "Redis keeps sessions"))
         api.judge(memories, "supersedes", id=new, other=old, evidence="commit abc")
@@ -201,6 +205,8 @@ def test_what_was_judged_is_not_proposed_again(world):
 
 
 def test_a_deleted_memory_is_named_so_and_its_relation_is_kept(world):
+    """Row E14 of hard deletion."""
+
     with world.memories() as memories:
         left, right = (write(memories, text).memory.id for text in (FLYWAY, "Redis keeps sessions"))
         judged = api.judge(memories, "related", id=left, other=right)

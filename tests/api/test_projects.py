@@ -107,6 +107,8 @@ def test_a_search_in_all_projects_names_each_and_writes_nothing(worlds):
 
 
 def test_a_merge_moves_everything_and_adds_up(worlds):
+    """Row E24 of merging projects."""
+
     old, new = worlds("billingservice"), worlds("billing-service")
     write(old, "Deploys need a lock")
     write(new, "Deploys need a lock")
@@ -147,6 +149,8 @@ def test_a_merge_moves_everything_and_adds_up(worlds):
 
 
 def test_other_than_variants_are_merged_by_a_person_alone(worlds, monkeypatch):
+    """Row E24 of merging projects."""
+
     one, other = worlds("one"), worlds("billing")
     with pytest.raises(CannotDo, match="no spellings"):
         api.merge_projects(["one"], "billing", one.environment, one.now)

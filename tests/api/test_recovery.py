@@ -132,6 +132,8 @@ def test_rows_that_can_still_be_read_are_copied_from_a_damaged_database(root):
 
 
 def test_a_word_index_that_lost_its_way_is_rebuilt(root):
+    """Row E31 of the doctor."""
+
     with api.open_memories(str(root), environment={}) as memories:
         memories.store.db.execute(
             "insert into unified_memories_fts(unified_memories_fts) values ('delete-all')"
@@ -302,6 +304,8 @@ def test_a_check_that_fails_is_a_finding(root):
 
 
 def test_bad_rows_are_named_and_repaired(root):
+    """Row E31 of the doctor."""
+
     with api.open_memories(str(root), environment={}) as memories:
         db = memories.store.db
         db.execute("pragma ignore_check_constraints = on")
@@ -317,6 +321,8 @@ def test_bad_rows_are_named_and_repaired(root):
 
 
 def test_hooks_that_were_put_in_and_got_lost_are_put_in_again(root):
+    """Row E31 of the doctor."""
+
     put = install.install(
         str(root), install.Where.LOCAL, python="python3", hooks=install.hooks_folder()
     )

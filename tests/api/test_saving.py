@@ -110,6 +110,8 @@ def test_an_edit_of_an_older_revision_is_a_conflict_that_shows_the_text(world):
     ],
 )
 def test_what_ages_is_to_be_reviewed_and_marking_it_renews_the_date(world, type, days):
+    """Row E30 of reviews."""
+
     with world.memories() as memories:
         id = api.write(memories, Draft(content="Invoices use Decimal", category=type)).memory.id
         assert api.list_due(memories) == []

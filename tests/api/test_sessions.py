@@ -140,6 +140,8 @@ def test_prompts_are_listed_newest_first_of_all_sessions_or_one(typed):
 
 
 def test_a_deleted_prompt_is_gone_and_comes_back_by_no_import(typed):
+    """Row E15 of prompts."""
+
     with typed.memories() as memories:
         id = api.search_prompts(memories, "rotate")[0]["id"]
         api.delete_prompt(memories, id)
@@ -155,6 +157,8 @@ def test_a_deleted_prompt_is_gone_and_comes_back_by_no_import(typed):
 
 
 def test_of_fifty_live_sessions_each_gets_what_was_saved_in_it(world):
+    """Row E3 of concurrent sessions."""
+
     ids = [f"live-{number}" for number in range(50)]
     for id in ids:
         world.fire("user_prompt_submit", session_id=id, prompt=f"remember: {id} is on port 80")

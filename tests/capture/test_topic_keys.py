@@ -36,6 +36,8 @@ def test_the_family_comes_from_the_type_else_from_the_words(type, text, family):
 
 
 def test_suggestions_are_distinct_not_empty_and_always_the_same():
+    """Row E9 of suggested keys."""
+
     texts = ["Café au lait", "Cafe au lait", "数据库缓存", "数据库索引", "🚀🚀", "🚀", "x" * 500]
     keys = [suggest_key(None, None, text) for text in texts]
 

@@ -126,6 +126,8 @@ def test_a_file_called_ade_enrols_nothing(tree):
     ],
 )
 def test_who_names_the_project_first_is_heard(tree, start, environment, expected):
+    """Row E23 of finding the project."""
+
     root = tree("a/.ade", "b/.ade", "c/.ade", "here/.ade")
     named = {name: value and str(root / value) for name, value in environment.items()}
 
@@ -147,6 +149,8 @@ def test_a_named_folder_is_meant_and_not_its_children(tree):
 
 
 def test_of_several_children_none_is_guessed(tree):
+    """Row E23 of finding the project."""
+
     root = tree("a/c/.ade", "a/b/.ade", "a/d")
 
     with pytest.raises(Ambiguous) as refusal:

@@ -148,6 +148,8 @@ def test_an_export_into_an_empty_project_and_out_again_is_the_same(opened, tmp_p
 
 @pytest.mark.parametrize("again", [document(), document(OBSERVATION)])
 def test_a_second_import_changes_nothing(opened, tmp_path, again):
+    """Row E22 of export and import."""
+
     imported(opened, tmp_path, document())
     before = exported(opened)
 
@@ -250,6 +252,8 @@ def test_a_dry_run_writes_nothing(opened, tmp_path):
 
 @pytest.mark.parametrize("version", ["9.9.9", None, 1])
 def test_another_version_is_refused_before_a_row_is_touched(opened, tmp_path, version):
+    """Row E22 of export and import."""
+
     with pytest.raises(UsageError, match="version"):
         imported(opened, tmp_path, document(version=version))
     assert exported(opened)["sessions"] == []

@@ -42,6 +42,8 @@ def found(query: str, store: Store) -> list[str]:
 
 
 def test_hostile_texts_are_queries_and_the_known_word_in_them_is_found(garden):
+    """Row E26 of safe queries."""
+
     chance = random.Random(20_260_131)
     for _ in range(examples(10_000, share=5)):
         pieces = chance.choices(PIECES, k=chance.randrange(8))

@@ -268,6 +268,8 @@ TROUBLES = [
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.__name__)
 def test_in_trouble_hooks_end_well_fail_open_and_lose_nothing(machine, trouble):
+    """Row E33 of hooks."""
+
     machine.arm()
     assert machine.denies("toolu_1")
 
@@ -312,6 +314,8 @@ def test_where_nothing_can_be_written_a_session_is_briefed_from_a_copy(machine, 
 
 @pytest.mark.parametrize("lock", [locked, unreadable])
 def test_a_locked_database_is_waited_for_no_longer_than_the_client_waits(machine, lock):
+    """Row E33 of hooks."""
+
     machine.arm()
 
     with lock(machine):
@@ -374,6 +378,8 @@ def test_the_same_event_seen_by_four_hooks_at_once_is_stored_once(machine):
 
 @pytest.mark.parametrize(("raw", "readable"), ODD.values(), ids=ODD)
 def test_odd_input_is_no_trouble_for_a_process(machine, raw, readable):
+    """Row E33 of hooks."""
+
     hooks = ["pre_tool_use", "session_start", "stop"]
 
     ran = machine.fire_all((hook, raw) for hook in hooks)

@@ -22,6 +22,8 @@ def assert_sound(store):
 
 @pytest.mark.slow
 def test_sixteen_writers_lose_nothing(tmp_path):
+    """Row E34 of safe storage."""
+
     open_project(tmp_path).close()
     said = racing.race(WRITERS, str(tmp_path), str(EACH), str(SHARED))
     store = open_project(tmp_path)
@@ -38,6 +40,8 @@ def test_sixteen_writers_lose_nothing(tmp_path):
 
 @pytest.mark.slow
 def test_what_a_killed_writer_acknowledged_is_there(tmp_path):
+    """Row E34 of safe storage."""
+
     open_project(tmp_path).close()
     acknowledged = racing.said("tests.store.killer", str(tmp_path), str(KILLS))
     store = open_project(tmp_path)

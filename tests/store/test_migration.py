@@ -210,6 +210,8 @@ def test_an_empty_file_becomes_a_database(tmp_path, path, leave):
 
 
 def test_the_copy_from_before_the_migration_holds_what_was_committed(tmp_path, path):
+    """Row E34 of safe storage."""
+
     older.build(path, 1)
     with closing(sqlite3.connect(path)) as other:  # keeps the rows in the write-ahead log
         other.execute("update unified_memories set content = 'newest'")
@@ -285,6 +287,8 @@ def test_a_migration_may_hold_triggers_and_comments(tmp_path, path, next_schema)
 
 
 def test_a_newer_database_is_refused_and_left_alone(tmp_path, path):
+    """Row E34 of safe storage."""
+
     reopen(tmp_path)
     with closing(sqlite3.connect(path)) as db:
         db.execute("pragma user_version = 99")

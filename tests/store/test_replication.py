@@ -299,6 +299,8 @@ def test_a_relation_waits_for_both_memories_and_a_decision_travels(opened):
 
 
 def test_what_cannot_be_applied_is_kept_until_it_can(opened):
+    """Row E20 of deferred records."""
+
     anna, ben = opened("anna"), opened("ben")
     known = learn(anna, "Deploys run at noon.")
     own = learn(ben, "Mine.", id=known.id, sync_id="mine", scope=Scope.AGENT, scope_owner_id="me")
@@ -338,6 +340,8 @@ def test_what_is_no_one_elses_never_leaves(fields, opened):
 
 
 def test_the_journal_has_what_acts_wrote_once_a_target_is_enrolled(opened):
+    """Row E19 of the queue."""
+
     anna, ben = opened("anna"), opened("ben")
     known = learn(anna, "Deploys run at noon.")
     assert journalled(anna) == []

@@ -202,6 +202,8 @@ def test_edits_and_deletions_travel_as_mutations_and_come_back(machines):
 
 
 def test_no_news_is_no_chunk_and_a_second_import_reads_nothing(machines):
+    """Row E21 of chunks."""
+
     anna, ben = machines("anna", "ben")
     learn(anna.store, "Deploys run at noon.")
     anna.send()
@@ -343,6 +345,8 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
 def test_a_bad_chunk_is_named_and_the_others_are_taken(machines, damage):
+    """Row E21 of chunks."""
+
     anna = machines("anna")
     bad = anna.put(observations=[ROW])
     anna.put(observations=[ROW | {"sync_id": "obs-2", "content": "Posts are cached"}])
@@ -415,6 +419,8 @@ def test_hostile_rows_are_skipped_and_the_others_are_taken(machines, content):
 
 @pytest.mark.parametrize("style", ["merge", "diff3"])
 def test_a_manifest_with_conflict_markers_is_the_union(machines, style):
+    """Row E21 of chunks."""
+
     anna = machines("anna")
     ids = [anna.put(observations=[ROW | {"sync_id": f"o{n}", "content": f"t{n}"}]) for n in "123"]
     base, ours, theirs = (

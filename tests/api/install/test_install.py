@@ -76,6 +76,8 @@ def count(project, where=Where.LOCAL):
 
 @pytest.mark.parametrize("text", BEFORE)
 def test_uninstall_gives_every_byte_back(project, local, text):
+    """Row E35 of set-up."""
+
     local.write_bytes(text.encode())
 
     put(project)
@@ -88,6 +90,8 @@ def test_uninstall_gives_every_byte_back(project, local, text):
 
 @pytest.mark.parametrize("text", BEFORE)
 def test_installing_again_changes_nothing(project, local, text):
+    """Row E35 of set-up."""
+
     local.write_bytes(text.encode())
     put(project)
     once = local.read_bytes()

@@ -1,14 +1,20 @@
-"""Rows E1 to E32 of Engram's behaviour, by its tools; some are told in `test_engram`, too."""
+"""Rows of Engram's behaviour by its tools; the others are named where they are tried."""
 
 import pytest
 
 from ademem import api
+from ademem.api import doctor
+from ademem.core import project
+from ademem.store.verdicts import VERBS
 from tests.canaries import CANARIES, found_below, sentence
 from tests.doors.mcp.conftest import unpack
 from tests.examples import examples
+from tests.world import World
 
 LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"
 OTHER = "The parser of invoices reads tokens of at most 64 bytes"
+NEAR = "Releases are cut on Fridays now, because the mirror syncs each night"
+COUNTED = "select content, observation_count from unified_memories"
 LEARNED = "## Key Learnings\n\n1. The cache must be cleared before each migration of the schema\n"
 
 
@@ -27,6 +33,11 @@ def talk(serve, world):
         return serve(hold, tools="engram", **options)
 
     return run
+
+
+def change(world, assignment):
+    with world.memories() as memories:
+        memories.store.db.execute(f"update unified_memories set {assignment}")
 
 
 def test_e1_a_session_that_starts_again_keeps_its_folder(talk, world):
@@ -92,6 +103,20 @@ def test_e5_a_text_beyond_the_limit_is_cut_at_a_character_and_says_so(talk, worl
     assert stored == text[:-1]
 
 
+def test_e6_the_same_text_is_counted_and_another_scope_or_title_is_its_own(talk, world):
+    async def scenario(call):
+        first = await call("save", title="Release day", content=LESSON)
+        change(world, "created_at = '2026-01-01T00:00:00.000Z'")  # a repeat after any time counts
+        again = await call("save", title="Release day", content=f"  {LESSON.upper()}\n")
+        own = await call("save", title="Release day", content=LESSON, scope="personal")
+        return first, again, own
+
+    first, again, own = talk(scenario)
+    assert (again.id, again.deduped) == (first.id, True)
+    assert not own.deduped
+    assert [tuple(row) for row in world.rows(COUNTED)] == [(LESSON, 2)]
+
+
 def test_e7_a_topic_is_one_memory_with_its_revisions_and_a_deleted_one_stays_so(talk, world):
     async def scenario(call):
         for day in ("Mondays", "Tuesdays", "Wednesdays"):
@@ -123,6 +148,43 @@ def test_e8_another_subject_under_a_known_key_is_saved_with_a_warning(talk):
     assert any("said something else" in note for note in replaced.notes)
     assert any(LESSON in each["text"] for each in whole.revisions)
     assert other.id != replaced.id
+
+
+@pytest.mark.parametrize(
+    ("type", "title", "key"),
+    [
+        ("bugfix", "Login fails", "bug/login-fails"),
+        ("architecture", "Hexagonal", "architecture/hexagonal"),
+        ("decision", "Café au lait", "decision/café-au-lait"),
+        ("config", "数据库缓存", "config/数据库缓存"),
+        ("", "We learned to wait", "learning/"),
+        ("", "x" * 300, "topic/" + "x" * 100),
+    ],
+)
+def test_e9_a_key_is_suggested_by_type_else_by_words_and_always_the_same(talk, type, title, key):
+    async def scenario(call):
+        return [(await call("suggest_topic_key", type=type, title=title)).topic_key for _ in "12"]
+
+    first, second = talk(scenario)
+    assert first == second
+    assert first.startswith(key)
+
+
+def test_e10_every_text_of_a_topic_is_kept_and_can_be_restored(talk):
+    days = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays")
+    texts = [f"Releases of the shop are cut on {day} by the platform team" for day in days]
+
+    async def scenario(call):
+        for text in texts:
+            saved = await call("save", title="Release day", content=text, topic_key="bug/day")
+        whole = await call("get_observation", id=saved.id, include_history=True)
+        await call("update", id=saved.id, content=whole.revisions[3]["text"])
+        return whole, await call("get_observation", id=saved.id, include_history=True)
+
+    whole, restored = talk(scenario)
+    assert [each["text"] for each in whole.revisions] == texts[::-1]
+    assert [each["text"] for each in restored.revisions] == [texts[1], *texts[::-1]]
+    assert restored.result == texts[1]
 
 
 def test_e11_a_part_that_is_not_there_and_two_ways_at_once_are_refused(talk, world):
@@ -179,6 +241,156 @@ def test_e13_what_was_deleted_is_in_no_answer(talk, world):
     assert LESSON in [memory.content for memory in world.live()]
 
 
+def test_e14_for_good_is_for_a_person_who_leaves_no_byte(talk, world):
+    async def save_both(call):
+        one = await call("save", title="Release day", content=LESSON)
+        other = await call("save", title="Parser", content=OTHER)
+        pair = {"memory_id_a": other.id, "memory_id_b": one.id}
+        await call("compare", **pair, relation="related", reasoning="LESSON and parser")
+        return await call("delete", id=one.id, hard_delete=True)
+
+    async def find(call):
+        return await call("search", query="parser invoices")
+
+    refused = talk(save_both)
+    with world.memories() as memories:
+        api.refresh_files(memories)
+        api.delete(memories, refused.next.split()[4], hard=True)
+        api.refresh_files(memories)
+        (relation,) = api.list_relations(memories)
+    found = talk(find)
+
+    assert (refused.is_error, "ademem delete" in refused.next) == (True, True)
+    assert relation.status == "orphaned"
+    assert "related: #(deleted)" in found.result or "(deleted)" in str(found.results)
+    for path in (world.root / ".ade").rglob("*"):
+        assert path.is_dir() or b"the mirror syncs" not in path.read_bytes(), path
+
+
+def test_e15_a_prompt_is_redacted_found_and_deleted_for_good(talk, world):
+    token = "ghp_" + "a1B2" * 9
+
+    async def scenario(call):
+        return await call("save_prompt", content=f"Rotate the keys, not {token}", session_id="e1")
+
+    talk(scenario)
+    with world.memories() as memories:
+        (row,) = api.search_prompts(memories, "rotate")
+        assert token not in row["text"]
+        api.delete_prompt(memories, row["id"])
+    talk(scenario)
+    with world.memories() as memories:
+        assert api.search_prompts(memories, "rotate") == []
+        assert memories.store.db.execute("select 1 from tombstones where entity = 'prompt'")
+
+
+def test_e16_a_near_memory_is_a_candidate_and_an_unrelated_one_none(talk):
+    async def scenario(call):
+        first = await call("save", title="Release day", content=LESSON)
+        near = await call("save", title="Release day now", content=NEAR)
+        far = await call("save", title="Parser", content=OTHER)
+        more = await call("save", title="Backups", content="Backups run at night, in UTC")
+        return first, near, far, more
+
+    first, near, far, more = talk(scenario)
+    (candidate,) = near.candidates
+    assert candidate["id"] == first.id
+    assert candidate["judgment_id"].startswith("rel-")
+    assert (near.judgment_required, far.candidates, more.candidates) == (True, [], [])
+
+
+@pytest.mark.parametrize("verb", [*VERBS])
+def test_e17_each_verb_is_judged_and_judged_again(talk, world, verb):
+    async def scenario(call):
+        first = await call("save", title="Release day", content=LESSON)
+        near = await call("save", title="Release day now", content=NEAR)
+        (one,) = near.candidates
+        pair = {"memory_id_a": first.id, "memory_id_b": near.id}
+        before = await call("compare", **pair, relation="compatible")
+        verdict = {"reason": "one is for tests", "evidence": "commit abc", "confidence": 0.9}
+        judged = await call("judge", judgment_id=one["judgment_id"], relation=verb, **verdict)
+        foreign = await call("compare", memory_id_a=first.id, memory_id_b="ffff", relation=verb)
+        return before, judged, foreign
+
+    before, judged, foreign = talk(scenario)
+    assert (judged.status, judged.relation) == ("judged", verb)
+    assert judged.relation_id == before.relation_id
+    assert (foreign.is_error, foreign.rule) == (True, "not_found")
+    with world.memories() as memories:
+        (row,) = api.list_relations(memories)
+        assert (row.reason, row.evidence) == ("one is for tests", "commit abc")
+        assert api.scan_relations(memories, apply=True)[0] == []
+
+
+def test_e18_what_is_superseded_leaves_search_context_and_files(talk, world):
+    world.know(LESSON)
+
+    async def scenario(call):
+        new = await call("save", title="Release day now", content=NEAR)
+        await call("compare", memory_id_a=new.id, memory_id_b=1, relation="supersedes")
+        found = await call("search", query="releases mirror")
+        return found, await call("context"), await call("get_observation", id=1)
+
+    with world.memories() as memories:
+        api.refresh_files(memories)
+    index = world.root / ".ade/memory/MEMORY.md"
+    assert "Mondays" in index.read_text()
+    found, context, old = talk(scenario)
+    with world.memories() as memories:
+        api.refresh_files(memories)
+
+    assert [row["number"] for row in found.results] == [2]
+    assert "supersedes: #" in found.result
+    assert "Mondays" not in context.result + index.read_text()
+    assert old.is_error
+
+
+def test_e23_a_write_without_a_certain_project_changes_nothing(serve, world, tmp_path):
+    root = tmp_path / "other"
+    root.mkdir()
+    other = World(root)
+
+    async def scenario(client):
+        saved = await client.call_tool("mem_save", {"title": "Release day", "content": LESSON})
+        named = await client.call_tool("mem_current_project", {})
+        return unpack(saved), unpack(named)
+
+    refused, named = serve(scenario, tools="engram", named=False, cwd=tmp_path)
+    assert (refused.is_error, refused.rule) == (True, "project")
+    assert "other" in str(refused.next) + str(refused.why)
+    assert not named.is_error
+    assert world.live() == other.live() == []
+
+
+def test_e24_an_agent_merges_spellings_alone(talk, world):
+    async def scenario(call):
+        same = await call("merge_projects", **{"from": "Project,  PROJECT ", "to": "project"})
+        return same, await call("merge_projects", **{"from": "billing", "to": "project"})
+
+    same, refused = talk(scenario)
+    assert (same.is_error, refused.is_error) == (False, True)
+    assert "person" in refused.next
+
+
+def test_e25_previews_lead_to_neighbours_and_to_the_whole_text(talk):
+    long = f"{LESSON}. " + "All of the release is long. " * 60
+
+    async def scenario(call):
+        await call("save", title="Elsewhere", content="Backups run at night", session_id="e2")
+        before = await call("save", title="Parser", content=OTHER, session_id="e1")
+        focus = await call("save", title="Release day", content=long, session_id="e1")
+        found = await call("search", query="mirror releases")
+        around = await call("timeline", observation_id=focus.id)
+        return before, focus, found, around, await call("get_observation", id=focus.id)
+
+    before, focus, found, around, whole = talk(scenario)
+    (row,) = found.results
+    assert (row["number"], len(row["text"]) <= 240) == (focus.id, True)
+    assert [each["text"][:10] for each in around.timeline["before"]] == [OTHER[:10]]
+    assert (around.timeline["after"], before.is_error) == ([], False)
+    assert whole.result == long.strip()
+
+
 @pytest.mark.parametrize(
     "query",
     ['"', "*", "NEAR(", "col:", "-", "a AND", "()", "…", "'; drop", "mirror NOT", "x" * 999],
@@ -227,6 +439,42 @@ def test_e29_learnings_are_saved_once(talk):
         return [(each.extracted, each.saved) for each in (first, second, code)]
 
     assert talk(scenario) == [(1, 1), (1, 0), (0, 0)]
+
+
+def test_e30_a_decision_is_due_after_six_months_until_it_is_marked(talk, world):
+    world.know("Backups run at night, in UTC", OTHER, category="fact")
+
+    async def save(call):
+        await call("pin", id=2)
+        await call("save", title="Release day", content=LESSON, type="decision")
+        return await call("review"), await call("stats"), await call("context")
+
+    async def review(call):
+        due = await call("review")
+        await call("review", action="mark_reviewed", observation_id=3)
+        return due, await call("review")
+
+    early, stats, context = talk(save)
+    change(world, "review_after = '2026-01-01T00:00:00.000Z' where review_after is not null")
+    due, marked = talk(review)
+    assert (early.count, due.count, marked.count) == (0, 1, 0)
+    assert "#3 [decision] Release day" in due.result
+    assert (stats.observations["promoted"], stats.observations["candidates"]) == (2, 1)
+    assert context.result.index("parser of invoices") < context.result.index("Backups")
+
+
+def test_e31_a_broken_index_is_named_and_whole_once_repaired(talk, world):
+    async def scenario(call):
+        return await call("doctor")
+
+    world.know(LESSON)
+    with world.memories() as memories:
+        memories.store.db.execute("delete from unified_memories_fts")
+    broken = talk(scenario)
+    assert (broken.ok, "bad database" in broken.result) == (False, True)
+    found = project.at(str(world.root))
+    doctor.fix(doctor.Patient(project=found, environment=world.environment, now=world.now))
+    assert talk(scenario).ok
 
 
 def test_e32_no_secret_reaches_a_file(talk, world):

@@ -92,6 +92,8 @@ def test_a_relation_arrives_with_both_its_memories(ann, bob):
 
 
 def test_nothing_is_queued_before_the_project_is_in_a_hub(clone, hub):
+    """Row E19 of the queue."""
+
     alone, beside = clone("alone", None), clone("beside")
     for number in range(examples(10_000, share=50)):
         alone.learn(f"Text {number}")
@@ -548,6 +550,8 @@ def test_clocks_that_are_behind_or_jump_lose_nothing_and_stamps_only_grow(ann, b
 
 
 def test_what_cannot_be_read_is_given_up_and_the_cursor_goes_on(ann, bob, hub):
+    """Row E20 of deferred records."""
+
     ann.learn("Deploys run at noon", id="m1")
     ann.sync()
     hub.execute(
