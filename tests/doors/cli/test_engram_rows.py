@@ -1,0 +1,204 @@
+"""Rows of Engram's behaviour by commands; `tests/doors/mcp/test_engram_rows.py` has its tools."""
+
+import json
+from contextlib import closing
+
+import pytest
+
+from ademem.core import project
+from ademem.store import database
+
+LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"
+NEAR = "Releases are cut on Fridays now, because the mirror syncs each night"
+OTHER = "The parser of invoices reads tokens of at most 64 bytes"
+
+
+@pytest.fixture
+def add(ademem):
+    """Add a memory and return it as the command shows it."""
+
+    def run(*arguments):
+        return ademem.json("add", *arguments)
+
+    return run
+
+
+def test_e1_and_e2_a_session_starts_once_and_ends_for_good(ademem):
+    ademem("session", "start", "e1", "--directory", "/srv/shop")
+    ademem("session", "start", "e1")
+    shown = ademem.json("session", "show", "e1")
+    ademem("session", "end", "e1", "--summary", "We moved the release day")
+
+    assert shown["session"]["directory"] == "/srv/shop"
+    assert "session_already_ended" in ademem("session", "start", "e1")
+    assert ademem.exit_code == 4
+
+
+@pytest.mark.parametrize("text", ["", "  ", "<private>all of it</private>"])
+def test_e4_an_empty_text_is_refused_and_nothing_is_written(ademem, text):
+    ademem("add", text)
+
+    assert ademem.exit_code != 0
+    assert ademem.json("list")["memories"] == []
+
+
+def test_e6_and_e7_a_repeat_is_counted_and_a_topic_is_replaced(ademem, add):
+    add(OTHER)
+    again = add(f" {OTHER.upper()} ")
+    add(LESSON, "--topic-key", "bug/release")
+    topic = add(NEAR, "--topic-key", "bug/release")
+
+    assert again["deduped"]
+    assert len(revisions(ademem, topic["memory"]["id"])) == 2
+    assert len(ademem.json("list")["memories"]) == 2
+    assert not any("Mondays" in row["text"] for row in found(ademem, "Mondays"))
+
+
+def revisions(ademem, id):
+    return [row["snapshot"]["content"] for row in ademem.json("get", id, "--history")["revisions"]]
+
+
+def found(ademem, *words):
+    return ademem.json("search", *words)["memories"]
+
+
+def test_e9_a_key_is_suggested(ademem):
+    first, second = (ademem("topic-key", "数据库缓存", "--type", "config") for _ in range(2))
+
+    assert first == second
+    assert first.startswith("config/数据库缓存")
+
+
+def test_e10_revisions_are_listed_and_taken_back(ademem, add):
+    id = add(LESSON, "--topic-key", "bug/release")["memory"]["id"]
+    add(NEAR, "--topic-key", "bug/release")
+    event = ademem.json("log")["events"][0]["id"]
+    ademem("undo", event)
+
+    assert revisions(ademem, id) == [LESSON, NEAR, LESSON]
+
+
+def test_e11_a_part_that_is_not_there_is_refused(ademem, add):
+    id = add(LESSON)["memory"]["id"]
+    assert "the text to find" in ademem("edit", id, "--find", "Tuesdays", "--replace", "x")
+    ademem("edit", id, "--content", OTHER, "--find", "Mondays", "--replace", "x")
+
+    assert ademem.exit_code == 2
+    assert revisions(ademem, id) == [LESSON]
+
+
+def test_e13_and_e14_what_is_deleted_is_in_no_answer_and_for_good_in_no_file(ademem, add):
+    gone = add(LESSON)["memory"]["id"]
+    other = add(NEAR)["memory"]["id"]
+    ademem("relations", "judge", other, "related", "--other", gone)
+    ademem("delete", gone)
+    readers = [
+        "recall mirror",
+        "search mirror",
+        "list",
+        "context",
+        "why",
+        "review --list",
+        "status",
+    ]
+    for words in readers:
+        assert "Mondays" not in ademem(*words.split()), words
+    ademem("restore", gone)
+    assert "Mondays" in ademem("list")
+    ademem("delete", gone, "--hard")
+
+    assert ademem.json("relations", "list")["relations"][0]["status"] == "orphaned"
+    assert "(deleted)" in ademem("search", "mirror")
+    for path in (ademem.root / ".ade").rglob("*"):
+        assert path.is_dir() or b"on Mondays" not in path.read_bytes(), path
+
+
+def test_e16_to_e18_a_candidate_is_judged_and_leaves_when_superseded(ademem, add):
+    old = add(LESSON)
+    (candidate,) = add(NEAR)["candidates"]
+    ademem("relations", "judge", candidate["judgment_id"], "conflicts_with")
+    again = ademem("relations", "judge", candidate["judgment_id"], "supersedes")
+    ademem("files", "refresh")
+
+    assert "judged" in again
+    assert "Mondays" not in ademem("search", "mirror")
+    assert "Mondays" not in (ademem.root / ".ade/memory/MEMORY.md").read_text()
+    assert "superseded" in ademem("get", old["memory"]["id"])
+    assert ademem.json("relations", "scan", "--apply")["count"] == 0
+
+
+def test_e19_nothing_is_queued_without_a_target(ademem, add):
+    for number in range(20):
+        add(f"Queue {'abcdefghij'[number % 10]}{number} is drained by worker {number * 7}")
+    with closing(database.connect(project.at(str(ademem.root)).database, wait_s=0)) as db:
+        assert db.execute("select count(*) from sync_mutations").fetchone()[0] == 0
+
+
+def test_e22_an_export_into_an_empty_project_and_out_again_is_the_same(ademem, add, tmp_path):
+    add(LESSON, "--topic-key", "bug/release", "--type", "decision")
+    add(OTHER, "--tags", "parser,invoices")
+    ademem("export", str(tmp_path / "first"))
+    (tmp_path / "other").mkdir()
+    ademem.monkeypatch.chdir(tmp_path / "other")
+    ademem("init")
+    ademem("import", str(tmp_path / "first"))
+    ademem("export", str(tmp_path / "second"))
+    again = ademem.json("import", str(tmp_path / "first"))
+
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+    assert again["inserted"] == 0
+
+
+def test_e23_of_several_projects_below_none_is_written_to(ademem, tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / "many" / name).mkdir(parents=True)
+        ademem.monkeypatch.chdir(tmp_path / "many" / name)
+        ademem("init")
+    ademem.monkeypatch.chdir(tmp_path / "many")
+    said = ademem("add", LESSON)
+
+    assert ademem.exit_code
+    assert str(tmp_path / "many/a") in said
+    for name in ("a", "b"):
+        assert ademem.json("list", "--project", str(tmp_path / "many" / name))["memories"] == []
+
+
+def test_e25_and_e27_previews_are_short_and_some_words_are_enough(ademem, add):
+    long = f"{LESSON}. " + "All of the release is long. " * 60
+    id = add(long)["memory"]["id"]
+    page = ademem.json("search", "releases", "mirror", "zeppelin")
+
+    (row,) = page["memories"]
+    assert page["relaxed"]
+    assert len(row["text"]) <= 240
+    assert ademem.json("get", id)["content"] == long.strip()
+    assert ademem.json("timeline", id)["before"] == []
+
+
+def test_e30_a_decision_that_is_due_is_listed_until_it_is_marked(ademem, add):
+    id = add(LESSON, "--type", "decision")["memory"]["id"]
+    with closing(database.connect(project.at(str(ademem.root)).database, wait_s=0)) as db:
+        db.execute("update unified_memories set review_after = '2020-01-01T00:00:00.000Z'")
+        db.commit()
+
+    assert id in ademem("review", "--due")
+    ademem("review", "--reviewed", id)
+    assert ademem.json("review", "--due")["memories"] == []
+
+
+def test_e31_damage_is_found_by_its_check_and_repaired(ademem, add):
+    add(LESSON)
+    ademem("files", "refresh")
+    with closing(database.connect(project.at(str(ademem.root)).database, wait_s=0)) as db:
+        db.execute("delete from unified_memories_fts")
+        db.commit()
+    page = ademem.root / ".ade/memory/facts.md"
+    page.write_text(page.read_text().replace("Mondays", "Tuesdays"))
+    checks = {row["check"]: row["ok"] for row in ademem.json("doctor")["findings"]}
+    ademem("doctor", "--fix")
+    ademem("files", "import")
+    repaired = {row["check"]: row["ok"] for row in ademem.json("doctor")["findings"]}
+
+    assert (checks["database"], checks["files"]) == (False, False)
+    assert (repaired["database"], repaired["files"]) == (True, True)
+    assert json.dumps(found(ademem, "releases"))
