@@ -30,7 +30,7 @@ def found_below(*folders: Path) -> dict[str, list[str]]:
     for path in (
         file for folder in folders for file in sorted(folder.rglob("*")) if file.is_file()
     ):
-        text = path.read_bytes()
+        text = path.read_bytes() + path.name.encode()
         text += re.sub(rb"\\(.)", rb"\1", text)  # as JSON and repr() write it
         low = text.lower()
         for name in CANARIES:

@@ -175,7 +175,7 @@ def add_prompt(runtime: Runtime, text: str, session: str) -> bool:
     if not runtime.settings.capture.prompts:
         raise CannotDo("the settings store no prompts", "`ademem config list capture.prompts`")
     content = clean(redact(text).text)
-    return sessions.add_prompt(runtime.store, session, "", content, runtime.clock())
+    return sessions.add_prompt(runtime.store, _checked_id(session), "", content, runtime.clock())
 
 
 class NoSuchPrompt(NotFound):

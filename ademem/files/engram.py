@@ -583,15 +583,19 @@ def _remove(entity: str, key: str, job: Job) -> bool:
 
 
 def _add_prompt(row: Row, job: Job) -> bool:
-    content, session = text_of(row.get("content")), text_of(row.get("session_id"))
+    content, session = text_of(row.get("content")), _session(row)
     if not content or not session:
         return False
     content = redact(content).text
-    id = text_of(row.get("sync_id")) or sha256_hex("prompts", session, content)[:32]
+    id = text_of(row.get("sync_id"))
+    if not record_json.is_id(id) or redact(id).found:
+        id = sha256_hex("prompts", session, id or content)[:32]
     created = _moment(row, "created_at") or job.now
     added = sessions.add_prompt(job.store, session, id, content, created, sync_id=id)
     if added:
-        kept = {name: row[name] for name in ("id", "sync_id", "project") if row.get(name)}
+        kept = {
+            name: row[name] for name in ("id", "sync_id", "project") if _is_small(row.get(name))
+        }
         foreign_fields.put(job.store, foreign_fields.PROMPT, id, kept)
     return added
 

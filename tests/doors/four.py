@@ -26,15 +26,16 @@ class Doors(ExitStack):
 
     names = ("cli", "mcp", "rpc", "http")
 
-    def __init__(self, root, environment):
+    def __init__(self, root, environment, tools="core"):
         super().__init__()
+        self.tools = tools
         self.root = root
         self.environment = environment | {"ADEMEM_DOORS_WRITES_PER_MINUTE": "100000"}
 
     def __enter__(self):
         found = project.at(str(self.root))
         session = Session(
-            choose("core", read_only=False), environment=self.environment, cwd=str(self.root)
+            choose(self.tools, read_only=False), environment=self.environment, cwd=str(self.root)
         )
         self.callback(session.close)
         self.portal = self.enter_context(start_blocking_portal())
