@@ -24,13 +24,13 @@ def sentence(number: int, canary: tuple[str, str, str]) -> str:
 
 
 def found_below(*folders: Path) -> dict[str, list[str]]:
-    """Names of the files, and the keys of which they hold a recognisable piece."""
+    """Names of the files, and the keys of which they or their paths hold a recognisable piece."""
     secret = {name: _secret(value) for name, (_, value, _) in CANARIES.items()}
     leaks: dict[str, list[str]] = {}
     for path in (
         file for folder in folders for file in sorted(folder.rglob("*")) if file.is_file()
     ):
-        text = path.read_bytes() + path.name.encode()
+        text = path.read_bytes() + str(path).encode()
         text += re.sub(rb"\\(.)", rb"\1", text)  # as JSON and repr() write it
         low = text.lower()
         for name in CANARIES:

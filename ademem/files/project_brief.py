@@ -430,6 +430,9 @@ def _validated_text(field: Field, text: str, limit: int) -> str:
 
 def agent_folder(name: str) -> str:
     """Return the folder of an agent; a digest keeps names with equal slugs apart."""
+    from ademem.core.redaction import redact
+
+    name = redact(name).text
     plain = slug(name, FOLDER_CHARS)
     if plain and plain == name.casefold():
         return plain
