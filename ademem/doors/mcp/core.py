@@ -35,8 +35,12 @@ def search(
     call: Call,
     query: str,
     others: Mapping[str, Runtime] | None = None,
+    all_projects: bool = False,
     **given: Any,
 ) -> Result:
+    if all_projects:
+        with api.open_others(memories) as found:
+            return search(memories, call, query, found, **given)
     filters = Filters(
         statuses=_statuses(given["candidates"], given["archived"]),
         categories=tuple(filter(None, [given.get("category")])),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from ademem import api
@@ -51,22 +52,31 @@ def _title(memory: Memory) -> str:
 
 
 def search(
-    memories: Runtime, call: Call, query: str, limit: int, type: str = "", scope: str = ""
+    memories: Runtime,
+    call: Call,
+    query: str,
+    limit: int,
+    all_projects: bool,
+    type: str = "",
+    scope: str = "",
 ) -> Result:
     scopes = (Scope.PROJECT if scope == "project" else Scope.AGENT,) if scope else ()
     filters = Filters(types=(type,) if type else (), scopes=scopes)
-    page = api.find(
-        memories,
-        query,
-        filters,
-        limit,
-        place="mcp",
-        key=call.turn,
-        model=memories.settings.mcp.model,
-    )
+    with ExitStack() as opened:
+        others = opened.enter_context(api.open_others(memories)) if all_projects else {}
+        page = api.find(
+            memories,
+            query,
+            filters,
+            limit,
+            place="mcp",
+            key=call.turn,
+            others=others,
+            model=memories.settings.mcp.model,
+        )
     lines = []
     for row in page["memories"]:
-        own = "project" not in row  # else a personal one, whose number is of another database
+        own = "project" not in row  # else its number is of another database
         number = api.get(memories, row["id"]).seq if own else row["id"]
         title = row.get("title") or preview(row["text"], TITLE_CHARS)
         lines += [f"#{number} [{row['category']}] {title}", f"    {row['text']}"]

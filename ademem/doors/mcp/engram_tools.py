@@ -55,6 +55,7 @@ ENGRAM = (
         query=TEXT,
         type=TEXT,
         scope=SCOPE,
+        all_projects=NO,
         limit=number(10, 1, 20),
     ),
     _tool(

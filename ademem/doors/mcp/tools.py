@@ -151,6 +151,7 @@ CORE = (
             "until": TEXT,
             "candidates": NO | {"description": "Unconfirmed ones too"},
             "archived": NO,
+            "all_projects": NO,
             "cursor": _text("next_cursor of the page before"),
         },
         required=("query",),

@@ -5,6 +5,7 @@ import pytest
 from ademem import api
 from ademem.doors.mcp.access import Caller
 from tests.doors.mcp.conftest import unpack
+from tests.world import World
 
 LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"
 
@@ -190,3 +191,21 @@ def test_no_call_ends_with_a_checkpoint_and_the_server_leaves_no_log(serve, worl
 
     assert 0 < first < second
     assert not log.exists()
+
+
+@pytest.mark.parametrize("name", ["memory_search", "mem_search"])
+def test_a_search_in_all_projects_names_that_of_each_memory(call, world, tmp_path, name):
+    root = tmp_path / "elsewhere"
+    root.mkdir()
+    other = World(root)
+    world.know("Deploys need a lock")
+    other.know("Every lock expires at night")
+    given = {"query": "lock"}
+
+    one = call(name, given, tools="all")
+    both = call(name, given | {"all_projects": True}, tools="all")
+    rows = [getattr(each, "results", None) or each.memories for each in (one, both)]
+    assert [len(each) for each in rows] == [1, 2]
+    found = {row["text"]: row.get("project", "project") for row in rows[1]}
+    assert found == {"Deploys need a lock": "project", "Every lock expires at night": "elsewhere"}
+    assert other.row("select count(*) from recall_log")[0] == 0
