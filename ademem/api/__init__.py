@@ -66,8 +66,8 @@ FUNCTIONS = {
     "restraint": "update_by_agent remove_by_agent pin_by_agent",
     "writing": "write explain learn origin place_draft categorize suggest_topic_key",
     "curation": """
-        review count_waiting review_imported list_due mark_reviewed continue_review stop_review
-        list_skipped skip unskip decide_all tag_all
+        review list_queue count_queue review_imported list_due mark_reviewed continue_review
+        stop_review list_skipped skip unskip decide_all tag_all
         accept_files list_claimed_briefs get_speaker
         promote reject refuse archive restore delete pin edit correct propose
         supersede merge list_conflicts settle_conflict reopen_conflict

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from ademem.capture import provenance
 from ademem.core import client
@@ -87,19 +87,70 @@ def review(
     runtime: Runtime, limit: int | None = 100, selection: Selection = EVERYTHING
 ) -> list[Memory]:
     """List memories that wait for review: quarantined ones, then candidates, oldest first."""
-    found = memory_queries.in_review(runtime.store, None)
-    if own := personal.beside(runtime):
-        found += memory_queries.in_review(own.store, None)
+    most = limit if selection == EVERYTHING else None
+    found = [each for store in _stores(runtime) for each in memory_queries.in_review(store, most)]
     return list(filter(selection.matches, found))[:limit]
 
 
-def count_waiting(runtime: Runtime, *, but: Collection[str] = ()) -> dict[str, int]:
-    """Count what `review` lists by the reason why it waits, without those ids."""
-    own = personal.beside(runtime)
-    counts: Counter[str] = Counter()
-    for each in (runtime, own):
-        if each:
-            counts.update(memory_queries.count_waiting(each.store, but))
+def _stores(runtime: Runtime) -> Iterator[Store]:
+    """Yield the store of the project, and the person's own beside it."""
+    yield runtime.store
+    if own := personal.beside(runtime):
+        yield own.store
+
+
+class Waiting(NamedTuple):
+    """A memory in the queue of a review, without its text, as thousands may wait.
+
+    They sort by urgency, then the most believed, then the oldest.
+    """
+
+    urgency: int
+    """0 quarantined, 1 contradictory, 2 unconfirmed."""
+    doubt: float
+    """The confidence, below zero."""
+    created_at: str
+    seq: int
+    id: str
+    other: str = ""
+    """The id of the memory that it contradicts."""
+    conflict: str = ""
+    """How they contradict each other."""
+
+    @property
+    def key(self) -> str:
+        """The id of the memory, and the other one's: a memory may be in several pairs."""
+        return f"{self.id}~{self.other}" if self.other else self.id
+
+
+def list_queue(runtime: Runtime) -> list[Waiting]:
+    """List contradicting pairs, and what waits in no pair, in the order of a review.
+
+    What is skipped till tomorrow is left out. `count_queue` counts the same without listing it.
+    """
+    skipped = set(list_skipped(runtime))
+    pairs = [pair for pair in list_conflicts(runtime) if pair.right not in skipped]
+    found = []
+    for pair in pairs:
+        memory = memories.get(runtime.store, pair.right)
+        order = (-memory.confidence, stamp(memory.created_at), memory.seq)
+        urgency = 0 if memory.quarantine_reason else 1
+        found.append(Waiting(urgency, *order, memory.id, pair.left, pair.reason))
+    elsewhere = skipped.union(pair.right for pair in pairs)
+    for store in _stores(runtime):
+        for unconfirmed, confidence, created_at, seq, id in memory_queries.list_waiting(store):
+            if id not in elsewhere:
+                found.append(Waiting(2 * unconfirmed, -confidence, created_at, seq, id))
+    return sorted(found)
+
+
+def count_queue(runtime: Runtime) -> dict[str, int]:
+    """Count what `list_queue` lists, by reason."""
+    skipped = list_skipped(runtime)
+    pairs = [pair.right for pair in list_conflicts(runtime) if pair.right not in skipped]
+    counts = Counter({"contradictory": len(pairs)} if pairs else {})
+    for store in _stores(runtime):
+        counts.update(memory_queries.count_waiting(store, {*skipped, *pairs}))
     return dict(counts)
 
 

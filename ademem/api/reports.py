@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ademem import worker
-from ademem.api import sessions
+from ademem.api import curation, sessions
 from ademem.core import confined
 from ademem.core.client import mission_of
 from ademem.core.clock import stamp
@@ -85,6 +85,7 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
         "imports": imports(runtime.project),
         "jobs": work_due(runtime),
         "lifecycle": lifecycle(runtime),
+        "review": curation.count_queue(runtime),
         "guard": settings.guard.mode,
         "decisions": statistics.guard_decisions(store),
         "ai": {

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 from ademem import api
+from ademem.api.curation import Waiting
+from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Memory
 from ademem.doors.views import memories as memory_view
 from ademem.doors.views import overview as overview_view
@@ -14,6 +17,7 @@ from ademem.doors.views import review as review_view
 from ademem.doors.views import session as session_view
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.runtime import Runtime
+from ademem.store.transitions import waits_for
 
 BEST = 10
 """Memories of the week that the overview shows."""
@@ -21,32 +25,34 @@ PROMPTS, DECISIONS = 500, 500
 """Most rows of each that are read of a session."""
 
 
-def read_queue(memories: Runtime) -> list[review_view.Item]:
-    """Return what waits for review, in its order, but for what is skipped till tomorrow.
-
-    `count_queue` counts the same without reading it.
-    """
-    pairs = [
-        (api.get(memories, pair.right), api.get(memories, pair.left), pair.reason)
-        for pair in api.list_conflicts(memories)
-    ]
-    return review_view.to_queue(api.review(memories, None), pairs, api.list_skipped(memories))
+def read_review(memories: Runtime, key: str) -> dict[str, Any]:
+    """Return the card of a key, else the first one, and the part of the queue around it."""
+    queue = api.list_queue(memories)
+    at = review_view.find_place(queue, key)
+    items = read_items(memories, review_view.around(queue, at))
+    current = [item for item in items if item.key == queue[at].key]
+    card = read_card(memories, current[0]) if current else None
+    return review_view.to_page(queue, at, items, card)
 
 
-def count_queue(memories: Runtime) -> dict[str, int]:
-    """Count what waits for review, by reason."""
-    skipped = set(api.list_skipped(memories))
-    paired = [pair.right for pair in api.list_conflicts(memories) if pair.right not in skipped]
-    alone = api.count_waiting(memories, but={*skipped, *paired})
-    return ({"contradictory": len(paired)} if paired else {}) | alone
+def read_items(memories: Runtime, waiting: Iterable[Waiting]) -> list[review_view.Item]:
+    """Return what waits with its texts, without what was deleted since it was listed."""
+    items = []
+    for each in waiting:
+        with suppress(NoSuchMemory):
+            other = api.get(memories, each.other) if each.other else None
+            memory = api.get(memories, each.id)
+            items.append(
+                review_view.Item(key=each.key, memory=memory, other=other, conflict=each.conflict)
+            )
+    return items
 
 
 def read_card(memories: Runtime, item: review_view.Item) -> dict[str, Any]:
     """Return a memory as a card of the review, with what is like it while it waits."""
-    waits = item.memory.status == "candidate" and not item.other
+    waits = waits_for(item.memory) and not item.other
     similar = api.find_similar(memories, item.memory) if waits else []
-    card: dict[str, Any] = review_view.to_page([item], item, similar)["card"]
-    return card
+    return review_view.to_card(item, similar)
 
 
 def read_related(memories: Runtime, id: str) -> dict[str, list[Memory]]:
@@ -71,7 +77,6 @@ def read_overview(memories: Runtime) -> dict[str, Any]:
     learned = Filters(since=week, statuses=UNARCHIVED, order="believed")
     return overview_view.to_page(
         api.get_status(memories),
-        waiting=count_queue(memories),
         learned=api.count_memories(memories, learned),
         best=api.list_memories(memories, learned, BEST),
         sessions=api.list_sessions(memories, 1),

@@ -141,14 +141,18 @@ limit :limit
 _ROWS = _RANKED.format(columns="memory.*", conditions=_SHOWN)
 _VISIBLE_ROWS = _RANKED.format(columns=f"memory.seq, {TURN}", conditions=_FOUND)
 
+# Only row numbers are sorted: whole rows on the way to the first ones take four times as long.
 _LISTED = """
-select memory.*
-from unified_memories as memory
-where {shown}
-and (:after is null or (memory.{column}, memory.seq)
-  {beyond} (select {column}, seq from unified_memories where id = :after))
-order by memory.{column} {way}, memory.seq {way}
-limit :limit
+select memory.* from (
+  select memory.seq
+  from unified_memories as memory
+  where {shown}
+  and (:after is null or (memory.{column}, memory.seq)
+    {beyond} (select {column}, seq from unified_memories where id = :after))
+  order by memory.{column} {way}, memory.seq {way}
+  limit :limit
+) as chosen
+cross join unified_memories as memory on memory.seq = chosen.seq
 """
 
 

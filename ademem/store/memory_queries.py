@@ -95,10 +95,22 @@ def in_review(store: Store, limit: int | None) -> list[Memory]:
     """Quarantined memories first, then candidates, by age."""
     return memories.find_by_key(
         store,
-        f"seq in (select seq from unified_memories where {_WAITING})",
+        f"seq in (select seq from unified_memories where {_WAITING} {_WAITING_ORDER})",
         _WAITING_ORDER,
         limit=-1 if limit is None else limit,
     )
+
+
+def list_waiting(store: Store) -> list[tuple[int, float, str, int, str]]:
+    """List what `in_review` does: 0 if it is quarantined, confidence, moment, seq, id."""
+    # As in `count_waiting`, each of the two reasons has an index.
+    return store.db.execute(
+        "select 0, confidence, created_at, seq, id from unified_memories where seq in"
+        f" (select seq from unified_memories where project_id = :project and {_QUARANTINED})"
+        " union all select 1, confidence, created_at, seq, id from unified_memories"
+        f" where project_id = :project and {_UNCONFIRMED}",
+        {"project": store.project_id},
+    ).fetchall()
 
 
 def count_waiting(store: Store, but: Collection[str]) -> dict[str, int]:

@@ -412,7 +412,7 @@ class Terminal(App[None]):
         if not (self.row and self.memory):
             return None
         memory = self.memory
-        card = reading.read_card(self.memories, self.row.item or Item(memory=memory))
+        card = reading.read_card(self.memories, self.row.item or Item(key=memory.id, memory=memory))
         if not card["similar"] or memory.quarantine_reason:
             return self.say("there is nothing like it to merge it with")
         into = card["similar"][0]["id"]

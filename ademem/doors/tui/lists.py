@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ademem import api
+from ademem.api.curation import Waiting
 from ademem.core.memory import Memory
 from ademem.core.value import Value
 from ademem.doors import reading
@@ -14,7 +15,7 @@ from ademem.doors.views.review import Item
 from ademem.store.runtime import Runtime
 
 MOST, HITS, NEIGHBOURS = 300, 50, 20
-"""Rows of a list, but for what waits for review, which is whole."""
+"""Rows of a list; of a longer one the next ones follow when these are decided."""
 NEIGHBOUR_CHARS = 40_000
 
 
@@ -54,12 +55,16 @@ def _row(memory: Memory, item: Item | None = None) -> Row:
 
 
 def _candidates(place: Place) -> list[Row]:
-    queue = reading.read_queue(place.memories)
-    return [_row(item.memory, item) for item in queue]
+    return _items(place, api.list_queue(place.memories))
 
 
 def _conflicts(place: Place) -> list[Row]:
-    return [row for row in _candidates(place) if row.item and row.item.other]
+    return _items(place, [each for each in api.list_queue(place.memories) if each.other])
+
+
+def _items(place: Place, queue: Sequence[Waiting]) -> list[Row]:
+    items = reading.read_items(place.memories, queue[:MOST])
+    return [_row(item.memory, item) for item in items]
 
 
 def _results(place: Place) -> list[Row]:
@@ -101,10 +106,10 @@ def _session(place: Place) -> list[Row]:
 
 
 def _dashboard(place: Place) -> list[Row]:
-    queue = reading.read_queue(place.memories)
+    waiting = api.count_queue(place.memories)
     counts = {
-        "candidates": len(queue),
-        "conflicts": sum(item.other is not None for item in queue),
+        "candidates": sum(waiting.values()),
+        "conflicts": waiting.get("contradictory", 0),
         "recent": len(_recent(place)),
         "sessions": len(_sessions(place)),
     }
@@ -132,7 +137,7 @@ def texts_beside(
     """Return the lines of the two panes for a row."""
     memories, is_withheld = place.memories, place.is_withheld
     if row.memory:
-        card = reading.read_card(memories, row.item or Item(memory=row.memory))
+        card = reading.read_card(memories, row.item or Item(key=row.id, memory=row.memory))
         text = lines.memory(card, reading.read_related(memories, row.memory.id), is_withheld)
         if is_withheld(row.memory):
             return text, iter(())

@@ -36,7 +36,7 @@ def overview(page: Mapping[str, Any]) -> Iterator[str]:
     yield f"{health['text']}." + (f" Next: {health['next']}" if health["next"] else "")
     yield ""
     yield f"waiting for review   {page['waiting']:,}"
-    yield from (f"  {name}: {count:,}" for name, count in page["reasons"].items())
+    yield from (f"  {name}: {count:,}" for name, count in page["status"]["review"].items())
     yield f"contradictions       {status['lifecycle']['conflicts']:,}"
     yield f"learned in 7 days    {page['learned']:,}"
     yield f"confirmed            {status['memories']['promoted']:,}"

@@ -19,7 +19,6 @@ NEARLY_FULL = 0.8
 def to_page(
     status: Mapping[str, Any],
     *,
-    waiting: Mapping[str, int],
     learned: int,
     best: Sequence[Memory],
     sessions: Sequence[Mapping[str, Any]],
@@ -37,9 +36,8 @@ def to_page(
     ]
     return {
         "status": status,
-        "health": health(status, sum(waiting.values())),
-        "reasons": waiting,
-        "waiting": sum(waiting.values()),
+        "health": health(status),
+        "waiting": sum(status["review"].values()),
         "learned": learned,
         "best": [to_row(memory) for memory in best],
         "scopes": scopes,
@@ -47,7 +45,7 @@ def to_page(
     }
 
 
-def health(status: Mapping[str, Any], waiting: int) -> dict[str, str]:
+def health(status: Mapping[str, Any]) -> dict[str, str]:
     """Return one sentence on the state, how grave it is, and the next step."""
     jobs, vectors = status["jobs"], status["embeddings"]
     if jobs["parked"]:
@@ -62,7 +60,7 @@ def health(status: Mapping[str, Any], waiting: int) -> dict[str, str]:
             "text": f"{pairs} of memories contradict each other",
             "next": "ademem review",
         }
-    if waiting:
+    if waiting := sum(status["review"].values()):
         held = f"{counted(waiting, 'memory')} wait{'s' if waiting == 1 else ''} for your review"
         return {"level": "good", "text": f"All is well; {held}", "next": "ademem review"}
     if not vectors["installed"]:

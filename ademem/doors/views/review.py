@@ -9,8 +9,9 @@ from ademem.doors.views.memories import diff_words, to_row
 from ademem.store.transitions import waits_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+    from ademem.api.curation import Waiting
     from ademem.core.memory import Memory
 
 QUEUE_ROWS = 100
@@ -20,64 +21,50 @@ QUEUE_ROWS = 100
 class Item(Value):
     """A memory to decide about, with the other one of a contradiction."""
 
+    key: str
+    """The key in the queue."""
     memory: Memory
     other: Memory | None = None
     conflict: str = ""
 
-    @property
-    def key(self) -> str:
-        """The id of the memory, and the other one's: a memory may be in several pairs."""
-        return f"{self.memory.id}~{self.other.id}" if self.other else self.memory.id
+
+def find_place(queue: Sequence[Waiting], key: str) -> int:
+    """Return the index of the place with that key, or of the memory with that id, else 0."""
+    same = (at for at, each in enumerate(queue) if each.key == key)
+    of_memory = (at for at, each in enumerate(queue) if each.id == key.partition("~")[0])
+    return next(same, next(of_memory, 0))
 
 
-def to_queue(
-    waiting: Iterable[Memory],
-    conflicts: Iterable[tuple[Memory, Memory, str]],
-    skipped: Iterable[str] = (),
-) -> list[Item]:
-    """Return each contradicting pair, and each waiting memory of none, in the order of a review."""
-    left_out = set(skipped)
-    pairs = [Item(memory=memory, other=other, conflict=why) for memory, other, why in conflicts]
-    paired = {item.memory.id for item in pairs}
-    alone = [Item(memory=memory) for memory in waiting if memory.id not in paired]
-    return sorted(
-        (item for item in (*pairs, *alone) if item.memory.id not in left_out),
-        key=lambda item: (
-            item.memory.quarantine_reason is None,
-            item.other is None,
-            -item.memory.confidence,
-            item.memory.created_at,
-            item.memory.seq,
-        ),
-    )
-
-
-def choose(queue: Sequence[Item], key: str) -> Item | None:
-    """Return the item with that key, or of the memory with that id, else the first one."""
-    same = (item for item in queue if item.key == key)
-    of_memory = (item for item in queue if item.memory.id == key.partition("~")[0])
-    return next(same, next(of_memory, queue[0] if queue else None))
-
-
-def to_page(queue: Sequence[Item], item: Item | None, similar: Sequence[Memory]) -> dict[str, Any]:
-    """Return one card with its neighbours in the queue, and the queue as a list."""
-    at = queue.index(item) if item else 0
+def around(queue: Sequence[Waiting], at: int) -> Sequence[Waiting]:
+    """Return the part of the queue that is listed beside the card at a place."""
     start = max(0, at - QUEUE_ROWS // 2)
+    return queue[start : start + QUEUE_ROWS]
+
+
+def to_page(
+    queue: Sequence[Waiting], at: int, items: Sequence[Item], card: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Return the card at a place with the keys of its neighbours, and the items around it."""
+    key = queue[at].key if queue else ""
     return {
         "count": len(queue),
         "at": at + 1,
-        "card": _to_card(item, similar) if item else None,
+        "card": card,
         "next_key": queue[(at + 1) % len(queue)].key if queue else "",
         "previous_key": queue[at - 1].key if queue else "",
         "queue": [
             to_row(each.memory)
-            | {"key": each.key, "waits": bool(waits_for(each.memory)), "is_current": each is item}
-            for each in queue[start : start + QUEUE_ROWS]
+            | {
+                "key": each.key,
+                "waits": bool(waits_for(each.memory)),
+                "is_current": each.key == key,
+            }
+            for each in items
         ],
     }
 
 
-def _to_card(item: Item, similar: Sequence[Memory]) -> dict[str, Any]:
+def to_card(item: Item, similar: Sequence[Memory]) -> dict[str, Any]:
     memory = item.memory
     others = [item.other] if item.other else similar
     return {

@@ -12,7 +12,6 @@ from ademem.core.memory import Memory
 from ademem.doors import reading
 from ademem.doors.views import cost as cost_view
 from ademem.doors.views import memories as views
-from ademem.doors.views import review as review_view
 from ademem.doors.views import session as session_view
 from ademem.doors.views.practice import cut
 from ademem.doors.web import (
@@ -50,12 +49,8 @@ def _overview(memories: Runtime, asked: Asked) -> dict[str, Any]:
 
 
 def _review(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    queue = reading.read_queue(memories)
-    item = review_view.choose(queue, asked.query.get("id", ""))
-    similar = api.find_similar(memories, item.memory) if item and not item.other else []
-    return review_view.to_page(queue, item, similar) | {
-        "can_show_digits": asked.site.show_digits is not None,
-    }
+    shown = reading.read_review(memories, asked.query.get("id", ""))
+    return shown | {"can_show_digits": asked.site.show_digits is not None}
 
 
 WORKED = ("branch", "agent", "mission")

@@ -8,8 +8,7 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors import reading
-from ademem.doors.views.review import choose, to_queue
+from ademem.doors.views.review import find_place
 from tests import builders
 from tests.doors.web.conftest import Browser
 
@@ -41,27 +40,55 @@ def card_of(page):
     return found and found[1]
 
 
-def test_the_queue_begins_with_what_is_most_urgent():
-    quarantined = builders.memory("a", quarantine_reason="reads as an order", confidence=0.1)
-    believed = builders.memory("b", confidence=0.9)
-    doubted = builders.memory("c", confidence=0.3)
-    contradicting = builders.memory("d", confidence=0.2)
-    queue = to_queue(
-        [doubted, believed, contradicting, quarantined], [(contradicting, believed, "other value")]
+def insert(world, *made):
+    with world.memories() as memories:
+        return builders.insert(memories.store, *made)
+
+
+def queue_of(world):
+    with world.memories() as memories:
+        return [(each.id, each.other) for each in api.list_queue(memories)]
+
+
+def test_the_queue_begins_with_what_is_most_urgent(world):
+    confirmed, doubted, believed, old, contradicting, quarantined = insert(
+        world,
+        builders.memory("f"),
+        builders.memory("a", status="candidate", confidence=0.3),
+        builders.memory("b", status="candidate", confidence=0.9),
+        builders.memory(
+            "c", status="candidate", confidence=0.9, created_at=builders.NOW - timedelta(days=1)
+        ),
+        builders.memory("d", status="candidate", confidence=0.2),
+        builders.memory("e", quarantine_reason="reads as an order", confidence=0.1),
     )
+    world.contradict(confirmed, contradicting)
 
-    assert [item.memory for item in queue] == [quarantined, contradicting, believed, doubted]
+    assert queue_of(world) == [
+        (quarantined.id, ""),
+        (contradicting.id, confirmed.id),
+        (old.id, ""),
+        (believed.id, ""),
+        (doubted.id, ""),
+    ]
 
 
-def test_a_memory_of_two_pairs_waits_once_with_each():
-    both = builders.memory("a", status="candidate")
-    first, second = builders.memory("b"), builders.memory("c")
-    queue = to_queue([both], [(both, first, "other value"), (both, second, "other port")])
+def test_a_memory_of_two_pairs_waits_once_with_each(world):
+    first, second, both = insert(
+        world,
+        builders.memory("b"),
+        builders.memory("c"),
+        builders.memory("a", status="candidate"),
+    )
+    world.contradict(first, both)
+    world.contradict(second, both)
+    assert sorted(queue_of(world)) == sorted([(both.id, first.id), (both.id, second.id)])
 
-    assert [(item.memory, item.other) for item in queue] == [(both, first), (both, second)]
-    assert choose(queue, queue[1].key) is queue[1]
-    assert choose(queue, both.id) is queue[0]
-    assert to_queue([both], [(both, first, "other value")], [both.id]) == []
+    with world.memories() as memories:
+        queue = api.list_queue(memories)
+        assert [find_place(queue, key) for key in (queue[1].key, both.id, "none")] == [1, 0, 0]
+        api.skip(memories, both.id)
+    assert queue_of(world) == []
 
 
 def test_what_waits_is_counted_as_it_is_listed(browser):
@@ -69,11 +96,23 @@ def test_what_waits_is_counted_as_it_is_listed(browser):
     skipped, *_ = learn(browser.world, *CANDIDATES, ORDER)
     browser.post(f"/memory/{skipped.id}/skip")
     with browser.world.memories() as memories:
-        queue, counts = reading.read_queue(memories), reading.count_queue(memories)
+        counts = api.count_queue(memories)
 
     assert counts == {"contradictory": 1, "quarantined": 1, "unconfirmed": 2}
-    assert len(queue) == sum(counts.values())
+    assert len(queue_of(browser.world)) == sum(counts.values())
     assert "4</b> waiting" in browser.get("/").text
+
+
+def test_of_a_long_queue_the_rows_around_the_card_are_read(browser):
+    waiting = [builders.memory(f"Lesson {at}", status="candidate") for at in range(250)]
+    insert(browser.world, *waiting)
+    queue = queue_of(browser.world)
+    page = browser.get(f"/review?id={queue[200][0]}").text
+    listed = re.findall(r'data-row="([0-9a-f]+)"', page)
+
+    assert listed == [id for id, _ in queue[150:250]]
+    assert "201 of 250" in page
+    assert card_of(page) == queue[200][0]
 
 
 def test_of_a_confirmed_memory_only_the_contradiction_is_decided(browser):
