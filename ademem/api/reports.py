@@ -366,16 +366,18 @@ def get_digest(runtime: Runtime) -> dict[str, Any]:
     return report(runtime.project, runtime.store, runtime.clock())
 
 
-def list_refusals(runtime: Runtime, limit: int = 20) -> list[dict[str, Any]]:
-    """Return texts that the write gate refused, newest first."""
-    return logs.list_refusals(runtime.store, limit)
+def list_refusals(
+    runtime: Runtime, limit: int = 20, before: int | None = None
+) -> list[dict[str, Any]]:
+    """Return texts that the write gate refused, newest first, that have an id below *before*."""
+    return logs.list_refusals(runtime.store, limit, before)
 
 
 def list_decisions(
-    runtime: Runtime, limit: int = 20, session: str | None = None
+    runtime: Runtime, limit: int = 20, session: str | None = None, before: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return decisions of the guard in one session or in all, newest first."""
-    return logs.list_decisions(runtime.store, limit, session)
+    """Return decisions of the guard in one session or in all, newest first, as `list_refusals`."""
+    return logs.list_decisions(runtime.store, limit, session, before)
 
 
 def judge_command(

@@ -369,23 +369,27 @@ def has_searched(store: Store, key: TurnKey) -> bool:
     return row is not None
 
 
-def list_refusals(store: Store, limit: int) -> list[dict[str, Any]]:
-    """Return refusals of the write gate, newest first."""
+def list_refusals(store: Store, limit: int, before: int | None = None) -> list[dict[str, Any]]:
+    """Return refusals of the write gate, newest first, that have an id below *before*."""
     rows = store.db.execute(
         "select id, project_id, rule, reason, category, text_hash, preview, source_type,"
-        " session_id, created_at from gate_log order by id desc limit ?",
-        (limit,),
+        " session_id, created_at from gate_log where ?1 is null or id < ?1"
+        " order by id desc limit ?2",
+        (before, limit),
     )
     return [dict(row) for row in rows]
 
 
-def list_decisions(store: Store, limit: int, session: str | None = None) -> list[dict[str, Any]]:
-    """Return decisions of the guard in one session or in all, newest first."""
+def list_decisions(
+    store: Store, limit: int, session: str | None = None, before: int | None = None
+) -> list[dict[str, Any]]:
+    """Return decisions of the guard in one session or in all, newest first, as `list_refusals`."""
     rows = store.db.execute(
         "select id, project_id, session_id, agent_id, prompt_id, tool_use_id, kind as tool,"
         " subject as target, decision, reason, created_at from decision_log"
-        " where part = 'guard' and (?1 is null or session_id = ?1) order by id desc limit ?2",
-        (session, limit),
+        " where part = 'guard' and (?1 is null or session_id = ?1)"
+        " and (?2 is null or id < ?2) order by id desc limit ?3",
+        (session, before, limit),
     )
     return [dict(row) for row in rows]
 

@@ -23,7 +23,7 @@ from ademem.core.value import replace
 from ademem.doors.http.loopback import HEADERS, Loopback
 from ademem.doors.undoable import Done, NotAllowed, name_again
 from ademem.doors.web.acts import ACTS
-from ademem.doors.web.asked import Asked
+from ademem.doors.web.asked import Asked, row_number
 from ademem.doors.web.entry import Entry
 from ademem.doors.web.memory_threads import OpenProject
 from ademem.doors.web.pages import PAGES, head_of
@@ -38,8 +38,6 @@ YEAR_S = 365 * 86400
 UNFORESEEN = "an unexpected error; what it said stands in the log alone"
 CLIENT_GONE = 499
 """Status for a log; the browser that would get it has gone."""
-LONGEST_ID = 20
-"""Digits that the id of no event has."""
 
 
 class Site:
@@ -227,7 +225,7 @@ async def _wait_for_end(request: Request) -> None:
 async def _events(site: Site, request: Request) -> Response:
     """Answer with the events of a project after the last one that the window has, as they come."""
     given = request.headers.get("last-event-id") or request.query_params.get("last", "")
-    after = int(given) if given.isdecimal() and len(given) < LONGEST_ID else None
+    after = row_number(given)
     shown = site.projects.get(request.query_params.get("project", ""))
     project = shown or _chosen(site, request)
     events = project.live.stream(after, lambda: site.is_ending())

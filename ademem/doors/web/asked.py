@@ -13,6 +13,15 @@ if TYPE_CHECKING:
 PATTERN = "file_scope_pattern"
 
 
+DIGITS = 18
+"""Digits of the largest row number that is read; SQLite takes no 20."""
+
+
+def row_number(text: str) -> int | None:
+    """Return the number of a row; None for any other text."""
+    return int(text) if text.isdecimal() and len(text) <= DIGITS else None
+
+
 class Asked(Value):
     path: dict[str, str]
     """Parts of the address."""

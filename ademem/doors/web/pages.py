@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from ademem import api
@@ -23,7 +24,7 @@ from ademem.doors.web import (
     practice_pages,
     upkeep_pages,
 )
-from ademem.doors.web.asked import Asked
+from ademem.doors.web.asked import Asked, row_number
 from ademem.doors.web.memories_page import PAGE
 from ademem.doors.web.route import Page
 from ademem.store.runtime import Runtime
@@ -136,9 +137,15 @@ def _log(memories: Runtime, asked: Asked) -> dict[str, Any]:
         "others": sorted(others, key=lambda each: each[1].number, reverse=True)[:PAGE],
         "events": events[:PAGE],
         "next": events[PAGE - 1].id if len(events) > PAGE else "",
-        "refusals": api.list_refusals(memories, PAGE),
-        "decisions": api.list_decisions(memories, PAGE),
+        **_page_of("refusals", asked, partial(api.list_refusals, memories)),
+        **_page_of("decisions", asked, partial(api.list_decisions, memories)),
     }
+
+
+def _page_of(name: str, asked: Asked, read: Callable[..., list[dict[str, Any]]]) -> dict[str, Any]:
+    """Return the rows of a log before the number in the query, and the number of the last one."""
+    rows = read(PAGE + 1, before=row_number(asked.query.get(name, "")))
+    return {name: rows[:PAGE], f"earlier_{name}": rows[PAGE - 1]["id"] if len(rows) > PAGE else ""}
 
 
 def _moment(text: str) -> datetime:

@@ -359,6 +359,26 @@ def test_the_overview_tells_disk_guard_and_the_time_of_hooks(browser):
     assert size == (browser.world.root / ".ade/ade.db").stat().st_size
 
 
+@pytest.mark.parametrize(("part", "name"), [("gate", "refusals"), ("guard", "decisions")])
+def test_a_log_is_read_to_its_end_by_pages(browser, part, name):
+    given = [f"subject {at}." for at in range(120)]
+    with browser.world.memories() as memories, memories.store.transaction() as db:
+        db.executemany(
+            "insert into decision_log (project_id, part, decision, subject, reason, created_at)"
+            " values (?, ?, 'x', ?, 'y', '2026-01-01T00:00:00.000000Z')",
+            [(memories.store.project_id, part, subject) for subject in given],
+        )
+    path, seen = "/log", []
+    while path:
+        page = browser.get(path).text
+        seen += re.findall(r"subject \d+\.", page)
+        following = re.search(rf'href="(/log\?{name}=\d+)#{name}"', page)
+        path = following and following[1]
+
+    assert seen == given[::-1]
+    assert browser.get(f"/log?{name}={'9' * 30}").status_code == 200
+
+
 def test_a_memory_deleted_for_good_is_in_no_act_of_the_page(browser):
     brief = {"agent": "", "field": "notes", "next": "/log"}
     browser.world.know("CANARY is stored in cents")
