@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 PATTERN = "file_scope_pattern"
 
 
-DIGITS = 18
-"""Digits of the largest row number that is read; SQLite takes no 20."""
+LARGEST = 2**63 - 1
+"""The largest number of a row in SQLite."""
+DIGITS = len(str(LARGEST))
 
 
 def row_number(text: str) -> int | None:
     """Return the number of a row; None for any other text."""
-    return int(text) if text.isdecimal() and len(text) <= DIGITS else None
+    return min(int(text), LARGEST) if text.isdecimal() and len(text) <= DIGITS else None
 
 
 class Asked(Value):
