@@ -86,6 +86,11 @@ def mark_words(text: str, words: frozenset[str]) -> Markup:
     return Markup("".join((*found, escape(shown[done:]))))
 
 
+def mark_code(text: str) -> Markup:
+    """Show what a text has between backticks as code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(mark_hidden(text)))))
+
+
 @cache
 def environment() -> Environment:
     made = Environment(
@@ -104,6 +109,7 @@ def environment() -> Environment:
         "preview": preview,
         "counted": counted,
         "marked": mark_words,
+        "code": mark_code,
     }
     made.globals |= {"static": static_url}
     return made

@@ -12,6 +12,7 @@ from ademem.doors.views.memories import diff_words
 from ademem.doors.web.application import Site
 from ademem.doors.web.memories_page import PAGE
 from ademem.doors.web.pages import PAGES
+from ademem.doors.web.rendering import mark_code
 from ademem.search.engine import ORDERS
 from tests import builders
 from tests.examples import FULL
@@ -377,6 +378,13 @@ def test_a_log_is_read_to_its_end_by_pages(browser, part, name):
 
     assert seen == given[::-1]
     assert browser.get(f"/log?{name}={'9' * 30}").status_code == 200
+
+
+def test_commands_in_a_text_of_ours_are_shown_as_code(browser):
+    assert (
+        "<code>ademem model install</code> adds recall by meaning" in browser.get("/settings").text
+    )
+    assert str(mark_code("a `<b>` c")) == "a <code>&lt;b&gt;</code> c"
 
 
 def test_a_memory_deleted_for_good_is_in_no_act_of_the_page(browser):

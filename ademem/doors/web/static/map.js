@@ -44,7 +44,7 @@
       return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
     });
     const totals = names.map(() => 0);
-    const radius = count > 5000 ? 1 : 2;
+    const radius = count > 5000 ? 1 : count > 500 ? 2 : 4;
     const span = size - 2 * radius - 1;
     for (let at = 0; at < count; at++) {
       const of = group(at);
