@@ -94,7 +94,7 @@ FUNCTIONS = {
     "selecting": "explain_selection",
     "reports": """
         get_status get_knowledge get_cost get_ledger get_impressions get_digest get_guard_state
-        list_refusals list_decisions find_overfull judge_command
+        list_refusals list_decisions count_decisions find_overfull judge_command
         get_health get_last_run get_sync_status find_changes
     """,
 }

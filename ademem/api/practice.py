@@ -17,12 +17,16 @@ from ademem.synthesis.skill_registry import Listed, Scanned
 
 
 def list_episodes(
-    runtime: Runtime, limit: int | None = 20, *, mission: str | None = None
+    runtime: Runtime,
+    limit: int | None = 20,
+    *,
+    mission: str | None = None,
+    sessions: Iterable[str] | None = None,
 ) -> list[Episode]:
-    """List episodes, of all or of one mission, newest first."""
+    """List episodes, of all, of one mission or of some sessions, newest first."""
     from ademem.store import episodes
 
-    return episodes.list_all(runtime.store, limit, mission_id=mission)
+    return episodes.list_all(runtime.store, limit, mission_id=mission, session_ids=sessions)
 
 
 def list_skills(runtime: Runtime, *, gone: bool = False) -> list[Listed]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -378,6 +378,14 @@ def list_decisions(
 ) -> list[dict[str, Any]]:
     """Return decisions of the guard in one session or in all, newest first, as `list_refusals`."""
     return logs.list_decisions(runtime.store, limit, session, before)
+
+
+def count_decisions(
+    runtime: Runtime, sessions: Sequence[Mapping[str, Any]]
+) -> dict[str, dict[str, int]]:
+    """Count decisions of the guard in these rows of `list_sessions`, by session and decision."""
+    since = min((row["started_at"] for row in sessions), default="")
+    return logs.count_decisions(runtime.store, [row["id"] for row in sessions], since)
 
 
 def judge_command(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.clock import stamp
-from ademem.core.json_text import loads
+from ademem.core.json_text import array, loads
 from ademem.core.value import Value, as_dict
 from ademem.store import LIVE, database
 
@@ -94,18 +94,24 @@ def of_session(store: Store, session_id: str, mission_id: str = "") -> Episode |
 
 
 def list_all(
-    store: Store, limit: int | None = None, *, mission_id: str | None = None
+    store: Store,
+    limit: int | None = None,
+    *,
+    mission_id: str | None = None,
+    session_ids: Iterable[str] | None = None,
 ) -> list[Episode]:
     """Return episodes whose memory is neither archived, deleted nor quarantined, newest first."""
     rows = store.db.execute(
         f"select {_COLUMNS} from episodes where project_id = :project"
         " and (:mission is null or mission_id = :mission)"
+        " and (:sessions is null or session_id in (select value from json_each(:sessions)))"
         " and exists (select 1 from unified_memories as memory where memory.id = memory_id"
         f" and {LIVE} and quarantine_reason is null)"
         " order by ended_at desc, memory_id limit :limit",
         {
             "project": store.project_id,
             "mission": mission_id,
+            "sessions": None if session_ids is None else array(session_ids),
             "limit": -1 if limit is None else limit,
         },
     )

@@ -394,6 +394,20 @@ def list_decisions(
     return [dict(row) for row in rows]
 
 
+def count_decisions(store: Store, sessions: Iterable[str], since: str) -> dict[str, dict[str, int]]:
+    """Count decisions of the guard by session and decision, from a stamp on."""
+    rows = store.db.execute(
+        "select session_id, decision, count(*) from decision_log"
+        " where part = 'guard' and created_at >= ?"
+        " and session_id in (select value from json_each(?)) group by 1, 2",
+        (since, array(sessions)),
+    )
+    found: dict[str, dict[str, int]] = {}
+    for session, decision, count in rows:
+        found.setdefault(session, {})[decision] = count
+    return found
+
+
 def count_output(store: Store, event: str, characters: int, now: datetime) -> None:
     """Add to the day's sums of what hooks printed; a failure must not cost the hook's answer."""
     try:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.clock import parse, stamp
-from ademem.core.text import preview
+from ademem.core.text import counted, preview
 from ademem.doors.views.memories import to_row
 from ademem.doors.views.sent import LEFT_OUT, describe, estimate_tokens, missing_text
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ademem.api.reports import Ledger
     from ademem.api.selecting import Reconsidered
     from ademem.core.memory import Memory
+    from ademem.store.episodes import Episode
     from ademem.store.injections import Part, Sent, Spent
 
     Row = Mapping[str, Any]
@@ -148,14 +150,47 @@ def _figure(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def to_days(sessions: Sequence[Row]) -> list[dict[str, Any]]:
-    """Group sessions, the newest first, by the local day on which they started."""
+def to_days(
+    sessions: Sequence[Row], episodes: Sequence[Episode], decisions: Mapping[str, Mapping[str, int]]
+) -> list[dict[str, Any]]:
+    """Group sessions, the newest first, by the local day on which they started, with their work."""
+    told = {each.session_id: each for each in reversed(episodes)}
     return [
-        {"day": day, "sessions": list(rows)}
+        {
+            "day": day,
+            "sessions": [
+                {
+                    **row,
+                    "decisions": _join_counts(decisions.get(row["id"], {})),
+                    "work": _to_work(told[row["id"]]) if row["id"] in told else None,
+                }
+                for row in rows
+            ],
+        }
         for day, rows in groupby(
             sessions, key=lambda row: parse(row["started_at"]).astimezone().date().isoformat()
         )
     ]
+
+
+def _to_work(episode: Episode) -> dict[str, Any]:
+    """Return the tools of an episode by kind, and its outcome with the last tests as evidence."""
+    evidence = [counted(len(episode.errors), "error")] if episode.errors else []
+    if episode.tests:
+        last = episode.tests[-1]
+        results = (("passed", last.passed), ("failed", last.failed))
+        numbers = [f"{number} {name}" for name, number in results if number is not None]
+        evidence.insert(0, ", ".join(numbers) or ("tests failed" if last.error else "tests passed"))
+    return {
+        "id": episode.memory_id,
+        "outcome": episode.outcome,
+        "tools": _join_counts(Counter(action.kind for action in episode.actions)),
+        "evidence": ", ".join(evidence),
+    }
+
+
+def _join_counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {counts[name]}" for name in sorted(counts))
 
 
 def to_costs(impressions: Row, ledger: Ledger) -> dict[str, Any]:

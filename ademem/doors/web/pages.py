@@ -63,7 +63,11 @@ def _timeline(memories: Runtime, asked: Asked) -> dict[str, Any]:
     chosen = {name: value or None for name, value in filters.items()}
     found = api.list_sessions(memories, SESSIONS, **chosen)
     return {
-        "days": session_view.to_days(found),
+        "days": session_view.to_days(
+            found,
+            api.list_episodes(memories, None, sessions=[row["id"] for row in found]),
+            api.count_decisions(memories, found),
+        ),
         "filters": filters,
         "choices": {
             "agent": [each.name for each in api.list_agents(memories)],

@@ -11,6 +11,9 @@ from ademem.core.redaction import Redacted
 from ademem.core.text import counted
 from ademem.doors.views.cost import to_json
 from ademem.doors.web.pages import PAGES
+from ademem.store import episodes
+from ademem.store.episodes import Action, Episode, Run
+from tests import builders
 from tests.doors.web.conftest import Browser
 
 CANARY = "zanzibar-4711"
@@ -89,6 +92,39 @@ def test_the_timeline_leads_to_the_session(sent):
         re.search(r"<h1[^>]*>(.*?)</h1>", browser.get("/session/s1").text)[1]
         == "Why do login tokens expire?"
     )
+
+
+def test_the_timeline_tells_what_a_session_did_and_how_it_ended(sent):
+    browser, _ = sent
+    browser.world.know("Never run terraform destroy", tags=("stop",))
+    call = {"tool_name": "Bash", "tool_input": {"command": "terraform destroy"}}
+    browser.world.fire(
+        "pre_tool_use", session_id="s1", prompt_id="p1", tool_use_id="toolu_1", **call
+    )
+    with browser.world.memories() as memories, memories.store.transaction():
+        (told,) = builders.insert(
+            memories.store, builders.memory("Fixed the login", source_type="episode")
+        )
+        episode = Episode(
+            memory_id=told.id,
+            session_id="s1",
+            task="fix the login",
+            outcome="succeeded",
+            started_at="2026-03-01T12:00:00.000000Z",
+            ended_at="2026-03-01T12:10:00.000000Z",
+            actions=tuple(
+                Action(tool=tool, target="x", kind=kind)
+                for tool, kind in (("Edit", "edit"), ("Write", "edit"), ("Bash", "test"))
+            ),
+            tests=(Run(command="pytest", passed=3, failed=1), Run(command="pytest", passed=4)),
+            errors=("one failed",),
+        )
+        episodes.put(memories.store, episode, memories.now)
+    page = browser.get("/timeline").text
+
+    assert "guard: deny 1" in page
+    assert "tools: edit 2, test 1" in page
+    assert f'href="/memory/{told.id}">succeeded: 4 passed, 1 error</a>' in page
 
 
 @pytest.mark.parametrize("path", ["/session/none", "/session/s1/text/99", "/session/s1/text/x"])
