@@ -13,7 +13,7 @@ from jinja2.filters import do_urlencode
 from markupsafe import Markup, escape
 
 from ademem.core.clock import parse
-from ademem.core.text import bytes_hex, counted, preview
+from ademem.core.text import bytes_hex, counted, preview, unique
 from ademem.core.untrusted import UNSEEN
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -86,6 +86,11 @@ def mark_words(text: str, words: frozenset[str]) -> Markup:
     return Markup("".join((*found, escape(shown[done:]))))
 
 
+def find_links(text: str) -> tuple[str, ...]:
+    """Return the addresses in a text, without a sign that ends a sentence or a bracket."""
+    return unique(re.findall(r"https?://[^\s<>\"'`()\[\]]*[^\s<>\"'`()\[\].,;:!?]", text))
+
+
 def mark_code(text: str) -> Markup:
     """Show what a text has between backticks as code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(mark_hidden(text)))))
@@ -110,6 +115,7 @@ def environment() -> Environment:
         "counted": counted,
         "marked": mark_words,
         "code": mark_code,
+        "links": find_links,
     }
     made.globals |= {"static": static_url}
     return made

@@ -158,6 +158,17 @@ def test_the_page_of_a_running_session_grows(shown):
     assert page.locator("#news").inner_text() == ""  # of another session
 
 
+def test_the_address_in_a_text_is_copied_whole(shown):
+    shown.learn("The runbook is at https://example.org/run?a=1&b=%22.")
+    page = shown.window("/review")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("[data-copy]")
+
+    expect(page.locator("[data-copy]")).to_have_text("Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == "https://example.org/run?a=1&b=%22"
+
+
 def test_an_act_of_this_window_is_no_news(shown):
     shown.learn(*CANDIDATES[:3])
     page = shown.window("/review")

@@ -119,7 +119,7 @@ def test_a_locked_database_is_told_and_the_page_lives(browser):
 
     assert answer.status_code == 503
     assert "database is locked" in texts(answer.text)
-    assert "another program holds it; try again; `ademem doctor`" in texts(answer.text)
+    assert "another program holds it; try again; ademem doctor" in texts(answer.text)
     assert {status for status, _ in pages.values()} <= {200, 404}  # who reads waits for nobody
     assert browser.memory(memory.id) == memory
     assert browser.post(f"/memory/{memory.id}/archive").status_code == 303
@@ -134,7 +134,7 @@ def test_a_full_disk_is_told_and_the_page_lives(browser):
 
     assert answer.status_code == 503
     assert "database or disk is full" in texts(answer.text)
-    assert "make room on that disk; `ademem doctor`" in texts(answer.text)
+    assert "make room on that disk; ademem doctor" in texts(answer.text)
     assert "Your text, which was not saved" in answer.text
     assert {status for status, _ in pages.values()} <= {200, 404}
     assert browser.memory(memory.id) == memory

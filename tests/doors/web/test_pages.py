@@ -387,6 +387,18 @@ def test_commands_in_a_text_of_ours_are_shown_as_code(browser):
     assert str(mark_code("a `<b>` c")) == "a <code>&lt;b&gt;</code> c"
 
 
+def test_an_address_in_a_text_is_no_link_and_can_be_copied(browser):
+    browser.world.know("See https://example.org/a?b=1 (or http://example.org/c).")
+    (memory,) = browser.world.live()
+    page = browser.get(f"/memory/{memory.id}").text
+
+    assert re.findall(r'data-copy="([^"]*)"', page) == [
+        "https://example.org/a?b=1",
+        "http://example.org/c",
+    ]
+    assert not re.search(r'href="https?:', page)
+
+
 def test_a_memory_deleted_for_good_is_in_no_act_of_the_page(browser):
     brief = {"agent": "", "field": "notes", "next": "/log"}
     browser.world.know("CANARY is stored in cents")

@@ -53,6 +53,14 @@
     for (const box of target.form.querySelectorAll("input[name=id]")) box.checked = target.checked;
   });
 
+  // An address in a text is no link, as nobody vouches for it.
+  document.addEventListener("click", async ({ target }) => {
+    const link = target.closest("[data-copy]");
+    if (!link) return;
+    await navigator.clipboard.writeText(link.dataset.copy);
+    link.textContent = "Copied";
+  });
+
   // A swap must not lose the focus.
   document.addEventListener("htmx:afterSettle", () => {
     if (document.activeElement === document.body) document.getElementById("card")?.focus();
