@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.store.runtime import Runtime
 
-MOST_NODES = 150
-"""Nodes of a graph; with the same as a list they fit in a page of 64 KB."""
+MOST_NODES = 500
 MOST_OF_ONE = 40
 """Memories that are shown of one tag, topic or file."""
 DEPTH = 2

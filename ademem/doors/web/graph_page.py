@@ -18,16 +18,25 @@ PAIRS = 50
 
 
 def _read(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    chosen = next((kind for kind in KINDS if asked.query.get(kind, "").strip()), "")
-    name = asked.query.get(chosen, "").strip()
-    graph = views.to_page(api.get_graph(memories, chosen, name)) if chosen else None
+    chosen, name = _centre(asked)
+    found = api.get_graph(memories, chosen, name) if chosen else None
     return {
         "kinds": KINDS,
         "chosen": chosen,
         "name": name,
-        "graph": graph,
-        "pairs": [] if graph else _list_pairs(memories),
+        "graph": views.to_page(found, asked.query.get("after", "")) if found else None,
+        "pairs": [] if found else _list_pairs(memories),
     }
+
+
+def _read_drawing(memories: Runtime, asked: Asked) -> dict[str, Any]:
+    return {"raw": views.to_drawing(api.get_graph(memories, *_centre(asked)))}
+
+
+def _centre(asked: Asked) -> tuple[str, str]:
+    """Return kind and name of the node in the middle; empty without one."""
+    given = {kind: asked.query.get(kind, "").strip() for kind in KINDS}
+    return next(((kind, name) for kind, name in given.items() if name), ("", ""))
 
 
 def _list_pairs(memories: Runtime) -> list[dict[str, Any]]:
@@ -42,4 +51,7 @@ def _list_pairs(memories: Runtime) -> list[dict[str, Any]]:
     return pairs
 
 
-PAGES = (Page(path="/graph", name="Graph", template="graph.html", read=_read),)
+PAGES = (
+    Page(path="/graph", name="Graph", template="graph.html", read=_read),
+    Page(path="/graph/drawing", template="", read=_read_drawing),
+)

@@ -1,5 +1,8 @@
 """The graph around a memory: its rings, its list, and contradictions settled from it."""
 
+import html
+import itertools
+import json
 import math
 import re
 
@@ -7,21 +10,25 @@ import pytest
 
 from ademem.api.graphs import MOST_NODES, Graph, Node, get_graph
 from ademem.core.errors import UsageError
-from ademem.doors.views.graph import RING, lay_out, to_page
+from ademem.doors.views.graph import LISTED, NODE, RING, lay_out
 from tests import builders
 from tests.doors.web.test_pages import texts
 
 
-def test_rings_have_one_distance_and_no_two_nodes_one_place():
+@pytest.mark.parametrize("count", [40, 400])
+def test_rings_have_one_distance_and_each_node_has_a_place(count):
     nodes = [Node(kind="memory", name="centre")]
     nodes += [Node(kind="tag", name=str(at), parent=0, depth=1) for at in range(5)]
-    nodes += [Node(kind="memory", name=f"m{at}", parent=1 + at % 5, depth=2) for at in range(40)]
-    places = lay_out(Graph(nodes=tuple(nodes), edges=(), is_cut=False))
+    nodes += [Node(kind="memory", name=f"m{at}", parent=1 + at % 5, depth=2) for at in range(count)]
+    ring, places = lay_out(Graph(nodes=tuple(nodes), edges=(), is_cut=False))
 
+    assert ring >= RING
     assert places[0] == (0, 0)
-    assert {round(math.hypot(*place)) for place in places[1:6]} == {RING}
-    assert {round(math.hypot(*place)) for place in places[6:]} == {2 * RING}
-    assert len({(round(x), round(y)) for x, y in places}) == len(places)
+    assert {round(math.hypot(*place), 6) for place in places[1:6]} == {round(ring, 6)}
+    assert {round(math.hypot(*place), 6) for place in places[6:]} == {round(2 * ring, 6)}
+    by_angle = sorted(math.atan2(y, x) * 2 * ring for x, y in places[6:])
+    gaps = [after - before for before, after in itertools.pairwise(by_angle)]
+    assert min(gaps) >= NODE - 0.01
 
 
 @pytest.fixture
@@ -41,21 +48,27 @@ def joined(browser):
     return browser
 
 
+def draw(browser, where):
+    """Return the nodes of the drawing by kind and name, and its lines by the labels of both."""
+    found = json.loads(browser.get(f"/graph/drawing?{where}").text)
+    labels = [node[5] for node in found["nodes"]]
+    lines = {(labels[a], labels[b]): is_against for a, b, is_against in found["edges"]}
+    return {(node[0], node[5]) for node in found["nodes"]}, lines
+
+
 def test_what_memories_share_joins_them(joined):
     start = joined.found["RETRIES is 3"]
-    with joined.world.memories() as memories:
-        graph = to_page(get_graph(memories, "memory", start.id))
+    nodes, lines = draw(joined, f"memory={start.id}")
 
-    names = {(node["kind"], node["label"]) for node in graph["nodes"]}
-    assert {("tag", "payments"), ("topic", "pay/retries"), ("file", "pay.py")} <= names
-    assert ("memory", "A refund takes a day") in names
-    assert ("memory", "pay.py talks to the bank") in names
-    assert ("memory", "Nothing joins this one") not in names
+    assert {("tag", "payments"), ("topic", "pay/retries"), ("file", "pay.py")} <= nodes
+    assert ("memory", "A refund takes a day") in nodes
+    assert any(label.startswith("pay.py talks") for _, label in nodes)
+    assert ("memory", "Nothing joins this one") not in nodes
+    assert ("RETRIES is 3", "payments") in lines
     page = joined.get(f"/graph?memory={start.id}").text
-    assert page.count("<circle") + page.count("<rect") == len(graph["nodes"])
-    assert page.count("<line ") == len(graph["edges"])
+    assert f"{len(nodes)} nodes, {len(lines)} lines" in texts(page)
     tree = texts(page.partition("The same as a list")[2])
-    assert all(node["label"] in tree for node in graph["nodes"])
+    assert all(label.rstrip("…. ") in tree for _, label in nodes)
 
 
 @pytest.mark.parametrize("where", ["tag=payments", "file=pay.py", "topic=pay/retries"])
@@ -65,30 +78,46 @@ def test_a_tag_a_file_or_a_topic_can_be_the_centre(joined, where):
 
 def test_a_contradiction_is_settled_in_the_list(joined):
     one, other = (joined.found[f"A refund takes {days}"] for days in ("a day", "two days"))
-    path = f"/graph?memory={one.id}"
-    page = joined.get(path).text
-    assert 'class="against"' in page
-    assert f'action="/memory/{one.id}/settle"' in page
+    where = f"memory={one.id}"
+    assert draw(joined, where)[1][one.content, other.content]
+    assert f'action="/memory/{one.id}/settle"' in joined.get(f"/graph?{where}").text
     joined.post(f"/memory/{one.id}/settle", other=other.id)
 
-    assert 'class="against"' not in joined.get(path).text
+    assert not any(draw(joined, where)[1].values())
 
 
-def test_a_graph_is_bounded_and_its_page_as_well(browser):
-    tags = tuple(f"tag{at}" for at in range(12))
+def test_a_graph_is_bounded_and_its_list_is_complete_in_pages(browser):
+    tags = tuple(f"tag{at:02}" for at in range(13))
     with browser.world.memories() as memories:
-        words = "with more words " * 9
+        words = "with more words „“ " * 9
         (centre, *_) = builders.insert(
             memories.store,
             builders.memory("Centre", tags=tags),
-            *(builders.memory(f"Lesson {at} {words}", tags=(tags[at % 12],)) for at in range(300)),
+            *(builders.memory(f"Lesson {at} {words}", tags=(tags[at % 13],)) for at in range(600)),
         )
         graph = get_graph(memories, "memory", centre.id)
-    answer = browser.get(f"/graph?memory={centre.id}")
-
     assert len(graph.nodes) == MOST_NODES
     assert graph.is_cut
-    assert len(answer.content) <= 64 * 1024
+    drawing = browser.get(f"/graph/drawing?memory={centre.id}")
+    assert len(drawing.content) <= 64 * 1024
+    assert len(drawing.json()["nodes"]) == MOST_NODES
+
+    address, listed, pages = f"/graph?memory={centre.id}", [], 0
+    while address:
+        answer = browser.get(address)
+        assert len(answer.content) <= 64 * 1024
+        tree = answer.text.partition('<ul class="tree">')[2].partition("</section>")[0]
+        assert tree.count("<ul>") == tree.count("</ul>") - 1
+        shown = re.findall(r'<a href="(/memory/\w+|/graph\?(?!memory)[^"]+)"', tree)
+        listed += [each for each in shown if each not in listed]
+        assert len(shown) <= LISTED + 2  # with the branch that the page before began
+        more = re.search(r'rel="next" href="([^"]+)"', tree)
+        address, pages = more and html.unescape(more[1]), pages + 1
+    names = {f"/memory/{node.name}" for node in graph.nodes if node.kind == "memory"}
+
+    assert pages == MOST_NODES // LISTED
+    assert {each for each in listed if each.startswith("/memory/")} == names
+    assert len(listed) == MOST_NODES
 
 
 def test_quarantined_texts_and_those_of_others_are_in_no_graph(browser):
@@ -101,10 +130,10 @@ def test_quarantined_texts_and_those_of_others_are_in_no_graph(browser):
         )
         with pytest.raises(UsageError):
             get_graph(memories, "place", "x")
-    page = browser.get("/graph?tag=x").text
-
-    assert "Plain" in page
-    assert "CANARY" not in page
+    for path in ("/graph?tag=x", "/graph/drawing?tag=x"):
+        page = browser.get(path).text
+        assert "Plain" in page
+        assert "CANARY" not in page
 
 
 def test_pairs_are_a_start_and_an_empty_page_says_what_fills_it(joined, tmp_path):

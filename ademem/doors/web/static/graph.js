@@ -1,0 +1,32 @@
+// Draw the graph: circles are memories, squares what joins them, dashed lines contradictions.
+"use strict";
+(async () => {
+  const svg = document.querySelector("[data-drawing]");
+  const answer = await fetch(svg.dataset.drawing);
+  if (!answer.ok) return;
+  const { extent, nodes, edges } = await answer.json();
+  svg.setAttribute("viewBox", [-extent, -extent, 2 * extent, 2 * extent].join(" "));
+
+  const add = (parent, name, values, text = "") => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(values)) made.setAttribute(key, value);
+    made.textContent = text;
+    parent.append(made);
+    return made;
+  };
+  for (const [a, b, isAgainst] of edges) {
+    const [x1, y1, x2, y2] = [nodes[a][2], nodes[a][3], nodes[b][2], nodes[b][3]];
+    add(svg, "line", { x1, y1, x2, y2, ...(isAgainst && { class: "against" }) });
+  }
+  for (const [kind, name, x, y, depth, label] of nodes) {
+    const isMemory = kind === "memory";
+    const asked = encodeURIComponent(name);
+    const href = isMemory ? `/memory/${asked}` : `/graph?${kind}=${asked}`;
+    const link = add(svg, "a", { href, tabindex: -1 });
+    const shape = isMemory
+      ? add(link, "circle", { cx: x, cy: y, r: depth ? 6 : 9 })
+      : add(link, "rect", { x: x - 6, y: y - 6, width: 12, height: 12 });
+    add(shape, "title", {}, isMemory ? label : `${kind} ${label}`);
+    if (!isMemory || depth < 2) add(link, "text", { x, y: y - 11 }, label.length > 22 ? `${label.slice(0, 21)}…` : label);
+  }
+})();
