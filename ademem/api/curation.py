@@ -122,13 +122,18 @@ class Waiting(NamedTuple):
         """The id of the memory, and the other one's: a memory may be in several pairs."""
         return f"{self.id}~{self.other}" if self.other else self.id
 
+    @property
+    def position(self) -> list[Any]:
+        """Where a review goes on, whatever became of this one."""
+        return list(self[:4])
 
-def list_queue(runtime: Runtime) -> list[Waiting]:
+
+def list_queue(runtime: Runtime, *, with_skipped: bool = False) -> list[Waiting]:
     """List contradicting pairs, and what waits in no pair, in the order of a review.
 
     What is skipped till tomorrow is left out. `count_queue` counts the same without listing it.
     """
-    skipped = set(list_skipped(runtime))
+    skipped = set() if with_skipped else set(list_skipped(runtime))
     pairs = [pair for pair in list_conflicts(runtime) if pair.right not in skipped]
     found = []
     for pair in pairs:
@@ -145,13 +150,14 @@ def list_queue(runtime: Runtime) -> list[Waiting]:
 
 
 def count_queue(runtime: Runtime) -> dict[str, int]:
-    """Count what `list_queue` lists, by reason."""
+    """Count what `list_queue` lists by reason; the person's own memories are one."""
     skipped = list_skipped(runtime)
     pairs = [pair.right for pair in list_conflicts(runtime) if pair.right not in skipped]
-    counts = Counter({"contradictory": len(pairs)} if pairs else {})
-    for store in _stores(runtime):
-        counts.update(memory_queries.count_waiting(store, {*skipped, *pairs}))
-    return dict(counts)
+    counts = {"contradictory": len(pairs)} if pairs else {}
+    counts |= memory_queries.count_waiting(runtime.store, {*skipped, *pairs})
+    own = personal.beside(runtime)
+    waiting = sum(memory_queries.count_waiting(own.store, skipped).values()) if own else 0
+    return counts | ({"personal": waiting} if waiting else {})
 
 
 def review_imported(
@@ -161,18 +167,16 @@ def review_imported(
     return list(filter(selection.matches, memory_queries.claimed(runtime.store)))[:limit]
 
 
-def continue_review(runtime: Runtime, found: Sequence[Memory]) -> list[Memory]:
-    """Put the memories first that the last review did not get to."""
+def continue_review(runtime: Runtime, queue: Sequence[Waiting]) -> list[Waiting]:
+    """Put what the last review did not get to first."""
     position = memory_queries.read_review_position(runtime.store)
-    order = memory_queries.review_order
-    rest = [memory for memory in found if position and order(memory) >= position]
-    return [*rest, *(memory for memory in found if memory not in rest)]
+    rest = [each for each in queue if position and each.position >= position]
+    return [*rest, *(each for each in queue if each not in rest)]
 
 
-def stop_review(runtime: Runtime, at: Memory | None) -> None:
-    """Record the memory at which a review stopped; None for its end."""
-    order = memory_queries.review_order(at) if at else None
-    memory_queries.record_review_position(runtime.store, order)
+def stop_review(runtime: Runtime, at: Waiting | None) -> None:
+    """Record where a review stopped; None for its end."""
+    memory_queries.record_review_position(runtime.store, at.position if at else None)
 
 
 def list_skipped(runtime: Runtime) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ademem.core import text as text_
-from ademem.core.clock import stamp
 from ademem.core.json_text import array, loads, numbers
 from ademem.core.memory import LOST_BRANCH, SKILL, Scope
 from ademem.store import BROWSED, CURRENT, LIVE, memories
@@ -228,16 +227,18 @@ def claimed(store: Store, limit: int | None = None) -> list[Memory]:
 
 
 def read_review_position(store: Store) -> list[Any] | None:
-    """Return the `review_order` at which the last review stopped."""
-    query = "select value from store_values where name = 'review_position'"
+    """Return the place in the order of a review at which the last one stopped."""
+    query = "select value from store_values where name = 'review_place'"
     row = store.db.execute(query).fetchone()
     return loads(row[0]) if row else None
 
 
 def record_review_position(store: Store, order: list[Any] | None) -> None:
-    store.db.execute("delete from store_values where name = 'review_position'")
+    import json  # no hook gets here
+
+    store.db.execute("delete from store_values where name = 'review_place'")
     if order:
-        values = ("review_position", array(order))
+        values = ("review_place", json.dumps(order))
         store.db.execute("insert into store_values values (?, ?)", values)
 
 
@@ -253,11 +254,6 @@ def record_skipped(store: Store, day: str, ids: Iterable[str]) -> None:
     """Record what reviews of that day leave out; of earlier days nothing stays."""
     query = "insert or replace into store_values values ('review_skipped', ?)"
     store.db.execute(query, (array([day, *ids]),))
-
-
-def review_order(memory: Memory) -> list[Any]:
-    """Return what `_WAITING_ORDER` sorts by."""
-    return [memory.quarantine_reason is None, stamp(memory.created_at), memory.seq]
 
 
 def claimed_and_not_quarantined(store: Store) -> list[Memory]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ademem import api
-from ademem.api.curation import EVERYTHING, Selection
+from ademem.api.curation import EVERYTHING, Selection, Waiting
 from ademem.core import caller
 from ademem.core.errors import NO, AdememError, UsageError
 from ademem.core.memory import Category, Memory
@@ -31,7 +31,6 @@ from ademem.doors.cli.options import (
 )
 from ademem.doors.views.memories import word_diff
 from ademem.files import enrolment
-from ademem.store.relations import Conflict
 from ademem.store.transitions import waits_for
 from ademem.synthesis.anchor_verification import Checked
 
@@ -106,18 +105,14 @@ def review(
         narrowed = imported or selection != EVERYTHING
         conflicts = [] if narrowed else api.list_conflicts(memories)
         doubts = [] if narrowed else api.list_doubtful(memories)
-        items: list[Item] = [*waiting, *conflicts, *doubts]
-        lists = as_json or list_ or memories.is_read_only or not items
+        lists = as_json or list_ or memories.is_read_only
         if not lists and sys.stdout.isatty() and caller.typed_by_person(os.environ):
-            skipped = api.list_skipped(memories)
-            todo = [each for each in items if _id_of(each) not in skipped]
-            if count := len(items) - len(todo):
-                show.echo(f"{count:,} skipped till tomorrow (`ademem review --list` lists them)")
-            first = [each for each in todo if isinstance(each, Memory)]
-            queue = api.continue_review(memories, first)
-            if queue != first:
-                show.echo("the last review stopped here; what was before it comes last")
-            return Review(memories, [*queue, *todo[len(queue) :]]).run()
+            queue = api.list_queue(memories, with_skipped=True)
+            if narrowed:
+                chosen = {each.id for each in waiting}
+                queue = [each for each in queue if each.id in chosen]
+            if queue or doubts:
+                return _run_dialogue(memories, queue, doubts)
         pairs = [
             (api.get(memories, id), f"conflicts with {other}: {pair.reason}")
             for pair in conflicts
@@ -141,6 +136,19 @@ def review(
     return None
 
 
+def _run_dialogue(memories: Runtime, queue: list[Waiting], doubts: list[Checked]) -> None:
+    skipped = api.list_skipped(memories)
+    items: list[Item] = [*queue, *doubts]
+    todo = [each for each in items if _id_of(each) not in skipped]
+    if count := len(items) - len(todo):
+        show.echo(f"{count:,} skipped till tomorrow (`ademem review --list` lists them)")
+    left = [each for each in todo if isinstance(each, Waiting)]
+    ordered = api.continue_review(memories, left)
+    if ordered != left:
+        show.echo("the last review stopped here; what was before it comes last")
+    Review(memories, [*ordered, *todo[len(left) :]]).run()
+
+
 def _decide_all(
     memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_run: bool, as_json: bool
 ) -> None:
@@ -159,18 +167,12 @@ def _decide_all(
     raise typer.Exit(0 if decided else NO)
 
 
-Item = Memory | Conflict | Checked
-"""A waiting memory, a contradiction, or an anchor in doubt."""
+Item = Waiting | Checked
+"""What waits in the queue of all doors, or an anchor in doubt."""
 
 
 def _id_of(item: Item) -> str:
-    match item:
-        case Memory():
-            return item.id
-        case Conflict():
-            return item.right
-        case _:
-            return item.memory.id
+    return item.memory.id if isinstance(item, Checked) else item.id
 
 
 class Subject(Value):
@@ -207,7 +209,7 @@ class Review:
             self._show(subject)
             self._decide(subject)
         rest = self.items[self.at :]
-        left = (each for each in rest if isinstance(each, Memory))
+        left = (each for each in rest if isinstance(each, Waiting))
         api.stop_review(self.memories, next(left, None))
         counts = Counter(name for _, _, name in self.done)
         show.echo(", ".join(f"{name} {count}" for name, count in counts.items()) or "nothing done")
@@ -225,8 +227,6 @@ class Review:
         selection, count = Selection(words=words), len(self.items)
         for at in ((self.at + offset) % count for offset in range(1, count + 1)):
             item = self.items[at]
-            if isinstance(item, Memory) and not selection.matches(item):
-                continue  # before similar ones are looked for
             subject = self._load(item)
             if subject and any(map(selection.matches, _compared(subject))):
                 self.at = at
@@ -240,13 +240,13 @@ class Review:
             same = (each for each in doubts if each.memory.id == item.memory.id)
             doubt = next((each for each in same if each.anchor == item.anchor), None)
             return Subject(memory=doubt.memory, doubt=doubt) if doubt else None
-        if isinstance(item, Conflict):
-            pairs = api.list_conflicts(self.memories)
-            if not any({pair.left, pair.right} == {item.left, item.right} for pair in pairs):
-                return None
-            one, other = (api.get(self.memories, id) for id in (item.right, item.left))
-            return Subject(memory=one, alike=(other,), conflict=item.reason)
         memory = api.get(self.memories, item.id)
+        if item.other:
+            pairs = api.list_conflicts(self.memories)
+            if not any({pair.left, pair.right} == {item.id, item.other} for pair in pairs):
+                return None
+            other = api.get(self.memories, item.other)
+            return Subject(memory=memory, alike=(other,), conflict=item.conflict)
         waits = memory.status == "candidate" or memory.claimed_author is not None
         if not memory.live or not (memory.quarantine_reason or waits):
             return None
@@ -257,7 +257,7 @@ class Review:
         why = f"contradictory: {subject.conflict}" if subject.conflict else waits_for(memory)
         if subject.doubt:
             why = f"in doubt: {subject.doubt.doubt}"
-        show.say(f"\n{self.at + 1} of {len(self.items)}: {why}\n")
+        show.say(f"\n{self._place()}: {why}\n")
         for each in _compared(subject) if subject.conflict else (memory,):
             show.whole(each)
             if each.source_session_id:
@@ -271,6 +271,12 @@ class Review:
                 show.say(f"  changes: {changes}")
         if subject.doubt and (text := subject.doubt.corrected):
             show.say(f"corrected: {word_diff(memory.content, text) or text}")
+
+    def _place(self) -> str:
+        """Return the place in the queue, whose length all doors tell, or among the doubts."""
+        kind = type(self.items[self.at])
+        same = [at for at, each in enumerate(self.items) if isinstance(each, kind)]
+        return f"{same.index(self.at) + 1} of {len(same)}"
 
     def _decide(self, subject: Subject) -> None:
         choices: tuple[Choice, ...] = CONFLICT_CHOICES if subject.conflict else CHOICES

@@ -14,6 +14,7 @@ from ademem import api
 from ademem.api import curation
 from ademem.core import caller, clock
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.doors import reading
 from ademem.doors.cli import reviewing
 from ademem.doors.views.memories import word_diff
 from ademem.store import relations
@@ -338,7 +339,7 @@ def test_a_review_continues_though_the_memory_it_stopped_at_was_decided(person):
 
 def test_what_was_decided_elsewhere_meanwhile_is_not_asked_about(person):
     with person.memories() as memories:
-        review = reviewing.Review(memories, api.review(memories))
+        review = reviewing.Review(memories, api.list_queue(memories))
         api.promote(memories, person.order)
 
         assert review._load(review.items[0]) is None
@@ -558,3 +559,41 @@ def test_where_no_new_value_is_clear_a_correction_is_written_in_the_editor(perso
 
     memory = person.get(doubtful)
     assert (memory.content, memory.anchors) == ("The proxy cuts long calls", ())
+
+
+def test_status_the_page_and_a_review_tell_one_number_of_what_waits(person, monkeypatch):
+    (person.ademem.root / "pay.py").write_text("RETRIES = 3\n")
+    with person.memories() as memories:
+        origin = Origin(trust=Trust.AGENT, source_type="passive", session_id="s1")
+        api.promote(memories, person.other)
+        pairs = [(person.known, person.lesson), (person.known, person.other)]
+        for one, other in pairs:
+            both = api.get(memories, one), api.get(memories, other)
+            why = {"score": 0.9, "reason": "one says Mondays", "actor": "ademem"}
+            relations.add(memories.store, *both, relations.CONFLICT, **why, now=clock.now())
+        more = Draft(content="Refunds are booked on working days", origin=origin)
+        api.skip(memories, api.write(memories, more).memory.id)
+        for at in range(120):
+            text = f"Lesson {at} is about {('prices', 'taxes', 'ports')[at % 3]} of part {at * 7}"
+            assert api.write(memories, Draft(content=text, origin=origin)).accepted
+        overview = reading.read_overview(memories)
+        page = reading.read_review(memories, "")
+    counts = person.ademem.json("status")["review"]
+    first, *_ = person.answer("q")
+
+    assert counts == overview["status"]["review"]
+    assert counts["contradictory"] == 2
+    assert sum(counts.values()) == overview["waiting"] == page["count"] > 100
+    assert f"1 of {page['count']}: quarantined" in first
+
+
+def test_what_waits_among_ones_own_memories_is_counted_apart(person):
+    with person.memories() as memories:
+        before = api.count_queue(memories)
+        origin = Origin(trust=Trust.AGENT, source_type="passive", session_id="s1")
+        api.write(memories, Draft(content="Ada likes tabs", scope="agent", origin=origin))
+        assert api.count_queue(memories) == before | {"personal": 1}
+        assert len(api.list_queue(memories)) == sum(before.values()) + 1
+
+    with api.open_memories(str(person.ademem.root), with_personal=False) as memories:
+        assert api.count_queue(memories) == before
