@@ -10,7 +10,8 @@ from typing import Any
 from ademem import api
 from ademem.api.curation import Waiting
 from ademem.core.errors import NoSuchMemory
-from ademem.core.memory import Memory
+from ademem.core.memory import Memory, Tier
+from ademem.core.value import replace
 from ademem.doors.views import memories as memory_view
 from ademem.doors.views import overview as overview_view
 from ademem.doors.views import review as review_view
@@ -75,10 +76,12 @@ def read_memory(
 def read_overview(memories: Runtime) -> dict[str, Any]:
     week = memories.now - timedelta(days=7)
     learned = Filters(since=week, statuses=UNARCHIVED, order="believed")
+    pinned = api.list_memories(memories, replace(learned, tiers=(Tier.PINNED,)), BEST)
+    best = (each for each in api.list_memories(memories, learned, BEST) if each not in pinned)
     return overview_view.to_page(
         api.get_status(memories),
         learned=api.count_memories(memories, learned),
-        best=api.list_memories(memories, learned, BEST),
+        best=[*pinned, *best][:BEST],
         sessions=api.list_sessions(memories, 1),
     )
 

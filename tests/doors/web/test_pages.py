@@ -3,6 +3,7 @@
 import hashlib
 import html
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -17,6 +18,8 @@ from ademem.search.engine import ORDERS
 from tests import builders
 from tests.examples import FULL
 from tests.world import World
+
+YEAR_AGO = builders.NOW - timedelta(days=365)
 
 LESSONS = """
 Login tokens expire in UTC, never in local time
@@ -156,6 +159,24 @@ def test_the_overview_has_the_numbers_of_status(taught):
     assert re.search(rf"{len(LESSONS)}\s+learned in 7 days", page)
 
 
+def test_the_overview_begins_with_the_pinned_ones_of_the_week(browser):
+    old, doubted, *believed = [
+        builders.memory("Of last year", pinned=True, tier=1, created_at=YEAR_AGO),
+        builders.memory("Pinned and doubted", pinned=True, tier=1, confidence=0.2),
+        *(builders.memory(f"Lesson {at}", confidence=0.9) for at in range(12)),
+    ]
+    browser.world.now = builders.NOW
+    with browser.world.memories() as memories:
+        builders.insert(memories.store, old, *believed, doubted)
+    page = browser.get("/").text
+
+    assert re.search(r"13</b> learned in 7 days", page)
+    best = re.findall(r'data-row="(\w+)"', page)
+    assert len(best) == 10
+    assert browser.memory(best[0]).content == "Pinned and doubted"
+    assert {browser.memory(id).content for id in best[1:]} <= {each.content for each in believed}
+
+
 def test_history_marks_the_words_that_changed(taught):
     (memory, *_) = taught.world.live()
     with taught.world.memories() as memories:
@@ -191,7 +212,8 @@ def test_looking_changes_nothing(taught, page):
     path = page.path.replace("{id}", memory.id if "memory" in page.path else "s1")
     before = state(taught.world)
     for _ in range(100 if FULL else 3):
-        assert taught.get(path, params={"q": "money"}).status_code in (200, 404)
+        asked = {"q": "money", "memory": memory.id}
+        assert taught.get(path, params=asked).status_code in (200, 404)
 
     assert state(taught.world) == before
 
