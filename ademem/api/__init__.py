@@ -60,7 +60,7 @@ FUNCTIONS = {
     """,
     "sessions": """
         start_session end_session summarize_session require_open_session list_sessions get_session
-        list_session_memories list_sent delete_session add_prompt search_prompts
+        list_session_memories list_sent delete_session add_prompt search_prompts find_prompt
         delete_prompt
     """,
     "restraint": "update_by_agent remove_by_agent pin_by_agent",

@@ -15,6 +15,8 @@ from ademem.store import injections, memory_queries, relations, session_queries,
 from ademem.store.transitions import CannotDo
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ademem.capture.gate import Written
     from ademem.core.memory import Memory
     from ademem.store.runtime import Runtime
@@ -105,14 +107,16 @@ def list_sessions(
     branch: str | None = None,
     agent: str | None = None,
     mission: str | None = None,
+    after: str | None = None,
 ) -> list[Row]:
     """List sessions, the newest first, each with the numbers of its prompts and memories.
 
     Each has a name: its summary, else its first prompt, if one was kept.
     Those of an *agent* or a *mission* wrote a memory for it, or are told of in its episodes.
+    A list goes on *after* a session.
     """
     found = session_queries.list_sessions(
-        runtime.store, limit, branch=branch, agent=agent, mission=mission
+        runtime.store, limit, branch=branch, agent=agent, mission=mission, after=after
     )
     asked = session_queries.find_first_prompts(runtime.store, [row["id"] for row in found])
     summaries = [preview(row.get("summary", ""), SUMMARY_CHARS) for row in found]
@@ -165,6 +169,12 @@ def search_prompts(
         | {"text": preview(redact(row["content"]).text, PROMPT_CHARS)}
         for row in found
     ]
+
+
+def find_prompt(runtime: Runtime, session: str, at: datetime) -> str:
+    """Return the prompt that a session worked on at a moment, redacted; empty without one."""
+    found = session_queries.find_prompt_at(runtime.store, session, at)
+    return preview(redact(found).text, PROMPT_CHARS)
 
 
 def add_prompt(runtime: Runtime, text: str, session: str) -> bool:

@@ -39,6 +39,8 @@ and (:agent is null or {_WORKED.format(scope="agent")} or exists (select 1 from 
   where source_session_id = sessions.id and agent_id = :agent))
 and (:mission is null or {_WORKED.format(scope="mission")} or exists (select 1 from episodes
   where episodes.session_id = sessions.id and mission_id = :mission))
+and (:after is null or (started_at, rowid)
+  < (select started_at, rowid from sessions where id = :after))
 order by started_at desc, rowid desc limit :most
 """
 
@@ -51,12 +53,14 @@ def list_sessions(
     branch: str | None = None,
     agent: str | None = None,
     mission: str | None = None,
+    after: str | None = None,
 ) -> list[dict[str, Any]]:
     """Return sessions, the newest first, or the one with this id; values may be missing.
 
     Those of an *agent* or a *mission* wrote a memory for it, or are told of in its episodes.
+    A list goes on *after* a session.
     """
-    values = {"project": store.project_id, "id": id, "most": limit}
+    values = {"project": store.project_id, "id": id, "most": limit, "after": after}
     values |= {"branch": branch, "agent": agent, "mission": mission}
     rows = store.db.execute(f"{_SESSION} {_WHERE}", values)
     return [
@@ -73,6 +77,16 @@ def find_first_prompts(store: Store, ids: Iterable[str]) -> dict[str, str]:
         (array(ids),),
     )
     return {row[0]: row[1] for row in rows}
+
+
+def find_prompt_at(store: Store, session: str, at: datetime) -> str:
+    """Return the last prompt of a session before a moment; empty without one."""
+    row = store.db.execute(
+        "select content from user_prompts where session_id = ? and created_at <= ?"
+        " and deleted_at is null order by created_at desc, seq desc limit 1",
+        (session, stamp(at)),
+    ).fetchone()
+    return row[0] if row else ""
 
 
 def add(

@@ -29,9 +29,6 @@ from ademem.doors.web.memories_page import PAGE
 from ademem.doors.web.route import Page
 from ademem.store.runtime import Runtime
 
-SESSIONS = 100
-"""Most rows of the timeline."""
-
 
 def head_of(memories: Runtime) -> dict[str, Any]:
     """Return what each page shows of the project."""
@@ -61,8 +58,11 @@ WORKED = ("branch", "agent", "mission")
 def _timeline(memories: Runtime, asked: Asked) -> dict[str, Any]:
     filters = {name: asked.query.get(name, "").strip() for name in WORKED}
     chosen = {name: value or None for name, value in filters.items()}
-    found = api.list_sessions(memories, SESSIONS, **chosen)
+    after = asked.query.get("after") or None
+    rows = api.list_sessions(memories, PAGE + 1, **chosen, after=after)
+    found = rows[:PAGE]
     return {
+        "next": found[-1]["id"] if len(rows) > PAGE else "",
         "days": session_view.to_days(
             found,
             api.list_episodes(memories, None, sessions=[row["id"] for row in found]),

@@ -52,8 +52,10 @@ def query_of(values: dict[str, str], **changes: str) -> str:
     return do_urlencode({name: value for name, value in (values | changes).items() if value})
 
 
-def short_id(id: str) -> str:
-    return id[:SHORT_ID]
+def short_id(id: str) -> Markup:
+    """Return the first characters of an id; the others are not seen, but are copied with them."""
+    rest = id[SHORT_ID:]
+    return escape(id[:SHORT_ID]) + (Markup('<span class="rest">%s</span>') % rest if rest else "")
 
 
 @cache
