@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ NOTHING: dict[str, str] = {}
 ALIKE = 0.5
 """Share of common words from which the differences of two texts are shown."""
 MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
+SAYING = ("insert", "merge", "revise")
+"""Operations by which a text was said, for the first time or again."""
 TIERS = {Tier.PINNED: "pinned", Tier.ACTIVE: "active", Tier.FADING: "fading"}
 
 
@@ -78,6 +81,12 @@ def _to_hit(hit: Hit, astray: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+def _origin(revision: Mapping[str, Any]) -> str:
+    """Return the session that a text came from, or the way by which it came without one."""
+    way = (revision.get("reason") or "").partition(": ")[0]
+    return revision.get("session_id") or way
+
+
 def diff_words(before: str, after: str) -> Iterator[tuple[str, str]]:
     """Yield parts of two texts as (`same`, `removed` or `added`, text)."""
     ours, theirs = before.split(), after.split()
@@ -131,9 +140,12 @@ def to_page(
             }
         )
         before = text if text is not None else before
+    said = [row for row in revisions if row["operation"] in SAYING]
     return {
         "memory": memory,
         "row": to_row(memory, astray),
+        "origins": len({_origin(row) for row in said}),
+        "speakers": Counter(row["actor"] for row in said),
         "why": waits_for(memory),
         "waits": bool(memory.quarantine_reason)
         or memory.claimed_author is not None

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ademem import api
-from ademem.doors.undoable import Done, by_memory
+from ademem.core.anchor import of_command
+from ademem.core.errors import UsageError
+from ademem.core.memory import Memory
+from ademem.doors.undoable import Done, by_memory, edit
 from ademem.doors.views import memories as views
 from ademem.doors.views import memory_details as details
 from ademem.doors.views.practice import cut
@@ -31,6 +34,7 @@ def read_memory(memories: Runtime, asked: Asked) -> dict[str, Any]:
         "history": history,
         "earlier": earlier,
         "newest": values["history"][0]["revision"],
+        "prompt": _find_prompt(memories, memory),
         "uses": details.to_uses(api.list_uses(memories, memory.id)),
         "similar": details.to_similar(api.compare(memories, memory.id)),
         "anchors": details.to_anchors(api.compare_anchors(memories, memory.id)),
@@ -38,6 +42,11 @@ def read_memory(memories: Runtime, asked: Asked) -> dict[str, Any]:
         "lines": details.to_lines(api.find_lines(memories, memory.id)),
         "compared": details.compare_revisions(revisions, *chosen),
     }
+
+
+def _find_prompt(memories: Runtime, memory: Memory) -> str:
+    session = memory.source_session_id
+    return api.find_prompt(memories, session, memory.created_at) if session else ""
 
 
 def _preview(memories: Runtime, asked: Asked) -> Shown:
@@ -67,8 +76,21 @@ def _renew_anchor(memories: Runtime, asked: Asked) -> Done:
     return by_memory("move the anchor of", memories, memory)
 
 
+def _bind(memories: Runtime, asked: Asked) -> Done:
+    """Have the memory shown at files of a pattern, or before a command."""
+    path, command = (asked.form.get(name, "").strip() for name in ("path", "command"))
+    changes: dict[str, Any] = {"file_scope_pattern": path} if path else {}
+    if command:
+        anchors = api.get(memories, asked.path["id"]).anchors
+        changes["anchors"] = (*anchors, of_command(command))
+    if not changes:
+        raise UsageError("no file and no command was given", "type one of them")
+    return edit(memories, asked.path["id"], asked.revision, **changes)
+
+
 PAGES = (Page(path="/memory/{id}", template="memory.html", read=read_memory),)
 ACTS = (
     Act(path="/memory/{id}/preview", do=_preview, decides=False),
+    Act(path="/memory/{id}/bind", do=_bind),
     Act(path="/memory/{id}/renew-anchor", do=_renew_anchor),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ademem import api
-from ademem.api import configuring, doctor
+from ademem.api import configuring, doctor, reports
 from ademem.core.configuration.values import key_of
 from ademem.core.errors import UsageError
 from ademem.doors.undoable import Done
@@ -63,6 +63,7 @@ def _settings(memories: Runtime, asked: Asked) -> dict[str, Any]:
         "sections": views.by_section(rows),
         "chosen": next((row for row in rows if row["key"] == chosen), None),
         "warnings": [str(each) for each in warnings],
+        "vectors": reports.vectors(memories),
         "models": [doctor.run_check(check, _patient(memories)) for check in MODELS],
     }
 

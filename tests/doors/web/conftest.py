@@ -60,7 +60,7 @@ class Browser:
     def get(self, path, **options):
         return self.client.get(path, **options)
 
-    def post(self, path, **fields):
+    def post(self, path, /, **fields):
         """Post a form of the page."""
         return self.client.post(path, data={"csrf": self.token} | fields)
 

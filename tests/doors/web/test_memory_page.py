@@ -8,6 +8,7 @@ import pytest
 from ademem import api
 from ademem.core import clock
 from ademem.core.errors import UsageError
+from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.views.memory_details import compare_revisions
 from ademem.store import logs
 from tests import builders
@@ -92,6 +93,25 @@ def test_each_showing_is_told_with_what_proved_its_use(browser):
     assert "not used" in texts(browser.get(f"/memory/{unused.id}").text)
     browser.post(f"/memory/{used.id}/delete-hard", typed=used.id)
     assert world.row("select count(*) from recall_log where evidence is not null")[0] == 0
+
+
+def test_provenance_names_the_prompt_and_counts_the_origins(browser):
+    world = browser.world
+    lesson = "Login tokens expire in UTC"
+    for number, command in ((1, f'bd comment BD-1 "LEARNED: {lesson}"'), (2, "ls")):
+        turn = {"prompt_id": f"p{number}"}
+        world.fire("user_prompt_submit", prompt=f"Question {number} about tokens", **turn)
+        call = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_response": {}}
+        world.fire("post_tool_use", **call, **turn)
+    with world.memories() as memories:
+        for session in ("s2", "s2", "s3"):
+            origin = Origin(trust=Trust.AGENT, session_id=session)
+            api.write(memories, Draft(content=lesson, origin=origin))
+    (memory,) = world.live()
+    page = texts(browser.get(f"/memory/{memory.id}").text)
+
+    assert "PromptQuestion 1 about tokens" in page
+    assert "Origins3: agent 4" in page
 
 
 def test_similar_memories_sites_and_lines_in_files_are_listed(browser):

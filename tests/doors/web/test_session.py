@@ -94,6 +94,22 @@ def test_the_timeline_leads_to_the_session(sent):
     )
 
 
+def test_the_timeline_goes_on_by_key(browser, monkeypatch):
+    monkeypatch.setattr("ademem.doors.web.pages.PAGE", 2)
+    with browser.world.memories() as memories:
+        for number in range(5):
+            api.start_session(memories, f"s{number}")
+    address, listed = "/timeline?branch=", []
+    while address:
+        page = browser.get(address).text
+        listed.append(re.findall(r'data-row="(\w+)"', page))
+        link = re.search(r'rel="next" href="([^"]+)"', page)
+        address = html.unescape(link[1]) if link else ""
+
+    assert [len(rows) for rows in listed] == [2, 2, 1]
+    assert [id for rows in listed for id in rows] == ["s4", "s3", "s2", "s1", "s0"]
+
+
 def test_the_timeline_tells_what_a_session_did_and_how_it_ended(sent):
     browser, _ = sent
     browser.world.know("Never run terraform destroy", tags=("stop",))
@@ -140,6 +156,24 @@ def test_unused_memories_are_listed_by_their_cost(sent):
 
     assert "never used" in page
     assert CANARY in page
+
+
+def test_a_costly_memory_is_bound_to_its_file_and_command_where_it_is_listed(sent):
+    browser, _ = sent
+    page = browser.get("/injections").text
+    id = re.search(r'action="/memory/(\w+)/bind"', page)[1]
+    before = browser.memory(id)
+    browser.post(f"/memory/{id}/bind", revision="1", path="src/*.py", command="git  push")
+    with browser.world.memories() as memories:
+        sites = {(site.kind, site.pattern) for site in api.list_sites(memories, id)}
+
+    assert sites == {("path", "src/*.py"), ("command", "git push")}
+    assert f'action="/memory/{id}/archive"' in page
+    assert f'action="/memory/{id}/pin"' in page
+    browser.post("/undo")
+    after = browser.memory(id)
+    assert (after.file_scope_pattern, after.anchors) == (before.file_scope_pattern, before.anchors)
+    assert browser.post(f"/memory/{id}/bind", path=" ", command="").status_code == 400
 
 
 def test_the_cost_is_that_of_the_command(sent):
