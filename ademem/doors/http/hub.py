@@ -47,7 +47,10 @@ PORT = 7440
 CONNECTIONS = 8
 DRAIN_S = 10
 MOST_REQUESTS = 512
-"""Requests that are answered or wait at once."""
+"""Requests that are answered or wait at once; those above are answered 503."""
+MOST_CONNECTIONS = 4 * MOST_REQUESTS
+RETRY_S = 2
+"""Seconds after which to ask again, in each answer 503."""
 OPTIONS = "-c lock_timeout=10s -c statement_timeout=30s"
 AUDITED = 100
 """Last acts that the page shows."""
@@ -104,6 +107,7 @@ class Hub:
         self.rate = Rate()
         self.figures = Counter[str]()
         self.is_ending = False
+        self.under_way = 0
         self.turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.log: Callable[[str], object] = lambda line: print(line, file=sys.stderr, flush=True)
         self.pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
@@ -152,17 +156,24 @@ class Hub:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         started, status = time.perf_counter(), 500
+        self.under_way += 1
+        is_free = self.under_way <= MOST_REQUESTS or scope["path"] in OPEN
+        app = self.app if is_free else _refuse_busy
 
         async def note(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message).setdefault("cache-control", "no-store")
+                headers = MutableHeaders(scope=message)
+                headers.setdefault("cache-control", "no-store")
+                if status == 503:
+                    headers.setdefault("retry-after", str(RETRY_S))
             await send(message)
 
         try:
-            await self.app(scope, receive, note)
+            await app(scope, receive, note)
         finally:
+            self.under_way -= 1
             route = getattr(scope.get("route"), "path", "-")
             seconds = time.perf_counter() - started
             name = f'method="{scope["method"]}",route="{route}"'
@@ -389,7 +400,12 @@ async def _database_fails(_request: Request, error: Exception) -> Response:
         facts = {"error": "closed", "why": "the project is closed", "hint": "ask an owner"}
         return JSONResponse(facts, 403)
     facts = {"error": "store", "why": "the database does not answer", "hint": "try again"}
-    return JSONResponse(facts, 503, {"retry-after": "5"})
+    return JSONResponse(facts, 503)
+
+
+_refuse_busy = JSONResponse(
+    {"error": "busy", "why": "too many requests wait already", "hint": "try again"}, 503
+)
 
 
 async def _read(request: Request, most: int) -> bytes:
@@ -438,7 +454,7 @@ class Server(loopback.SignalServer):
     def __init__(self, hub: Hub, on_ready: Callable[[str], None], **options: Any) -> None:
         super().__init__(
             hub,
-            limit_concurrency=MOST_REQUESTS,
+            limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=DRAIN_S,
             **options,
         )

@@ -116,7 +116,7 @@ class Hub:
             done = self._run_through_changes()
         except HubError as error:
             failures = self.state().failures + 1
-            wait = error.retry_s or backoff(failures, random.random())
+            wait = error.retry_s + backoff(failures, random.random())
             self.note(
                 lifecycle="stopped" if error.needs_person else "backoff",
                 failures=failures,

@@ -14,6 +14,8 @@ from ademem.sync.hub.mutations import PROTOCOL
 TIMEOUT_S = 20
 MOST_BYTES = 256_000_000
 """Largest answer that is read."""
+MOST_RETRY_S = 86_400
+"""Longest wait that an answer may ask for."""
 _HERE = ("127.0.0.1", "localhost", "::1")
 
 
@@ -83,5 +85,5 @@ class Client:
             str(facts.get("error", "answer")),
             str(facts.get("why", f"answered {response.status}, which is no answer of a hub")),
             str(facts.get("hint", "")),
-            float(wait) if wait.isdecimal() else 0,
+            min(int(wait), MOST_RETRY_S) if wait.isdecimal() else 0,
         )

@@ -283,10 +283,22 @@ def test_a_database_that_went_away_is_a_503(cluster):
                 role="superuser",
             )
             served.hub.pool.timeout = 0.5
-            assert served.pull("ann").status == 503
+            answer = served.pull("ann")
+            assert (answer.status, answer.headers["retry-after"]) == (503, str(server.RETRY_S))
         finally:
             served.execute("alter role hub_server connection limit -1", role="superuser")
         wait_until(lambda: served.pull("ann").status == 200)
+
+
+def test_with_too_many_requests_each_hears_when_to_ask_again(hub, monkeypatch):
+    monkeypatch.setattr(server, "MOST_REQUESTS", 0)
+    answer = hub.pull("ann")
+
+    assert (answer.status, answer.json()["error"]) == (503, "busy")
+    assert answer.headers["retry-after"] == str(server.RETRY_S)
+    assert hub.ask("GET", "/health").status == 200
+    monkeypatch.undo()
+    assert hub.pull("ann").status == 200
 
 
 @pytest.mark.parametrize("bind", ["0.0.0.0:1", "hub.example.org:1", "192.168.0.1:0"])

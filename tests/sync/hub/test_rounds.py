@@ -448,6 +448,19 @@ def test_a_failure_waits_longer_each_time_and_says_why(ann, hub):
     assert (ann.state.lifecycle, ann.state.failures) == ("healthy", 0)
 
 
+@pytest.mark.parametrize("status", [429, 503])
+def test_an_answer_that_names_a_time_is_not_asked_before_it(ann, monkeypatch, status):
+    def answer(*_):
+        raise HubError(status, "rate", "too much", retry_s=40)
+
+    monkeypatch.setattr(Client, "ask", answer)
+    with pytest.raises(HubError):
+        ann.sync()
+
+    wait = (rounds.parse(ann.state.retry_at) - ann.now()).total_seconds()
+    assert 40 < wait < 50
+
+
 def test_a_token_that_ended_stops_the_rounds_until_a_person_acts(ann, hub):
     hub.execute("update hub.tokens set revoked_at = now()")
     try:
