@@ -157,6 +157,8 @@ class Draft(Value):
 
 LOST_BRANCH = "its branch was deleted before it was merged"
 """Reason that makes a memory of a deleted branch a candidate again."""
+UNSEEN_BRANCH = "waits on a branch that was not fetched here"
+"""Reason of a memory of the hub whose branch another clone has."""
 
 
 class Entry(Value):
@@ -248,6 +250,10 @@ class Memory(Entry):
     @property
     def has_lost_branch(self) -> bool:
         return self.write_gate_reason == LOST_BRANCH and self.status is Status.CANDIDATE
+
+    @property
+    def has_unseen_branch(self) -> bool:
+        return self.write_gate_reason == UNSEEN_BRANCH and self.source_branch is not None
 
     @property
     def shareable(self) -> bool:

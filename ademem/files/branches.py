@@ -261,8 +261,10 @@ def _changes(
     restored: dict[str, Any] = {}  # the fields that it had before its branch was deleted
     if memory.has_lost_branch:
         restored = transitions.restored(memory) | {"write_gate_reason": None}
+    elif memory.has_unseen_branch:
+        restored = {"write_gate_reason": None}
     shared = restored | {"source_branch": None}
-    if not default.has_files:
+    if not default.has_files and not memory.has_unseen_branch:
         return shared, "the default branch has no files of memory"
     if default.has(memory.id, memory.knowledge_key):
         return shared, "its line is on the default branch"
@@ -270,6 +272,8 @@ def _changes(
         return restored, f"{name} is there again"
     if place.has_arrived(memory):
         return shared, f"{name} was deleted after its line reached the default branch"
+    if memory.has_unseen_branch:
+        return {}, ""
     heir = name
     for _ in heirs:
         heir = heirs.get(heir, heir)

@@ -9,7 +9,7 @@ from ademem.core import record_json
 from ademem.core.clock import stamp, timedelta
 from ademem.core.json_text import loads
 from ademem.core.value import Value, as_dict, replace
-from ademem.store import database, journal
+from ademem.store import database, journal, stamps
 from ademem.store.existence import HUB
 
 TYPE_CHECKING = False
@@ -53,7 +53,7 @@ class HubState(Value):
 
     @property
     def target(self) -> str:
-        return f"hub {self.project}"
+        return stamps.HUB + self.project
 
 
 class Parked(Value):

@@ -417,6 +417,12 @@ def shared(store: Store, id: str) -> dict[str, Any] | None:
     return dict(row) if row else None
 
 
+def ids_of(store: Store, sync_id: str) -> list[str]:
+    """Return the ids of the pairs with this memory."""
+    query = "select sync_id from memory_relations where source_id = :id or target_id = :id"
+    return [row[0] for row in store.db.execute(f"{query} order by 1", {"id": sync_id})]
+
+
 def list_shared(store: Store) -> list[dict[str, Any]]:
     """Return what other stores get of all pairs, by their ids."""
     rows = store.db.execute(f"select {', '.join(SHARED)} from memory_relations order by sync_id")

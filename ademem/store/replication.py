@@ -50,11 +50,11 @@ class Applied(Value):
     changed: bool
 
 
-def read(store: Store, id: str) -> Record | None:
-    """Return the record of a memory that other stores may have; None for any other."""
+def read(store: Store, id: str, target: str = "") -> Record | None:
+    """Return the record of a memory that the target may have; None for any other."""
     row = memories.raw_row(store.db, id)
     if row:
-        return stamps.record_of_row(row) if stamps.is_shared(row) else None
+        return stamps.record_of_row(row) if stamps.is_shared(row, target) else None
     query = "select sync_id, stamp, deleted_at from tombstones where memory_id = ?"
     gone = [
         registers.removed(id, sync_id, at or registers.old_stamp(deleted_at))
@@ -65,11 +65,12 @@ def read(store: Store, id: str) -> Record | None:
     return journal.waiting_record(store, id)
 
 
-def read_all(store: Store, where: str = "1") -> Iterator[Record]:
-    """Yield the records of the memories that other stores may have, the oldest row first."""
+def read_all(store: Store, where: str = "1", target: str = "") -> Iterator[Record]:
+    """Yield the records of the memories that the target may have, the oldest row first."""
     query = "select * from main.unified_memories where project_id = ? and scope = 'project'"
     for row in store.db.execute(f"{query} and ({where}) order by seq", (store.project_id,)):
-        if stamps.is_shared(row) and (record := stamps.record_of_row(memories.columns(row))):
+        is_shared = stamps.is_shared(row, target)
+        if is_shared and (record := stamps.record_of_row(memories.columns(row))):
             yield record
     if where == "1":
         query = (
@@ -325,6 +326,21 @@ def follow_up(store: Store, before: Row | None, after: Row | None, change: Chang
     known = old if before and stamps.is_shared(before) else None
     if new and known != new:
         _journal(store, known, new, after or before, change, None)
+    if after and stamps.is_shared(after) and not (before and stamps.is_shared(before)):
+        for id in relations.ids_of(store, str(after["sync_id"])):
+            journal_relation(store, id, change.actor, change.at)
+
+
+def follow_hub(store: Store, id: str, branch: str | None, change: Change) -> bool:
+    """Share a memory that waits here on a branch, and at the hub on none or on another one."""
+    row = memories.raw_row(store.db, id)
+    if not row or row["source_branch"] in (None, branch):
+        return False
+    memory = memories.from_values(row)
+    reason = None if memory.has_unseen_branch else memory.write_gate_reason
+    shared = replace(memory, source_branch=None, write_gate_reason=reason)
+    memories.put_back(store, shared, replace(change, operation=stamps.BRANCH))
+    return True
 
 
 def _reveal(store: Store, key: str, change: Change) -> None:
@@ -502,22 +518,22 @@ def outgoing(store: Store, target: str) -> Iterator[dict[str, Any]]:
     What is no other store's any more stays here.
     """
     if journal.cursor(store, target) == journal.ALL:
-        for record in read_all(store):
+        for record in read_all(store, target=target):
             yield {"entity": "memory", "registers": record_json.to_json(record)}
         rows = store.db.execute("select sync_id from memory_relations order by sync_id")
         for row in rows.fetchall():
-            if _is_shared(store, "relation", row[0]):
+            if _is_shared(store, "relation", row[0], target):
                 yield {"entity": "relation", "registers": relations.shared(store, row[0])}
         return
     for row in journal.rows_since(store, target):
-        if _is_shared(store, row["entity"], row["entity_id"]):
+        if _is_shared(store, row["entity"], row["entity_id"], target):
             entry = {name: row[name] for name in ("entity", "event_id", "actor", "trust")}
             yield entry | {"registers": loads(row["registers"])}
 
 
-def _is_shared(store: Store, entity: str, id: str) -> bool:
+def _is_shared(store: Store, entity: str, id: str, target: str) -> bool:
     if entity == "memory":
-        return read(store, id) is not None
+        return read(store, id, target) is not None
     found = relations.shared(store, id)
     return found is not None and len(_shared_ends(store, found)) == 2
 
@@ -588,7 +604,8 @@ def _journal(
     target: str | None,
 ) -> None:
     """Append what was written to the journal, if a target is enrolled and may have it."""
-    if not stamps.targets(store.db) or (row and not stamps.is_shared(row)):
+    enrolled = stamps.targets(store.db)
+    if not enrolled or (row and not any(stamps.is_shared(row, each) for each in enrolled)):
         return
     written = record_json.to_json(registers.changes(before, after))
     event, trust = change.event_id, str(row["trust"]) if row else Trust.IMPORT

@@ -37,6 +37,8 @@ _CONFIRMING = ("merge", "revise", "edit")
 """Operations that confirm the text of a memory."""
 BRANCH = "branch"
 """Operation that follows the branches of git, which each store does for itself."""
+HUB = "hub "
+"""Beginning of the target that also gets what waits on a branch, with the branch's name."""
 _ARCHIVED = (registers.ARCHIVED, registers.REJECTED)
 
 
@@ -171,13 +173,16 @@ def _life(row: Row) -> str:
     return registers.LIVE
 
 
-def is_shared(row: Row) -> bool:
-    """Return True if other stores may have the row: no one's own, hidden or quarantined one."""
+def is_shared(row: Row, target: str = "") -> bool:
+    """Return True if other stores may have the row: no one's own, hidden or quarantined one.
+
+    One that waits on a branch is for the *target* of a hub alone.
+    """
     return (
         row["scope"] == Scope.PROJECT
         and row["source_type"] not in HIDDEN
         and not row["quarantine_reason"]
-        and not row["source_branch"]
+        and (not row["source_branch"] or target.startswith(HUB))
     )
 
 

@@ -176,7 +176,9 @@ def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
         pinned=confirmed.pinned,
         confidence=max(memory.confidence, 0.9),
         quarantine_reason=None,
-        write_gate_reason=None if memory.has_lost_branch else memory.write_gate_reason,
+        write_gate_reason=None
+        if memory.has_lost_branch or memory.has_unseen_branch
+        else memory.write_gate_reason,
         source_branch=memory.source_branch if memory.source_branch == act.branch else None,
         claimed_author=_claimed_author(memory, act),
     )

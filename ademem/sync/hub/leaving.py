@@ -1,7 +1,7 @@
 """What leaves for the hub, in which form, and what stays.
 
-Memories of an agent, a mission or a person, quarantined ones and those of a branch are in no
-journal of a shared target; texts of prompts, sessions and logs are no memories at all.
+Memories of an agent, a mission or a person and quarantined ones are in no journal of a shared
+target; texts of prompts, sessions and logs are no memories at all.
 """
 
 from __future__ import annotations
@@ -36,10 +36,12 @@ def shareable(mutation: Fields, sender: Sender) -> Fields | Refusal:
     store, id = sender.store, mutation["entity_key"]
     shows_promoted = False
     if mutation["entity"] == "memory":
-        record = replication.read(store, id)
+        record = replication.read(store, id, sender.state.target)
         fields = record and record_json.to_json(record)
         row = memories.raw_row(store.db, id)
         shows_promoted = bool(row and row["status"] == Status.PROMOTED)
+        if fields and row and row["source_branch"]:
+            fields[mutations.BRANCH] = row["source_branch"]
     else:
         fields = relations.shared(store, id)
     described = mutations.describe(mutation["entity"], fields) if fields else None

@@ -17,6 +17,7 @@ from ademem.core.registers import REMOVED
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.store import relations
+from ademem.store.runtime import filed
 from ademem.sync.provenance import safe_name
 
 TYPE_CHECKING = False
@@ -36,8 +37,11 @@ BODY_BYTES = 1_000_000
 """Largest body of a request."""
 MUTATION_BYTES = 250_000
 """Largest mutation, so that each fits into a request."""
+BRANCH_CHARS = 200
 PERSON = "person"
 """Entity of the mutation that takes a name off; only the operator of the hub tells it."""
+BRANCH = "branch"
+"""Field of a memory that waits on a branch of git where it was told."""
 PAGE = 500
 """Mutations of one answer to a pull."""
 
@@ -144,6 +148,12 @@ ACCEPTED: tuple[Callable[[Any, str], Refusal | None], ...] = (
 def refuse(mutation: Any, project: str) -> Refusal | None:
     """Return the first rule of the server that the mutation breaks."""
     return next(filter(None, (rule(mutation, project) for rule in ACCEPTED)), None)
+
+
+def branch_of(fields: Fields) -> str | None:
+    """Return the branch on which the memory waits where it was told."""
+    name = fields.get(BRANCH)
+    return "-".join(filed(name).split())[:BRANCH_CHARS] or None if isinstance(name, str) else None
 
 
 def removal(project: str, id: str, sync_id: str, stamp: str) -> Fields:

@@ -12,10 +12,11 @@ import secrets
 import sqlite3
 from contextlib import suppress
 
-from ademem.core import confined, registers
+from ademem.core import confined, record_json, registers
 from ademem.core.clock import parse, stamp, timedelta
 from ademem.core.errors import NotFound
-from ademem.core.value import Value
+from ademem.core.memory import UNSEEN_BRANCH
+from ademem.core.value import Value, replace
 from ademem.store import database, hub_state, journal, memories, replication, stamps, transitions
 from ademem.store.hub import administration
 from ademem.store.hub_state import Parked
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from ademem.core.memory import Memory
     from ademem.core.project import Project
     from ademem.core.settings import GateSettings, HubSettings
     from ademem.store import Store
@@ -233,9 +235,11 @@ class Hub:
                     changed += memories.forget_author(self.store, fields["id"])
                 elif one["replica"] != mine:
                     admit = self._admit(one, change)
-                    changed += replication.receive(
-                        self.store, entity, fields, change, admit, target
-                    )
+                    is_new = replication.receive(self.store, entity, fields, change, admit, target)
+                    branch = mutations.branch_of(fields)
+                    if entity == "memory" and record_json.is_id(id := fields.get("id")):
+                        is_new |= replication.follow_hub(self.store, id, branch, change)
+                    changed += is_new
         return changed
 
     def _admit(self, mutation: Fields | None, change: Change) -> replication.Admit:
@@ -246,7 +250,18 @@ class Hub:
             and mutation["role"] in CONFIRMING
             and mutation["shows_promoted"]
         )
-        return admission(self.store, self.gate, change.at, name, promotes=promotes)
+        admit = admission(self.store, self.gate, change.at, name, promotes=promotes)
+        branch = mutations.branch_of(mutation["fields"]) if mutation else None
+        if branch is None:
+            return admit
+
+        def admit_on_branch(row: Memory, before: Memory | None) -> Memory:
+            row = admit(row, before)
+            if before is None:
+                row = replace(row, source_branch=branch, write_gate_reason=UNSEEN_BRANCH)
+            return row
+
+        return admit_on_branch
 
     def sender(self) -> Sender:
         with self.store.transaction():

@@ -124,7 +124,6 @@ STAYING = {
     "agent": {"scope": Scope.AGENT, "scope_owner_id": "claude"},
     "mission": {"scope": Scope.MISSION, "scope_owner_id": "m"},
     "quarantined": {"quarantine_reason": "looks like an instruction"},
-    "branch": {"source_branch": "feature"},
     "episode": {"source_type": "episode"},
 }
 
