@@ -53,6 +53,8 @@ _ASSIGNED = r"(?<![\w$`-])[A-Z][A-Z0-9_]{3,}=(?=[^\s=])"
 _FIRST_WORDS = frozenset([program.partition("-")[0] for program in _PROGRAMS])
 _FENCE = r"(?ms)^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)"
 _TICKED = r"(``?)(?!`)([^`]+)\1"
+_NESTED = r"(?<![^\s(\"':,;])`(?=\S)[^`\n]*[\s\"'=(]`(?=[\w$~])[^`\n]+`[^`\n]*`"
+"""A command between backticks that has a substitution between backticks."""
 _ASCII_SENTENCE_END = r"(?<=[^.\s]{2})[.!?](?=\s+[A-Z]|\s*$)|\n"
 _SENTENCE_END = r"(?<=[^.\s]{2})[.!?](?=\s+[A-Z\u0400-\u04ff]|\s*$)|\n|\u3002"
 """Where sentences end; ranges of other scripts cost more to compile than all the rest."""
@@ -84,6 +86,9 @@ def places(text: str) -> Iterator[Place]:
     """Yield code blocks, text between backticks, and sentences from a program's name on."""
     for script in re.finditer(_JSON_SCRIPT, text) if '"' in text else ():
         yield Place(start=script.start(), end=script.end(), command=script[1], marked=True)
+    for nested in re.finditer(_NESTED, text) if text.count("`") >= 4 else ():
+        start, end = nested.span()
+        yield Place(start=start, end=end, command=nested[0][1:-1], marked=True)
     blank = list(text)
     fences = ((_FENCE, ("```", "~~~")), (_TICKED, ("`",)))
     for pattern, marks in fences:
