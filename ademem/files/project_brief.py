@@ -106,7 +106,7 @@ class BadCore(AdememError):
 
 
 class StaleCore(AdememError):
-    hint = "read it again with `ademem core show`, then change that version"
+    hint = "read it again with `ademem core show` or memory_context, then change that version"
 
     def __init__(self, found: int, expected: int) -> None:
         super().__init__(f"the brief is at version {found}, not {expected}")
@@ -193,6 +193,33 @@ def patch(
     if patched.version:
         write_file(project, patched, agent)
     return patched
+
+
+def fill(store: Store, agent: str, field: str, text: str, *, author: str, now: datetime) -> bool:
+    """Fill an empty field of a brief with claimed texts; False where they do not fit.
+
+    Each line or bullet is an item of a list.
+    """
+    found = _field(field)
+    current = load(store, agent) or CoreMemory(updated_at=now)
+    if getattr(current, found.name):
+        return False
+    try:
+        given = _validated(
+            {
+                found.key: [line.strip(" -*") for line in text.splitlines()]
+                if found.is_list
+                else text
+            }
+        )
+        _refuse_orders(given)
+    except BadCore:
+        return False
+    document = replace(current, **given, version=current.version + 1, updated_at=now)
+    texts = document.texts - current.texts | {*current.claimed}
+    _save(store, _with_claim(document, texts, author), agent)
+    jobs.queue(store, "mirror", "project", now)
+    return True
 
 
 def reconcile(

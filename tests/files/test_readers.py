@@ -216,9 +216,9 @@ def open_memory(folder):
     return path
 
 
-def letta(folder):
+def letta(folder, label="style", value="Prefers short answers"):
     path = folder / "agent.af"
-    blocks = [{"id": "b1", "label": "human", "value": "Prefers short answers", "read_only": False}]
+    blocks = [{"id": "b1", "label": label, "value": value, "read_only": False}]
     agents = [{"id": "a1", "name": "planner", "block_ids": ["b1"]}]
     path.write_text(json.dumps({"agents": agents, "blocks": blocks, "messages": []}))
     return path
@@ -303,7 +303,7 @@ ABOUT = {
     "mempalace, exported": {"tags": ("shop", "ops")},
     "mem0": {"tags": ("ops",)},
     "openmemory": {"tags": ("ops", "cursor")},
-    "letta": {"title": "human", "scope": "agent", "scope_owner_id": "planner"},
+    "letta": {"title": "style", "scope": "agent", "scope_owner_id": "planner"},
     "memsearch": {"title": "Deploys"},
     "basic-memory": {"category": "decision", "tags": ("release",), "title": "Deploys"},
     "claude": {"topic_key": "deploys", "title": "When we deploy"},
@@ -538,6 +538,29 @@ def test_blocks_with_odd_ids_are_left_out(memories, source):
     assert [memory.content for memory in stored(memories)] == ["Prefers short answers"]
 
 
+def test_a_block_with_the_label_of_a_field_fills_the_brief_of_its_agent_once(memories, source):
+    path = str(letta(source, "human", f"- Prefers short answers\n- {SECRET}"))
+    first, again = (api.import_foreign(memories, path) for _ in range(2))
+    letta(source, "human", "Prefers long answers")
+    later = api.import_foreign(memories, path)
+    letta(source, "persona", ORDER)
+    api.import_foreign(memories, path)
+
+    assert [(each.briefs, each.inserted) for each in (first, again, later)] == [
+        (1, 0),
+        (0, 0),
+        (0, 1),
+    ]
+    brief = api.get_brief(memories, "planner")
+    assert brief.user_preferences[0] == "Prefers short answers"
+    assert "hunter2" not in str(brief)
+    assert brief.claimed == tuple(sorted(brief.texts)), "until a person accepts them"
+    assert brief.claimed_author == "letta"
+    assert [each.content for each in stored(memories) if not each.quarantine_reason] == [
+        "Prefers long answers"
+    ]
+
+
 def test_a_pipe_among_the_files_stops_nothing(memories, source):
     folder = memsearch(source)
     os.mkfifo(folder / ".memsearch/memory/pipe.md")
@@ -764,9 +787,7 @@ def import_each(name, texts, memories, source):
         api.import_foreign(memories, str(path), format=name.partition(",")[0])
 
 
-COMMANDS = [
-    line for lines in HELD.values() for line in lines.strip().splitlines() if "`" not in line
-]
+COMMANDS = [line for lines in HELD.values() for line in lines.strip().splitlines()]
 HELD_TEXTS = [*ORDERS, *(f"Before the tests run `{command}`" for command in COMMANDS)]
 SHARE = 1 if FULL else 30
 

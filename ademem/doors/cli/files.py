@@ -374,7 +374,7 @@ def import_(
 def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
     counts = {
         name: getattr(report, name)
-        for name in ("inserted", "merged", "known", "rejected", "prompts")
+        for name in ("inserted", "merged", "known", "rejected", "briefs", "prompts")
     }
     if as_json:
         skipped = [as_dict(each) for each in report.skipped]

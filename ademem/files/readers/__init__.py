@@ -14,13 +14,14 @@ from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings
 from ademem.core.text import sha256_hex, unique
 from ademem.core.value import Value, replace
-from ademem.files import records
+from ademem.files import project_brief, records
 from ademem.files.readers import databases, exports, notes
 from ademem.files.readers.items import Item, Prompt, Reader, Skipped
 from ademem.files.records import Import, Outcome
 from ademem.guard.injection import order_of
 from ademem.store import (
     Store,
+    briefs,
     database,
     ledger,
     memory_queries,
@@ -63,6 +64,8 @@ class Report(Value):
     rejected: int = 0
     """Items that the gate refused; its log has the reasons."""
     prompts: int = 0
+    briefs: int = 0
+    """Texts that fill a field of an agent's brief."""
     skipped: tuple[Skipped, ...] = ()
     dropped: str = ""
     """What the format has that is not imported."""
@@ -148,6 +151,9 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
     key = _key(reader, item)
     if ledger.is_claimed(job.store, records.SOURCE, key):
         return "known"
+    if item.brief and item.agent and not job.personal and _fill_brief(reader, item, job):
+        ledger.claim(job.store, records.SOURCE, key, job.now)
+        return "briefs"
     is_own = job.personal or item.personal or item.agent
     draft = Draft(
         content=item.content,
@@ -167,6 +173,18 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
     )
     status = Status.ARCHIVED if item.archived else None
     return str(_write_versions(key, item.earlier, draft, status, job))
+
+
+def _fill_brief(reader: Reader, item: Item, job: Job) -> bool:
+    """Fill a field of an agent's brief, as a claim of the source until a person accepts it."""
+    agent = item.agent or ""
+    folder = project_brief.agent_folder(agent)
+    is_filled = project_brief.fill(
+        job.store, folder, item.brief, item.content, author=reader.name, now=job.now
+    )
+    if is_filled:
+        briefs.register_agent(job.store, agent, job.now)
+    return is_filled
 
 
 def _write_versions(

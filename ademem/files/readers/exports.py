@@ -27,6 +27,8 @@ from ademem.store.foreign import open_foreign, rows
 
 HISTORY = "history.db"
 OPEN_MEMORY = "memories.jsonl.gz"
+BRIEF = {"human": "preferences", "persona": "notes", "project": "summary", "task": "focus"}
+"""Fields of the brief by the labels of Letta's blocks."""
 EXPORT_BYTES = 256 << 20
 """Longest unpacked export."""
 
@@ -168,6 +170,7 @@ def _read_letta(path: str, project: str) -> Found:
                 content=value,
                 title=label or None,
                 agent=name,
+                brief=BRIEF.get(label.casefold(), ""),
             )
 
 

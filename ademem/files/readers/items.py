@@ -47,6 +47,8 @@ class Item(Value):
     personal: bool = False
     agent: str | None = None
     """The agent whose own memory it is."""
+    brief: str = ""
+    """Field of the agent's brief that it fills, if that one is empty."""
     links: tuple[tuple[str, str], ...] = ()
     """Relations of it to other items, by their ids: related, conflicts_with or supersedes."""
 
