@@ -45,6 +45,8 @@ class Method(Value):
     """JSON Schema of the parameters."""
     result: dict[str, Any]
     """JSON Schema of the result."""
+    writes: bool = False
+    """It changes a memory or a brief."""
 
     @property
     def summary(self) -> str:
@@ -99,7 +101,7 @@ def add(call: Call) -> Any:
 
 def pin(call: Call) -> Any:
     """Pin a memory to every briefing."""
-    api.pin(call.runtime, call["id"])
+    (api.pin if call.by_person else api.pin_by_agent)(call.runtime, call["id"])
     return {}
 
 
@@ -118,7 +120,7 @@ def promote(call: Call) -> Any:
 
 def archive(call: Call) -> Any:
     """Archive a memory."""
-    api.archive(call.runtime, call["id"])
+    (api.archive if call.by_person else api.remove_by_agent)(call.runtime, call["id"])
     return {}
 
 
@@ -402,9 +404,14 @@ def or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def method(
-    name: str, run: Callable[[Call], Any], params: dict[str, Any], result: dict[str, Any]
+    name: str,
+    run: Callable[[Call], Any],
+    params: dict[str, Any],
+    result: dict[str, Any],
+    *,
+    writes: bool = False,
 ) -> Method:
-    return Method(name=PREFIX + name, run=run, params=params, result=result)
+    return Method(name=PREFIX + name, run=run, params=params, result=result, writes=writes)
 
 
 OF_ID = params("id", id=ID)
@@ -425,13 +432,15 @@ METHODS: tuple[Method, ...] = (
             projectId=NAME,
         ),
         OBJECT,
+        writes=True,
     ),
-    method("pin", pin, OF_ID, NOTHING),
+    method("pin", pin, OF_ID, NOTHING, writes=True),
     method(
         "updateCore",
         update_core,
         params("patch", patch=OBJECT, agentId=NAME, version=number(0, 2**31)),
         OBJECT,
+        writes=True,
     ),
     method(
         "getBudget",
@@ -440,14 +449,15 @@ METHODS: tuple[Method, ...] = (
         OBJECT,
     ),
     method("getCandidates", get_candidates, params(limit=number(1, 200)), ENTRIES),
-    method("promote", promote, OF_ID, NOTHING),
+    method("promote", promote, OF_ID, NOTHING, writes=True),
     method(
         "promoteMissionEntry",
         promote_mission_entry,
         params("id missionId", id=ID, missionId=NAME, runId=NAME),
         or_null(ENTRY),
+        writes=True,
     ),
-    method("archive", archive, OF_ID, NOTHING),
+    method("archive", archive, OF_ID, NOTHING, writes=True),
     method(
         "search",
         search,

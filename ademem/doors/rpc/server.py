@@ -158,6 +158,8 @@ class Server:
     ) -> Any:
         try:
             given = calls.check_arguments(method.params, params)
+            if method.writes:
+                self._tool_caller.admit_write(self.project)
             with api.open_memories(
                 self.project.root,
                 environment=self._environment,

@@ -115,6 +115,24 @@ def test_archive_and_pin_answer_with_an_empty_object(root, learned):
     assert [each["id"] for each in call(root, "list", status="archived")] == [learned[1]]
 
 
+def test_an_agent_archives_nothing_that_a_person_said_and_pins_what_is_confirmed(root, learned):
+    said, candidate, _ = learned
+    refused = [error(root, "archive", id=said), error(root, "pin", id=candidate)]
+    done = serve(root, request("archive", id=said), request("pin", id=candidate), by_person=True)
+
+    assert [(each["code"], each["data"]["rule"]) for each in refused] == [(-32010, "conflict")] * 2
+    assert said in refused[0]["data"]["next"]
+    assert [each["result"] for each in done] == [{}, {}]
+
+
+def test_a_process_writes_so_often_a_minute(root, learned):
+    requests = (request("pin", number, id=learned[0]) for number in range(4))
+    answers = serve(root, *requests, environment={"ADEMEM_DOORS_WRITES_PER_MINUTE": "2"})
+
+    assert [each.get("result") for each in answers] == [{}, {}, None, None]
+    assert {each["error"]["data"]["rule"] for each in answers[2:]} == {"rate"}
+
+
 def test_only_a_person_confirms(root, learned):
     refused = error(root, "promote", id=learned[1])
     assert (refused["code"], refused["data"]["rule"]) == (-32010, "trust")
