@@ -9,7 +9,7 @@ from ademem.core.memory import Draft, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, preview
 from ademem.core.value import Value, replace
-from ademem.store import memories, memory_queries, relations, transitions
+from ademem.store import memories, memory_queries, personal, relations, transitions
 from ademem.store.transitions import CannotDo
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def update_by_agent(
 
     Raises what `edit` raises, and CannotDo where a person has to change it.
     """
+    runtime = personal.holding(runtime, id)
     memory = memories.get(runtime.store, id)
     if memory.trust is not Trust.USER:
         edited = curation.edit(
@@ -90,6 +91,7 @@ def update_by_agent(
 
 def remove_by_agent(runtime: Runtime, id: str, *, delete: bool = False, reason: str = "") -> Memory:
     """Archive or delete a memory; raises CannotDo for one that a person said."""
+    runtime = personal.holding(runtime, id)
     memory = memories.get(runtime.store, id)
     if memory.trust is Trust.USER:
         raise _of_a_person(memory, "delete" if delete else "archive")
@@ -101,6 +103,7 @@ def remove_by_agent(runtime: Runtime, id: str, *, delete: bool = False, reason: 
 
 def pin_by_agent(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
     """Pin or unpin a memory; raises CannotDo for an unconfirmed one, and above PINS."""
+    runtime = personal.holding(runtime, id)
     memory = memories.get(runtime.store, id)
     if memory.pinned is pinned:
         return memory

@@ -207,6 +207,25 @@ def test_the_context_of_a_scope_has_its_memories_alone(call, world):
     assert [scope for scope, text in texts.items() if mine in text] == ["personal"]
 
 
+def test_a_personal_memory_is_changed_judged_pinned_and_removed_by_its_id(serve, world):
+    mine = "I prefer tabs to spaces in all my projects, as screen readers read them"
+
+    async def scenario(client):
+        async def use(tool, **given):
+            return unpack(await client.call_tool(f"memory_{tool}", given))
+
+        id = (await use("add", content=mine, scope="personal")).id
+        other = await use("add", content="I like short answers without lists", scope="personal")
+        changed = await use("update", id=id, find="tabs", replace="three spaces")
+        judged = await use("judge", relation="compatible", id=id, other=other.id)
+        return changed, judged, await use("pin", id=id), await use("remove", id=id, how="delete")
+
+    changed, judged, pinned, removed = serve(scenario)
+    assert (changed.changed, judged.status, removed.how) == (["content"], "judged", "delete")
+    assert pinned.rule == "conflict", "it is not confirmed"
+    assert world.row("select count(*) from unified_memories")[0] == 0, "of the project's"
+
+
 def test_settings_choose_the_tools_of_a_process_and_what_a_model_is_told(serve, monkeypatch, world):
     from ademem.doors import cli
     from ademem.doors.mcp import process, server
