@@ -45,7 +45,7 @@ FUNCTIONS = {
         find_related verify verify_change list_doubtful find_astray find_later list_candidates
         list_best list_embedded
     """,
-    "browsing": "find read_part timeline get_context get_numbered",
+    "browsing": "find read_part timeline get_context read_brief get_numbered",
     "inspecting": """
         list_uses compare compare_anchors renew_anchor list_sites find_lines preview_edit
     """,

@@ -19,6 +19,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import preview, sha256_hex
 from ademem.core.untrusted import entry, escaped
 from ademem.core.value import replace
+from ademem.files import project_brief
 from ademem.store import filters as rows
 from ademem.store import (
     logs,
@@ -288,7 +289,7 @@ def get_context(
             text, shown = text + added, shown + 1
         left_out[name.lower()] = total - shown
     more = ", ".join(f"{count:,} {name}" for name, count in left_out.items() if count)
-    note = f"({more} more; `ademem search` finds them)\n" if more else ""
+    note = f"({more} more: a search finds them)\n" if more else ""
     return {
         "text": text + note if measure(text + note) <= limit else text,
         "left_out": left_out,
@@ -298,6 +299,8 @@ def get_context(
 def _sections(runtime: Runtime, chars: int) -> Iterator[tuple[str, list[str], int]]:
     """Yield the name of each section, its entries, and how many there are in all."""
     store, branch = runtime.store, runtime.branch
+    brief = read_brief(runtime)
+    yield "Brief", brief, len(brief)
     best = memory_queries.best_established(store, branch, CONTEXT_MEMORIES)
     yield (
         "Memories",
@@ -320,6 +323,19 @@ def _sections(runtime: Runtime, chars: int) -> Iterator[tuple[str, list[str], in
         [f"- {escaped(preview(redact(row['content']).text, chars))}" for row in typed],
         statistics.prompts(store),
     )
+
+
+def read_brief(runtime: Runtime) -> list[str]:
+    """Return the project brief as a session is shown it, one line a field, and its version."""
+    from ademem.api.files import get_brief
+    from ademem.session.briefing.sections import brief_entries
+
+    try:
+        document = get_brief(runtime)
+    except project_brief.BadCore:  # the check of the files reports it
+        document = project_brief.load(runtime.store)
+    lines = [f"- {each.text}" for each in brief_entries(document, runtime.store)]
+    return [*lines, f"- Version: {document.version}"] if document and lines else []
 
 
 def _section_of_scope(

@@ -200,8 +200,19 @@ def test_a_context_has_whole_entries_within_its_size_and_counts_the_rest(world, 
     assert set(lines) <= set(every)
     assert len(lines) + sum(found["left_out"].values()) == 11
     if limit == 65_536:
-        assert "more;" not in found["text"]
+        assert "more: a search" not in found["text"]
         assert lines[-1] == "- Why do deploys need a lock?"
+
+
+def test_a_context_has_the_brief_before_all_else_with_its_labels(world):
+    world.know("Deploys need a lock")
+    with world.memories() as memories:
+        api.update_brief(memories, {"projectSummary": "A shop"})
+        text = api.get_context(memories)["text"]
+        lines = api.read_brief(memories)
+
+    assert lines == ["- Summary: [set by an agent] A shop", "- Version: 1"]
+    assert text.startswith("\n".join(["## Brief", *lines, "## Memories", "- [convention]"]))
 
 
 def test_a_context_begins_with_what_is_pinned(world):

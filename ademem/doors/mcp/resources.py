@@ -9,7 +9,6 @@ from ademem.core import untrusted
 from ademem.core.memory import Category
 from ademem.doors.calls import NOTICE
 from ademem.doors.mcp.core import get_readable
-from ademem.files import project_brief
 from ademem.files.markdown import item_of, render_item
 from ademem.files.pages import TOPICS, rank_memories
 from ademem.search.engine import UNARCHIVED, Filters
@@ -31,9 +30,7 @@ def _briefing(memories: Runtime, _: str) -> Iterator[str]:
 
 
 def _core(memories: Runtime, _: str) -> Iterator[str]:
-    document = api.get_brief(memories, labelled=True)
-    for label, text in project_brief.lines(document):
-        yield untrusted.escaped(f"- {label}: {text}")
+    yield from api.read_brief(memories)
 
 
 def _candidates(memories: Runtime, _: str) -> Iterator[str]:

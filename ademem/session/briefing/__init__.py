@@ -5,7 +5,6 @@ from __future__ import annotations
 from ademem.core import untrusted
 from ademem.core.client import units
 from ademem.core.value import Value, replace
-from ademem.files import project_brief
 from ademem.session.briefing.reader import Reader, select_entries
 from ademem.session.briefing.sections import (
     NEWS,
@@ -167,7 +166,7 @@ def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Brief:
     Pinned memories come first, then those of its mission, then the best of the project.
     """
     memories = [*pinned(reader), *of_mission(reader), *knowledge(reader)][: reader.settings.agent]
-    entries = [*brief_entries(project_brief.labelled(reader.store, own), reader), *memories]
+    entries = [*brief_entries(own, reader.store), *memories]
     page = Page(reader, how_to(program), reader.settings.max_chars)
     fitting = select_entries(entries, len(entries), page.most - units(page.text))
     page.lines = [entry.text for entry in fitting]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.files.project_brief import CoreMemory
     from ademem.session.briefing.reader import Entry, Reader
+    from ademem.store import Store
     from ademem.store.commits import PeopleCommit
 
 
@@ -174,14 +175,12 @@ def pinned(reader: Reader) -> list[Entry]:
 
 
 def core_brief(reader: Reader) -> list[Entry]:
-    return brief_entries(
-        project_brief.labelled(reader.store, project_brief.load(reader.store)), reader
-    )
+    return brief_entries(project_brief.load(reader.store), reader.store)
 
 
-def brief_entries(document: CoreMemory | None, reader: Reader) -> list[Entry]:
-    """Return a brief, one line a field, whole items only; imported texts are labelled."""
-    entries = []
+def brief_entries(document: CoreMemory | None, store: Store) -> list[Entry]:
+    """Return a brief, one line a field, whole items only, with labels on what no person set."""
+    document, entries = project_brief.labelled(store, document), []
     for label, texts in project_brief.items(document):
         claimed = tuple(text for text in texts if document and text in document.claimed)
         own = tuple(text for text in texts if text not in claimed)
@@ -191,7 +190,7 @@ def brief_entries(document: CoreMemory | None, reader: Reader) -> list[Entry]:
             entries.append(
                 line(f"{label} ({import_label(document.claimed_author)}): {_items(claimed)}")
             )
-    if entries and not reader.store.is_trusted:
+    if entries and not store.is_trusted:
         entries.insert(0, line(project_brief.MADE_ELSEWHERE))
     return entries
 
