@@ -70,6 +70,8 @@ def check_arguments(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict
 def _checked(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
     kind = schema.get("type", "string")
     kinds = kind if isinstance(kind, list) else [kind]
+    if isinstance(value, float) and value.is_integer() and "integer" in kinds:
+        value = int(value)  # the same number in JSON
     types = [TYPES[each] for each in kinds if (each == "boolean") is isinstance(value, bool)]
     if not any(isinstance(value, each) for each in types):
         kind = " or ".join(kinds)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Result = dict[str, Any]
 
 CANDIDATE_CHARS = 120
+MODEL_KEYS = ("installed", "embedded", "queue_depth")
+HOW_TO_JUDGE = "memory_judge with each judgment_id, if you know how the two relate"
 GET_CHARS, MARGIN_CHARS, REVISION_CHARS = 9000, 300, 3000
 """Size of a whole memory as it is sent, of what the door adds, and of its revisions."""
 
@@ -90,28 +92,36 @@ def timeline(memories: Runtime, call: Call, id: str, before: int, after: int) ->
     return api.timeline(memories, get_readable(memories, id).id, before, after)
 
 
-def get(memories: Runtime, call: Call, id: str, offset: int, history: bool) -> Result:
+def get(
+    memories: Runtime, call: Call, id: str, offset: int, history: bool, history_cursor: int = 0
+) -> Result:
+    """Return a memory and a part of its text; *history_cursor* is a revision that was listed."""
     memory = get_readable(memories, id)
     row = show.memory_json(memory, astray=api.find_astray(memories, [memory]))
     related = api.find_related(memories, memory.id)
     row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
     del row["content"]
-    revisions = _newest(api.list_revisions(memories, memory.id)) if history else None
+    revisions = _newest(api.list_revisions(memories, memory.id), history_cursor) if history else {}
     size = size_of((row, revisions)) + MARGIN_CHARS
     text, rest = api.read_part(memory.content, offset, GET_CHARS - size)
-    return {"memory": row, "text": text, "next_offset": rest, "revisions": revisions}
+    return {"memory": row, "text": text, "next_offset": rest, **revisions}
 
 
-def _newest(rows: list[Result]) -> list[Result]:
-    """Return the newest revisions that fit, newest first, each with the beginning of its text."""
+def _newest(rows: list[Result], before: int) -> Result:
+    """Return the newest revisions that fit, newest first, each with the beginning of its text.
+
+    With *before* they are older than that one.
+    """
+    older = [row for row in reversed(rows) if not before or row["revision"] < before]
     fit: list[Result] = []
-    for row in reversed(rows):
+    for row in older:
         shown = {name: row[name] for name in ("revision", "operation", "actor", "created_at")}
         shown |= {"reason": row["reason"], "text": preview(row["snapshot"]["content"], 240)}
         if size_of([*fit, shown]) > REVISION_CHARS:
             break
         fit.append(shown)
-    return fit
+    rest = fit[-1]["revision"] if 0 < len(fit) < len(older) else None
+    return {"revisions": fit, "next_history_cursor": rest}
 
 
 def get_readable(memories: Runtime, id: str) -> Memory:
@@ -149,8 +159,10 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
             "judgment_required": False,
             "candidates": [],
         } | describe_gate_refusal(written.rule, written.reason)
-    held = {"why": waits_for(memory), "next": BY_PERSON} if memory.quarantine_reason else {}
-    return held | {
+    told: Result = {"next": HOW_TO_JUDGE} if written.candidates else {}
+    if memory.quarantine_reason:
+        told = {"why": waits_for(memory), "next": BY_PERSON}
+    return told | {
         **describe_notes(written),
         "accepted": True,
         "durability": written.durability,
@@ -189,14 +201,14 @@ def judge(memories: Runtime, call: Call, relation: str, **given: Any) -> Result:
 
 def status(memories: Runtime, call: Call) -> Result:
     found = api.get_status(memories)
-    vectors = found["embeddings"]
+    model = {name: found["embeddings"][name] for name in MODEL_KEYS}
     return {
         "root": memories.project.root,
         "how": call.place.how,
         "others": [each.name for each in call.place.projects if each.root != memories.project.root],
         "session": call.turn.session_id,
         "counts": found["memories"],
-        "model": vectors,
+        "model": model,
         "queue": found["jobs"],
         "guard": found["guard"],
         "version": __version__,

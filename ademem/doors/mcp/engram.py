@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ademem import api
 from ademem.api import doctor as examining
 from ademem.capture.message_lessons import learnings
-from ademem.core.errors import UsageError
+from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import Draft, Scope
 from ademem.core.text import fold, preview
 from ademem.core.value import replace as changed
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Result = dict[str, Any]
 
 TITLE_CHARS = 60
+BRIEF_FORMATS = ("compact", "concise")
+"""Formats of a search in which its lines have no texts."""
 RELATIONS = {
     "supersedes": "supersedes: #{}",
     "superseded_by": "superseded_by: #{}",
@@ -47,6 +49,15 @@ def find_memory(memories: Runtime, id: int | str) -> Memory:
     return core.get_readable(memories, id)
 
 
+def _number(memories: Runtime, id: str) -> int | str:
+    """Return the row number of a memory; its id where another database has it, or none."""
+    try:
+        memory = api.get(memories, id)
+    except NoSuchMemory:
+        return id
+    return id if memory.shown_scope == "personal" else memory.seq
+
+
 def _title(memory: Memory) -> str:
     return memory.title or preview(memory.content, TITLE_CHARS)
 
@@ -59,6 +70,8 @@ def search(
     all_projects: bool,
     type: str = "",
     scope: str = "",
+    match_mode: str = "any",
+    response_format: str = "",
 ) -> Result:
     scopes = (Scope.PROJECT if scope == "project" else Scope.AGENT,) if scope else ()
     filters = Filters(types=(type,) if type else (), scopes=scopes)
@@ -74,22 +87,30 @@ def search(
             others=others,
             model=memories.settings.mcp.model,
         )
+    if match_mode == "all" and page["relaxed"]:  # no memory has all words
+        page |= {"memories": [], "total": 0}
     lines = []
     for row in page["memories"]:
-        own = "project" not in row  # else its number is of another database
-        number = api.get(memories, row["id"]).seq if own else row["id"]
+        is_here = "project" not in row  # else its number is of another database
+        number = _number(memories, row["id"]) if is_here else row["id"]
         title = row.get("title") or preview(row["text"], TITLE_CHARS)
-        lines += [f"#{number} [{row['category']}] {title}", f"    {row['text']}"]
+        lines.append(f"#{number} [{row['category']}] {title}")
+        if response_format not in BRIEF_FORMATS:
+            lines.append(f"    {row['text']}")
         for relation, others in row.get("relations", {}).items():
             if form := RELATIONS.get(relation):
-                lines += [f"    {form.format(other)}" for other in others]
+                named = (_number(memories, each) if is_here else each for each in others)
+                lines += [f"    {form.format(each)}" for each in named]
         row["number"] = number
     found = f"Found {page['total']} memories" if lines else "No memories found"
     text = "\n".join([found, *lines])
     return _answer(memories, call, text, relaxed=page["relaxed"], results=page["memories"])
 
 
-def save(memories: Runtime, call: Call, title: str, content: str, **given: Any) -> Result:
+def save(memories: Runtime, call: Call, title: str, content: str = "", **given: Any) -> Result:
+    content = content or given.get("observation", "")
+    if not content:
+        raise UsageError("the argument 'content' is missing", "give 'content'")
     draft = Draft(
         content=content,
         title=title,
@@ -100,10 +121,10 @@ def save(memories: Runtime, call: Call, title: str, content: str, **given: Any) 
     )
     scope = given.get("scope")
     draft = api.place_draft(memories, draft, "personal" if scope == "global" else scope)
-    return _saved(memories, call, api.write(memories, draft))
+    return _saved(memories, call, api.write(memories, draft), given.get("type"))
 
 
-def _saved(memories: Runtime, call: Call, written: Written) -> Result:
+def _saved(memories: Runtime, call: Call, written: Written, type: str | None = None) -> Result:
     memory = written.memory
     if memory is None:
         return describe_gate_refusal(written.rule, written.reason)
@@ -115,7 +136,7 @@ def _saved(memories: Runtime, call: Call, written: Written) -> Result:
         memories,
         call,
         f'Memory saved: "{_title(memory)}" ({memory.category})',
-        id=memory.id if memory.shown_scope == "personal" else memory.seq,
+        id=_number(memories, memory.id),
         sync_id=memory.sync_id,
         deduped=written.deduped,
         **core.describe_notes(written),
@@ -123,7 +144,7 @@ def _saved(memories: Runtime, call: Call, written: Written) -> Result:
         candidates=candidates,
         suggested_topic_key=None
         if memory.topic_key or memory.quarantine_reason
-        else api.suggest_topic_key(None, memory.title, memory.content),
+        else api.suggest_topic_key(type, memory.title, memory.content),
     )
 
 
@@ -137,18 +158,26 @@ def _session(memories: Runtime, call: Call, given: Result) -> str:
 
 
 def update(memories: Runtime, call: Call, id: int | str, **given: Any) -> Result:
-    given.pop("scope", None)
-    answer = core.update(memories, call, find_memory(memories, id).id, **given)
+    memory = find_memory(memories, id)
+    scope = given.pop("scope", "")
+    if scope and Scope.parse(scope) is not memory.scope:
+        raise CannotDo(f"the scope of {id} is {memory.shown_scope}", "mem_save it, then mem_delete")
+    answer = core.update(memories, call, memory.id, **given)
     return _answer(memories, call, f"Memory updated: #{id}", **answer)
 
 
 def review(
-    memories: Runtime, call: Call, action: str, limit: int, observation_id: int | str = ""
+    memories: Runtime,
+    call: Call,
+    action: str,
+    limit: int,
+    observation_id: int | str = "",
+    id: int | str = "",
 ) -> Result:
     if action == "mark_reviewed":
-        if not observation_id:
+        if not (observation_id or id):
             raise UsageError("which observation?", "give observation_id")
-        memory = api.mark_reviewed(memories, find_memory(memories, observation_id).id)
+        memory = api.mark_reviewed(memories, find_memory(memories, observation_id or id).id)
         return _answer(memories, call, f"Reviewed: #{memory.seq}", id=memory.seq)
     due = [each for each in api.list_due(memories, limit) if not each.quarantine_reason]
     lines = [f"#{memory.seq} [{memory.category}] {_title(memory)}" for memory in due]
@@ -186,8 +215,10 @@ def save_prompt(memories: Runtime, call: Call, content: str, **given: Any) -> Re
     return _answer(memories, call, "Prompt saved" if is_new else "Prompt was saved before")
 
 
-def context(memories: Runtime, call: Call, compact: bool, max_bytes: int) -> Result:
-    found = api.get_context(memories, max_bytes, compact=compact)
+def context(
+    memories: Runtime, call: Call, compact: bool, max_bytes: int, scope: str = "project"
+) -> Result:
+    found = api.get_context(memories, max_bytes, compact=compact, scope=scope)
     return _answer(memories, call, found["text"], left_out=found["left_out"])
 
 
@@ -208,9 +239,10 @@ def timeline(
 
 
 def get_observation(
-    memories: Runtime, call: Call, id: int | str, include_history: bool, offset: int
+    memories: Runtime, call: Call, id: int | str, include_history: bool, offset: int, **given: int
 ) -> Result:
-    found = core.get(memories, call, find_memory(memories, id).id, offset, include_history)
+    id = find_memory(memories, id).id
+    found = core.get(memories, call, id, offset, include_history, **given)
     return _answer(memories, call, found.pop("text"), **found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ademem.doors.mcp.tools import NO, TEXT, VERBS, Tool, choice, number
+from ademem.doors.mcp.tools import CURSOR, NO, TEXT, VERBS, Tool, choice, number
 
 if TYPE_CHECKING:
     Schema = dict[str, Any]
@@ -13,6 +13,8 @@ FROM: dict[str, Any] = {"from": TEXT}
 ID: Schema = {"description": "A number or an id", "type": ["integer", "string"]}
 SCOPE: Schema = choice("project", "personal", "global")
 SESSION: dict[str, Any] = {"session_id": TEXT}
+CHOSEN: dict[str, Any] = {"project_choice_reason": TEXT, "recovery_token": TEXT}
+"""What Engram asks for after it could not tell the project; `project` is enough here."""
 SAVED: dict[str, Any] = {"title": TEXT, "content": TEXT, "type": TEXT, "scope": SCOPE}
 VERDICT: dict[str, Any] = {
     "relation": choice(*VERBS),
@@ -56,15 +58,20 @@ ENGRAM = (
         type=TEXT,
         scope=SCOPE,
         all_projects=NO,
+        match_mode=choice("all", "any"),
+        response_format=TEXT,
         limit=number(10, 1, 20),
     ),
     _tool(
         "save",
         "Save an observation: what, why, where, learned.",
-        "title content",
+        "title",
         **SAVED,
+        observation=TEXT | {"description": "An older name of content"},
         topic_key=TEXT,
+        capture_prompt=NO | {"description": "Prompts are saved by hooks"},
         **SESSION,
+        **CHOSEN,
     ),
     _tool(
         "update",
@@ -83,6 +90,7 @@ ENGRAM = (
         hints="I",
         action=choice("list", "mark_reviewed", default="list"),
         observation_id=ID,
+        id=ID,
         limit=number(20, 1, 100),
     ),
     _tool("pin", "Show an observation first in the context.", "id", hints="I", id=ID),
@@ -96,13 +104,21 @@ ENGRAM = (
         content=TEXT,
     ),
     _tool("delete", "Delete an observation.", "id", hints="DI", id=ID, hard_delete=NO),
-    _tool("save_prompt", "Save what the person asked.", "content", content=TEXT, **SESSION),
+    _tool(
+        "save_prompt",
+        "Save what the person asked.",
+        "content",
+        content=TEXT,
+        **SESSION,
+        **CHOSEN,
+    ),
     _tool(
         "context",
         "What earlier sessions left: pinned, recent, prompts.",
         hints="RI",
         compact=NO,
         max_bytes=number(8000, 1000, 9000),
+        scope=SCOPE,
     ),
     _tool("stats", "Totals of sessions, observations and prompts.", hints="RI"),
     _tool(
@@ -121,6 +137,7 @@ ENGRAM = (
         hints="RI",
         id=ID,
         include_history=NO,
+        history_cursor=CURSOR,
         offset=number(0, 0, 50_000),
     ),
     _tool(
@@ -130,6 +147,7 @@ ENGRAM = (
         "content",
         content=TEXT,
         **SESSION,
+        **CHOSEN,
     ),
     _tool("session_start", "Register a session.", "id", hints="I", id=TEXT, directory=TEXT),
     _tool("session_end", "End a session.", "id", hints="I", id=TEXT, summary=TEXT),
@@ -145,7 +163,7 @@ ENGRAM = (
     _tool(
         "merge_projects",
         "Merge spellings of one project's name.",
-        "to",
+        "from to",
         hints="D",
         to=TEXT,
         **FROM,

@@ -110,6 +110,9 @@ def number(default: int, least: int, most: int) -> Schema:
     return {"type": "integer", "default": default, "minimum": least, "maximum": most}
 
 
+CURSOR = number(0, 0, 2**31)
+
+
 def choice(*names: str, default: str = "") -> Schema:
     return {"enum": list(names)} | ({"default": default} if default else {})
 
@@ -176,7 +179,7 @@ CORE = (
         description="What the same session saved before and after a memory.",
         arguments={"id": ID, "before": number(3, 0, 20), "after": number(3, 0, 20)},
         required=("id",),
-        results="session? focus before after",
+        results="session? focus before after left_out?",
         run="timeline",
         shows_text=True,
         reads=True,
@@ -185,9 +188,14 @@ CORE = (
     Tool(
         name="memory_get",
         description="A whole memory, with its history on request.",
-        arguments={"id": ID, "offset": number(0, 0, 50_000), "history": NO},
+        arguments={
+            "id": ID,
+            "offset": number(0, 0, 50_000),
+            "history": NO,
+            "history_cursor": CURSOR,
+        },
         required=("id",),
-        results="memory text next_offset? revisions?",
+        results="memory text next_offset? revisions? next_history_cursor?",
         run="get",
         shows_text=True,
         reads=True,

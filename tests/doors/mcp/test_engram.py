@@ -42,6 +42,48 @@ def test_the_profile_has_the_names_of_engram(serve):
     assert serve(scenario, tools="engram") == [f"mem_{name}" for name in NAMES.split()]
 
 
+CONTRACT = {
+    "capture_passive": "content* session_id source",
+    "compare": "confidence* memory_id_a* memory_id_b* model reasoning* relation*",
+    "context": "compact max_bytes project scope",
+    "current_project": "",
+    "delete": "hard_delete id*",
+    "doctor": "check project",
+    "get_observation": "history_cursor id* include_history",
+    "judge": "confidence evidence judgment_id* reason relation* session_id",
+    "list_projects": "",
+    "merge_projects": "from* to*",
+    "pin": "id*",
+    "review": "action* id limit observation_id project",
+    "save": "capture_prompt content observation project project_choice_reason"
+    " recovery_token scope session_id title* topic_key type",
+    "save_prompt": "content* project project_choice_reason recovery_token session_id",
+    "search": "all_projects limit match_mode project query* response_format scope type",
+    "session_end": "id* summary",
+    "session_start": "directory id*",
+    "session_summary": "content* project project_choice_reason recovery_token session_id",
+    "stats": "project",
+    "suggest_topic_key": "content title type",
+    "timeline": "after before observation_id* project",
+    "unpin": "id*",
+    "update": "content id* scope title topic_key type",
+}
+"""Arguments of the tools in version 1 of Engram's contract; those with a star are required."""
+
+
+def test_what_the_contract_of_engram_allows_is_taken(serve):
+    async def scenario(client):
+        return {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+
+    schemas = serve(scenario, tools="engram")
+    assert schemas.keys() == {f"mem_{name}" for name in CONTRACT}
+    for name, arguments in CONTRACT.items():
+        schema, words = schemas[f"mem_{name}"], set(arguments.split())
+        assert {word.rstrip("*") for word in words} <= schema["properties"].keys(), name
+        assert {f"{each}*" for each in schema.get("required", ())} <= words, name
+        assert schema["additionalProperties"], name
+
+
 def test_an_observation_lives_from_its_save_to_its_deletion(talk, world):
     async def scenario(call):
         await call("session_start", id="e1", directory="/p")
@@ -71,6 +113,55 @@ def test_an_observation_lives_from_its_save_to_its_deletion(talk, world):
     assert around.timeline["session"]["id"] == "e1"
     assert due.count == 0
     assert (hard.is_error, gone.is_error, gone.rule) == (True, True, "not_found")
+
+
+def test_a_search_takes_the_mode_and_the_format_and_names_pairs_by_number(talk, world):
+    async def scenario(call):
+        await call("save", title="Release day", observation=LESSON, type="decision")
+        near = await call("save", title="Release day", content=OTHER, type="decision")
+        (pair,) = near.candidates
+        verdict = {"relation": "conflicts_with", "judgment_id": pair["judgment_id"]}
+        await call("judge", **verdict)
+        strict = await call("search", query="mirror zebra", match_mode="all")
+        loose = await call("search", query="mirror zebra", match_mode="any")
+        short = await call("search", query="mirror", limit=5.0, response_format="concise")
+        return near, strict, loose, short
+
+    near, strict, loose, short = talk(scenario)
+    assert near.suggested_topic_key.startswith("decision/")
+    assert (strict.results, len(loose.results)) == ([], 2)
+    assert "syncs" not in short.result.replace("sync…", "")
+    assert {f"conflicts: #{number}" for number in (1, 2)} <= {
+        line.strip() for line in short.result.splitlines()
+    }
+
+
+def test_an_observation_keeps_its_scope(talk):
+    async def scenario(call):
+        await call("save", title="Release day", content=LESSON)
+        kept = await call("update", id=1, scope="personal", title="Day")
+        return kept, await call("update", id=1, scope="project", title="Day")
+
+    refused, updated = talk(scenario)
+    assert (refused.is_error, refused.rule) == (True, "conflict")
+    assert updated.changed == ["title"]
+
+
+def test_a_long_history_comes_in_parts(talk, world):
+    world.configure("[doors]\nwrites_per_minute = 1000\n")
+
+    async def scenario(call):
+        for number in range(20):
+            content = f"Release {number} went out on day {number}. {'word ' * 60}"
+            await call("save", title="Last release", content=content, topic_key="topic/release")
+        seen, cursor = [], 0
+        while cursor is not None:
+            part = await call("get_observation", id=1, include_history=True, history_cursor=cursor)
+            seen += [row["revision"] for row in part.revisions]
+            cursor = getattr(part, "next_history_cursor", None)
+        return seen
+
+    assert talk(scenario) == list(range(20, 0, -1))
 
 
 def test_two_observations_are_judged_and_compared(talk):
