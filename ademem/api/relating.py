@@ -30,7 +30,7 @@ EFFECTS = {
     "compatible": "an annotation of both",
     "scoped": "an annotation of both",
     "conflicts_with": "both carry it, the later ranks first, and `ademem review` shows them",
-    "supersedes": "the other left search, briefing and files; `ademem undo` brings it back",
+    "supersedes": "{} left search, briefing and files; `ademem undo` brings it back",
     "not_conflict": "the pair is not proposed again",
 }
 """Effects of the verbs once judged."""
@@ -96,7 +96,7 @@ def judge(
             now=runtime.clock(),
         )
     if in_effect:
-        status, effect = "judged", EFFECTS[relation]
+        status, effect = "judged", EFFECTS[relation].format(target.id)
     elif overruled:
         status, effect = "overruled", "none: somebody more trusted judged the pair"
     else:

@@ -85,7 +85,7 @@ class NotEnrolled(AdememError):
 
 
 class NoSuchMemory(NotFound):
-    hint = "`ademem list` shows the ids; their first four characters are enough"
+    hint = "`ademem list` or a search shows the ids; their first four characters are enough"
 
     def __init__(self, id: str) -> None:
         super().__init__(f"no memory has the id {id!r}")

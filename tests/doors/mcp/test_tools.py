@@ -129,6 +129,7 @@ def test_memories_on_one_subject_are_named_at_save_and_judged(serve, world):
         text = "Releases are cut on Fridays now, because the mirror syncs each night"
         second = unpack(await client.call_tool("memory_add", {"content": text}))
         (one,) = second.candidates
+        assert second.next.startswith("memory_judge")
         verdict = {"relation": "related", "judgment_id": one["judgment_id"], "confidence": 0.9}
         return first, one, unpack(await client.call_tool("memory_judge", verdict))
 
