@@ -24,26 +24,27 @@ pytestmark = [pytest.mark.e2e, pytest.mark.contract]
 RULE = "Never edit src/auth.py by hand; `make auth` writes it"
 LESSON = "Login tokens expire in UTC, because the gateway has no time zone"
 AGENTS = "Session ids are random, because counters leaked how many users there are"
-SERVER, PLUGIN = "mcp__ademem__", "mcp__plugin_ademem_ademem__"
-HTTP = "over HTTP"
+NOTED = "Rates are read once a day, because the bank limits calls"
+OWN, SHARED, PLUGIN, HTTP = "of the person", "of the project", "of the plugin", "over HTTP"
 PROGRAM = str(Path(sys.executable).parent / "ademem")
 
 
 @pytest.fixture
 def armed(claude: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Product]:
-    """The product with its server, as a plugin, as the project's or over HTTP."""
+    """The product with its server: in the person's file or the project's, as a plugin, or HTTP."""
     with opened(claude, tmp_path) as world, watched(world) as product, ExitStack() as ending:
         product.enrol()
         if request.param == PLUGIN:
             product.plug_in()
         else:
             product.install()
-            entry: dict[str, Any] = {"command": PROGRAM, "args": ["mcp"]}
             if request.param == HTTP:
-                entry = serve_http(world, ending)
-            servers = tmp_path / "servers.json"
-            servers.write_text(json.dumps({"mcpServers": {"ademem": entry}}))
-            world.options += ("--mcp-config", str(servers))
+                servers = {"mcpServers": {"ademem": serve_http(world, ending)}}
+                world.options += ("--mcp-config", json.dumps(servers))
+            else:
+                product("install", "--mcp", "claude", *["--shared"] * (request.param == SHARED))
+            if request.param == SHARED:  # the person has said yes to it
+                world.options += ("--settings", '{"enableAllProjectMcpServers": true}')
         product.know(RULE)
         yield product
 
@@ -76,18 +77,20 @@ def rows(world: World) -> dict[str, tuple[str, str | None, str]]:
 
 
 @pytest.mark.parametrize(
-    ("armed", "server", "mode"),
+    ("armed", "mode"),
     [
-        pytest.param(SERVER, SERVER, "strict", id="of the project, strict"),
-        pytest.param(PLUGIN, PLUGIN, "consult", id="of the plugin, consult"),
-        *([pytest.param(HTTP, SERVER, "strict", id="over HTTP, strict")] if FULL else []),
+        (OWN, "strict"),
+        (PLUGIN, "consult"),
+        *([(SHARED, "strict"), (HTTP, "strict")] if FULL else []),
     ],
     indirect=["armed"],
 )
 def test_a_search_by_mcp_precedes_a_write_and_what_is_saved_briefs_the_next_session(
-    armed: Product, server: str, mode: str
+    armed: Product, mode: str
 ) -> None:
     world = armed.world
+    is_plugin = "--plugin-dir" in world.options
+    server = "mcp__plugin_ademem_ademem__" if is_plugin else "mcp__ademem__"
     world.configure(f'[guard]\nmode = "{mode}"\n')
     file = world.project / "src/auth.py"
     file.parent.mkdir()
@@ -101,6 +104,10 @@ def test_a_search_by_mcp_precedes_a_write_and_what_is_saved_briefs_the_next_sess
         helper(Call(f"{server}memory_add", {"content": AGENTS})),
         helper("Done."),
         model("Fixed."),
+        person("/clear"),
+        person("Note what we know of rates"),
+        model(Call(f"{server}memory_add", {"content": NOTED})),
+        model("Noted."),
     )
     denied, found, written, saved, *_ = (request.results for request in session.requests[1:])
 
@@ -112,6 +119,8 @@ def test_a_search_by_mcp_precedes_a_write_and_what_is_saved_briefs_the_next_sess
     assert by_mcp[LESSON] == (session.id, None, "mcp")
     assert by_mcp[AGENTS][0] == session.id
     assert by_mcp[AGENTS][1]
+    assert by_mcp[NOTED] == (session.events[-1].data["session_id"], None, "mcp")
+    assert by_mcp[NOTED][0] != session.id, "after /clear"
 
     after = world.chat(person("Hello"), model("Hello."))
     assert LESSON in after.requests[0].text
