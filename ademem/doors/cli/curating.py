@@ -6,9 +6,7 @@ import os
 import shlex
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from ademem import api
 from ademem.core import caller, clock, process
@@ -32,7 +30,10 @@ from ademem.doors.cli.options import (
     Project,
     Tags,
     Title,
+    argument,
+    flag,
     open_project,
+    option,
     parse_choice,
     split_words,
     text_or_stdin,
@@ -60,21 +61,14 @@ _register("archive", "archived", "Remove a memory from recall and files.")
 
 @app.command()
 def restore(
-    id: Annotated[str | None, typer.Argument(metavar="ID", help="Of a memory.")] = None,
-    backup: Annotated[
-        str | None,
-        typer.Option(
-            "--backup",
-            metavar="NAME",
-            help="Replace the database by this backup: latest, a name or its beginning, a path.",
-        ),
-    ] = None,
-    own: Annotated[
-        bool, typer.Option("--personal", help="A backup of your own memories of all projects.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Accept a backup of another project.")
-    ] = False,
+    id: str | None = argument("ID", "Of a memory.", None),
+    backup: str | None = option(
+        "--backup",
+        "Replace the database by this backup: latest, a name or its beginning, a path.",
+        metavar="NAME",
+    ),
+    own: bool = flag("--personal", "A backup of your own memories of all projects."),
+    force: bool = flag("--force", "Accept a backup of another project."),
     dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,
@@ -117,7 +111,7 @@ def _restore_backup(
 @app.command()
 def pin(
     id: Id,
-    off: Annotated[bool, typer.Option("--off", help="Show it only when it is relevant.")] = False,
+    off: bool = flag("--off", "Show it only when it is relevant."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -132,7 +126,7 @@ def pin(
 @app.command()
 def delete(
     id: Id,
-    hard: Annotated[bool, typer.Option("--hard", help="For good: no byte of it stays.")] = False,
+    hard: bool = flag("--hard", "For good: no byte of it stays."),
     dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,
@@ -146,32 +140,21 @@ def delete(
 @app.command()
 def edit(
     id: Id,
-    content: Annotated[
-        str | None, typer.Option("--content", help="New text; - reads standard input.")
-    ] = None,
-    find: Annotated[
-        str | None, typer.Option("--find", help="Part of the text; --replace takes its place.")
-    ] = None,
-    replacement: Annotated[str | None, typer.Option("--replace", help="See --find.")] = None,
-    revision: Annotated[
-        int | None, typer.Option("--revision", help="Refuse unless it is at this revision.")
-    ] = None,
+    content: str | None = option("--content", "New text; - reads standard input."),
+    find: str | None = option("--find", "Part of the text; --replace takes its place."),
+    replacement: str | None = option("--replace", "See --find."),
+    revision: int | None = option("--revision", "Refuse unless it is at this revision."),
     title: Title = None,
     category: CategoryName = None,
     importance: ImportanceName = None,
-    topic_key: Annotated[
-        str | None, typer.Option("--topic-key", help="Its topic, which later texts replace.")
-    ] = None,
+    topic_key: str | None = option("--topic-key", "Its topic, which later texts replace."),
     tags: Tags = None,
     path: PathGlob = None,
     anchor: Anchors = None,
     command: Commands = None,
-    stop: Annotated[
-        bool | None,
-        typer.Option(
-            "--stop/--no-stop", help="Deny calls that it is about until they are made again."
-        ),
-    ] = None,
+    stop: bool | None = option(
+        "--stop/--no-stop", "Deny calls that it is about until they are made again."
+    ),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
 
 import typer
 
@@ -14,42 +14,28 @@ from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Project, open_project
+from ademem.doors.cli.options import AsJson, DryRun, Project, flag, open_project, option
 from ademem.store.hub_state import Parked
 from ademem.store.runtime import Runtime
 from ademem.sync.engram_chunks import Received, Sent
 from ademem.sync.folder import Exchanged
 from ademem.sync.hub.mutations import to_bytes
-from ademem.sync.hub.rounds import Round
 
 PREVIEW_CHARS = 60
 
 
 @app.command()
 def sync(
-    folder: Annotated[
-        str | None,
-        typer.Option("--dir", metavar="FOLDER", help="Such a folder; else all that are enrolled."),
-    ] = None,
-    status: Annotated[
-        bool, typer.Option("--status", help="Show the folders, and what waits.")
-    ] = False,
-    leave: Annotated[
-        bool, typer.Option("--leave", help="End the exchange with the folder.")
-    ] = False,
-    engram: Annotated[
-        bool, typer.Option("--engram", help="Write a chunk for Engram into `.engram/` instead.")
-    ] = False,
-    import_: Annotated[
-        bool, typer.Option("--import", help="Read the chunks in `.engram/` that are new here.")
-    ] = False,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force",
-            help="Also a folder of another project name, or an emptied one; all, for Engram.",
-        ),
-    ] = False,
+    folder: str | None = option(
+        "--dir", "Such a folder; else all that are enrolled.", metavar="FOLDER"
+    ),
+    status: bool = flag("--status", "Show the folders, and what waits."),
+    leave: bool = flag("--leave", "End the exchange with the folder."),
+    engram: bool = flag("--engram", "Write a chunk for Engram into `.engram/` instead."),
+    import_: bool = flag("--import", "Read the chunks in `.engram/` that are new here."),
+    force: bool = flag(
+        "--force", "Also a folder of another project name, or an emptied one; all, for Engram."
+    ),
     dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,
@@ -72,7 +58,8 @@ def sync(
     with open_project(project) as memories:
         if status:
             found, hub = api.get_exchange_status(memories), api.get_hub_status(memories)
-            return show.report(_status_json(found, hub), _status_lines(found, hub), as_json=as_json)
+            values = as_dict(found) | ({"hub": hub} if hub else {})
+            return show.report(values, _status_lines(found, hub), as_json=as_json)
         if leave:
             return _leave(memories, folder, as_json)
         folders = [folder] if folder else api.list_folders(memories)
@@ -83,10 +70,9 @@ def sync(
         if dry_run:
             plans = [api.preview_sync(memories, each, force=force) for each in folders]
             lines = [line for plan in plans for line in _plan_lines(plan)]
-            values: dict[str, object] = {"folders": [as_dict(plan) for plan in plans]}
+            values = {"folders": plans}
             if with_hub:
-                plan = api.preview_hub(memories)
-                values["hub"] = as_dict(plan) | {"parked": [as_dict(one) for one in plan.parked]}
+                values["hub"] = plan = api.preview_hub(memories)
                 lines += [to_bytes(one).decode() for one in plan.mutations]
                 lines += _parked_lines(plan.parked)
             return show.report(values, lines, as_json=as_json)
@@ -96,10 +82,10 @@ def sync(
 def _exchange(
     memories: Runtime, folders: list[str], with_hub: bool, force: bool, as_json: bool
 ) -> None:
-    done, failed, told = [], [], None
+    done, failed, synced = [], [], None
     if with_hub:
         try:
-            told = api.sync_hub(memories)
+            synced = api.sync_hub(memories)
         except AdememError as error:
             if not folders:
                 raise
@@ -113,18 +99,13 @@ def _exchange(
             failed.append(f"{each}: {error}")
     problems = [*failed, *(f"{one.path}: {text}" for one in done for text in one.problems)]
     lines = [line for one in done for line in _lines(one)]
-    values: dict[str, object] = {
-        "folders": [as_dict(one) for one in done],
-        "problems": problems,
-    }
-    if told:
-        lines += _round_lines(told)
-        values["hub"] = as_dict(told) | {"parked": [as_dict(one) for one in told.parked]}
-    show.report(values, lines, as_json=as_json)
-    if not as_json:
-        for problem in problems:
-            show.echo(problem, err=True)
-    raise typer.Exit(NO if problems else 0)
+    values: dict[str, object] = {"folders": done, "problems": problems}
+    if synced:
+        received = f"{counted(synced.heard, 'change')} heard, {synced.changed} changed here"
+        lines.append(f"hub: {received}, {counted(synced.told, 'record')} sent")
+        lines += [*_undo_lines(synced.event), *_parked_lines(synced.parked)]
+        values["hub"] = synced
+    _report_problems(values, lines, problems, as_json)
 
 
 def _lines(done: Exchanged) -> list[str]:
@@ -133,17 +114,11 @@ def _lines(done: Exchanged) -> list[str]:
         lines.append(f"enrolled {done.path}; `ademem sync` exchanges with it from now on")
     received = f"{counted(len(done.read), 'chunk')} read, {done.changed} changed here"
     lines.append(f"{done.path}: {received}, {counted(done.sent, 'record')} sent")
-    if done.event:
-        lines.append(f"`ademem undo {done.event}` takes back what changed here")
-    return lines + _held_back_lines(done.held_back)
+    return [*lines, *_undo_lines(done.event), *_held_back_lines(done.held_back)]
 
 
-def _round_lines(done: Round) -> list[str]:
-    heard = f"{counted(done.heard, 'change')} heard, {done.changed} changed here"
-    lines = [f"hub: {heard}, {counted(done.told, 'record')} sent"]
-    if done.event:
-        lines.append(f"`ademem undo {done.event}` takes back what changed here")
-    return lines + _parked_lines(done.parked)
+def _undo_lines(event: str) -> list[str]:
+    return [f"`ademem undo {event}` takes back what changed here"] if event else []
 
 
 def _parked_lines(parked: tuple[Parked, ...]) -> list[str]:
@@ -168,13 +143,6 @@ def _plan_lines(plan: Preview) -> list[str]:
         id = written.get("id") or written["sync_id"]
         lines.append(f"  {entry['entity']} {id} {preview(str(text), PREVIEW_CHARS)}")
     return lines
-
-
-def _status_json(found: SyncStatus, hub: HubStatus | None) -> dict[str, object]:
-    values = as_dict(found) | {"folders": [as_dict(each) for each in found.folders]}
-    if hub:
-        values["hub"] = as_dict(hub) | {"parked": [as_dict(one) for one in hub.parked]}
-    return values
 
 
 def _hub_lines(hub: HubStatus) -> list[str]:
@@ -228,7 +196,7 @@ def _show_received(received: Received, as_json: bool) -> None:
 
 
 def _report_problems(
-    values: dict[str, object], lines: list[str], problems: tuple[str, ...], as_json: bool
+    values: dict[str, object], lines: list[str], problems: Sequence[str], as_json: bool
 ) -> None:
     show.report(values, lines, as_json=as_json)
     if not as_json:
@@ -250,7 +218,7 @@ def _show_engram_status(found: EngramStatus, as_json: bool) -> None:
         lines.append(
             "the manifest has a conflict of git; the next import or export joins its sides"
         )
-    show.report(as_dict(found) | {"waiting": as_dict(waiting)}, lines, as_json=as_json)
+    show.report(as_dict(found), lines, as_json=as_json)
 
 
 def _leave_engram(memories: Runtime, as_json: bool) -> None:

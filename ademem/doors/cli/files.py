@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from difflib import unified_diff
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
 
 import orjson
 import typer
@@ -27,14 +26,18 @@ from ademem.doors.cli.options import (
     BriefVersion,
     DryRun,
     Project,
+    argument,
+    flag,
     import_progress,
     open_inspection,
     open_project,
+    option,
     progress,
     stdin,
 )
 from ademem.files import project_brief
 from ademem.files.engram import Report as EngramReport
+from ademem.files.project_brief import Agent
 from ademem.files.readers import NAMES as FOREIGN
 from ademem.files.readers import Report
 from ademem.store.runtime import Runtime
@@ -57,9 +60,7 @@ app.add_typer(core, name="core")
 
 @files.command()
 def refresh(
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite edits instead of importing them.")
-    ] = False,
+    force: bool = flag("--force", "Overwrite edits instead of importing them."),
     dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,
@@ -104,14 +105,12 @@ def _plan_refresh(preview: Preview, force: bool) -> Iterator[list[str]]:
 def _show_refreshed(report: ImportReport, *paths: Iterable[str]) -> None:
     """Print an import, and the paths written, removed and kept, as JSON."""
     named = zip(("written", "removed", "kept"), map(list, paths), strict=True)
-    show.json({"taken": _import_json(report)} | dict(named))
+    show.json({"taken": report} | dict(named))
 
 
 @files.command("import")
 def import_files(
-    only: Annotated[
-        bool, typer.Option("--only", help="Leave the files as they are, even where they lag.")
-    ] = False,
+    only: bool = flag("--only", "Leave the files as they are, even where they lag."),
     dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,
@@ -130,7 +129,7 @@ def import_files(
                 else api.refresh_files(memories, on_import=import_progress()).taken
             )
     if as_json:
-        show.json(_import_json(report))
+        show.json(report)
     else:
         _report(report, would=dry_run)
         if brief:
@@ -145,9 +144,7 @@ def import_files(
 
 @files.command()
 def check(
-    diff: Annotated[
-        bool, typer.Option("--diff", help="Show what an import and a refresh would change instead.")
-    ] = False,
+    diff: bool = flag("--diff", "Show what an import and a refresh would change instead."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -161,7 +158,7 @@ def check(
                     {"path": file.path, "change": _change(file), "diff": _diff(file)}
                     for file in preview.files
                 ]
-                show.json({"taken": _import_json(imported), "files": rows})
+                show.json({"taken": imported, "files": rows})
             else:
                 _report(imported, would=True)
                 for file in preview.files:
@@ -204,10 +201,6 @@ def _change(file: File) -> str:
     return "add" if file.present is None else "remove" if file.wanted is None else "update"
 
 
-def _import_json(report: ImportReport) -> dict[str, Any]:
-    return as_dict(report) | {"problems": [as_dict(problem) for problem in report.problems]}
-
-
 def _report(report: ImportReport, *, would: bool = False) -> None:
     if report.count and would:
         show.echo(f"to be imported: {report.summary}")
@@ -221,10 +214,10 @@ def _report(report: ImportReport, *, would: bool = False) -> None:
 
 @app.command("merge-file")
 def merge_file(
-    base: Annotated[Path, typer.Argument(metavar="BASE", help="What both come from.")],
-    ours: Annotated[Path, typer.Argument(metavar="OURS", help="Gets the result.")],
-    theirs: Annotated[Path, typer.Argument(metavar="THEIRS", help="The other.")],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the file is called.")],
+    base: Path = argument("BASE", "What both come from."),
+    ours: Path = argument("OURS", "Gets the result."),
+    theirs: Path = argument("THEIRS", "The other."),
+    name: str = argument("NAME", "What the file is called."),
     as_json: AsJson = False,
 ) -> None:
     """Merge two versions of a memory file into OURS, for git."""
@@ -255,29 +248,24 @@ def _text_of(path: Path) -> str:
 @core.command("show")
 def show_core(
     agent: BriefAgent = "",
-    agents: Annotated[bool, typer.Option("--agents", help="List the agents instead.")] = False,
+    agents: bool = flag("--agents", "List the agents instead."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the project brief."""
     with open_project(project) as memories:
         if agents:
-            show.listing(
-                "agents",
-                api.list_agents(memories),
-                as_json=as_json,
-                row_json=as_dict,
-                lines=lambda agent: [
-                    f"{agent.name}: {counted(agent.memories, 'memory')},"
-                    f" {f'brief at version {agent.version}' if agent.version else 'no brief'}"
-                    f" (.ade/agents/{agent.folder})"
-                ],
-                none="no agent worked here yet",
-            )
-            return
+            found = api.list_agents(memories)
+            return show.listing("agents", found, _agent_lines, "no agent worked here yet", as_json)
         document = api.get_brief(memories, agent, labelled=not as_json)
     command = f"ademem core set --agent {agent}" if agent else "ademem core set"
-    show.brief(document, command, as_json=as_json)
+    return show.brief(document, command, as_json=as_json)
+
+
+def _agent_lines(agent: Agent) -> Iterator[str]:
+    brief = f"brief at version {agent.version}" if agent.version else "no brief"
+    memories = counted(agent.memories, "memory")
+    yield f"{agent.name}: {memories}, {brief} (.ade/agents/{agent.folder})"
 
 
 @core.command("set")
@@ -299,30 +287,19 @@ def set_core(
 
 @app.command("import")
 def import_(
-    source: Annotated[
-        str,
-        typer.Argument(metavar="FILE|DIR|-", help="- is standard input, of jsonl and pr alone."),
-    ],
-    format: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            help="jsonl, ademem (our own export), beads, pr (JSON of `gh`), engram, auto,"
-            f" or one of: {', '.join(FOREIGN)}.",
-        ),
-    ] = "jsonl",
-    as_: Annotated[
-        Destination, typer.Option("--as", help="personal: your own, in every project.")
-    ] = Destination.PROJECT,
-    from_project: Annotated[
-        str, typer.Option("--from-project", help="One of the source's projects.", metavar="NAME")
-    ] = "",
-    status: Annotated[
-        bool, typer.Option("--status", help="Count what is imported and what is new, only.")
-    ] = False,
-    follow: Annotated[
-        bool, typer.Option("--follow", help="Tell at a session's start when its files changed.")
-    ] = False,
+    source: str = argument("FILE|DIR|-", "- is standard input, of jsonl and pr alone."),
+    format: str = option(
+        "--format",
+        "jsonl, ademem (our own export), beads, pr (JSON of `gh`), engram, auto,"
+        f" or one of: {', '.join(FOREIGN)}.",
+        "jsonl",
+    ),
+    as_: Destination = option("--as", "personal: your own, in every project.", Destination.PROJECT),
+    from_project: str = option(
+        "--from-project", "One of the source's projects.", "", metavar="NAME"
+    ),
+    status: bool = flag("--status", "Count what is imported and what is new, only."),
+    follow: bool = flag("--follow", "Tell at a session's start when its files changed."),
     dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,
@@ -377,9 +354,8 @@ def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
         for name in ("inserted", "merged", "known", "rejected", "briefs", "prompts")
     }
     if as_json:
-        skipped = [as_dict(each) for each in report.skipped]
         head = {"format": report.format, "dry_run": dry_run}
-        return show.json(head | counts | {"skipped": skipped, "dropped": report.dropped})
+        return show.json(head | counts | {"skipped": report.skipped, "dropped": report.dropped})
     would = "would be " if dry_run else ""
     figures = ", ".join(f"{count} {would}{name}" for name, count in counts.items() if count)
     show.echo(f"{report.format}: {figures or 'nothing there'}")
@@ -391,10 +367,10 @@ def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
 
 def _show_engram(report: EngramReport, dry_run: bool, as_json: bool) -> None:
     counts = as_dict(report)
-    skipped = [as_dict(each) for each in counts.pop("skipped")]
+    skipped = counts.pop("skipped")
     figures = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
     line = f"engram: {'would be ' if dry_run else ''}{figures or 'nothing new'}"
-    lines = [line, *(f"skipped {each['where']}: {each['why']}" for each in skipped)]
+    lines = [line, *(f"skipped {each.where}: {each.why}" for each in skipped)]
     show.report({"dry_run": dry_run, **counts, "skipped": skipped}, lines, as_json=as_json)
 
 
@@ -403,15 +379,14 @@ def _compare_foreign(
 ) -> None:
     name, found = api.compare_foreign(memories, source, format=format, project=from_project)
     lines = [f"{each.project or name}: {each.known} imported, {each.new} new" for each in found]
-    rows = [as_dict(each) for each in found]
-    show.report({"format": name, "count": len(rows), "projects": rows}, lines, as_json=as_json)
+    show.report({"format": name, "count": len(found), "projects": found}, lines, as_json=as_json)
 
 
 def _import_feedback(source: str, project: str | None, as_json: bool) -> None:
     with open_project(project) as memories:
         captured = api.import_feedback(memories, "".join(_lines(source)))
     if as_json:
-        return show.json(as_dict(captured))
+        return show.json(captured)
     counts = {name: len(ids) for name, ids in as_dict(captured).items() if isinstance(ids, tuple)}
     show.echo(", ".join(f"{name} {count}" for name, count in counts.items()))
     for reason in captured.refused:
@@ -421,15 +396,9 @@ def _import_feedback(source: str, project: str | None, as_json: bool) -> None:
 
 @app.command()
 def export(
-    target: Annotated[
-        str, typer.Argument(metavar="FILE|-", help="- writes to standard output.")
-    ] = "-",
-    format: Annotated[
-        str, typer.Option("--format", help="jsonl, or engram: with sessions and prompts.")
-    ] = "jsonl",
-    include_personal: Annotated[
-        bool, typer.Option("--include-personal", help="Yours and those of agents, too.")
-    ] = False,
+    target: str = argument("FILE|-", "- writes to standard output.", "-"),
+    format: str = option("--format", "jsonl, or engram: with sessions and prompts.", "jsonl"),
+    include_personal: bool = flag("--include-personal", "Yours and those of agents, too."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:

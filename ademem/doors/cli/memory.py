@@ -17,7 +17,7 @@ from ademem.core.client import mission_of
 from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import STOP, Category, Draft, Status
 from ademem.core.text import counted, preview
-from ademem.core.value import as_dict, replace
+from ademem.core.value import replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import (
@@ -37,7 +37,10 @@ from ademem.doors.cli.options import (
     StatusName,
     Tags,
     Title,
+    argument,
+    flag,
     open_project,
+    option,
     parse_choice,
     parse_scope,
     parse_time,
@@ -70,10 +73,8 @@ def add(
     scope: ScopeName = None,
     owner: Owner = None,
     importance: ImportanceName = "medium",
-    pin: Annotated[bool, typer.Option("--pin", help="Always in the briefing.")] = False,
-    stop: Annotated[
-        bool, typer.Option("--stop", help="Deny calls that it is about until they are made again.")
-    ] = False,
+    pin: bool = flag("--pin", "Always in the briefing."),
+    stop: bool = flag("--stop", "Deny calls that it is about until they are made again."),
     strict: Strict = False,
     title: Title = None,
     type_: Type = None,
@@ -82,9 +83,9 @@ def add(
     path: PathGlob = None,
     anchor: Anchors = None,
     command: Commands = None,
-    operation_id: Annotated[
-        str, typer.Option("--operation-id", help="Of this write; a retry with it writes nothing.")
-    ] = "",
+    operation_id: str = option(
+        "--operation-id", "Of this write; a retry with it writes nothing.", ""
+    ),
     project: Project = None,
     dry_run: DryRun = False,
     explain: Explain = False,
@@ -119,15 +120,11 @@ def add(
 
 @app.command()
 def learn(
-    text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="What was learned; - reads standard input.")
-    ],
-    bead: Annotated[str | None, typer.Option("--bead", help="The task it comes from.")] = None,
-    type_: Annotated[
-        str, typer.Option("--type", "-t", help="learned, decision, bugfix, pattern, …")
-    ] = "learned",
+    text: str = argument("TEXT", "What was learned; - reads standard input."),
+    bead: str | None = option("--bead", "The task it comes from."),
+    type_: str = option("--type -t", "learned, decision, bugfix, pattern, …", "learned"),
     tags: Tags = None,
-    key: Annotated[str | None, typer.Option("--key", help="Replaces what has this key.")] = None,
+    key: str | None = option("--key", "Replaces what has this key."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -167,13 +164,9 @@ def recall(
     path: PathGlob = None,
     branch: Branch = None,
     candidates: Candidates = False,
-    recent_: Annotated[
-        int | None, typer.Option("--recent", min=0, help="The newest N instead.")
-    ] = None,
-    stats: Annotated[bool, typer.Option("--stats", help="Counts instead.")] = False,
-    count: Annotated[
-        bool, typer.Option("--count/--no-count", help="Count an access of each hit.")
-    ] = True,
+    recent_: int | None = option("--recent", "The newest N instead.", min=0),
+    stats: bool = flag("--stats", "Counts instead."),
+    count: bool = option("--count/--no-count", "Count an access of each hit.", True),
     all_: All = False,
     explain: Explain = False,
     project: Project = None,
@@ -203,25 +196,19 @@ def recall(
 @app.command()
 def search(
     words: Words = None,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=20, help="At most so many.")
-    ] = 5,
+    limit: int = option("--limit -n", "At most so many.", 5, min=1, max=20),
     category: CategoryName = None,
     type_: Type = None,
     scope: ScopeName = None,
     owner: Owner = None,
     path: PathGlob = None,
     branch: Branch = None,
-    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help=AGO)] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help=AGO)] = None,
+    since: str | None = option("--since", AGO, metavar="TIME"),
+    until: str | None = option("--until", AGO, metavar="TIME"),
     candidates: Candidates = False,
     all_: All = False,
-    all_projects: Annotated[
-        bool, typer.Option("--all-projects", help="The other projects of this machine, too.")
-    ] = False,
-    cursor: Annotated[
-        str, typer.Option("--cursor", help="The next page: `next_cursor` of the one before.")
-    ] = "",
+    all_projects: bool = flag("--all-projects", "The other projects of this machine, too."),
+    cursor: str = option("--cursor", "The next page: `next_cursor` of the one before.", ""),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -252,8 +239,8 @@ def search(
 @app.command()
 def timeline(
     id: Id,
-    before: Annotated[int, typer.Option("--before", min=0, max=20, help="Earlier ones.")] = 3,
-    after: Annotated[int, typer.Option("--after", min=0, max=20, help="Later ones.")] = 3,
+    before: int = option("--before", "Earlier ones.", 3, min=0, max=20),
+    after: int = option("--after", "Later ones.", 3, min=0, max=20),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -272,10 +259,8 @@ def timeline(
 
 @app.command()
 def context(
-    max_bytes: Annotated[
-        int, typer.Option("--max-bytes", min=0, max=65_536, help="Size of the text.")
-    ] = 16_384,
-    compact: Annotated[bool, typer.Option("--compact", help="Shorter entries.")] = False,
+    max_bytes: int = option("--max-bytes", "Size of the text.", 16_384, min=0, max=65_536),
+    compact: bool = flag("--compact", "Shorter entries."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -291,10 +276,8 @@ def context(
 @app.command()
 def get(
     id: Id,
-    history: Annotated[bool, typer.Option("--history", help="Its revisions instead.")] = False,
-    offset: Annotated[
-        int | None, typer.Option("--offset", min=0, help="The text in parts, from here on.")
-    ] = None,
+    history: bool = flag("--history", "Its revisions instead."),
+    offset: int | None = option("--offset", "The text in parts, from here on.", min=0),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -339,10 +322,7 @@ def list_(
     owner: Owner = None,
     branch: Branch = None,
     all_: All = False,
-    at: Annotated[
-        str | None,
-        typer.Option("--at", metavar="TIME", help="As they were: ISO 8601, or ago: 45m, 3h, 2d."),
-    ] = None,
+    at: str | None = option("--at", "As they were: ISO 8601, or ago: 45m, 3h, 2d.", metavar="TIME"),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -390,13 +370,9 @@ TASK_CHARS = 160
 
 @app.command()
 def log(
-    guard: Annotated[bool, typer.Option("--guard", help="Decisions of the guard instead.")] = False,
-    refused: Annotated[
-        bool, typer.Option("--refused", help="Texts that the write gate refused instead.")
-    ] = False,
-    episodes: Annotated[
-        bool, typer.Option("--episodes", help="Episodes of sessions and missions instead.")
-    ] = False,
+    guard: bool = flag("--guard", "Decisions of the guard instead."),
+    refused: bool = flag("--refused", "Texts that the write gate refused instead."),
+    episodes: bool = flag("--episodes", "Episodes of sessions and missions instead."),
     limit: Limit = 20,
     project: Project = None,
     as_json: AsJson = False,
@@ -406,44 +382,22 @@ def log(
         raise UsageError("--guard, --refused and --episodes exclude each other", "give one of them")
     with open_project(project) as memories:
         if guard:
-            show.listing(
-                "decisions",
-                api.list_decisions(memories, limit),
-                as_json=as_json,
-                lines=_decision_lines,
-                none="the guard was not asked yet",
-            )
+            rows = api.list_decisions(memories, limit)
+            show.listing("decisions", rows, _decision_lines, "the guard was not asked yet", as_json)
         elif refused:
-            show.listing(
-                "refusals",
-                api.list_refusals(memories, limit),
-                as_json=as_json,
-                lines=_refusal_lines,
-                none="nothing was refused",
-            )
+            rows = api.list_refusals(memories, limit)
+            show.listing("refusals", rows, _refusal_lines, "nothing was refused", as_json)
         elif episodes:
-            show.listing(
-                "episodes",
-                api.list_episodes(memories, limit),
-                as_json=as_json,
-                row_json=_episode_json,
-                lines=_episode_lines,
-                none="no episodes",
-            )
+            found = api.list_episodes(memories, limit)
+            show.listing("episodes", found, _episode_lines, "no episodes", as_json)
         else:
-            show.listing(
-                "events",
-                api.list_events(memories, limit),
-                as_json=as_json,
-                row_json=lambda event: as_dict(event) | {"at": event.at.isoformat()},
-                lines=_event_lines,
-                none="nothing was done yet",
-            )
+            events = api.list_events(memories, limit)
+            show.listing("events", events, _event_lines, "nothing was done yet", as_json)
 
 
 @app.command()
 def undo(
-    event: Annotated[str, typer.Argument(metavar="EVENT", help="The id of an act in `log`.")],
+    event: str = argument("EVENT", "The id of an act in `log`."),
     dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,
@@ -485,10 +439,3 @@ def _episode_lines(episode: Episode) -> Iterator[str]:
     files, runs = counted(len(episode.files), "file"), counted(len(episode.tests), "test run")
     errors = counted(len(episode.errors), "error")
     yield f"    {done}{of}, {files}, {runs}, {errors}; summary by {episode.summarised_by}"
-
-
-def _episode_json(episode: Episode) -> dict[str, Any]:
-    row = as_dict(episode)
-    for name in ("actions", "tests"):
-        row[name] = [as_dict(each) for each in row[name]]
-    return row

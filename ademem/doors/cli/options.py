@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from enum import StrEnum
 from io import TextIOWrapper
-from typing import Annotated, TextIO, TypeVar
+from typing import Annotated, Any, TextIO, TypeVar
 
 import typer
 
@@ -71,6 +71,22 @@ Commands = Annotated[
     list[str] | None,
     typer.Option("--command", help="Shell command before which it is shown.", metavar="WORDS"),
 ]
+
+
+def flag(name: str, help: str) -> Any:
+    """Declare an option without a value, as the default of a parameter."""
+    return typer.Option(False, name, help=help)
+
+
+def option(names: str, help: str, default: Any = None, **rest: Any) -> Any:
+    """Declare an option by its names, with what else typer takes: metavar, min, max."""
+    return typer.Option(default, *names.split(), help=help, **rest)
+
+
+def argument(metavar: str, help: str, default: Any = ..., **rest: Any) -> Any:
+    """Declare an argument, which is required unless it has a default."""
+    return typer.Argument(default, metavar=metavar, help=help, **rest)
+
 
 Kind = TypeVar("Kind", bound=StrEnum)
 UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}

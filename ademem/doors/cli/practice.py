@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -15,7 +16,16 @@ from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Id, Project, open_project
+from ademem.doors.cli.options import (
+    AsJson,
+    DryRun,
+    Id,
+    Project,
+    argument,
+    flag,
+    open_project,
+    option,
+)
 from ademem.doors.views.practice import procedure_json, skill_json
 from ademem.store.missions import Mission
 from ademem.store.runtime import Runtime
@@ -33,12 +43,8 @@ app.add_typer(skills, name="skills")
 
 @procedures.command("list")
 def list_procedures(
-    id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Show steps, sources and uses of this one.")
-    ] = None,
-    archived: Annotated[
-        bool, typer.Option("--all", help="Abandoned and superseded ones, too.")
-    ] = False,
+    id: str | None = argument("ID", "Show steps, sources and uses of this one.", None),
+    archived: bool = flag("--all", "Abandoned and superseded ones, too."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -47,13 +53,10 @@ def list_procedures(
         if id is not None:
             return _show_procedure(memories, id, as_json)
         found = api.list_procedures(memories, archived=archived)
+    none = "no procedure yet: three sessions with the same steps make one"
+
     show.listing(
-        "procedures",
-        found,
-        as_json=as_json,
-        row_json=procedure_json,
-        lines=lambda each: [_procedure_line(each)],
-        none="no procedure yet: three sessions with the same steps make one",
+        "procedures", found, lambda each: [_procedure_line(each)], none, as_json, procedure_json
     )
     return None
 
@@ -74,26 +77,23 @@ def _show_procedure(memories: Runtime, id: str, as_json: bool) -> None:
 @procedures.command()
 def outcome(
     id: Id,
-    result: Annotated[str, typer.Argument(metavar="success|failure", help="How it ended.")],
-    reason: Annotated[str, typer.Option("--reason", help="What happened.")] = "",
+    result: str = argument("success|failure", "How it ended."),
+    reason: str = option("--reason", "What happened.", ""),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Record the outcome of one use."""
     with open_project(project) as memories:
         found = api.record_outcome(memories, id, result, reason)
-    if as_json:
-        return show.json(procedure_json(found))
-    return show.say(_procedure_line(found))
+    show.report(procedure_json(found), [_procedure_line(found)], as_json=as_json)
 
 
 @procedures.command()
 def export(
-    id: Annotated[str | None, typer.Argument(metavar="ID", help="This one; else all.")] = None,
-    publish: Annotated[
-        bool | None,
-        typer.Option("--publish/--no-publish", help="Also to .claude/skills (skills.publish)."),
-    ] = None,
+    id: str | None = argument("ID", "This one; else all.", None),
+    publish: bool | None = option(
+        "--publish/--no-publish", "Also to .claude/skills (skills.publish)."
+    ),
     dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,
@@ -102,7 +102,7 @@ def export(
     with open_project(project) as memories:
         exported = api.export_procedures(memories, id, publish=publish, dry_run=dry_run)
     if as_json:
-        return show.json({"count": len(exported), "files": [as_dict(each) for each in exported]})
+        return show.json({"count": len(exported), "files": exported})
     for each in exported:
         show.say(f"{'would be ' if dry_run else ''}{each.outcome}: {each.path}")
     if not exported:
@@ -112,21 +112,15 @@ def export(
 
 @skills.command("list")
 def list_skills(
-    gone: Annotated[bool, typer.Option("--all", help="Deleted files, too.")] = False,
+    gone: bool = flag("--all", "Deleted files, too."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """List skill files and their memories."""
     with open_project(project) as memories:
         found = api.list_skills(memories, gone=gone)
-    show.listing(
-        "skills",
-        found,
-        as_json=as_json,
-        row_json=skill_json,
-        lines=lambda each: [_skill_line(each)],
-        none="no skills known; `ademem skills reindex` looks for them",
-    )
+    none = "no skills known; `ademem skills reindex` looks for them"
+    show.listing("skills", found, lambda each: [_skill_line(each)], none, as_json, skill_json)
 
 
 @skills.command()
@@ -134,14 +128,13 @@ def reindex(dry_run: DryRun = False, project: Project = None, as_json: AsJson = 
     """Scan the folders of skills. Lists unreadable files."""
     with open_project(project) as memories:
         scanned = api.reindex_skills(memories, dry_run=dry_run)
-    problems = [as_dict(each) for each in scanned.problems]
     if as_json:
-        return show.json(as_dict(scanned) | {"problems": problems})
+        return show.json(scanned)
     for kind in ("added", "changed", "restored", "archived"):
         for path in getattr(scanned, kind):
             show.say(f"{'would be ' if dry_run else ''}{kind} {path}")
-    for problem in problems:
-        show.say(f"{problem['path']} {problem['reason']}", err=True)
+    for problem in scanned.problems:
+        show.say(f"{problem.path} {problem.reason}", err=True)
     show.echo(f"unchanged: {len(scanned.unchanged)}")
     return None
 
@@ -182,27 +175,23 @@ class Outcome(StrEnum):
 
 @mission.command("start")
 def start(
-    goal: Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done.")],
-    id: Annotated[str, typer.Option("--id", help="Else made from the goal.")] = "",
+    goal: str = argument("GOAL", "What is to be done."),
+    id: str = option("--id", "Else made from the goal.", ""),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Start a mission."""
     with open_project(project) as memories:
         started = api.start_mission(memories, goal, id=id)
-    if as_json:
-        return show.json(as_dict(started))
-    show.say(f"{started.id} started; `export {MISSION}={started.id}` binds a shell to it")
-    return None
+    line = f"{started.id} started; `export {MISSION}={started.id}` binds a shell to it"
+    show.report(as_dict(started), [line], as_json=as_json)
 
 
 @mission.command("end")
 def end(
-    id: Annotated[
-        str | None, typer.Argument(metavar="ID", help=f"Else {MISSION}, or the one that runs.")
-    ] = None,
-    outcome: Annotated[Outcome, typer.Option("--outcome", help="How it ended.")] = ...,  # type: ignore[assignment]
-    reason: Annotated[str, typer.Option("--reason", help="Why it failed, as a lesson.")] = "",
+    id: str | None = argument("ID", f"Else {MISSION}, or the one that runs.", None),
+    outcome: Outcome = option("--outcome", "How it ended.", ...),
+    reason: str = option("--reason", "Why it failed, as a lesson.", ""),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -222,13 +211,9 @@ def end(
 
 @mission.command("list")
 def list_(
-    id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="List the memories of this one.")
-    ] = None,
-    running: Annotated[bool, typer.Option("--running", help="Only those that run.")] = False,
-    status: Annotated[
-        bool, typer.Option("--status", help=f"Status of ID, {MISSION}, or the one that runs.")
-    ] = False,
+    id: str | None = argument("ID", "List the memories of this one.", None),
+    running: bool = flag("--running", "Only those that run."),
+    status: bool = flag("--status", f"Status of ID, {MISSION}, or the one that runs."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -240,21 +225,15 @@ def list_(
             return show.table(as_dict(found) | {"memories": counts}, as_json=as_json)
         if id is not None:
             return show.memories(api.list_mission_memories(memories, id), as_json=as_json)
-        show.listing(
-            "missions",
-            [
-                as_dict(each) | _counts(each, memories)
-                for each in api.list_missions(memories, running=running)
-            ],
-            as_json=as_json,
-            lines=lambda row: [
-                f"{row['id']}  {row['status']},"
-                f" {counted(row['promoted'] + row['candidates'], 'memory')}"
-                f"  {preview(row['goal'], 100)}"
-            ],
-            none="no missions",
-        )
+        missions = api.list_missions(memories, running=running)
+        rows = [as_dict(each) | _counts(each, memories) for each in missions]
+        show.listing("missions", rows, _mission_lines, "no missions", as_json)
     return None
+
+
+def _mission_lines(row: dict[str, Any]) -> Iterator[str]:
+    held = counted(row["promoted"] + row["candidates"], "memory")
+    yield f"{row['id']}  {row['status']}, {held}  {preview(row['goal'], 100)}"
 
 
 @mission.command("promote")

@@ -13,7 +13,7 @@ from ademem.core.text import counted
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson
+from ademem.doors.cli.options import AsJson, argument
 
 projects = typer.Typer(help="The projects of this machine.", no_args_is_help=True)
 app.add_typer(projects, name="projects")
@@ -24,22 +24,17 @@ Force = Annotated[bool, typer.Option("--force", help="Different projects, too.")
 @projects.command("list")
 def list_(as_json: AsJson = False) -> None:
     """List the projects, the last used first."""
-    show.listing(
-        "projects",
-        api.list_projects(os.environ, clock.now()),
-        as_json=as_json,
-        lines=lambda row: [
-            f"{row['name']}  {row['root']}  {row['last_used'][:10]}  {row['remote']}".rstrip()
-        ],
-        none="no project yet: `ademem init` enrols one",
-    )
+
+    def lines(row: dict[str, str]) -> list[str]:
+        return [f"{row['name']}  {row['root']}  {row['last_used'][:10]}  {row['remote']}".rstrip()]
+
+    found = api.list_projects(os.environ, clock.now())
+    show.listing("projects", found, lines, "no project yet: `ademem init` enrols one", as_json)
 
 
 @projects.command()
 def merge(
-    names: Annotated[
-        list[str], typer.Argument(metavar="FROM", help="Names or folders; the last is kept.")
-    ],
+    names: list[str] = argument("FROM", "Names or folders; the last is kept."),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -54,9 +49,7 @@ def consolidate(force: Force = False, as_json: AsJson = False) -> None:
     groups = api.find_groups(os.environ)
     asks = not as_json and caller.typed_by_person(os.environ)
     if as_json:
-        return show.json(
-            {"count": len(groups), "groups": [[as_dict(k) for k in g] for g in groups]}
-        )
+        return show.json({"count": len(groups), "groups": groups})
     for into, *others in groups:
         named = ", ".join(f"{each.name} ({each.root})" for each in others)
         show.say(f"{named} → {into.name} ({into.root})")
@@ -67,7 +60,7 @@ def consolidate(force: Force = False, as_json: AsJson = False) -> None:
 
 @projects.command()
 def forget(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Or the folder.")],
+    name: str = argument("NAME", "Or the folder."),
     as_json: AsJson = False,
 ) -> None:
     """Take a project off the list; its memory stays."""
@@ -82,5 +75,4 @@ def _merge(sources: list[str], into: str, force: bool, as_json: bool) -> None:
         f" before: {each.backup}"
         for each in merged
     ]
-    rows = [as_dict(each) for each in merged]
-    show.report({"count": len(rows), "merged": rows}, lines, as_json=as_json)
+    show.report({"count": len(merged), "merged": merged}, lines, as_json=as_json)

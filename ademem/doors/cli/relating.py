@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -11,10 +11,9 @@ from ademem import api
 from ademem.capture.gate.relating import Pair
 from ademem.core.errors import UsageError
 from ademem.core.text import preview
-from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, Limit, Project, open_project
+from ademem.doors.cli.options import AsJson, Limit, Project, argument, flag, open_project, option
 from ademem.store.verdicts import VERBS, Verdict
 
 relations = typer.Typer(help="Relations between memories.", no_args_is_help=True)
@@ -25,12 +24,8 @@ TEXT_CHARS = 80
 
 @relations.command("list")
 def list_(
-    id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Of this memory; else all.")
-    ] = None,
-    status: Annotated[
-        str | None, typer.Option("--status", help="pending, judged, ignored or orphaned.")
-    ] = None,
+    id: str | None = argument("ID", "Of this memory; else all.", None),
+    status: str | None = option("--status", "pending, judged, ignored or orphaned."),
     limit: Limit = 100,
     project: Project = None,
     as_json: AsJson = False,
@@ -38,23 +33,17 @@ def list_(
     """List relations, the latest first."""
     with open_project(project) as memories:
         found = api.list_relations(memories, id, status, limit)
-    show.listing(
-        "relations", found, as_json=as_json, row_json=as_dict, lines=_lines, none="no relations"
-    )
+    show.listing("relations", found, _lines, "no relations", as_json)
 
 
 @relations.command()
 def judge(
-    id: Annotated[str, typer.Argument(metavar="REL", help="A proposal, or a memory with --other.")],
-    verb: Annotated[str, typer.Argument(metavar="VERB", help=", ".join(VERBS))],
-    other: Annotated[
-        str, typer.Option("--other", metavar="ID", help="The other memory, without a proposal.")
-    ] = "",
-    reason: Annotated[str, typer.Option("--reason", help="Why.")] = "",
-    evidence: Annotated[str, typer.Option("--evidence", help="What shows it.")] = "",
-    confidence: Annotated[
-        float, typer.Option("--confidence", min=0, max=1, help="How sure it is.")
-    ] = 1.0,
+    id: str = argument("REL", "A proposal, or a memory with --other."),
+    verb: str = argument("VERB", ", ".join(VERBS)),
+    other: str = option("--other", "The other memory, without a proposal.", "", metavar="ID"),
+    reason: str = option("--reason", "Why.", ""),
+    evidence: str = option("--evidence", "What shows it.", ""),
+    confidence: float = option("--confidence", "How sure it is.", 1.0, min=0, max=1),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -70,11 +59,9 @@ def judge(
 
 @relations.command()
 def scan(
-    apply: Annotated[bool, typer.Option("--apply", help="Store the pairs that are found.")] = False,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=100, help="Memories of a page.")
-    ] = 100,
-    cursor: Annotated[int, typer.Option("--cursor", min=0, help="The next page.")] = 0,
+    apply: bool = flag("--apply", "Store the pairs that are found."),
+    limit: int = option("--limit -n", "Memories of a page.", 100, min=1, max=100),
+    cursor: int = option("--cursor", "The next page.", 0, min=0),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -93,8 +80,8 @@ def scan(
 
 @relations.command()
 def deferred(
-    replay: Annotated[bool, typer.Option("--replay", help="Apply those that can be.")] = False,
-    drop: Annotated[str, typer.Option("--drop", metavar="ID", help="Forget this one.")] = "",
+    replay: bool = flag("--replay", "Apply those that can be."),
+    drop: str = option("--drop", "Forget this one.", "", metavar="ID"),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:

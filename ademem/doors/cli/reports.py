@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -18,7 +18,7 @@ from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, Project, open_project, warn
+from ademem.doors.cli.options import AsJson, Project, argument, flag, open_project, option, warn
 from ademem.store.runtime import Runtime
 
 guard = typer.Typer(help="Recall before changes.", no_args_is_help=True)
@@ -40,13 +40,9 @@ class Topic(StrEnum):
 
 @app.command()
 def status(
-    topic: Annotated[
-        Topic | None, typer.Argument(metavar="TOPIC", help="One report instead.")
-    ] = None,
-    days: Annotated[int, typer.Option("--days", min=1, max=3650, help="Period of cost.")] = 30,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=1000, help="Most rows of impressions.")
-    ] = 20,
+    topic: Topic | None = argument("TOPIC", "One report instead.", None),
+    days: int = option("--days", "Period of cost.", 30, min=1, max=3650),
+    limit: int = option("--limit -n", "Most rows of impressions.", 20, min=1, max=1000),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -72,10 +68,8 @@ def status(
 
 @app.command()
 def cost(
-    session: Annotated[
-        str, typer.Option("--session", metavar="ID", help="Texts of this session alone.")
-    ] = "",
-    days: Annotated[int, typer.Option("--days", min=1, max=3650, help="Period.")] = 30,
+    session: str = option("--session", "Texts of this session alone.", "", metavar="ID"),
+    days: int = option("--days", "Period.", 30, min=1, max=3650),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -154,22 +148,15 @@ def _describe_runs(ageing: dict[str, Any], kind: str) -> str:
 
 @guard.command("explain")
 def guard_explain(
-    command: Annotated[str, typer.Argument(metavar="CMD", help="In quotes.")],
+    command: str = argument("CMD", "In quotes."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Show whether a shell command counts as a mutation, and why."""
     judgement = api.judge_command(command, project)
     warn(project)
-    if as_json:
-        return show.json(
-            {
-                "mutates": judgement.mutates,
-                "reason": judgement.reason,
-                "commands": list(judgement.commands),
-            }
-        )
-    return show.echo(f"{'mutates' if judgement.mutates else 'reads'}: {judgement.reason}")
+    line = f"{'mutates' if judgement.mutates else 'reads'}: {judgement.reason}"
+    show.report(as_dict(judgement), [line], as_json=as_json)
 
 
 def _show_commits(found: dict[str, Any], as_json: bool) -> None:
@@ -236,10 +223,8 @@ app.add_typer(evaluation, name="eval")
 
 @evaluation.command()
 def run(
-    dataset: Annotated[Path, typer.Argument(metavar="FILE", help="The dataset.")],
-    format: Annotated[
-        str | None, typer.Option("--format", help="locomo, longmemeval or jsonl.")
-    ] = None,
+    dataset: Path = argument("FILE", "The dataset."),
+    format: str | None = option("--format", "locomo, longmemeval or jsonl."),
     as_json: AsJson = False,
 ) -> None:
     """Measure recall and baselines on a dataset."""
@@ -249,7 +234,7 @@ def run(
     bar = _progress if sys.stderr.isatty() else None
     found = evaluation.run(evaluation.read(data, format), os.environ, bar)
     if as_json:
-        return show.json(as_dict(found) | {"rows": [as_dict(row) for row in found.rows]})
+        return show.json(found)
     typer.echo(f"sha256 {found.sha256}")
     typer.echo(
         f"{found.format}: {counted(found.stores, 'store')}, {counted(found.items, 'item')},"
@@ -268,8 +253,8 @@ def run(
 
 @evaluation.command()
 def add(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What is asked.")],
-    ids: Annotated[list[str], typer.Argument(metavar="ID", help="Of memories that answer it.")],
+    query: str = argument("QUERY", "What is asked."),
+    ids: list[str] = argument("ID", "Of memories that answer it."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -284,26 +269,15 @@ def add(
 
 @evaluation.command()
 def gate(
-    prompts: Annotated[
-        Path | None,
-        typer.Argument(metavar="[PROMPTS]", help="Measure what is shown for these prompts."),
-    ] = None,
-    memories_of: Annotated[
-        Path | None,
-        typer.Option("--memories", metavar="FILE", help="A dataset in place of the project."),
-    ] = None,
-    min_recall: Annotated[
-        float,
-        typer.Option(
-            "--min-recall", min=0.0, max=1.0, help="Fail below this recall@10, or share shown."
-        ),
-    ] = 0.0,
-    slack: Annotated[
-        int, typer.Option("--slack", min=0, help="Places that a memory may lose.")
-    ] = 0,
-    update: Annotated[
-        bool, typer.Option("--update", help="Record the ranks of now as the ones to keep.")
-    ] = False,
+    prompts: Path | None = argument("[PROMPTS]", "Measure what is shown for these prompts.", None),
+    memories_of: Path | None = option(
+        "--memories", "A dataset in place of the project.", metavar="FILE"
+    ),
+    min_recall: float = option(
+        "--min-recall", "Fail below this recall@10, or share shown.", 0.0, min=0.0, max=1.0
+    ),
+    slack: int = option("--slack", "Places that a memory may lose.", 0, min=0),
+    update: bool = flag("--update", "Record the ranks of now as the ones to keep."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -318,8 +292,7 @@ def gate(
             golden.measure(memories)
     failed = not update and (verdict.regressed or verdict.recall < min_recall)
     if as_json:
-        moved = [as_dict(one) for one in verdict.moved]
-        show.json(as_dict(verdict) | {"moved": moved, "failed": failed})
+        show.json(as_dict(verdict) | {"failed": failed})
     else:
         for one in verdict.moved:
             what = "WORSE" if one.worse else "better"
@@ -350,8 +323,7 @@ def _gate_prompts(
             found = unasked.measure(prompts, memories)
     failed = found.right is not None and found.right < least
     if as_json:
-        kinds = [as_dict(kind) for kind in found.kinds]
-        show.json(as_dict(found) | {"kinds": kinds, "failed": failed})
+        show.json(as_dict(found) | {"failed": failed})
     else:
         typer.echo(f"{found.mode}\n{'':<14}{'prompts':>9}{'shown':>9}{'right':>9}{'memories':>9}")
         for kind in found.kinds:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -25,7 +25,10 @@ from ademem.doors.cli.options import (
     DryRun,
     Limit,
     Project,
+    argument,
+    flag,
     open_project,
+    option,
     parse_choice,
     parse_time,
 )
@@ -42,36 +45,22 @@ if TYPE_CHECKING:
 
 @app.command()
 def review(
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="WORDS", help="Only those with these words.")
-    ] = None,
+    words: list[str] | None = argument("WORDS", "Only those with these words.", None),
     limit: Limit = 100,
     category: CategoryName = None,
-    type_: Annotated[
-        str | None, typer.Option("--type", "-t", help="Only those of a category or with a tag.")
-    ] = None,
-    older: Annotated[
-        str | None,
-        typer.Option("--older", metavar="TIME", help="Only older ones: ISO 8601, or 45m, 3h, 2d."),
-    ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Only list them.")] = False,
-    imported: Annotated[
-        bool, typer.Option("--imported", help="Unaccepted memories that came with the files.")
-    ] = False,
-    accept: Annotated[
-        bool, typer.Option("--accept", help="Confirm all that are chosen, in one act.")
-    ] = False,
-    reject: Annotated[
-        bool, typer.Option("--reject", help="Reject all that are chosen, in one act.")
-    ] = False,
-    due: Annotated[bool, typer.Option("--due", help="List those to be read again.")] = False,
-    reviewed: Annotated[
-        str | None, typer.Option("--reviewed", metavar="ID", help="This one still holds.")
-    ] = None,
-    settle: Annotated[
-        tuple[str, str] | None,
-        typer.Option("--settle", metavar="ID OTHER", help="Accept both memories of a conflict."),
-    ] = None,
+    type_: str | None = option("--type -t", "Only those of a category or with a tag."),
+    older: str | None = option(
+        "--older", "Only older ones: ISO 8601, or 45m, 3h, 2d.", metavar="TIME"
+    ),
+    list_: bool = flag("--list", "Only list them."),
+    imported: bool = flag("--imported", "Unaccepted memories that came with the files."),
+    accept: bool = flag("--accept", "Confirm all that are chosen, in one act."),
+    reject: bool = flag("--reject", "Reject all that are chosen, in one act."),
+    due: bool = flag("--due", "List those to be read again."),
+    reviewed: str | None = option("--reviewed", "This one still holds.", metavar="ID"),
+    settle: tuple[str, str] | None = option(
+        "--settle", "Accept both memories of a conflict.", metavar="ID OTHER"
+    ),
     dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,
@@ -485,9 +474,7 @@ CONFLICT_CHOICES = (
 
 @app.command()
 def propose(
-    branch: Annotated[
-        str | None, typer.Option("--branch", help="A new one; else ademem/candidates.")
-    ] = None,
+    branch: str | None = option("--branch", "A new one; else ademem/candidates."),
     dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,

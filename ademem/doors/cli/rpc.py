@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
-
-import typer
 
 from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.core.memory import Trust
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import Project
+from ademem.doors.cli.options import Project, flag, option
 
 
 @app.command()
 def rpc(
-    trust: Annotated[
-        Trust, typer.Option("--trust", help="`user` acts for a person; an agent may not say so.")
-    ] = Trust.AGENT,
-    socket: Annotated[
-        bool, typer.Option("--socket", help="Listen at `.ade/run/rpc.sock` until a signal.")
-    ] = False,
+    trust: Trust = option(
+        "--trust", "`user` acts for a person; an agent may not say so.", Trust.AGENT
+    ),
+    socket: bool = flag("--socket", "Listen at `.ade/run/rpc.sock` until a signal."),
     project: Project = None,
 ) -> None:
     """Answer JSON-RPC 2.0, by default on standard input and output.

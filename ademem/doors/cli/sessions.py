@@ -12,7 +12,15 @@ from ademem import api
 from ademem.core.text import counted
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, Limit, Project, open_project, text_or_stdin
+from ademem.doors.cli.options import (
+    AsJson,
+    Limit,
+    Project,
+    argument,
+    open_project,
+    option,
+    text_or_stdin,
+)
 from ademem.doors.views import sent
 
 session = typer.Typer(help="Sessions of Claude Code and other programs.", no_args_is_help=True)
@@ -29,9 +37,7 @@ OfSession = Annotated[
 @session.command()
 def start(
     id: SessionId,
-    directory: Annotated[
-        str | None, typer.Option("--directory", help="Where it works; else the current folder.")
-    ] = None,
+    directory: str | None = option("--directory", "Where it works; else the current folder."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -43,7 +49,7 @@ def start(
 @session.command()
 def end(
     id: SessionId,
-    summary: Annotated[str, typer.Option("--summary", help="What was done; - reads input.")] = "",
+    summary: str = option("--summary", "What was done; - reads input.", ""),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -54,9 +60,7 @@ def end(
 
 @session.command()
 def summary(
-    text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="What was done; - reads standard input.")
-    ] = "-",
+    text: str = argument("TEXT", "What was done; - reads standard input.", "-"),
     of: OfSession = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -71,7 +75,7 @@ def list_(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -
     """List sessions, newest first."""
     with open_project(project) as memories:
         found = api.list_sessions(memories, limit)
-    show.listing("sessions", found, as_json=as_json, lines=_lines, none="no session yet")
+    show.listing("sessions", found, _lines, "no session yet", as_json)
 
 
 @session.command("show")
@@ -91,14 +95,12 @@ def delete(id: SessionId, project: Project = None, as_json: AsJson = False) -> N
     """Delete a session that has no memories, and its prompts."""
     with open_project(project) as memories:
         api.delete_session(memories, id)
-    _deleted(id, as_json)
+    show.report({"deleted": id}, [f"deleted {id}"], as_json=as_json)
 
 
 @app.command()
 def why(
-    id: Annotated[
-        str | None, typer.Argument(metavar="SESSION", help="None: this one, or the latest.")
-    ] = None,
+    id: str | None = argument("SESSION", "None: this one, or the latest.", None),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -116,10 +118,8 @@ def why(
 
 @prompts.command()
 def search(
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="WORDS", help="What was typed; none: the newest.")
-    ] = None,
-    recent: Annotated[int, typer.Option("--recent", "-n", min=1, max=1000, help="So many.")] = 20,
+    words: list[str] | None = argument("WORDS", "What was typed; none: the newest.", None),
+    recent: int = option("--recent -n", "So many.", 20, min=1, max=1000),
     of: OfSession = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -127,32 +127,23 @@ def search(
     """Find prompts by words, or list the newest."""
     with open_project(project) as memories:
         found = api.search_prompts(memories, " ".join(words or ()), of, recent)
-    show.listing(
-        "prompts",
-        found,
-        as_json=as_json,
-        lines=lambda row: [f"{row['id']}  {row['created_at'][:16]}  {row['text']}"],
-        none="no such prompt",
-    )
+
+    def lines(row: dict[str, Any]) -> list[str]:
+        return [f"{row['id']}  {row['created_at'][:16]}  {row['text']}"]
+
+    show.listing("prompts", found, lines, "no such prompt", as_json)
 
 
 @prompts.command("delete")
 def delete_prompt(
-    id: Annotated[str, typer.Argument(metavar="ID", help="Of a prompt, or its beginning.")],
+    id: str = argument("ID", "Of a prompt, or its beginning."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Delete a prompt for good."""
     with open_project(project) as memories:
         api.delete_prompt(memories, id)
-    _deleted(id, as_json)
-
-
-def _deleted(id: str, as_json: bool) -> None:
-    if as_json:
-        show.json({"deleted": id})
-    else:
-        show.say(f"deleted {id}")
+    show.report({"deleted": id}, [f"deleted {id}"], as_json=as_json)
 
 
 def _show(found: dict[str, Any], as_json: bool) -> None:

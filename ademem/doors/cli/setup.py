@@ -30,7 +30,7 @@ from ademem.core.text import counted
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import install_extra, show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Project, open_project
+from ademem.doors.cli.options import AsJson, DryRun, Project, argument, flag, open_project
 from ademem.files import enrolment
 
 Shared = Annotated[bool, typer.Option("--shared", help="The team's files of the project.")]
@@ -67,9 +67,7 @@ def install(
     project: Project = None,
     shared: Shared = False,
     user: User = False,
-    with_git: Annotated[
-        bool, typer.Option("--git-hooks", help="Also import after each pull, checkout and rebase.")
-    ] = False,
+    with_git: bool = flag("--git-hooks", "Also import after each pull, checkout and rebase."),
     mcp: McpClients = None,
     agent: OtherAgents = None,
     dry_run: DryRun = False,
@@ -212,9 +210,7 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="Such as guard.mode.")]
 
 @config.command("list")
 def list_(
-    key: Annotated[
-        str | None, typer.Argument(metavar="KEY", help="Show the value of this one.")
-    ] = None,
+    key: str | None = argument("KEY", "Show the value of this one.", None),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -224,8 +220,7 @@ def list_(
         show.warn(warnings)
         return _show_setting(key, settings, as_json=as_json)
     if as_json:
-        rows = [as_dict(setting) for setting in settings]
-        return show.json({"settings": rows, "warnings": [str(each) for each in warnings]})
+        return show.json({"settings": settings, "warnings": [str(each) for each in warnings]})
     for setting in settings:
         value = format_value(setting.value)
         show.say(f"{setting.key} = {value}  ({setting.source}; {setting.owner})")
@@ -240,7 +235,7 @@ def _show_setting(key: str, settings: Sequence[Setting], *, as_json: bool) -> No
         return show.json({"key": key, "value": None, "source": "built in"}) if as_json else None
     (setting,) = (each for each in settings if each.key == name)
     if as_json:
-        return show.json(as_dict(setting))
+        return show.json(setting)
     return show.say(
         format_value(setting.value) if not isinstance(setting.value, str) else setting.value
     )
@@ -249,12 +244,10 @@ def _show_setting(key: str, settings: Sequence[Setting], *, as_json: bool) -> No
 @config.command("set")
 def set_(
     key: Key,
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="Words of a list: with commas.")],
-    local: Annotated[
-        bool, typer.Option("--local", help="For you, in this project (the default).")
-    ] = False,
-    shared: Annotated[bool, typer.Option("--shared", help="For the team, in git.")] = False,
-    user: Annotated[bool, typer.Option("--user", help="For you, in every project.")] = False,
+    value: str = argument("VALUE", "Words of a list: with commas."),
+    local: bool = flag("--local", "For you, in this project (the default)."),
+    shared: bool = flag("--shared", "For the team, in git."),
+    user: bool = flag("--user", "For you, in every project."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -290,17 +283,11 @@ def _current_name(key: str) -> str | None:
 
 @app.command()
 def trust(
-    settings: Annotated[bool, typer.Option("--settings", help="Only the settings.")] = False,
-    files: Annotated[bool, typer.Option("--files", help="Only memories of the files.")] = False,
-    database: Annotated[
-        bool, typer.Option("--database", help="Only a database that was not made here.")
-    ] = False,
-    show_: Annotated[
-        bool, typer.Option("--show", help="Ask nothing; exit code 1 if a part is untrusted.")
-    ] = False,
-    revoke: Annotated[
-        bool, typer.Option("--revoke", help="Revoke trust; with --database also in the database.")
-    ] = False,
+    settings: bool = flag("--settings", "Only the settings."),
+    files: bool = flag("--files", "Only memories of the files."),
+    database: bool = flag("--database", "Only a database that was not made here."),
+    show_: bool = flag("--show", "Ask nothing; exit code 1 if a part is untrusted."),
+    revoke: bool = flag("--revoke", "Revoke trust; with --database also in the database."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -319,10 +306,10 @@ def trust(
                 "waits": any(part.waits(arrived) for part in PARTS),
                 "settings": arrived.settings,
                 "local": arrived.local.values if arrived.local else None,
-                "database": as_dict(arrived.database) if arrived.database else None,
+                "database": arrived.database,
                 "memories": arrived.memories,
-                "authors": list(arrived.authors),
-                "briefs": list(arrived.briefs),
+                "authors": arrived.authors,
+                "briefs": arrived.briefs,
             }
         )
     named = {"settings": settings, "files": files, "database": database}

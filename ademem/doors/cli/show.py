@@ -9,6 +9,7 @@ from ademem.core import anchor, caller, untrusted
 from ademem.core.errors import NO, REFUSED, AdememError
 from ademem.core.memory import CAME, flags
 from ademem.core.untrusted import visible
+from ademem.core.value import as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,10 +86,10 @@ def safe(text: str) -> str:
 
 
 def json(value: object) -> None:
-    """Print as indented JSON with the keys in the order given."""
+    """Print as indented JSON, keys in the order given; a Value is an object of its fields."""
     import orjson
 
-    echo(safe(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()))
+    echo(safe(orjson.dumps(value, as_dict, orjson.OPT_INDENT_2).decode()))
 
 
 def fenced(lines: Iterable[str]) -> None:
@@ -119,11 +120,10 @@ def notices(runtime: Runtime) -> None:
 def listing(
     name: str,
     rows: Sequence[Row],
-    *,
-    as_json: bool,
-    row_json: Callable[[Row], Any] = lambda row: row,
     lines: Callable[[Row], Iterable[str]],
     none: str,
+    as_json: bool,
+    row_json: Callable[[Row], Any] = lambda row: row,
 ) -> None:
     """Print rows as JSON below *name*, or some *lines* for each, or *none* on standard error."""
     if as_json:
@@ -260,12 +260,10 @@ def memories(
     """Print memories with their dates, and name the later one that says something else."""
     later = later or {}
     listing(
-        "memories",
-        found,
-        as_json=as_json,
-        row_json=lambda memory: memory_json(memory, later=later.get(memory.id)),
-        lines=lambda memory: [line(memory, later=later.get(memory.id), dated=True)],
-        none="no memories",
+        *("memories", found),
+        lambda memory: [line(memory, later=later.get(memory.id), dated=True)],
+        *("no memories", as_json),
+        lambda memory: memory_json(memory, later=later.get(memory.id)),
     )
 
 
@@ -450,7 +448,4 @@ def steps(judged: Iterable[RuleEffect], as_json: bool) -> None:
 
 
 def _steps_json(judged: Iterable[RuleEffect]) -> dict[str, Any]:
-    from ademem.core.value import as_dict
-
-    rows = [as_dict(step) for step in judged]
-    return {"steps": rows} if rows else {}
+    return {"steps": rows} if (rows := list(judged)) else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -17,7 +17,7 @@ from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Project, open_project, progress
+from ademem.doors.cli.options import AsJson, DryRun, Project, flag, open_project, option, progress
 from ademem.store.backups import Backup
 from ademem.synthesis.anchor_verification import Checked
 from ademem.synthesis.consolidation import Consolidated
@@ -28,11 +28,10 @@ TEXT_CHARS = 80
 
 @app.command("doctor")
 def doctor(
-    fix: Annotated[bool, typer.Option("--fix", help="Repair what can be repaired.")] = False,
-    import_foreign: Annotated[
-        bool,
-        typer.Option("--import-foreign", help="Import memories of databases that were set aside."),
-    ] = False,
+    fix: bool = flag("--fix", "Repair what can be repaired."),
+    import_foreign: bool = flag(
+        "--import-foreign", "Import memories of databases that were set aside."
+    ),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -46,7 +45,7 @@ def doctor(
         done += recovery.import_foreign(found, os.environ, clock.now())
     findings = doctor.examine(patient)
     if as_json:
-        show.json({"findings": [as_dict(finding) for finding in findings], "done": done})
+        show.json({"findings": findings, "done": done})
     else:
         for line in done:
             show.echo(line)
@@ -59,10 +58,8 @@ def doctor(
 
 @app.command()
 def backup(
-    listed: Annotated[bool, typer.Option("--list", help="List the backups, newest first.")] = False,
-    own: Annotated[
-        bool, typer.Option("--personal", help="Only that of your own memories of all projects.")
-    ] = False,
+    listed: bool = flag("--list", "List the backups, newest first."),
+    own: bool = flag("--personal", "Only that of your own memories of all projects."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -78,35 +75,26 @@ def backup(
     place = personal.place(os.environ)
     found = place if own else project_.find(project, os.environ, os.getcwd())
     if listed:
-        return show.listing(
-            "backups",
-            backups.list_all(found, os.environ),
-            as_json=as_json,
-            row_json=as_dict,
-            lines=lambda each: [_backup_line(each)],
-            none=f"no backup in {backups.folder(found, os.environ)}",
-        )
+        rows = backups.list_all(found, os.environ)
+        none = f"no backup in {backups.folder(found, os.environ)}"
+        return show.listing("backups", rows, _backup_lines, none, as_json)
     made = [recovery.back_up(found, os.environ, clock.now())]
     if not own and trust.has_personal(os.environ):
         made.append(recovery.back_up(place, os.environ, clock.now()))
-    beside = {"personal": as_dict(made[1]) if len(made) > 1 else None}
+    beside = {"personal": made[1] if len(made) > 1 else None}
     lines = [f"wrote {each.path} ({each.bytes:,} bytes)" for each in made]
     return show.report(as_dict(made[0]) | beside, lines, as_json=as_json)
 
 
-def _backup_line(each: Backup) -> str:
-    return f"{each.at}  {each.kind:<9} {each.bytes:>12,} bytes  {each.path}"
+def _backup_lines(each: Backup) -> list[str]:
+    return [f"{each.at}  {each.kind:<9} {each.bytes:>12,} bytes  {each.path}"]
 
 
 @app.command()
 def work(
-    once: Annotated[
-        bool, typer.Option("--once", help="Return when nothing is due (the default).")
-    ] = True,
-    retry: Annotated[bool, typer.Option("--retry", help="Retry parked jobs.")] = False,
-    wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Wait for another running worker.")
-    ] = True,
+    once: bool = option("--once", "Return when nothing is due (the default).", True),
+    retry: bool = flag("--retry", "Retry parked jobs."),
+    wait: bool = option("--wait/--no-wait", "Wait for another running worker.", True),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -130,9 +118,7 @@ def work(
 
 @app.command()
 def sweep(
-    merge: Annotated[
-        bool, typer.Option("--merge", help="Merge memories of the same meaning instead.")
-    ] = False,
+    merge: bool = flag("--merge", "Merge memories of the same meaning instead."),
     dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,
@@ -144,8 +130,7 @@ def sweep(
             return _show_consolidated(done, len(api.list_conflicts(memories)), dry_run, as_json)
         swept = api.sweep(memories, dry_run=dry_run)
         if as_json:
-            rows = [as_dict(move) for move in swept.moves]
-            return show.json({"dry_run": dry_run} | as_dict(swept) | {"moves": rows})
+            return show.json({"dry_run": dry_run} | as_dict(swept))
         for move in swept.moves:
             show.say(f"{move.act:<8} {show.line(api.get(memories, move.id), 80)}")
             show.say(f"         {move.before} → {move.after}: {move.why}")
@@ -165,9 +150,7 @@ def _sweep_summary(swept: Swept, dry_run: bool) -> str:
 
 def _show_consolidated(done: Consolidated, waiting: int, dry_run: bool, as_json: bool) -> None:
     if as_json:
-        merges, conflicts = map(as_dict, done.merges), map(as_dict, done.conflicts)
-        lists = {"merges": list(merges), "conflicts": list(conflicts)}
-        return show.json({"dry_run": dry_run} | as_dict(done) | lists)
+        return show.json({"dry_run": dry_run} | as_dict(done))
     for merge in done.merges:
         show.say(f"merge    {' '.join(merge.members)} → {preview(merge.content, 80)}")
     for found in done.conflicts:
@@ -198,9 +181,8 @@ def scrub(dry_run: DryRun = False, project: Project = None, as_json: AsJson = Fa
     with open_project(project) as memories:
         done = api.scrub(memories, dry_run=dry_run)
     if as_json:
-        unclean = [as_dict(left) for left in done.left]
         return show.json(
-            {"found": done.found, "rows": done.rows, "files": done.files, "left": unclean}
+            {"found": done.found, "rows": done.rows, "files": done.files, "left": done.left}
         )
     verb = "would clean" if dry_run else "cleaned"
     for where, count in (done.rows | done.files).items():
@@ -213,13 +195,10 @@ def scrub(dry_run: DryRun = False, project: Project = None, as_json: AsJson = Fa
 
 @app.command()
 def verify(
-    fix: Annotated[bool, typer.Option("--fix", help="Update anchors whose text moved.")] = False,
-    diff: Annotated[
-        str | None,
-        typer.Option(
-            "--diff", metavar="BASE..HEAD", help="Only name memories that these commits make false."
-        ),
-    ] = None,
+    fix: bool = flag("--fix", "Update anchors whose text moved."),
+    diff: str | None = option(
+        "--diff", "Only name memories that these commits make false.", metavar="BASE..HEAD"
+    ),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -228,14 +207,8 @@ def verify(
         raise UsageError("--fix is for the working tree", "leave out --diff or --fix")
     with open_project(project) as memories:
         found = api.verify_change(memories, diff) if diff else api.verify(memories, fix=fix)
-    show.listing(
-        "anchors",
-        found,
-        as_json=as_json,
-        row_json=_anchor_json,
-        lines=_anchor_lines,
-        none="no memory is made false" if diff else "no memory has an anchor",
-    )
+    none = "no memory is made false" if diff else "no memory has an anchor"
+    show.listing("anchors", found, _anchor_lines, none, as_json, _anchor_json)
     raise typer.Exit(0 if all(each.is_sound for each in found) else NO)
 
 

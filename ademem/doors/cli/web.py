@@ -4,34 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
-
-import typer
 
 from ademem.core import project as project_
 from ademem.doors.cli import missing_package, show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson
+from ademem.doors.cli.options import AsJson, flag, option
 
 
 @app.command("ui")
 @app.command()
 def web(
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Of 127.0.0.1; 0: a free one.")
-    ] = 0,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Open no browser.")] = False,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Decide nothing.")] = False,
-    idle: Annotated[
-        float, typer.Option("--idle", min=0.01, help="End after so many minutes unasked.")
-    ] = 60,
-    stop: Annotated[bool, typer.Option("--stop", help="End the page that runs.")] = False,
-    project: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--project", metavar="DIR", help="Folder of the project; several are one page."
-        ),
-    ] = None,
+    port: int = option("--port", "Of 127.0.0.1; 0: a free one.", 0, min=0, max=65535),
+    no_open: bool = flag("--no-open", "Open no browser."),
+    read_only: bool = flag("--read-only", "Decide nothing."),
+    idle: float = option("--idle", "End after so many minutes unasked.", 60, min=0.01),
+    stop: bool = flag("--stop", "End the page that runs."),
+    project: list[str] | None = option(
+        "--project", "Folder of the project; several are one page.", metavar="DIR"
+    ),
     as_json: AsJson = False,
 ) -> None:
     """Show the memory in a browser of this machine, until Ctrl-C."""

@@ -82,7 +82,7 @@ def test_progress_is_shown_on_a_terminal_only(terminal, capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal, raising=False)
     monkeypatch.setattr(model.api, "install_model", break_off)
     with pytest.raises(UsageError, match="no space"):
-        model.install()
+        model.install(source=None, path="")
 
     shown = capsys.readouterr().err
     assert shown == (f"\r\x1b[Kdownloading {'█' * 15}{'·' * 15}  50%\n" if terminal else "")
