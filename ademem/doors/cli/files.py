@@ -21,9 +21,6 @@ from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import (
     AsJson,
     BriefAgent,
-    BriefField,
-    BriefTexts,
-    BriefVersion,
     DryRun,
     Project,
     argument,
@@ -270,10 +267,12 @@ def _agent_lines(agent: Agent) -> Iterator[str]:
 
 @core.command("set")
 def set_core(
-    field: BriefField,
-    text: BriefTexts = None,
+    field: str = argument("FIELD", "summary, conventions, preferences, focus or notes."),
+    text: list[str] | None = argument(
+        "TEXT", "The summary, or one item an argument; none empties it.", None
+    ),
     agent: BriefAgent = "",
-    version: BriefVersion = None,
+    version: int | None = option("--version", "Refuse unless the brief is at this version."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:

@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
-
-import typer
 
 from ademem.core import configuration
 from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.doors.cli import missing_package, serve_mcp, show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import Http, Port, Project
-
-Tools = Annotated[
-    str,
-    typer.Option(
-        "--tools",
-        metavar="PROFILE",
-        help="core (as set in `mcp.tools`), engram, all, or names of tools.",
-    ),
-]
-ReadOnly = Annotated[bool, typer.Option("--read-only", help="Only tools that change nothing.")]
-
-
-Config = Annotated[
-    str | None,
-    typer.Option("--config", metavar="CLIENT", help="Show what its file needs, and serve nothing."),
-]
+from ademem.doors.cli.options import Http, Port, Project, flag, option
 
 
 @app.command()
 def mcp(
     project: Project = None,
-    tools: Tools = "",
-    read_only: ReadOnly = False,
-    config: Config = None,
+    tools: str = option(
+        *("--tools", "core (as set in `mcp.tools`), engram, all, or names of tools.", ""),
+        metavar="PROFILE",
+    ),
+    read_only: bool = flag("--read-only", "Only tools that change nothing."),
+    config: str = option(
+        "--config", "Show what its file needs, and serve nothing.", "", metavar="CLIENT"
+    ),
     http: Http = False,
     port: Port = "",
 ) -> None:

@@ -53,11 +53,6 @@ from ademem.store.episodes import Episode
 AGO = "ISO 8601, or ago: 45m, 3h, 2d."
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show how each result came about.")]
-Strict = Annotated[
-    bool,
-    typer.Option("--strict", help="Confirm a convention, pattern, gotcha or decision at once."),
-]
-TopicKey = Annotated[str | None, typer.Option("--topic-key", help="Replaces what has this key.")]
 Words = Annotated[list[str] | None, typer.Argument(metavar="WORDS", help="What you want to know.")]
 Type = Annotated[
     str | None, typer.Option("--type", "-t", help="learned, decision, bugfix, … or a tag.")
@@ -75,10 +70,10 @@ def add(
     importance: ImportanceName = "medium",
     pin: bool = flag("--pin", "Always in the briefing."),
     stop: bool = flag("--stop", "Deny calls that it is about until they are made again."),
-    strict: Strict = False,
+    strict: bool = flag("--strict", "Confirm a convention, pattern, gotcha or decision at once."),
     title: Title = None,
     type_: Type = None,
-    topic_key: TopicKey = None,
+    topic_key: str | None = option("--topic-key", "Replaces what has this key."),
     tags: Tags = None,
     path: PathGlob = None,
     anchor: Anchors = None,

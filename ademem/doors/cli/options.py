@@ -28,19 +28,8 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="Of a memory, or its begin
 Title = Annotated[
     str | None, typer.Option("--title", help="A heading, under which a text may be long.")
 ]
-BriefField = Annotated[
-    str,
-    typer.Argument(metavar="FIELD", help="summary, conventions, preferences, focus or notes."),
-]
 BriefAgent = Annotated[
     str, typer.Option("--agent", metavar="NAME", help="The brief of this agent instead.")
-]
-BriefTexts = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="TEXT", help="The summary, or one item an argument; none empties it."),
-]
-BriefVersion = Annotated[
-    int | None, typer.Option("--version", help="Refuse unless the brief is at this version.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 DryRun = Annotated[

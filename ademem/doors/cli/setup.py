@@ -205,8 +205,6 @@ app.add_typer(config, name="config")
 AUTHORS = 5
 """Most authors that are shown."""
 
-Key = Annotated[str, typer.Argument(metavar="KEY", help="Such as guard.mode.")]
-
 
 @config.command("list")
 def list_(
@@ -243,7 +241,7 @@ def _show_setting(key: str, settings: Sequence[Setting], *, as_json: bool) -> No
 
 @config.command("set")
 def set_(
-    key: Key,
+    key: str = argument("KEY", "Such as guard.mode."),
     value: str = argument("VALUE", "Words of a list: with commas."),
     local: bool = flag("--local", "For you, in this project (the default)."),
     shared: bool = flag("--shared", "For the team, in git."),
