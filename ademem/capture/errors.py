@@ -46,10 +46,9 @@ _SLIP = re.compile(
     r"^(?:(?:Uncaught )?(?:Name|Type|Key|Attribute|Syntax|Indentation|Tab|Index|Value|Assertion"
     r"|Reference|Range|UnboundLocal|ZeroDivision|NotImplemented|Recursion)Error\b"
     r"|.*(?:\berror(?:\[E\d+\]| (?:TS|CS)\d+)|\bcould not compile\b|\bpanicked at\b"
-    r"|[\w/.-]+\.\w{1,5}[:(]\d+[:,)]"
-    r"|(?<![:.\w])(?!0 )\d+ (?:errors?|problems?|failed|failing|failures?|warnings?)\b"
-    r"|\b(?:merge|automatic|fix) .*\bconflicts?\b|\bcould not apply\b|\bnothing to commit\b"
-    r"|\bfailed to push some refs\b|\bhook (?:exited|failed|declined)\b))"
+    r"|[\w/.-]+\.\w{1,5}[:(]\d+[:,)]|(?<![:.\w])(?!0 )\d+ (?:errors?|problems?|failed|failing"
+    r"|failures?|warnings?)\b|\b(?:merge|automatic|fix) .*\bconflicts?\b|\bcould not apply\b"
+    r"|\bnothing to commit\b|\bfailed to push some refs\b|\bhook (?:exited|failed|declined)\b))"
 )
 """Pattern of errors in the code being written, and of git's everyday refusals."""
 

@@ -9,11 +9,9 @@ DICTATION_CUES = ("remember", "note ", "merk", "recuerda", "souviens", "ricorda"
 """Parts of which every dictation has one; without them no pattern is compiled."""
 
 DICTATION = (
-    r"(?i)\s*(?:please\s+)?"
-    r"(?:remember(?:\s+that\b|(?P<duty>\s+to\b)|\s*:)"
-    r"|note\s+(?:for|to)\s+(?:the\s+)?(?:future|memory|self)\s*:"
-    r"|(?:merke?|recuerda|souviens-toi|ricorda|lembra)\s*:)"
-    r"\s*(?P<said>.*)"
+    r"(?i)\s*(?:please\s+)?(?:remember(?:\s+that\b|(?P<duty>\s+to\b)|\s*:)|note\s+(?:for"
+    r"|to)\s+(?:the\s+)?(?:future|memory|self)\s*:|(?:merke?|recuerda|souviens-toi|ricorda"
+    r"|lembra)\s*:)\s*(?P<said>.*)"
 )
 """At the beginning of a line only, and never a question."""
 
@@ -99,10 +97,9 @@ CORRECTION_CUES = (
 
 _OPENING = (
     r"(?:(?:stop|wait)\s*[,.!:–—-]+\s*|(?:(?:no+|nope|wrong(?:\s+\w+)?|nein|non|actually|sorry"
-    r"|that['’]?s\s+(?:not\s+)?"
-    r"(?:wrong|right)|i\s+(?:meant|mean|said|told\s+you)(?:\s+(?:to|that))?)\b[\s,.!:–—-]*)"
-    r"|(?:please|and|so|but|also|then|ok(?:ay)?|bitte|por\s+favor|s['’]il\s+te\s+pla[iî]t|remember)"
-    r"[\s,:]+)*"
+    r"|that['’]?s\s+(?:not\s+)?(?:wrong|right)|i\s+(?:meant|mean|said|told\s+you)(?:\s+(?:to"
+    r"|that))?)\b[\s,.!:–—-]*)|(?:please|and|so|but|also|then|ok(?:ay)?|bitte|por\s+favor"
+    r"|s['’]il\s+te\s+pla[iî]t|remember)[\s,:]+)*"
 )
 """Words that may precede a rule."""
 BEFORE = frozenset(

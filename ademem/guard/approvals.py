@@ -19,6 +19,7 @@ APPROVING = ("promote", "edit", "pin")
 """Subcommands that take ids; refused where one of them is of a quarantined memory."""
 AGREEING = ("trust",)
 """Subcommands that are refused unless an option makes them read."""
+VERBS = (*APPROVING, *AGREEING, "review", "config")
 SHOWING = frozenset({"--show", "--help"})
 SHOWN = SHOWING | {"--settings", "--files", "--database", "--json"}
 """All that may stand behind such a subcommand that reads."""
@@ -95,8 +96,10 @@ def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | 
     else:
         return None
     verb, operands = _subcommand(words)
-    if verb in AGREEING:
-        return None if _only_shows(words) else f"`ademem {verb}`"
+    if verb in AGREEING:  # a value, or what expands, could be the option that makes it read
+        given = {word.text for word in words[1:]}
+        is_plain = given <= SHOWN and not any(word.expands for word in words)
+        return None if is_plain and given & SHOWING else f"`ademem {verb}`"
     if verb == "config" and operands[:1] == ["set"]:
         key = find_key(operands[1]) if len(operands) > 1 else None
         return None if key and key.is_shared else "`ademem config set`"
@@ -118,21 +121,11 @@ def _by_alias(commands: list[Command], is_quarantined: Callable[[str], bool]) ->
         for command in commands
         if command.name == "alias"
     )
-    verbs = "|".join((*APPROVING, *AGREEING, "review", "config"))
     text = " ".join(command.line for command in commands)
-    for verb in re.findall(rf"\b({verbs})\b", text) if hides else ():
+    for verb in re.findall(rf"\b({'|'.join(VERBS)})\b", text) if hides else ():
         if verb in (*AGREEING, "config") or is_quarantined(""):
             return f"`ademem {verb}`"
     return None
-
-
-def _only_shows(words: tuple[Word, ...]) -> bool:
-    """True for a subcommand and options that read, each of them written out.
-
-    An option with a value of its own is none: its value could be the option that makes it read.
-    """
-    given = {word.text for word in words[1:]}
-    return not any(word.expands for word in words) and given <= SHOWN and bool(given & SHOWING)
 
 
 def _is_ours(command: Command) -> bool:
@@ -143,7 +136,7 @@ def _is_ours(command: Command) -> bool:
     if first.text.rpartition("/")[2] in ("ademem", "ademem.exe"):
         return True
     verb, _ = _subcommand(command.words[1:])
-    return first.expands and verb in (*APPROVING, *AGREEING, "review", "config")
+    return first.expands and verb in VERBS
 
 
 def _behind_module(command: Command) -> tuple[Word, ...] | None:
@@ -174,6 +167,5 @@ def _operands(words: tuple[Word, ...]) -> list[Word]:
 
 def _by_its_words(text: str, is_quarantined: Callable[[str], bool]) -> str | None:
     """Search a text that is no script, too long, or meant for another program."""
-    verbs = "|".join((*APPROVING, *AGREEING, "review", "config"))
-    found = re.search(rf"\bademem\b[^\n;|&]*?\b({verbs})\b", text)
+    found = re.search(rf"\bademem\b[^\n;|&]*?\b({'|'.join(VERBS)})\b", text)
     return f"`ademem {found[1]}`" if found and is_quarantined("") else None

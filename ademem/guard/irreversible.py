@@ -19,13 +19,11 @@ VERBS = frozenset(
     " wipe".split()
 )
 """Words of a subcommand, of a target or of a script."""
-COMMANDS = frozenset(
-    (
-        "rm, rmdir, unlink, shred, truncate, dropdb, mkfs, alembic upgrade, alembic downgrade, "
-        "git clean, flyway clean, helm install, helm uninstall, helm upgrade, kubectl apply, "
-        "terraform apply"
-    ).split(", ")
-)
+_COMMANDS = """
+    rm, rmdir, unlink, shred, truncate, dropdb, mkfs, alembic upgrade, alembic downgrade, git clean,
+    flyway clean, helm install, helm uninstall, helm upgrade, kubectl apply, terraform apply
+"""
+COMMANDS = frozenset(map(str.strip, _COMMANDS.split(",")))
 """Programs, and subcommands, that no verb of VERBS shows."""
 OPTIONS = re.compile(r"--force\b.*|--hard|--delete|--prod(uction)?|-D")
 SQL = re.compile(r"\b(drop|truncate|delete\s+from)\b", re.IGNORECASE)
@@ -73,8 +71,5 @@ def _is_irreversible(part: CommandPart) -> bool:
         for text in operands
         if runs_code or "/" not in text
     ]
-    return any(_has_verb(name) for name in names) or any(map(SQL.search, texts))
-
-
-def _has_verb(name: str) -> bool:
-    return not VERBS.isdisjoint(re.split(r"[^a-z]+", name.lower()))
+    words = {word for name in names for word in re.split(r"[^a-z]+", name.lower())}
+    return not VERBS.isdisjoint(words) or any(map(SQL.search, texts))

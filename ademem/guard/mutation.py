@@ -79,12 +79,11 @@ class CommandPart(Value):
 
     def has_option(self, option: str) -> bool:
         """True if *option* is among the arguments, or may be once the shell has expanded them."""
-        return any(self._sets(text, option) for word in self.arguments for text in _pieces(word))
-
-    def _sets(self, text: str, option: str) -> bool:
+        texts = (text for word in self.arguments for text in _pieces(word))
         if self.program in _ONE_DASH:
-            return is_option(text) and text.partition("=")[0].lstrip("-") == option.lstrip("-")
-        return sets_option(text, option)
+            names = (text.partition("=")[0].lstrip("-") for text in texts if is_option(text))
+            return option.lstrip("-") in names
+        return any(sets_option(text, option) for text in texts)
 
 
 def judge(command: str, settings: GuardSettings | None = None) -> Judgement:
@@ -162,12 +161,9 @@ def _matches(text: str, name: str) -> bool:
 
 def redirection(part: CommandPart) -> Judgement | None:
     for redirect in part.command.redirects:
-        operator, target = redirect.operator, redirect.target
-        number = target.text.removesuffix("-")
-        copies = operator == ">&" and (not number or (number.isascii() and number.isdecimal()))
-        substituted = target.text.startswith(">(") and not target.quoted
-        if ">" in operator and not (copies or substituted or target.text in DEVICES):
-            return _mutates(f"`{operator} {target.text}` writes a file")
+        target = redirect.target.text
+        if redirect.writes and target not in DEVICES:
+            return _mutates(f"`{redirect.operator} {target}` writes a file")
     return None
 
 

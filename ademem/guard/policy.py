@@ -148,7 +148,13 @@ def turn_is_free(call: ToolCall, known: CallContext) -> Pass | None:
 
 def call_is_harmless(call: ToolCall, known: CallContext) -> Pass | None:
     if call.tool in WRITING_TOOLS:
-        return _ours(call.path, known)
+        real = os.path.realpath(call.path)
+        lower = f"{real.lower()}/"  # a file system may ignore case
+        if any(lower.startswith(f"{switch.lower()}/") for switch in known.switches):
+            return None
+        ours = (folder for folder in known.ours if real.startswith(folder + os.sep))
+        folder = next(ours, None)
+        return Pass(reason=f"{os.path.basename(folder)} is never guarded") if folder else None
     if call.tool in SHELL_TOOLS:
         from ademem.guard.mutation import judge
 
@@ -186,14 +192,3 @@ def decide(call: ToolCall, known: CallContext) -> Pass | Deny:
         if outcome is not None:
             return outcome
     return Deny(reason="memory was not consulted in this turn")
-
-
-def _ours(path: str, known: CallContext) -> Pass | None:
-    real = os.path.realpath(path)
-    lower = real.lower()  # a file system may ignore case
-    for folder in known.ours:
-        if real.startswith(folder + os.sep) and not any(
-            f"{lower}/".startswith(f"{switch.lower()}/") for switch in known.switches
-        ):
-            return Pass(reason=f"{os.path.basename(folder)} is never guarded")
-    return None

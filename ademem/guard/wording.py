@@ -117,9 +117,8 @@ def find_triggers(text: str) -> Iterator[str]:
             if subject and not re.fullmatch(CONTRASTING, found[0], re.IGNORECASE):
                 yield subject
             elif at and not subject and not any(map(_is_target, _words(rest))):
-                yield " ".join(
-                    filter(_is_file, _words(clauses[at - 1]))
-                )  # X is built, never edit it
+                before = _words(clauses[at - 1])  # X is built, never edit it
+                yield " ".join(filter(_is_file, before))
         elif found := re.search(_BEFORE, clause) if always else None:
             yield clause[found.end() :].strip()
         elif re.search(_REQUIRES, clause):
@@ -143,21 +142,16 @@ def is_about_path(text: str, path: str) -> bool:
     """Return True if a trigger of the rule names the file or a folder of it."""
     folders, _, name = path.rpartition("/")
     stem = name.partition(".")[0] or name
-    named = {name} | {
-        part for part in (*folders.split("/"), stem) if len(part) >= STEM_CHARS
-    } - COMMON
+    parts = {part for part in (*folders.split("/"), stem) if len(part) >= STEM_CHARS}
+    lowered = {part.lower() for part in {name} | (parts - COMMON) if part}
     below = f"/{path}/".lower()
-    lowered = {part.lower() for part in named if part}
     for trigger in find_triggers(text):
         for word in _words(trigger):
             word = word.removeprefix("./").rstrip("/").lower()
             if word in lowered or ("/" in word.strip("/") and f"/{word.strip('/*')}/" in below):
                 return True
-            if (
-                word.startswith(("*.", "."))
-                and len(word) > 2
-                and name.lower().endswith(word.lstrip("*"))
-            ):
+            is_ending = word.startswith(("*.", ".")) and len(word) > 2
+            if is_ending and name.lower().endswith(word.lstrip("*")):
                 return True
     return False
 

@@ -51,10 +51,9 @@ _FRAME = r"at .*(?::\d+:\d+\)?|\([\w$]+\.(?:java|kt|scala):\d+\)|\(Native Method
 _RAISED = r"(?:[\w$]+\.)*\w*(?:Error|Exception|Failure)(?: \[\w+\])?: \S"
 _STAMP = r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d\b"
 _LEVEL = (
-    r"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL)(?:\]|:| +[-|\[])"
-    r"|(?:fatal |internal )?error(?:\[\w+\]| TS\d+)?: |fatal: |npm ERR! |E (?:assert |\w+Error)"
-    r"|\S+:\d+(?::\d+)?: (?:fatal )?(?:error|warning|note)\b"
-    r"|(?:FAILED|ERROR) \S+::|={3,} .* ={3,}$"
+    r"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL)(?:\]|:| +[-|\[])|(?:fatal |internal"
+    r" )?error(?:\[\w+\]| TS\d+)?: |fatal: |npm ERR! |E (?:assert |\w+Error)|\S+:\d+(?::\d+)?:"
+    r" (?:fatal )?(?:error|warning|note)\b|(?:FAILED|ERROR) \S+::|={3,} .* ={3,}$"
 )
 _LOUD = (
     "rror",

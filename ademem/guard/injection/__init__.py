@@ -53,32 +53,18 @@ def instruction_in(text: str) -> str | None:
 
     if phrases.spelled(text):
         return "spells words letter by letter"
-    plain = _without_mentions(as_displayed(text))
+    plain = as_displayed(text)
+    if any(sign in plain for sign in "\"\u201c\u201e\u00ab`'"):
+        plain = re.sub(rf"({_ABOUT}[^.\n\"`]{{0,60}}){_MENTION}", "\\1\u2026", plain)
     place = phrases.first_match(plain, patterns.known_in(plain))
     if place is not None:
         return patterns.EFFECTS[place]
     for what, hints, shape in patterns.HINTED:
         if any(map(plain.__contains__, hints)) and re.search(shape, plain):
             return what
-    if not _may_hold_command(text):
+    has_sign = "=" in text or any(sign in text for sign in COMMAND_SIGNS)
+    if text.isascii() and not has_sign and COMMAND_WORDS.isdisjoint(words(text)):
         return None
     from ademem.guard.injection import command_places
 
     return command_places.command_in(text)
-
-
-def _without_mentions(text: str) -> str:
-    """Remove quotations from sentences about injections."""
-    if not any(sign in text for sign in "\"\u201c\u201e\u00ab`'"):
-        return text
-    return re.sub(rf"({_ABOUT}[^.\n\"`]{{0,60}}){_MENTION}", "\\1\u2026", text)
-
-
-def _may_hold_command(text: str) -> bool:
-    """False for an ASCII text without any of the signs."""
-    return (
-        not text.isascii()
-        or "=" in text
-        or any(sign in text for sign in COMMAND_SIGNS)
-        or not COMMAND_WORDS.isdisjoint(words(text))
-    )

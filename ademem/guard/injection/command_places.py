@@ -36,17 +36,12 @@ class Place(Value):
 
 _SIGNS = rf"(?i)(?<![A-Z_])[A-Z_]{{4,}}=|[|`>]|--|\b(?:{'|'.join(sorted(COMMAND_WORDS))})\b"
 _PROGRAMS = frozenset(
-    "curl wget iwr irm eval source base64 npm npx pnpm pip pip3 pipx uv uvx gem cargo brew"
-    " poetry yarn"
-    " bun bunx deno scp rsync nc ncat netcat socat ssh tee crontab launchctl systemctl git"
-    " gh chmod rm"
-    " sed cp ln mv claude codex ademem export docker podman aws nslookup dig ping printenv"
-    " env security"
-    " cat tar sqlite3 python python3 node perl ruby php powershell pwsh bash sh zsh"
-    " history setenforce go"
-    " mail alias echo printf sudo unset apt apt-get composer conda helm kubectl bundle set"
-    " mshta certutil"
-    " pipenv pdm schtasks gsutil openssl".split()
+    "curl wget iwr irm eval source base64 npm npx pnpm pip pip3 pipx uv uvx gem cargo brew poetry"
+    " yarn bun bunx deno scp rsync nc ncat netcat socat ssh tee crontab launchctl systemctl git gh"
+    " chmod rm sed cp ln mv claude codex ademem export docker podman aws nslookup dig ping printenv"
+    " env security cat tar sqlite3 python python3 node perl ruby php powershell pwsh bash sh zsh"
+    " history setenforce go mail alias echo printf sudo unset apt apt-get composer conda helm"
+    " kubectl bundle set mshta certutil pipenv pdm schtasks gsutil openssl".split()
 )
 _NAME = r"[\w-]+(?=[ \t]\S)"
 _ASSIGNED = r"(?<![\w$`-])[A-Z][A-Z0-9_]{3,}=(?=[^\s=])"
@@ -96,8 +91,10 @@ def places(text: str) -> Iterator[Place]:
             continue
         for found in re.finditer(pattern, "".join(blank)):
             code = found[2]
-            if pattern is _FENCE:
-                yield from _lines(found.start(), found.end(), code)
+            if pattern is _FENCE:  # each line, because one syntax error would hide the others
+                for line in filter(str.strip, code.split("\n")):
+                    bare = re.sub(r"^\s*[$>%#]\s+", "", line)
+                    yield Place(start=found.start(), end=found.end(), command=bare, marked=True)
             else:
                 code = code.replace("\n", " ")  # as Markdown shows it
             yield Place(start=found.start(), end=found.end(), command=code, marked=True)
@@ -118,14 +115,6 @@ def _sentence_ends(text: str) -> list[int]:
         return [len(text)]
     pattern = _ASCII_SENTENCE_END if text.isascii() else _SENTENCE_END
     return [*(found.start() for found in re.finditer(pattern, text)), len(text)]
-
-
-def _lines(start: int, end: int, code: str) -> Iterator[Place]:
-    """Yield each line of a block, because one syntax error would hide the others."""
-    for line in code.split("\n"):
-        if line.strip():
-            bare = re.sub(r"^\s*[$>%#]\s+", "", line)
-            yield Place(start=start, end=end, command=bare, marked=True)
 
 
 def _may_start(text: str) -> bool:
@@ -179,11 +168,9 @@ _FORBIDS = (
     r"|not|avoid|instead\s+of|rather\s+than|nie|niemals|nicht|kein\w*|ne|jamais|nunca|jam[aá]s|n[aã]o|no"
     r"|не|никогда(?:\s+не)?|нельзя|without\s+using)"
     rf"{_BETWEEN}"
-    r"|\b(?:refuses?|rejects?|blocks?|forbids?|bans?|prevents?|disallows?|detects?|flags|catches|fails\s+on)"
-    r"(?:[ ](?!unless|until|if|without|before|except|but|so|then|when|run|use"
-    r"|until)[^\s,;:]+){0,5}[ ]*"
-    r"|(?:不要|禁止|不得|切勿|勿|别)[^\s,.;，。`]{0,8}\s*"
-    r")[`'\"\u201c]*$"
+    r"|\b(?:refuses?|rejects?|blocks?|forbids?|bans?|prevents?|disallows?|detects?|flags|catches"
+    r"|fails\s+on)(?:[ ](?!unless|until|if|without|before|except|but|so|then|when|run|use"
+    r"|until)[^\s,;:]+){0,5}[ ]*|(?:不要|禁止|不得|切勿|勿|别)[^\s,.;，。`]{0,8}\s*)[`'\"\u201c]*$"
 )
 _IS_FORBIDDEN = (
     r"(?i)^[`'\"\u201d]*\s*(?:(?:on|in|for|to)\s[^,.;:`]{1,30}\s)?(?:(?:is|are|was|were)\s(?:\w+\s)?"

@@ -23,15 +23,13 @@ STOPS = frozenset(",;:!?.")
 
 _DOWNLOADERS = frozenset(
     "curl wget fetch aria2c http https httpie iwr irm invoke-webrequest invoke-restmethod"
-    " lwp-request"
-    " lynx w3m axel".split()
+    " lwp-request lynx w3m axel".split()
 )
 _DECODERS = frozenset("base64 base32 basenc xxd openssl uudecode rev tr certutil gpg".split())
 _INTERPRETERS = frozenset(
-    "sh bash zsh dash ksh ash fish python perl ruby node nodejs php lua deno bun tclsh"
-    " osascript pwsh"
-    " powershell cmd iex invoke-expression source . eval xargs parallel at batch psql"
-    " mysql mariadb sqlite3 redis-cli mongosh".split()
+    "sh bash zsh dash ksh ash fish python perl ruby node nodejs php lua deno bun tclsh osascript"
+    " pwsh powershell cmd iex invoke-expression source . eval xargs parallel at batch psql mysql"
+    " mariadb sqlite3 redis-cli mongosh".split()
 )
 _SHELLS = frozenset("sh bash zsh dash ksh ash fish source . eval".split())
 _SENDERS = frozenset("nc ncat netcat socat telnet curl wget ssh mail mailx sendmail mutt".split())
@@ -70,14 +68,13 @@ _HOME_BRIEF = r"^(?:~|\$HOME|\$\{HOME\}|/home/[^/]+|/root|/Users/[^/]+)/(?:\.cla
 _POPULAR = frozenset(
     "requests numpy pandas scipy flask django pytest setuptools urllib3 certifi boto3 botocore"
     " cryptography sqlalchemy pydantic fastapi uvicorn celery pillow matplotlib beautifulsoup4"
-    " selenium tensorflow torch transformers openai anthropic colorama python-dateutil"
-    " pyyaml jinja2"
-    " click typer black pylint poetry lodash react react-dom preact express axios chalk commander"
-    " webpack eslint prettier typescript moment dayjs underscore jquery angular svelte rollup"
-    " electron puppeteer playwright mongoose sequelize dotenv cross-env node-fetch nodemon rimraf"
-    " husky babel vitest mocha serde tokio clap reqwest anyhow rails rspec bundler sinatra nokogiri"
-    " devise sidekiq laravel symfony guzzle phpunit gunicorn redis pymongo psycopg2 asyncpg aiohttp"
-    " httpx lxml scrapy twisted tornado".split()
+    " selenium tensorflow torch transformers openai anthropic colorama python-dateutil pyyaml"
+    " jinja2 click typer black pylint poetry lodash react react-dom preact express axios chalk"
+    " commander webpack eslint prettier typescript moment dayjs underscore jquery angular svelte"
+    " rollup electron puppeteer playwright mongoose sequelize dotenv cross-env node-fetch nodemon"
+    " rimraf husky babel vitest mocha serde tokio clap reqwest anyhow rails rspec bundler sinatra"
+    " nokogiri devise sidekiq laravel symfony guzzle phpunit gunicorn redis pymongo psycopg2"
+    " asyncpg aiohttp httpx lxml scrapy twisted tornado".split()
 )
 
 
@@ -117,9 +114,7 @@ def _sources(command: Command) -> Iterator[Command]:
 
 def _written(command: Command) -> Iterator[str]:
     """Yield the files that the command writes."""
-    for redirect in command.redirects:
-        if ">" in redirect.operator:
-            yield redirect.target.text
+    yield from (redirect.target.text for redirect in command.redirects if redirect.writes)
     name, texts = _name(command), _texts(command)
     operands = [text for text in texts if not text.startswith("-")]
     if name in ("tee", "sponge", "touch", "truncate") or (
@@ -206,23 +201,13 @@ def runs_what_it_decodes(commands: Commands) -> bool:
     )
 
 
-_FETCHES = (
-    *(
-        "urlopen",
-        "urlretrieve",
-        "requests.",
-        "httpx.",
-        "fetch(",
-        "http",
-        "open-uri",
-        "lwp::",
-        "get",
-    ),
-    *("get", "socket", "download", "iwr", "irm", "invoke-webrequest"),
+_FETCHES = tuple(
+    "urlopen urlretrieve requests. httpx. fetch( http open-uri lwp:: get socket download iwr irm"
+    " invoke-webrequest".split()
 )
-_EXECUTES = (
-    *("exec", "eval", "system", "subprocess", "popen", "spawn", "child_process", "dup2"),
-    *("compile(", "iex", "invoke-expression", "new function", "import("),
+_EXECUTES = tuple(
+    "exec eval system subprocess popen spawn child_process dup2 compile( iex invoke-expression"
+    " function import(".split()
 )
 """Parts of all code that fetches, and that executes; other lines compile no pattern."""
 
@@ -273,26 +258,23 @@ _INDEX_VARIABLES = (
     "|bundle_mirror\\w*|cargo_registries_\\w+"
 )
 _INSTALLERS = (
-    r"^(?:(?:python|py)(?: -\S+)* )?(?:"
-    r"pip(?: -\S+)* (?:install|download|wheel)|uv (?:pip |tool )?(?:install|add|run|sync)|uvx|pipx"
-    r"|poetry (?:add|source add)|pdm add|pipenv install|easy_install|conda (?:install|create)"
-    r"|(?:npm|pnpm|bun)(?: -\S+)* (?:i|install|add|ci|exec|x|update|publish|init|create)"
-    r"|yarn(?: -\S+)* (?:add|install|dlx|global add)|npx|bunx|pnpx|yarn|cargo (?:install|add)"
-    r"|go (?:install|get|run)|gem (?:install|sources)|bundle (?:install|add|config)|brew"
-    r" (?:tap|install)"
-    r"|composer (?:require|config|global)|apt(?:-get)? install|dpkg -i|rpm -\w+|dnf install"
-    r"|yum install|apk add|pacman -U|snap install|add-apt-repository|apt-key|helm plugin install"
-    r"|claude (?:plugin|mcp)|code --install-extension|gh extension install|nix(?:-env)? \S+"
-    r"|docker plugin install|install-module|choco install|scoop (?:install|bucket)"
-    r")\b"
+    r"^(?:(?:python|py)(?: -\S+)* )?(?:pip(?: -\S+)* (?:install|download|wheel)|uv (?:pip |tool"
+    r" )?(?:install|add|run|sync)|uvx|pipx|poetry (?:add|source add)|pdm add|pipenv install"
+    r"|easy_install|conda (?:install|create)|(?:npm|pnpm|bun)(?: -\S+)* (?:i|install|add|ci|exec|x"
+    r"|update|publish|init|create)|yarn(?: -\S+)* (?:add|install|dlx|global add)|npx|bunx|pnpx|yarn"
+    r"|cargo (?:install|add)|go (?:install|get|run)|gem (?:install|sources)|bundle (?:install|add"
+    r"|config)|brew (?:tap|install)|composer (?:require|config|global)|apt(?:-get)? install|dpkg -i"
+    r"|rpm -\w+|dnf install|yum install|apk add|pacman -U|snap install|add-apt-repository|apt-key"
+    r"|helm plugin install|claude (?:plugin|mcp)|code --install-extension|gh extension install"
+    r"|nix(?:-env)? \S+|docker plugin install|install-module|choco install|scoop (?:install"
+    r"|bucket))\b"
 )
 
 
-_INSTALLER_NAMES = (
-    *("py", "pip", "uv", "poetry", "pdm", "easy_install", "conda", "npm", "pnpm", "bun", "yarn"),
-    *("npx", "pnpx", "cargo", "go", "gem", "brew", "composer", "apt", "dpkg", "rpm", "dnf", "yum"),
-    *("apk", "pacman", "snap", "add-apt", "helm", "claude", "code", "gh", "nix", "docker"),
-    *("install-module", "choco", "scoop"),
+_INSTALLER_NAMES = tuple(
+    "py pip uv poetry pdm easy_install conda npm pnpm bun yarn npx pnpx cargo go gem brew composer"
+    " apt dpkg rpm dnf yum apk pacman snap add-apt helm claude code gh nix docker install-module"
+    " choco scoop".split()
 )
 """Beginnings of all that _INSTALLERS matches, so that other lines compile no pattern."""
 
@@ -400,6 +382,11 @@ def _has_secret(text: str) -> bool:
     return bool(re.search(rf"{_OUTPUT}|{_TOKEN}", text, re.I))
 
 
+def _lookup_with_output(command: Command) -> bool:
+    """Find a lookup of a host whose name carries data."""
+    return _name(command) in _LOOKUPS and any(map(_has_secret, _texts(command)))
+
+
 def _piped_abroad(command: Command) -> bool:
     """Find output or a file that is piped into a program that sends it."""
     name = _name(command)
@@ -418,16 +405,7 @@ def _piped_abroad(command: Command) -> bool:
     return True
 
 
-def _lookup_with_output(command: Command) -> bool:
-    """Find a lookup of a host whose name carries data."""
-    return _name(command) in _LOOKUPS and any(
-        re.search(rf"{_OUTPUT}|{_TOKEN}", text, re.I) for text in _texts(command)
-    )
-
-
-_BUCKET_COPIES = (
-    *("aws s3 cp", "aws s3 sync", "aws s3 mv", "gsutil", "gcloud storage", "az storage"),
-)
+_BUCKET_COPIES = ("aws s3 cp", "aws s3 sync", "aws s3 mv", "gsutil", "gcloud storage", "az storage")
 
 
 def _copy_of_secrets(command: Command) -> bool:
@@ -527,14 +505,12 @@ _REPLACES = (
 def _sets_a_program(line: str) -> bool:
     """True for settings of git that name a program, a folder of hooks or another address."""
     program = (
-        r"\b(?:core\.(?:hookspath|fsmonitor|sshcommand|askpass|editor|pager|gitproxy)|sequence\.editor"
-        r"|init\.templatedir|diff\.external|gpg\.program|include\.path|includeif\.\S+"
-        r"|(?:filter|diff|merge)\.\w+\.(?:clean|smudge|process|textconv|command|driver)"
-        r"|url\.\S+\.(?:push)?insteadof|remote\.\S+\.(?:push)?url|http\.proxy|alias\.\w+["
-        r" =]+[\"']?!.*"
-        r"|credential\.\S*helper)(?:[ =]+|$)(?!$|cat\b|less\b|vim?\b|nano\b|code\b|true\b"
-        r"|osxkeychain\b"
-        r"|manager\b|cache\b|input\b)"
+        r"\b(?:core\.(?:hookspath|fsmonitor|sshcommand|askpass|editor|pager|gitproxy)"
+        r"|sequence\.editor|init\.templatedir|diff\.external|gpg\.program|include\.path"
+        r"|includeif\.\S+|(?:filter|diff|merge)\.\w+\.(?:clean|smudge|process|textconv|command"
+        r"|driver)|url\.\S+\.(?:push)?insteadof|remote\.\S+\.(?:push)?url|http\.proxy"
+        r"|alias\.\w+[ =]+[\"']?!.*|credential\.\S*helper)(?:[ =]+|$)(?!$|cat\b|less\b|vim?\b"
+        r"|nano\b|code\b|true\b|osxkeychain\b|manager\b|cache\b|input\b)"
     )
     return bool(re.search(program, line, re.I)) and not re.search(
         r"--(?:get|unset|list)|-l\b", line
@@ -613,8 +589,7 @@ _LOOSENING = (
     (
         ("gh api", "gh pr", "gh repo"),
         r"gh api\b.*(?:-X|--method)[ =]?DELETE\b.*protection|gh pr merge\b.*--admin|gh repo"
-        r" edit\b.*visib"
-        r"|gh repo delete\b",
+        r" edit\b.*visib|gh repo delete\b",
     ),
     (
         ("history", "histfile"),
@@ -652,24 +627,14 @@ def reads_stored_credentials(commands: Commands) -> bool:
         shows = name in ("echo", "printf") and not command.redirects and command.words not in piped
         if shows and any(w.expands and re.search(_TOKEN, w.text, re.I) for w in command.words):
             return True
-        if name in (
-            "cat",
-            "less",
-            "head",
-            "tail",
-            "bat",
-            "more",
-            "base64",
-            "xxd",
-            "strings",
-            "sqlite3",
-        ) and any(re.search(_KEYS, text, re.I) for text in texts):
+        if name in _READERS and any(re.search(_KEYS, text, re.I) for text in texts):
             return True
         if _matches(_SECRET_STORES, command.line):
             return True
     return False
 
 
+_READERS = frozenset("cat less head tail bat more base64 xxd strings sqlite3".split())
 _SECRET_STORES = (
     (("security ",), r"security (?:find|dump)-\S+"),
     (("secret-tool", "pass show"), r"secret-tool lookup|pass show"),
@@ -686,14 +651,9 @@ _KEYS = (
 
 def resets_and_cleans(commands: Commands) -> bool:
     """Find `git reset --hard` beside `git clean`: they delete all uncommitted work."""
-    lines = [command.line for command in commands]
-    return _matches_any(r"git reset\b.*--hard", lines, "git reset") and _matches_any(
-        r"git clean\b.*-\w*f", lines, "git clean"
-    )
-
-
-def _matches_any(pattern: str, lines: Sequence[str], beginning: str) -> bool:
-    return any(line.startswith(beginning) and re.match(pattern, line) for line in lines)
+    lines = [command.line for command in commands if command.name == "git"]
+    patterns = (r"git reset\b.*--hard", r"git clean\b.*-\w*f")
+    return all(any(re.match(pattern, line) for line in lines) for pattern in patterns)
 
 
 RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (

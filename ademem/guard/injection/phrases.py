@@ -30,16 +30,14 @@ _LEET = str.maketrans("013457@$", "oieastas")
 
 def phrases(*lines: str) -> tuple[Phrase, ...]:
     """Parse `say|tell ... user`: one word of each group, in this order, in one sentence."""
-    return tuple([_parse(line) for line in lines])
+    return tuple(
+        [tuple([frozenset(group.split("|")) for group in line.split(" ... ")]) for line in lines]
+    )
 
 
 def with_latin_letters(known: Sequence[Phrase]) -> list[Phrase]:
     """Replace letters that look like Latin ones, as in folded texts that are not ASCII."""
     return [tuple([frozenset(map(as_latin, group)) for group in phrase]) for phrase in known]
-
-
-def _parse(line: str) -> Phrase:
-    return tuple([frozenset(group.split("|")) for group in line.split(" ... ")])
 
 
 def first_match(text: str, known: Sequence[Phrase]) -> int | None:
@@ -82,19 +80,15 @@ def _follow(words: Sequence[Forms], phrase: Phrase, at: int | None) -> Iterator[
     for place in range(start, min(end, len(words))):
         if phrase[0].isdisjoint(words[place]):
             continue
-        if (
-            at is not None
-            or not place
-            or not _is_negated(words[place - 1], words[place], phrase[0])
-        ):
+        is_negated = (  # "never ignore", but not "mind", and no phrase that begins with a negation
+            at is None
+            and place
+            and not NEGATIONS.isdisjoint(words[place - 1])
+            and "mind" not in words[place]
+            and NEGATIONS.isdisjoint(phrase[0])
+        )
+        if not is_negated:
             yield from _follow(words, phrase[1:], place)
-
-
-def _is_negated(before: Forms, word: Forms, beginning: Words) -> bool:
-    """True if the first word negates the second, which begins a phrase."""
-    return (
-        not NEGATIONS.isdisjoint(before) and "mind" not in word and NEGATIONS.isdisjoint(beginning)
-    )
 
 
 def forms(word: str) -> Forms:

@@ -19,6 +19,14 @@ class Redirect(Value):
     fd: str | None
     target: Word
 
+    @property
+    def writes(self) -> bool:
+        """True if it may write a file: not for `2>&1`, `>&-` and `> >(…)`."""
+        number = self.target.text.removesuffix("-")
+        copies = self.operator == ">&" and (not number or (number.isascii() and number.isdecimal()))
+        substituted = self.target.text.startswith(">(") and not self.target.quoted
+        return ">" in self.operator and not (copies or substituted)
+
 
 class Command(Value):
     """A simple command, or the redirections of a compound one if it has no words."""
@@ -38,12 +46,9 @@ class Command(Value):
         """The program: `/usr/bin/git` is `git`, while `./git` stays as it is."""
         if not self.words:
             return ""
-        folder, _, name = self.words[0].text.rpartition("/")
-        return (
-            name
-            if not folder or folder[0] in "/~" or folder.endswith("bin")
-            else self.words[0].text
-        )
+        typed = self.words[0].text
+        folder, _, name = typed.rpartition("/")
+        return name if not folder or folder[0] in "/~" or folder.endswith("bin") else typed
 
     @property
     def line(self) -> str:

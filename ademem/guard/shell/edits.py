@@ -40,14 +40,12 @@ def find_edits(script: Script, folder: str = "") -> list[FileEdit]:
 def edits_by_command(script: Script, folder: str = "") -> Iterator[tuple[Command, list[FileEdit]]]:
     """Yield each command of the script with the files that it, or what it runs, changes."""
     for command in script.commands:
-        edits = [edit for plain in unwrap(command) for edit in _edits_of(plain)]
-        yield (
-            command,
-            [
-                replace(edit, path=posixpath.normpath(posixpath.join(folder, edit.path)))
-                for edit in edits
-            ],
-        )
+        edits = [
+            replace(edit, path=posixpath.normpath(posixpath.join(folder, edit.path)))
+            for plain in unwrap(command)
+            for edit in _edits_of(plain)
+        ]
+        yield command, edits
         if command.name == "cd" and len(command.words) == 2 and not command.words[1].expands:
             folder = posixpath.join(folder, command.words[1].text)
 
@@ -55,9 +53,9 @@ def edits_by_command(script: Script, folder: str = "") -> Iterator[tuple[Command
 def _edits_of(command: Command) -> Iterator[FileEdit]:
     """Yield the files that one command changes, as written."""
     name = command.name
-    for word in _targets(command):
-        if _is_file(word):
-            yield FileEdit(path=word.text, is_whole=name in _PRINTERS)
+    for redirect in command.redirects:
+        if redirect.writes and _is_file(redirect.target):
+            yield FileEdit(path=redirect.target.text, is_whole=name in _PRINTERS)
     operands = [word for word in command.words[1:] if not is_option(word.text)]
     if name == "git" and operands:
         name, *operands = f"git {operands[0].text}", *operands[1:]
@@ -76,13 +74,6 @@ def _edits_of(command: Command) -> Iterator[FileEdit]:
         yield from _moved(operands, removes=name.endswith("mv"))
     elif name in _REMOVERS:
         yield from (FileEdit(path=word.text, is_whole=False) for word in operands if _is_file(word))
-
-
-def _targets(command: Command) -> Iterator[Word]:
-    for redirect in command.redirects:
-        copies = redirect.operator.endswith("&") and redirect.target.text.rstrip("-").isdecimal()
-        if ">" in redirect.operator and not copies:
-            yield redirect.target
 
 
 def _behind_script(words: tuple[Word, ...]) -> list[Word]:

@@ -295,15 +295,9 @@ def _if(grammar: Grammar) -> bool:
     return True
 
 
-def _while(grammar: Grammar) -> bool:
+def _while(grammar: Grammar, runs_on: bool = True) -> bool:
     _, answer = grammar.commands("do")
-    grammar.commands("done", possible=answer is True)
-    return True
-
-
-def _until(grammar: Grammar) -> bool:
-    _, answer = grammar.commands("do")
-    grammar.commands("done", possible=answer is False)
+    grammar.commands("done", possible=answer is runs_on)
     return True
 
 
@@ -364,20 +358,15 @@ def _test(grammar: Grammar) -> bool:
     return True
 
 
-def _group(grammar: Grammar) -> bool | None:
-    _, answer = grammar.commands("}")
-    return answer
-
-
 COMPOUNDS: dict[str, Callable[[Grammar], bool | None]] = {
     "if": _if,
     "while": _while,
-    "until": _until,
+    "until": lambda grammar: _while(grammar, runs_on=False),
     "for": _for,
     "select": _for,
     "case": _case,
     "function": _function,
     "[[": _test,
-    "{": _group,
+    "{": lambda grammar: grammar.commands("}")[1],
 }
 _RESERVED = frozenset((*COMPOUNDS, *_OTHERS))

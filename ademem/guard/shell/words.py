@@ -87,7 +87,7 @@ def _echo(command: Command) -> Word:
         escapes = escapes or "e" in words[0].text
         words = words[1:]
     text = " ".join(word.text for word in words)
-    return _word(unescape(text) if escapes else text, words)
+    return _output(unescape(text) if escapes else text, words)
 
 
 def _printf(command: Command) -> Word | None:
@@ -101,7 +101,7 @@ def _printf(command: Command) -> Word | None:
     filled = re.sub(
         _CONVERSION, lambda found: "%" if found[1] == "%" else next(left, ""), unescape(form)
     )
-    return _word(filled, words)
+    return _output(filled, words)
 
 
 def _cat(command: Command) -> Word | None:
@@ -111,7 +111,7 @@ def _cat(command: Command) -> Word | None:
 _PRINTERS = {"echo": _echo, "printf": _printf, "cat": _cat}
 
 
-def _word(text: str, words: tuple[Word, ...]) -> Word:
+def _output(text: str, words: tuple[Word, ...]) -> Word:
     return Word(text=text.rstrip("\n"), expands=any(word.expands for word in words), quoted=True)
 
 
@@ -121,11 +121,8 @@ def _character(escape: re.Match[str]) -> str:
         return _LETTERS[code]
     if code[0] in "xuU" and len(code) > 1:
         number = int(code[1:], 16)
-        return (
-            chr(number)
-            if number < 0xD800 or 0xDFFF < number < 0x110000
-            else "\N{REPLACEMENT CHARACTER}"
-        )
+        is_valid = number < 0xD800 or 0xDFFF < number < 0x110000
+        return chr(number) if is_valid else "\N{REPLACEMENT CHARACTER}"
     if code[0] in "01234567":
         return chr(int(code, 8) & 0xFF)
     return chr(ord(code[1]) & 0x1F) if code[0] == "c" and len(code) > 1 else escape[0]
