@@ -49,6 +49,10 @@ class PlacedItem(Value):
     item: ListItem
 
     @property
+    def position(self) -> tuple[str, int]:
+        return self.path, self.item.line
+
+    @property
     def values(self) -> Values:
         item = self.item
         return _normalize(self.category, item.title, item.content, item.tags, item.path)
@@ -63,6 +67,10 @@ class KnowledgeLine:
         self.path = path
         self.number = number
         self.raw = raw
+
+    @property
+    def position(self) -> tuple[str, int]:
+        return self.path, self.number
 
     @property
     def found(self) -> dict[str, Any]:
@@ -96,6 +104,8 @@ class MemoryLines:
     @property
     def last(self) -> KnowledgeLine:
         """The line with a text, if any: a problem is reported there."""
+        if len(self.lines) == 1:
+            return self.lines[0]
         return max(self.lines, key=lambda line: (bool(line.found["content"]), line.number))
 
     @property

@@ -1,216 +1,375 @@
-"""Compare the files with the merge base: what was added, changed, removed and decided."""
+"""Compare the files with the merge base, and import additions, edits, removals and decisions."""
 
 from __future__ import annotations
 
-from functools import cache
+import re
+from functools import cache, cached_property, partial
 
+from ademem.core.clock import parse
+from ademem.core.memory import Draft, Origin, Status, Trust
 from ademem.core.registers import candidate_name
-from ademem.core.value import Value, replace
+from ademem.core.value import replace
 from ademem.files import SHEET
 from ademem.files.markdown import ListItem
-from ademem.files.snapshot import (
-    KnowledgeLine,
-    MemoryLines,
-    Offer,
-    PlacedItem,
-    Snapshot,
-    values_of,
-)
+from ademem.files.snapshot import MemoryLines, Offer, PlacedItem, Snapshot, snapshot, values_of
+from ademem.files.texts import Problem, Texts
+from ademem.guard.injection import order_in, order_of
+from ademem.store import memories, memory_queries, transitions
+from ademem.store.transitions import CannotDo
+from ademem.sync.import_context import Difference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
+    from datetime import datetime
     from typing import Any
 
     from ademem.core.memory import Memory
-    from ademem.sync.git_history import MergeArtefacts
+    from ademem.files.snapshot import PlacedItems, Values
+    from ademem.sync.git_history import GitHistory
+    from ademem.sync.import_context import ImportContext
 
 
 CANDIDATE_ID_CHARS = 12
 
 
-class ChangedLine(Value):
-    """A line about a memory is new or changed."""
-
-    id: str
-    lines: MemoryLines
-    before: MemoryLines | None
-
-
-class ForeignLine(Value):
-    """A line that ademem did not write."""
-
-    line: KnowledgeLine
+def find_differences(before: Snapshot, now: Snapshot, history: GitHistory) -> Iterator[Difference]:
+    """Yield the differences in the order of their import."""
+    found = _Comparison(before, now, history)
+    yield from found.find_lines()
+    for id in now.placed:
+        yield from found.find_edits(id)
+    yield from found.find_removals()
+    yield from found.find_decisions()
+    for placed in now.placed.unnamed():
+        yield _difference(placed, _add_item, placed=placed)
 
 
-class EditedItem(Value):
-    """An item differs from both the base and its line: a person edited it."""
-
-    id: str
-    now: PlacedItem
-    before: PlacedItem | None
+def _difference(placed: PlacedItem, act: Any, /, **given: Any) -> Difference:
+    return Difference(position=placed.position, apply=partial(act, **given))
 
 
-class RemovedItem(Value):
-    """An item or a line was removed."""
+class _Comparison:
+    def __init__(self, before: Snapshot, now: Snapshot, history: GitHistory) -> None:
+        self._before, self._now, self._history = before, now, history
+        self._sides = cache(self._read_sides)
 
-    id: str
-    before: PlacedItem | MemoryLines
+    def find_lines(self) -> Iterator[Difference]:
+        """Yield what is new or changed in the lines, by ademem and by others."""
+        before, now = self._before, self._now
+        changed = [id for id, it in now.lines.items() if not it.is_equal(before.lines.get(id))]
+        known = {line.raw for line in before.foreign}
+        foreign = [line for line in now.foreign if line.raw not in known]
+        if changed or foreign:
+            from ademem.sync import line_importer  # edits of pages do not need it
 
+            for id in changed:
+                lines, act = now.lines[id], line_importer.import_record
+                act_on = partial(act, id=id, lines=lines, before=before.lines.get(id))
+                yield Difference(position=lines.last.position, apply=act_on)
+            for line in foreign:
+                act_on = partial(line_importer.import_foreign_line, line=line)
+                yield Difference(position=line.position, apply=act_on)
 
-class AddedItem(Value):
-    """An item without an id, or a second one about the same memory."""
+    def find_edits(self, id: str) -> Iterator[Difference]:
+        """Yield edits of the memory's items: what differs from both the base and its line."""
+        items = self._now.placed[id]
+        earlier = next(iter(self._before.placed.get(id, ())), None)
+        lines, lines_before = self._now.lines.get(id), self._before.lines.get(id)
+        known = {earlier.values if earlier else None} | (lines.values if lines else set())
+        edited = tuple(item for item in items if item.values not in known)
+        if edited:
+            parts = (part for item in items for part in self._split(item, known))
+            items = tuple({part.values: part for part in parts}.values())
+            edited = tuple(item for item in items if item.values not in known)
+        # A new or changed line is more reliable than several items.
+        line_is_new = lines is not None and not lines.is_equal(lines_before)
+        if edited and lines:  # a page may still have a text that lost
+            lost = lines.losing_texts
+            if len(items) == 1 and lines_before:
+                lost -= lines_before.losing_texts
+            edited = tuple(item for item in edited if item.values[2] not in lost)
+        archived = line_is_new and lines is not None and lines.is_archived
+        is_edit = len(edited) == len(items) and not (len(items) > 1 and line_is_new)
+        is_edit = is_edit and not archived
+        for item in sorted(edited, key=lambda item: item.values):
+            if is_edit:
+                yield _difference(item, _edit_item, id=id, now=item, before=earlier)
+                is_edit = earlier is not None and item.values[2] == earlier.values[2]
+            elif item.values[2] not in self._texts:  # the memory has another text already
+                yield _difference(item, _add_item, placed=item, is_second=True)
 
-    placed: PlacedItem
-    is_second: bool = False
+    def find_removals(self) -> Iterator[Difference]:
+        """Yield items and lines that were removed; a missing file is written again."""
+        before, now = self._before, self._now
+        removed = set()
+        for id, items in before.placed.items():
+            if id in now.placed or (id in now.lines and now.lines[id].needs_no_item):
+                continue
+            if all(item.path in now.read for item in items) and not now.has_item(id):
+                removed.add(id)
+                yield _difference(items[0], _archive, id=id, before=items[0])
+        for id, lines in before.lines.items():  # its page may be gone with its last item
+            present = id in now.lines or id in removed or now.has_item(id)
+            if not present and lines.last.path in now.read and not lines.is_archived:
+                archive = partial(_archive, id=id, before=lines)
+                yield Difference(position=lines.last.position, apply=archive)
 
+    def find_decisions(self) -> Iterator[Difference]:
+        """Yield candidates of the sheet that are new, changed, ticked or removed."""
+        before, now = self._before, self._now
+        for id, offer in now.sheet.items():
+            earlier = before.sheet.get(id)
+            in_lines = now.lines.get(id) if earlier is None else None
+            has_line = in_lines is not None and offer.placed.values in in_lines.values
+            if not offer.ticked and (has_line or id in self._losing_ids):
+                continue
+            if earlier is None or (earlier.values, earlier.ticked) != (offer.values, offer.ticked):
+                yield _difference(offer.placed, _review, now=offer, before=earlier)
+        for offer in now.proposed:
+            yield _difference(offer.placed, _review, now=offer)
+        offered = now.offered | before.sheet.keys() if SHEET in now.read else set()
+        for id in sorted(offered - now.sheet.keys()):
+            earlier = before.sheet.get(id)
+            if id in self._losing_ids:
+                continue
+            if not now.has_item(id):
+                refuse = partial(_refuse, id=id, before=earlier, offered=id in now.offered)
+                yield Difference(position=(SHEET, 1), apply=refuse)
+            elif earlier and id in now.placed:  # moved to a topic file, which counts as ticked
+                moved = Offer(placed=now.placed[id][0], ticked=True)
+                yield _difference(moved.placed, _review, now=moved, before=earlier)
 
-class ReviewedCandidate(Value):
-    """A candidate of the sheet is new, changed or ticked."""
+    @cached_property
+    def _texts(self) -> frozenset[str]:
+        """The texts of all lines."""
+        return frozenset(text for lines in self._now.lines.values() for text in lines.texts)
 
-    now: Offer
-    before: Offer | None
-
-
-class RefusedCandidate(Value):
-    """A candidate was removed from the sheet."""
-
-    id: str
-    before: Offer | None
-    offered: bool
-    """True if the sheet itself lists it as offered."""
-
-
-Difference = (
-    ChangedLine
-    | ForeignLine
-    | EditedItem
-    | RemovedItem
-    | AddedItem
-    | ReviewedCandidate
-    | RefusedCandidate
-)
-
-
-def find_differences(
-    before: Snapshot, now: Snapshot, artefacts: MergeArtefacts | None = None
-) -> Iterator[Difference]:
-    """Yield the differences in the order of their import, removals of lines first.
-
-    *artefacts* splits items that git combined where it merged without our driver.
-    """
-    for id, lines in now.lines.items():
-        known = before.lines.get(id)
-        if not lines.is_equal(known):
-            yield ChangedLine(id=id, lines=lines, before=known)
-    known_lines = {line.raw for line in before.foreign}
-    yield from (ForeignLine(line=line) for line in now.foreign if line.raw not in known_lines)
-
-    @cache
-    def contents() -> frozenset[str]:
-        """Return the texts of all lines."""
-        return frozenset(text for lines in now.lines.values() for text in lines.texts)
-
-    @cache
-    def losing_ids() -> frozenset[str]:
-        """Return the ids of texts that lost once and are those of their memories by now."""
-        records = ((id, lines.record) for id, lines in now.lines.items())
+    @cached_property
+    def _losing_ids(self) -> frozenset[str]:
+        """The ids of texts that lost once and are those of their memories by now."""
+        records = ((id, lines.record) for id, lines in self._now.lines.items())
         return frozenset(
             candidate_name(id, record.text[0])[:CANDIDATE_ID_CHARS]
             for id, record in records
             if record
         )
 
-    for id, items in now.placed.items():
-        for one in _find_edits(id, items, before, now, artefacts):
-            if isinstance(one, EditedItem) or one.placed.values[2] not in contents():
-                yield one
-    removed = set()
-    for id in before.placed:  # a missing file is written again, so that it removes nothing
-        if id in now.placed or (id in now.lines and now.lines[id].needs_no_item):
-            continue
-        items = before.placed[id]
-        if all(item.path in now.read for item in items) and not now.has_item(id):
-            removed.add(id)
-            yield RemovedItem(id=id, before=items[0])
-    for id, lines in before.lines.items():  # its page may be gone with its last item
-        present = id in now.lines or id in removed or now.has_item(id)
-        if not present and lines.last.path in now.read and not lines.is_archived:
-            yield RemovedItem(id=id, before=lines)
-    for id, offer in now.sheet.items():
-        earlier = before.sheet.get(id)
-        in_lines = now.lines.get(id) if earlier is None else None
-        has_line = in_lines is not None and offer.placed.values in in_lines.values
-        if not offer.ticked and (has_line or id in losing_ids()):
-            continue
-        if earlier is None or (earlier.values, earlier.ticked) != (offer.values, offer.ticked):
-            yield ReviewedCandidate(now=offer, before=earlier)
-    yield from (ReviewedCandidate(now=offer, before=None) for offer in now.proposed)
-    if SHEET in now.read:
-        for id in sorted((now.offered | before.sheet.keys()) - now.sheet.keys()):
-            earlier = before.sheet.get(id)
-            if id in losing_ids():
-                continue
-            if not now.has_item(id):
-                yield RefusedCandidate(id=id, before=earlier, offered=id in now.offered)
-            elif earlier and id in now.placed:  # moved to a topic file, which counts as ticked
-                moved = Offer(placed=now.placed[id][0], ticked=True)
-                yield ReviewedCandidate(now=moved, before=earlier)
-    yield from (AddedItem(placed=placed) for placed in now.placed.unnamed())
+    def _split(self, placed: PlacedItem, known: Container[Values | None]) -> tuple[PlacedItem, ...]:
+        """Return the versions that git combined in the item, but for *known* ones, or the item.
+
+        Without our driver, git merges pages by lines, and makes up none: an item with a line that
+        no version has was written by hand, and one that lacks a line of its version was shortened.
+        """
+        lines = _lines(placed.item)
+        versions = {} if self._history.by_hand else self._versions(str(placed.item.id))
+        if any(lines <= _lines(one.item) for one in versions.values()):
+            return (placed,)
+        parts = tuple(one for one in versions.values() if _lines(one.item) <= lines)
+        if not parts or not lines <= self._all_lines:
+            return (placed,)
+        return tuple(one for one in parts if one.values not in known)
+
+    def _versions(self, id: str) -> dict[Values, PlacedItem]:
+        """Return the versions of the base, of the lines, and of the sides of merges."""
+        lines = self._now.lines.get(id)
+        paths = {placed.path for placed in self._now.placed[id]}
+        sides = (one for path in paths for side in self._sides(path) for one in side.get(id, ()))
+        items = (*self._before.placed.get(id, ()), *(lines.placed if lines else ()), *sides)
+        return {item.values: item for item in items}
+
+    def _read_sides(self, path: str) -> list[PlacedItems]:
+        return [snapshot(Texts.of({path: text})).placed for text in self._history.read_sides(path)]
+
+    @cached_property
+    def _all_lines(self) -> frozenset[str]:
+        """The lines of all memories, as git may combine two."""
+        versions = (one for id in self._now.placed for one in self._versions(id).values())
+        return frozenset(line for one in versions for line in _lines(one.item))
 
 
-def changed_fields(difference: EditedItem, known: Memory) -> dict[str, Any]:
+def _lines(item: ListItem) -> frozenset[str]:
+    title = f"**{item.title}**" if item.title else ""
+    tags = f"- tags: {' '.join(item.tags)}" if item.tags else ""
+    path = f"- path: {item.path}" if item.path else ""
+    lines = (line.strip() for line in (title, *item.content.split("\n"), tags, path))
+    return frozenset(filter(None, lines))
+
+
+def _changed_fields(known: Memory, now: PlacedItem, before: PlacedItem | None) -> dict[str, Any]:
     """Return the fields in which the item differs from the base, or else from the memory."""
-    now, item = difference.now, difference.now.item
-    before = difference.before.values if difference.before else values_of(known)
-    wanted = {
-        "category": now.category,
-        "title": item.title,
-        "content": item.content,
-        "tags": item.tags,
-        "file_scope_pattern": item.path,
-    }
-    differing = {
-        name: value
-        for (name, value), new, old in zip(wanted.items(), now.values, before, strict=True)
-        if new != old
-    }
-    return differing if now.values != values_of(known) else {}
+    if now.values == values_of(known):
+        return {}
+    values = now.category, now.item.title, now.item.content, now.item.tags, now.item.path
+    names = ("category", "title", "content", "tags", "file_scope_pattern")
+    earlier = before.values if before else values_of(known)
+    found = zip(names, values, now.values, earlier, strict=True)
+    return {name: value for name, value, new, old in found if new != old}
 
 
-def _find_edits(
-    id: str,
-    items: tuple[PlacedItem, ...],
-    before: Snapshot,
-    now: Snapshot,
-    artefacts: MergeArtefacts | None,
-) -> Iterator[EditedItem | AddedItem]:
-    earlier = next(iter(before.placed.get(id, ())), None)
-    lines, lines_before = now.lines.get(id), before.lines.get(id)
-    known = {earlier.values if earlier else None} | (lines.values if lines else set())
-    edited = tuple(item for item in items if item.values not in known)
-    if edited and artefacts:
-        parts = (part for item in items for part in artefacts.split(item))
-        items = tuple({part.values: part for part in parts}.values())
-        edited = tuple(item for item in items if item.values not in known)
-    # A new or changed line is more reliable than several items.
-    line_is_new = lines is not None and not lines.is_equal(lines_before)
-    if edited and lines:  # a page may still have a text that lost
-        lost = lines.losing_texts
-        if len(items) == 1 and lines_before:
-            lost -= lines_before.losing_texts
-        edited = tuple(item for item in edited if item.values[2] not in lost)
-    if len(items) > 1 and edited == items and not line_is_new:  # merge them as the driver does
-        from ademem.sync.merging import merge_items
+def _edit_item(context: ImportContext, id: str, now: PlacedItem, before: PlacedItem | None) -> None:
+    known = context.find(id)
+    if known is None:
+        return _add_item(context, now)
+    if known.superseded_by and now.values == values_of(known):
+        return None
+    source = context.provenance.of(now.path, known.id)
+    if not known.live:
+        if before or not context.history.has_returned(known.id):
+            return None
+        known = transitions.restore(known.id, context.act_of(source))
+        context.note("restored", known.id)
+    return context.edit(known, _changed_fields(known, now, before), source)
 
-        base = (replace(earlier.item, line=0),) if earlier else ()
-        merged: tuple[ListItem, ...] = (replace(edited[0].item, line=0),)
-        for item in edited[1:]:
-            merged = merge_items(base, merged, (replace(item.item, line=0),))
-        edited = items = tuple(replace(edited[0], item=one) for one in merged)
-    archived = line_is_new and lines is not None and lines.is_archived
-    all_edited = len(edited) == len(items) and not (len(items) > 1 and line_is_new)
-    if edited and all_edited and not archived:
-        yield EditedItem(id=id, now=edited[0], before=earlier)
-        edited = edited[1:]
-    yield from (AddedItem(placed=item, is_second=True) for item in edited)
+
+def _archive(context: ImportContext, id: str, before: PlacedItem | MemoryLines) -> None:
+    """Archive the memory, unless it was changed after the version that was removed."""
+    known = context.find(id)
+    if known is None or not known.live or not context.history.has_change(known.id):
+        return
+    if isinstance(before, MemoryLines):
+        versions, path = before.values, before.last.path
+    else:
+        versions, path = frozenset((before.values,)), before.path
+    if values_of(known) in versions:
+        source = context.provenance.of(path, known.id)
+        transitions.archive(known.id, context.act_of(source))
+        context.note("archived", known.id)
+
+
+def _add_item(context: ImportContext, placed: PlacedItem, is_second: bool = False) -> None:
+    """Add an item: promoted if it is a person's or came with the files, else a candidate.
+
+    A second text about one memory is a candidate, too.
+    """
+    item = placed.item
+    if is_second and item.id:
+        texts = [" ".join(text.split()) for text in context.earlier_texts(item.id)]
+        text = " ".join(item.content.split())
+        was_replaced = text in texts and (text != texts[-1] or len(texts) == 1)
+        if was_replaced and not context.history.has_written(item.content):
+            return
+    if not context.claim(placed):
+        return
+    source = context.provenance.of(placed.path, item.id, item.content)
+    trust = source.trust
+    by_merge = is_second and not context.history.by_hand
+    if source.by_person and (by_merge or order_of(item.title, item.content)):
+        trust = Trust.IMPORT  # git put it there, or it needs a person's command
+    origin = Origin(trust=trust, source_type=trust.value, claimed_author=source.author)
+    _write(placed, origin, context, promoted=not (is_second or source.by_agent))
+
+
+def _write(
+    placed: PlacedItem,
+    origin: Origin,
+    context: ImportContext,
+    *,
+    promoted: bool,
+    created_at: datetime | None = None,
+) -> None:
+    """Pass a claimed item to the gate."""
+    item, branch = placed.item, context.waits_on(placed.item.id, None)
+    draft = Draft(
+        content=item.content,
+        category=placed.category,
+        title=item.title,
+        tags=item.tags,
+        path=item.path,
+        promoted=promoted,
+        created_at=created_at,
+        origin=replace(origin, source_id=placed.path, branch=branch),
+    )
+    context.write(draft, placed)
+
+
+def _review(context: ImportContext, now: Offer, before: Offer | None = None) -> None:
+    """Apply corrections, then a tick; another branch's sheet is no decision."""
+    id = now.placed.item.id
+    known = _find_candidate(id, context)
+    if known is None:
+        store = context.act.store
+        is_known = id and (context.find(id) is not None or memory_queries.is_dead_by_id(store, id))
+        if not is_known:
+            _propose(now, context)
+        return
+    if not context.history.has_file_change(SHEET):
+        return
+    source = context.provenance.of(SHEET, known.id)
+    if before is None or now.values != before.values:
+        earlier = _with_category(before, known) if before else None
+        changes = _changed_fields(known, _with_category(now, known), earlier)
+        context.edit(known, changes, source)
+    if now.ticked and not (before and before.ticked):
+        order = order_in(memories.get(context.act.store, known.id))
+        if order:  # whoever ticked it
+            raise CannotDo(f"{known.id} {order}", "`ademem promote` in a terminal confirms it")
+        if source.by_agent:
+            message = f"an agent ticked {known.id}, which confirms nothing: `ademem review` does"
+            line = now.placed.item.line
+            context.ignored.append(Problem(path=SHEET, line=line, message=message))
+            return
+        transitions.promote(known.id, context.act_of(source))
+        context.note("promoted", known.id)
+
+
+def _refuse(context: ImportContext, id: str, before: Offer | None, offered: bool) -> None:
+    """Reject the candidate, unless it was changed after the version that was removed.
+
+    Where a commit took item and offer away, another store had archived it: then it is not among
+    those that the sheet itself lists as *offered*.
+    """
+    known = _find_candidate(id, context)
+    if known is None or (before and _with_category(before, known).values != values_of(known)):
+        return
+    history = context.history
+    act = context.act_of(context.provenance.of(SHEET, known.id))
+    if history.by_hand or (offered and history.has_file_change(SHEET)):
+        transitions.reject(known.id, act)
+        context.note("rejected", known.id)
+    elif history.has_change(known.id):
+        transitions.archive(known.id, act)
+        context.note("archived", known.id)
+
+
+def _propose(offer: Offer, context: ImportContext) -> None:
+    """Add a candidate of another store, or one that a person wrote; a tick promotes it."""
+    item = offer.placed.item
+    if not context.claim(offer.placed):
+        return
+    source = context.provenance.of(SHEET, item.id, item.content)
+    order = order_of(item.title, item.content)
+    by_person = item.id is None and source.by_person and not order
+    trust, kind, moment = _parse_origin(offer.origin_text)
+    if by_person or kind in context.settings.promote_sources:
+        kind = "file"
+    if source.by_agent:
+        trust = source.trust
+    trust = Trust.USER if by_person else trust
+    origin = Origin(trust=trust, source_type=kind, claimed_author=source.author)
+    promoted = offer.ticked and not source.by_agent
+    _write(offer.placed, origin, context, promoted=promoted, created_at=moment)
+
+
+def _find_candidate(id: str | None, context: ImportContext) -> Memory | None:
+    """Return the memory if it is a candidate that the sheet may decide."""
+    found = context.find(id)
+    waits = found and found.live and found.status is Status.CANDIDATE
+    return found if found and waits and not found.quarantine_reason else None
+
+
+def _with_category(offer: Offer, known: Memory) -> PlacedItem:
+    """Return the item in the category it names, or else in the memory's."""
+    return offer.placed if offer.has_category else replace(offer.placed, category=known.category)
+
+
+def _parse_origin(text: str) -> tuple[Trust, str, datetime | None]:
+    """Parse trust, kind of source and time; a sheet cannot raise trust."""
+    found = re.fullmatch(r"(?:(tool|web) by )?([\w-]{1,40})(?:, (\S+))?", text)
+    if not found:
+        return Trust.IMPORT, "file", None
+    try:
+        moment = parse(found[3]) if found[3] else None
+    except ValueError:
+        moment = None
+    return Trust(found[1] or Trust.IMPORT), found[2], moment

@@ -1,4 +1,4 @@
-"""The commits between the merge base and the work tree, and items that git combined in merges."""
+"""The commits between the merge base and the work tree."""
 
 from __future__ import annotations
 
@@ -11,22 +11,20 @@ from ademem.core.text import number
 from ademem.core.value import Value, replace
 from ademem.files import FOLDER, knowledge
 from ademem.files.branches import read_trees
-from ademem.files.snapshot import is_imported, snapshot
-from ademem.files.texts import Texts, clean_line
+from ademem.files.snapshot import is_imported
+from ademem.files.texts import clean_line
 from ademem.store.runtime import filed
 from ademem.sync.tracked_files import fingerprint, load_fingerprints, present_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from ademem.core.project import Project
-    from ademem.files.markdown import ListItem
-    from ademem.files.snapshot import PlacedItem, Snapshot, Values
     from ademem.sync.tracked_files import MergeBase
 
-MOST_COMMITS = 200
-"""Commits that are searched for the sides of a merge."""
+MOST_MERGES = 20
+"""Merges whose sides are read."""
 
 _REVERTS = '^(Revert|Reapply) "|^This reverts commit '
 """Beginnings of lines in messages of commits that revert another."""
@@ -34,8 +32,6 @@ _ITEM_MARKUP = re.compile(r"^\s*[-*+] +(?:\[[ xX]\] +)?|<!-- \S+ -->$")
 _ID = re.compile(r'"id":"([^"\\]+)"|<!-- (\S+) -->$')
 _ENTRY_FIELDS = {"1": 8, "2": 9, "u": 10}
 """Blanks before the path in an entry of git's status, by its kind."""
-_WHOLE = "1000000"
-"""Context lines of a patch: the whole page."""
 
 
 class GitHistory(Value):
@@ -76,9 +72,14 @@ class GitHistory(Value):
         """Return True if the file was changed here, or by one of the commits."""
         return self.by_hand or bool(self.since and self._log("-1", "%H", self.since, path))
 
-    def commits(self) -> set[str]:
-        """Return the ids of the commits; none when history diverged."""
-        return set(git.text(self.root, "rev-list", self.since).split()) if self.since else set()
+    def read_sides(self, path: str) -> list[str]:
+        """Return the file as each side of the last merges had it, unless that is a merge, too."""
+        asked = ("rev-list", "--merges", "--parents", f"--max-count={MOST_MERGES}", self.since)
+        listed = git.text(self.root, *asked).split("\n") if self.since else []
+        merges = [line.split() for line in listed if line]
+        sides = {parent for _, *parents in merges for parent in parents}
+        sides -= {merge for merge, *_ in merges}
+        return [git.text(self.root, "show", f"{side}:./{path}") for side in sorted(sides)]
 
     def commits_with(self, path: str, id: str | None, text: str = "") -> frozenset[str] | None:
         """Return the commits that made a change; none for an uncommitted edit.
@@ -298,133 +299,3 @@ def list_committed(project: Project, paths: Iterable[str]) -> list[str]:
     """Return the paths without uncommitted changes; none when git fails."""
     states = _list_uncommitted(project)
     return [path for path in paths if states and states.of(path) is None]
-
-
-class Versions(Value):
-    """The versions of one memory in commits."""
-
-    combined: dict[Values, PlacedItem] = {}
-    """Versions that only the result of a merge has."""
-    merged: dict[Values, PlacedItem] = {}
-    """Versions of a side of a merge."""
-    elsewhere: dict[Values, PlacedItem] = {}
-    """Versions of commits on other branches, or before history was rewritten."""
-
-
-class MergeArtefacts:
-    """Splits items that git combined from several when it merged pages without our driver.
-
-    Reads git's history when an item looks like one.
-    """
-
-    def __init__(self, history: GitHistory, before: Snapshot, now: Snapshot) -> None:
-        self._history = history
-        self._before, self._now = before, now
-        self._by_id: dict[str, Versions] | None = None
-        self._all_lines: frozenset[str] | None = None
-
-    def split(self, placed: PlacedItem) -> tuple[PlacedItem, ...]:
-        """Return the versions that git combined into the item, or the item itself.
-
-        Git makes up no line: an item with a line that no version has was written by hand. An item
-        may lose lines by hand, so that without a merge it counts as combined only with lines of
-        two.
-        """
-        id, values = str(placed.item.id), placed.values
-        versions, lines = self._of(id), _lines(placed.item)
-        by_merge = values in versions.combined
-        if values in self._current(id) or (values in versions.merged and not by_merge):
-            return (placed,)
-        others = [(one, _lines(one.item)) for one in self._sources(id) if one.values != values]
-        if self._all_lines is None:  # of all versions: git may combine two memories
-            known = (one for id in self._now.placed for one in self._sources(id))
-            self._all_lines = frozenset(line for one in known for line in _lines(one.item))
-        within_one = any(lines <= has for _, has in others)
-        if not lines <= self._all_lines or (within_one and not by_merge):
-            return (placed,)
-        if by_merge:
-            return tuple(
-                one for key, one in versions.merged.items() if key not in versions.combined
-            )
-        return tuple(one for one, has in others if has <= lines) or (placed,)
-
-    def _sources(self, id: str) -> tuple[PlacedItem, ...]:
-        versions, current = self._of(id), self._current(id)
-        found = versions.elsewhere | versions.merged | current
-        return tuple(
-            one for key, one in found.items() if key in current or key not in versions.combined
-        )
-
-    def _current(self, id: str) -> dict[Values, PlacedItem]:
-        """Return the versions of the base and of the lines."""
-        lines = self._now.lines.get(id)
-        items = (*self._before.placed.get(id, ()), *(lines.placed if lines else ()))
-        return {item.values: item for item in items}
-
-    def _of(self, id: str) -> Versions:
-        if self._by_id is None:
-            self._by_id = _read_versions(self._history)
-        return self._by_id.get(id, Versions())
-
-
-def _lines(item: ListItem) -> frozenset[str]:
-    title = f"**{item.title}**" if item.title else ""
-    tags = f"- tags: {' '.join(item.tags)}" if item.tags else ""
-    path = f"- path: {item.path}" if item.path else ""
-    lines = (line.strip() for line in (title, *item.content.split("\n"), tags, path))
-    return frozenset(filter(None, lines))
-
-
-def _read_versions(history: GitHistory) -> dict[str, Versions]:
-    """Group versions by the id of the memory.
-
-    A commit of the history that was pulled is an intended change, and no side of a merge;
-    elsewhere, and where history was rewritten, it is one.
-    """
-    found: dict[str, Versions] = {}
-
-    def note(kind: str, items: Iterable[PlacedItem]) -> None:
-        for item in items:
-            empty = Versions(combined={}, merged={}, elsewhere={})
-            getattr(found.setdefault(str(item.item.id), empty), kind)[item.values] = item
-
-    sides: dict[tuple[str, str], dict[object, PlacedItem]] = {}
-    left: dict[tuple[str, str], int] = {}
-    ours = history.commits()
-    for sha, parents, path, before, after in _list_changes(history):
-        if len(parents) < 2:
-            if sha not in ours:
-                note("elsewhere", _items(path, after).values())
-            continue
-        merge = (sha, path)
-        sides[merge] = sides.get(merge, {}) | _items(path, before)
-        left[merge] = left.get(merge, len(parents)) - 1
-        if not left[merge]:  # else it is equal to one of the sides
-            note("merged", sides[merge].values())
-            made = _items(path, after).items()
-            note("combined", [one for name, one in made if name not in sides[merge]])
-    return found
-
-
-def _items(path: str, text: str) -> dict[object, PlacedItem]:
-    placed = snapshot(Texts.of({path: text})).placed
-    return {(id, item.values): item for id, items in placed.items() for item in items}
-
-
-def _list_changes(history: GitHistory) -> Iterator[tuple[str, list[str], str, str, str]]:
-    shown = ("-m", "--patch", "--no-renames", "--relative", f"--unified={_WHOLE}")
-    most = ("--full-history", f"--max-count={MOST_COMMITS}", "--ignore-missing")
-    refs = ("HEAD", "--branches", "--remotes")
-    older = ("--reflog", "--not", history.agreed) if history.agreed else ()
-    asked = (*shown, *most, "--format=%x00%H %P", *refs, *older, "--", f"{FOLDER}*.md")
-    for printed in git.text(history.root, "log", *asked).split("\0")[1:]:
-        names, _, patch = printed.partition("\n")
-        sha, *parents = names.split()
-        for part in f"\n{patch}".split("\ndiff --git ")[1:]:
-            head, _, body = part.partition("\n@@ ")
-            paths = [line[6:] for line in head.split("\n") if line.startswith(("--- a/", "+++ b/"))]
-            lines = body.split("\n")[1:]
-            if paths:
-                before = "\n".join(line[1:] for line in lines if line[:1] in (" ", "-"))
-                after = "\n".join(line[1:] for line in lines if line[:1] in (" ", "+"))
-                yield sha, parents, paths[-1], before, after

@@ -97,6 +97,15 @@ class ImportReport(Value):
         return found if self.unstamped else ""
 
 
+class Difference(Value):
+    """A difference between the files and the merge base."""
+
+    position: tuple[str, int]
+    """The file and the line where a problem is reported."""
+    apply: Callable[[ImportContext], None]
+    """Imports it."""
+
+
 class ImportContext:
     """One import: its target, its sources, and its results so far."""
 

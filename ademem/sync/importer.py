@@ -14,13 +14,12 @@ from ademem.core.repository import branch, commit
 from ademem.core.shared_files import locked
 from ademem.core.text import sha256_hex
 from ademem.core.value import replace
-from ademem.files import KNOWLEDGE, LINE_FILES, SHEET, project_brief
+from ademem.files import KNOWLEDGE, LINE_FILES, project_brief
 from ademem.files.branches import Place, follow_branches
 from ademem.files.project_brief import BadCore
+from ademem.files.records import BadLine
 from ademem.files.snapshot import (
     KnowledgeLine,
-    MemoryLines,
-    PlacedItem,
     conflict_problems,
     is_imported,
     snapshot,
@@ -31,18 +30,8 @@ from ademem.store import ledger, made_at
 from ademem.store.memories import new_event
 from ademem.store.runtime import filed
 from ademem.store.transitions import CannotDo
-from ademem.sync import item_importer
-from ademem.sync.differences import (
-    AddedItem,
-    ChangedLine,
-    EditedItem,
-    ForeignLine,
-    RefusedCandidate,
-    RemovedItem,
-    ReviewedCandidate,
-    find_differences,
-)
-from ademem.sync.git_history import MergeArtefacts, list_committed
+from ademem.sync.differences import find_differences
+from ademem.sync.git_history import list_committed
 from ademem.sync.import_context import ImportContext, ImportReport, Progress, hand_over
 from ademem.sync.provenance import provenance_of
 from ademem.sync.tracked_files import (
@@ -63,8 +52,8 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
     from ademem.core.settings import GateSettings, Settings
     from ademem.store import Store
-    from ademem.sync.differences import Difference
     from ademem.sync.git_history import GitHistory
+    from ademem.sync.import_context import Difference
     from ademem.sync.provenance import Provenance
 
 BATCH = 200
@@ -275,14 +264,13 @@ def import_files(
     known_lines: dict[str, KnowledgeLine] = {}
     same = unchanged_pages(texts, base.texts)
     present, before = (snapshot(side, same, known_lines) for side in (texts, base.texts))
-    artefacts = None if history.by_hand else MergeArtefacts(history, before, present)
     context = ImportContext(base, history, store, settings, now, place, provenance, new_event())
     context.waits_on(None, None)  # git runs before others have to wait for the database
 
     def plan() -> Iterator[Difference]:
-        return find_differences(before, present, artefacts)
+        return find_differences(before, present, history)
 
-    waiting = Counter(_position(difference)[0] for difference in plan()) if progress else {}
+    waiting = Counter(difference.position[0] for difference in plan()) if progress else {}
     if progress and (sum(waiting.values()) > BATCH or progress.has_begun):
         # Identify the plan by the files of both sides and the history between them.
         parts = [
@@ -335,7 +323,7 @@ def _import_in_batches(
         with store.transaction():
             for difference in batch:
                 _apply(difference, context)
-        done = Counter(_position(difference)[0] for difference in batch)
+        done = Counter(difference.position[0] for difference in batch)
         progress.add_batch(done, *context.pop_results())
         progress.pause()
     context.done, context.problems = progress.changed, progress.problems
@@ -345,33 +333,10 @@ def _apply(difference: Difference, context: ImportContext) -> None:
     try:
         with context.act.store.savepoint():
             try:
-                if isinstance(difference, ChangedLine | ForeignLine):
-                    from ademem.sync import line_importer  # edits of pages do not need it
-
-                    return line_importer.import_difference(difference, context)
-                return item_importer.import_difference(difference, context)
-            except CannotDo as error:
+                return difference.apply(context)
+            except (CannotDo, BadLine) as error:
                 message = str(error)
     except _BAD_VALUES as error:
         message = f"cannot be taken over ({type(error).__name__}: {error})"
-    path, line = _position(difference)
+    path, line = difference.position
     context.problems.append(Problem(path=path, line=line, message=message))
-
-
-def _position(difference: Difference) -> tuple[str, int]:
-    match difference:
-        case ChangedLine(lines=lines) | RemovedItem(before=MemoryLines() as lines):
-            return lines.last.path, lines.last.number
-        case ForeignLine(line=line):
-            return line.path, line.number
-        case (
-            EditedItem(now=placed)
-            | AddedItem(placed=placed)
-            | RemovedItem(before=PlacedItem() as placed)
-        ):
-            return placed.path, placed.item.line
-        case ReviewedCandidate(now=offer):
-            return offer.placed.path, offer.placed.item.line
-        case RefusedCandidate():
-            return SHEET, 1
-    raise TypeError(difference)

@@ -24,14 +24,13 @@ from ademem.store import memories, replication, stamps
 from ademem.store.memories import Change
 from ademem.store.transitions import CannotDo
 from ademem.sync.arrivals import admission
-from ademem.sync.differences import ChangedLine, ForeignLine
 from ademem.sync.rewinding import has_stamps, restamp, write_over
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.core.registers import Record
-    from ademem.files.snapshot import KnowledgeLine
+    from ademem.files.snapshot import KnowledgeLine, MemoryLines
     from ademem.sync.import_context import ImportContext
 
 
@@ -39,26 +38,18 @@ class _HeldBack(Exception):
     """The text of a memory that is here would be quarantined."""
 
 
-def import_difference(difference: ChangedLine | ForeignLine, context: ImportContext) -> None:
-    try:
-        match difference:
-            case ChangedLine():
-                _import_record(difference, context)
-            case ForeignLine():
-                _import_foreign_line(difference, context)
-    except BadLine as error:
-        raise CannotDo(str(error)) from error
-
-
-def _import_record(difference: ChangedLine, context: ImportContext) -> None:
-    for line in difference.lines.lines:
+def import_record(
+    context: ImportContext, id: str, lines: MemoryLines, before: MemoryLines | None
+) -> None:
+    """Import the lines about a memory, which are new or were changed."""
+    for line in lines.lines:
         _check(line)
-    id, store, line = difference.id, context.act.store, difference.lines.last
-    if _lost_stamps(difference):
+    store, line = context.act.store, lines.last
+    if _lost_stamps(lines, before):
         context.note("unstamped", id)
     row = memories.raw_row(store.db, id)
     known = stamps.record_of_row(row) if row else replication.read(store, id)
-    found = _written(difference, known, context)
+    found = _written(id, lines, before, known, context)
     if found is None or (known and has_writes_of(known, found)):
         return
     joined = join(known, found) if known else found
@@ -97,10 +88,9 @@ def _import_record(difference: ChangedLine, context: ImportContext) -> None:
         context.note("archived" if was_live else "restored" if memory else "added", id)
 
 
-def _lost_stamps(difference: ChangedLine) -> bool:
+def _lost_stamps(lines: MemoryLines, lines_before: MemoryLines | None) -> bool:
     """Return True if an older ademem wrote the lines anew; git sets them back to earlier ones."""
-    before = difference.before.record if difference.before else None
-    after = difference.lines.record
+    before, after = lines_before.record if lines_before else None, lines.record
     if before is None or after is None or not has_stamps(before) or has_stamps(after):
         return False
     return time_of(after.last_stamp) >= time_of(before.last_stamp)
@@ -125,30 +115,34 @@ def _check(line: KnowledgeLine) -> None:
 
 
 def _written(
-    difference: ChangedLine, known: Record | None, context: ImportContext
+    id: str,
+    lines: MemoryLines,
+    lines_before: MemoryLines | None,
+    known: Record | None,
+    context: ImportContext,
 ) -> Record | None:
     """Return what the lines bring, with stamps for what was changed without; None for nothing."""
-    after, history = difference.lines.record, context.history
+    after, history = lines.record, context.history
     if known is None or after is None:  # a tombstone stays in the files until there is a text
         return after if after and after.texts else None
     if has_stamps(after) and not has_writes_of(known, after):
         return after
-    before = difference.before.record if difference.before else None
-    alive = join_records(one for one in difference.lines.records if one.life == LIVE)
+    before = lines_before.record if lines_before else None
+    alive = join_records(one for one in lines.records if one.life == LIVE)
     if alive and known.life != LIVE and (before is None or before.life != LIVE):
-        back = history.has_returned(difference.id)
+        back = history.has_returned(id)
         refused = known.life == REJECTED and alive.value("status") != Status.PROMOTED
         if has_writes_of(known, alive):
             return write_over(known, alive, context.tick(known)) if back and not refused else None
-    if before is None or difference.before is None:
+    if before is None or lines_before is None:
         return after
-    gone = join_records(one for one in difference.lines.records if one.life != LIVE)
+    gone = join_records(one for one in lines.records if one.life != LIVE)
     if gone and known.life == before.life == LIVE and has_writes_of(known, gone):
-        again = history.is_reverted(difference.id)
+        again = history.is_reverted(id)
         return write_over(known, replace(gone, texts={}), context.tick(known)) if again else None
     if not has_writes_of(before, after):
         return restamp(before, after)
-    if history.has_left(line.raw for line in difference.before.lines):  # it was set back
+    if history.has_left(line.raw for line in lines_before.lines):  # it was set back
         return write_over(before, after, context.tick(known))
     return None
 
@@ -160,8 +154,9 @@ def _without_decision(found: Record, known: Record | None) -> Record:
     return replace(found, registers={**found.registers, **decided})
 
 
-def _import_foreign_line(difference: ForeignLine, context: ImportContext) -> None:
-    found, path = difference.line.found, difference.line.path
+def import_foreign_line(context: ImportContext, line: KnowledgeLine) -> None:
+    """Import a line that ademem did not write."""
+    found, path = line.found, line.path
     source = context.provenance.of_record(path, found, None)
     if source.by_agent:
         found = found | {"status": Status.CANDIDATE}
