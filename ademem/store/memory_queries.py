@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from typing import Any, Literal
 
-    from ademem.core.memory import Memory
+    from ademem.core.memory import Entry, Memory
     from ademem.store import Store
 
     Key = Literal["topic_key", "knowledge_key", "dedupe_key"]
@@ -492,16 +492,16 @@ def is_id_used(store: Store, id: str, sync_id: str) -> bool:
     return bool(row[0])
 
 
-def shown_in_session(store: Store, session_id: str | None, most: int) -> list[Memory]:
+def shown_in_session(store: Store, session_id: str | None, most: int) -> list[Entry]:
     """Memories among the newest *most* rows that a session was shown."""
     rows = store.db.execute(
-        "select memory.* from (select distinct memory_id from (select memory_id from recall_log"
+        "select memory.seq from (select distinct memory_id from (select memory_id from recall_log"
         " where session_id = :session and memory_id is not null order by id desc limit :most))"
         " as seen cross join unified_memories as memory on memory.id = seen.memory_id"
         " where memory.project_id = :project order by memory.seq",
         {"session": session_id, "most": most, "project": store.project_id},
     )
-    return memories.from_rows(rows)
+    return memories.entries(store, [row[0] for row in rows])
 
 
 def tombstones(store: Store) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from ademem.capture.gate.form import Gate, Reviewed
-    from ademem.core.memory import Draft, Memory
+    from ademem.core.memory import Draft, Entry, Memory
 
 NEAR_DUPLICATE = 0.85
 """Jaccard similarity of the words from which a draft merges into a memory."""
@@ -85,7 +85,7 @@ _COMPOUND = r"(?i)\b(no|non|not)-(?=\w)"
 """A syllable that negates a part of one name, and no statement."""
 
 
-def compared_text(text: Draft | Memory) -> str:
+def compared_text(text: Draft | Entry) -> str:
     return text_.with_title(text.title, text.content)
 
 
@@ -223,8 +223,13 @@ def echo(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     if draft.by_person or origin.source_id or not origin.session_id or is_named:
         return draft
     text = compared_text(draft)
+    mine, joined = words(text), _joined_words(text)
     for memory in gate.lookup.shown(draft):
-        if _repeats(text, compared_text(memory), NEAR_DUPLICATE):
+        shown = compared_text(memory)
+        theirs = _joined_words(shown)
+        is_part = joined == theirs or (len(joined) >= PART_CHARS and joined in theirs)
+        is_near = jaccard(mine, words(shown)) >= NEAR_DUPLICATE
+        if is_part or (is_near and not contradicts(text, shown)):
             why = f"{memory.id} says so, as this session was shown; nothing has to be saved again"
             return Reject(draft=draft, why=why)
     return draft
@@ -301,15 +306,6 @@ def _repeats_rejected(draft: Reviewed, refused: Memory, near: float) -> bool:
 
 def _explicit_key(draft: Reviewed) -> str | None:
     return None if is_key_from_text(draft) else draft.knowledge_key
-
-
-def _repeats(text: str, shown: str, near: float) -> bool:
-    """True for the shown text, a part of it, or nearly the same words."""
-    mine, theirs = _joined_words(text), _joined_words(shown)
-    if mine == theirs or (len(mine) >= PART_CHARS and mine in theirs):
-        return True
-    is_near = jaccard(words(text), words(shown)) >= near
-    return is_near and not contradicts(text, shown)
 
 
 def _joined_words(text: str) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from enum import StrEnum
     from typing import Protocol, TypeAlias
 
-    from ademem.core.memory import Memory, Origin
+    from ademem.core.memory import Entry, Memory, Origin
     from ademem.core.settings import GateSettings
 
     Verdict: TypeAlias = "Insert | Merge | Revise | Reject"
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
         def exact(self, draft: Reviewed) -> Memory | None: ...
 
-        def shown(self, draft: Reviewed) -> Sequence[Memory]:
+        def shown(self, draft: Reviewed) -> Sequence[Entry]:
             """Memories that the draft's session was shown, of any owner."""
             ...
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.capture.gate.form import RuleEffect, Ruling
-    from ademem.core.memory import Draft, Memory, Origin
+    from ademem.core.memory import Draft, Entry, Memory, Origin
     from ademem.core.settings import GateSettings
     from ademem.store import Store
     from ademem.store.memory_queries import Index, Key
@@ -270,7 +270,7 @@ class StoreLookup:
         alike = self._find_alike(draft, NEAR_DUPLICATE, rejected=True)
         return [*same, *alike]
 
-    def shown(self, draft: Reviewed) -> list[Memory]:
+    def shown(self, draft: Reviewed) -> list[Entry]:
         return memory_queries.shown_in_session(self._store, draft.origin.session_id, SHOWN)
 
     def _home(self, draft: Reviewed) -> Home:
