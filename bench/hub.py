@@ -34,8 +34,9 @@ import psycopg
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from ademem.store.hub import administration, database, requests
-from ademem.sync.hub import leaving, mutations
+from ademem.core.clock import now
+from ademem.store.hub import administration, database, moving, requests
+from ademem.sync.hub import leaving, mutations, purging
 from tests import hubs, postgres
 
 ROUNDS, BATCH, KEYS = 3, 10, 40
@@ -354,6 +355,8 @@ insert into hub.tokens (hash, person, device, expires_at)
   from hub.devices d join hub.people p on p.id = d.person;
 insert into hub.cursors (project, device, seq)
   select m.project, d.id, 0 from hub.members m join hub.devices d on d.person = m.person;
+insert into hub.usage (project, device, day, bytes)
+  select project, device, current_date - n, 1 from hub.cursors, generate_series(0, 3) n;
 insert into hub.mutations (project, seq, mutation_id, entity, entity_key, op, stamp, heard, fields,
     shows_promoted, replica, schema, person, role, device, live)
   select m.project, n, gen_random_uuid(), 'memory', 'm' || n, 'upsert', '2026-01-01T', 0,
@@ -374,7 +377,7 @@ LOGGED += " -c auto_explain.log_nested_statements=on -c auto_explain.log_format=
 def find_plans(rows: int, projects: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield text and plan of each statement of the server and of the owner, functions included."""
     with postgres.serving() as cluster:
-        place = make_database(cluster)
+        place, other = make_database(cluster), make_database(cluster)
         with psycopg.connect(place.owner, autocommit=True) as db:
             sizes = {"each": rows // projects, "projects": projects}
             for statement in FILL.split(";\n"):
@@ -383,7 +386,9 @@ def find_plans(rows: int, projects: int) -> Iterator[tuple[str, dict[str, Any]]]
             db.execute("vacuum analyze")
         log = cluster.folder / "log"
         before = log.stat().st_size
-        asyncio.run(run_statements(f"{place.superuser}&options={quote(LOGGED)}"))
+        logged = f"{place.superuser}&options={quote(LOGGED)}"
+        asyncio.run(run_statements(logged))
+        run_commands(logged, other.superuser)
         text = log.read_bytes()[before:].decode()
     for found in re.finditer(r"  plan:\n(\t\{.*?\n\t\})", text, re.S):
         plan = json.loads(found[1])
@@ -391,7 +396,7 @@ def find_plans(rows: int, projects: int) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 async def run_statements(dsn: str) -> None:
-    """Run what the server and the commands of the owner run, for one project among all."""
+    """Run what the server runs, for one project among all."""
     connect = psycopg.AsyncConnection[dict[str, Any]].connect
     async with await connect(dsn, autocommit=True, row_factory=dict_row) as db:
         found = await db.execute("select id::text from hub.projects where slug = 'p7'")
@@ -424,13 +429,26 @@ async def run_statements(dsn: str) -> None:
             await requests.list_devices(db, project)
             await requests.list_audit(db, project, 100)
             await requests.rotate(db, token, hashlib.sha256(b"new").digest())
-    with database.connect(dsn) as owned:
-        administration.list_members(owned, "p7")
-        administration.list_tokens(owned, "p7")
-        administration.list_audit(owned, "p7", 20)
-        administration.receipts(owned, "p7", "m7")
-        administration.compact(owned, "p7", 90)
-        administration.broken_audit(owned, "p7")
+
+
+def run_commands(dsn: str, target_dsn: str) -> None:
+    """Run what the commands of the owner run, and move a project to another database."""
+    with database.connect(dsn) as db:
+        (person,) = {
+            row["name"] for row in administration.list_members(db, "p7") if row["role"] == "owner"
+        }
+        administration.list_tokens(db, "p7")
+        administration.list_audit(db, "p7", 20)
+        administration.receipts(db, "p7", "m7")
+        administration.compact(db, "p7", 90)
+        administration.broken_audit(db, "p7")
+        administration.set_role(db, "p7", person, "reviewer")
+        administration.invite(db, "p7", "someone new", "reader")
+        administration.revoke_token(db, "p7", "no such")
+        purging.purge(db, "p7", ["m8"], now())
+        purging.purge_person(db, "p7", person, now(), keep_texts=False)
+        administration.close_project(db, "p7")
+    moving.move(dsn, "p8", target_dsn, "https://elsewhere.example")
 
 
 def scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

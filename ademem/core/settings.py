@@ -276,6 +276,8 @@ class HubSettings(Section):
     """Whose word confirms what comes from the hub: a reviewer's; with `git` only the files'."""
     pull_minutes: int = shared(15, 1, 100_000)
     """Minutes after which background work asks the hub again for what others said."""
+    uses: bool = yours(False, stricter=LESS)
+    """Tell the hub in how many sessions of each week a memory was used, without the sessions."""
 
 
 class ProjectSettings(Section):

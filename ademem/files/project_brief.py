@@ -278,6 +278,42 @@ def newest(
     return ours if is_equal(theirs, ours) else replace(theirs, version=ours.version + 1)
 
 
+def receive(store: Store, found: Mapping[str, Any], author: str, now: datetime) -> bool:
+    """Store the brief of a colleague if it is newer, its new texts as claimed ones.
+
+    Raises BadCore for one that is not valid, or whose new texts instruct a model.
+    """
+    version, at = found.get("version"), found.get("updatedAt")
+    if type(version) is not int or not 0 < version < MAX_VERSION or not isinstance(at, str):
+        raise BadCore("a brief has a version, a whole number from 1, and a time in updatedAt")
+    theirs = CoreMemory(**_validated(found), version=version, updated_at=parse(at))
+    with store.transaction():
+        ours = load(store)
+        if ours and _order(theirs) <= _order(ours):
+            return False
+        known = {text for _, text in lines(ours)}
+        _refuse_orders({label: text for label, text in lines(theirs) if text not in known})
+        accepted = ours.texts - {*ours.claimed} if ours else frozenset()
+        _save(store, _with_claim(theirs, theirs.texts - accepted, author), "")
+        jobs.queue(store, "mirror", "project", now)
+        jobs.queue(store, "current", "project", now)
+    return True
+
+
+def forget_author(store: Store, digest: str) -> bool:
+    """Take the claimed author with a name of this digest off the brief of the project."""
+    document = load(store)
+    if document is None or sha256_hex(document.claimed_author) != digest:
+        return False
+    _save(store, replace(document, claimed_author=""), "")
+    return True
+
+
+def _order(document: CoreMemory) -> tuple[int, str]:
+    """Return what is greater for the later of two briefs, in the same way everywhere."""
+    return document.version, file_text(replace(document, version=0))
+
+
 def pending_edit(store: Store, project: Project) -> tuple[CoreMemory | None, BadCore | None]:
     """Return the brief of a file that is newer than the database, or the error of reading it."""
     try:

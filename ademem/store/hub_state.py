@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
     from ademem.store import Store
 
-PARKED = "hub_parked/"
-"""Prefix of the names of what the hub refused."""
+PARKED, TOLD, HEARD = "hub_parked/", "hub_told/", "hub_heard/"
+"""Prefixes of the names of what the hub refused, and of documents that it has or that wait here."""
+USES = "uses_elsewhere/"
+"""Prefix of the names of weekly sums of uses in other stores, which outlive the hub."""
 LEASE = timedelta(seconds=60)
 SETTLED = timedelta(seconds=5)
 """Time in which changes are collected for one round."""
@@ -117,7 +119,8 @@ def leave(store: Store) -> HubState | None:
         if state:
             journal.leave(store, state.target)
             db.execute("delete from store_values where name = ?", (HUB,))
-            db.execute("delete from store_values where name >= ? and name < ?", _range())
+            for prefix in (PARKED, TOLD, HEARD):
+                _forget(store, prefix)
         return state
 
 
@@ -156,11 +159,60 @@ def list_parked(store: Store) -> list[Parked]:
     """Return what was refused, by the server or before it left."""
     query = "select name, value from store_values where name >= ? and name < ? order by name"
     found = []
-    for name, value in store.db.execute(query, _range()):
+    for name, value in store.db.execute(query, _range(PARKED)):
         entity, _, id = name.removeprefix(PARKED).partition("/")
         found.append(Parked(entity=entity, id=id, **loads(value)))
     return found
 
 
-def _range() -> tuple[str, str]:
-    return PARKED, PARKED[:-1] + "0"
+def told(store: Store, entity: str, id: str) -> str:
+    """Return the digest of the document that the hub has; empty for none."""
+    return database.value(store.db, f"{TOLD}{entity}/{id}")
+
+
+def note_told(store: Store, entity: str, id: str, digest: str) -> None:
+    database.set_value(store.db, f"{TOLD}{entity}/{id}", digest)
+
+
+def forget_told(store: Store) -> None:
+    """Let every document be told again."""
+    _forget(store, TOLD)
+
+
+def keep_heard(store: Store, entity: str, id: str, fields: dict[str, Any], person: str) -> None:
+    """Keep a document until it can be applied; a later one replaces it."""
+    value = record_json.compact({"fields": fields, "person": person})
+    database.set_value(store.db, f"{HEARD}{entity}/{id}", value)
+
+
+def list_heard(store: Store) -> list[tuple[str, str, tuple[dict[str, Any], str]]]:
+    """Return entity, key, and fields and sender of the documents that wait."""
+    query = "select name, value from store_values where name >= ? and name < ? order by name"
+    found = []
+    for name, value in store.db.execute(query, _range(HEARD)):
+        entity, _, id = name.removeprefix(HEARD).partition("/")
+        kept = loads(value)
+        found.append((entity, id, (kept["fields"], kept["person"])))
+    return found
+
+
+def drop_heard(store: Store, entity: str, id: str) -> None:
+    store.db.execute("delete from store_values where name = ?", (f"{HEARD}{entity}/{id}",))
+
+
+def uses(store: Store, id: str) -> dict[str, int]:
+    """Return the sums by week of a memory's uses in another store."""
+    found = database.value(store.db, USES + id)
+    return loads(found) if found else {}
+
+
+def keep_uses(store: Store, id: str, weeks: dict[str, int]) -> None:
+    database.set_value(store.db, USES + id, record_json.compact(weeks))
+
+
+def _forget(store: Store, prefix: str) -> None:
+    store.db.execute("delete from store_values where name >= ? and name < ?", _range(prefix))
+
+
+def _range(prefix: str) -> tuple[str, str]:
+    return prefix, prefix[:-1] + "0"

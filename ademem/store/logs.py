@@ -464,6 +464,32 @@ def count_use(store: Store, ids: Iterable[str], now: datetime) -> None:
     )
 
 
+def weekly_uses(store: Store) -> dict[str, dict[str, int]]:
+    """Return how many sessions used each memory, by the Monday of the week."""
+    rows = store.db.execute(
+        "select memory_id, week, count(*) from ("
+        "  select memory_id, date(min(created_at), 'weekday 0', '-6 days') as week from recall_log"
+        "  where project_id = ? and used and memory_id is not null and session_id is not null"
+        "  group by memory_id, session_id)"
+        " group by memory_id, week order by memory_id, week",
+        (store.project_id,),
+    )
+    found: dict[str, dict[str, int]] = {}
+    for id, week, count in rows:
+        found.setdefault(id, {})[week] = count
+    return found
+
+
+def add_uses(store: Store, id: str, count: int, last: str) -> None:
+    """Count uses in another store, the last one at this time."""
+    store.db.execute(
+        "insert into memory_exposure (memory_id, used, last_used_at) values (:id, :count, :last)"
+        " on conflict do update set used = min(max(cast(used as integer), 0) + :count, 1000000),"
+        " unused = 0, last_used_at = max(ifnull(last_used_at, ''), :last)",
+        {"id": id, "count": count, "last": last},
+    )
+
+
 def impression_totals(store: Store) -> sqlite3.Row:
     """Count shown, used and sinking memories, and how often they were shown and used."""
     row: sqlite3.Row = store.db.execute(

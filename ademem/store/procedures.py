@@ -7,13 +7,13 @@ import os
 from ademem.core.clock import parse, stamp
 from ademem.core.json_text import array, loads
 from ademem.core.redaction import redact
-from ademem.core.value import Value, as_dict
+from ademem.core.value import Value, as_dict, replace
 from ademem.store import database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 TABLE = "memory_procedure_details"
 HISTORY = 50
 """Newest outcomes that are shown."""
+SHARED = 500
+"""Newest outcomes that other stores get."""
+ELSEWHERE = "hub"
+"""Stands for the act that recorded an outcome in another store, or took it back there."""
 _MOMENTS = ("last_used_at", "exported_at", "created_at", "updated_at")
 
 
@@ -163,6 +167,79 @@ def history(store: Store, memory_id: str) -> list[dict[str, Any]]:
         (memory_id, HISTORY),
     )
     return [dict(row) for row in rows]
+
+
+def own_outcomes(store: Store, details: Details) -> tuple[list[int], list[dict[str, Any]]]:
+    """Return counts of what it was learned from, and the outcomes that were recorded here."""
+    rows = store.db.execute(
+        "select id, outcome, confidence, recorded_at as at, taken_back_by is not null as taken_back"
+        " from memory_procedure_history where procedure_memory_id = ? and event_id is not ?"
+        " order by recorded_at desc, rowid desc limit ?",
+        (details.memory_id, ELSEWHERE, SHARED),
+    )
+    return _learned(store, details), [dict(row) for row in rows]
+
+
+def merge_outcomes(
+    store: Store,
+    memory_id: str,
+    learned: Sequence[int],
+    outcomes: Iterable[Mapping[str, Any]],
+    now: datetime,
+) -> bool:
+    """Add the outcomes of another store, and count them; to do it again changes nothing.
+
+    Of what the procedure was learned from, the greater counts are right: one store learned it.
+    """
+    details = get(store, memory_id)
+    assert details is not None
+    base = [max(pair) for pair in zip(_learned(store, details), map(int, learned), strict=True)]
+    for one in outcomes:
+        store.db.execute(
+            "insert into memory_procedure_history"
+            " (id, procedure_memory_id, outcome, confidence, recorded_at, event_id, taken_back_by)"
+            " values (:id, :memory, :outcome, :confidence, :at, :elsewhere, :by)"
+            " on conflict (id) do update set taken_back_by = :by where event_id = :elsewhere",
+            {
+                **{name: one[name] for name in ("id", "outcome", "confidence")},
+                "at": stamp(parse(one["at"])),
+                "memory": memory_id,
+                "elsewhere": ELSEWHERE,
+                "by": ELSEWHERE if one["taken_back"] else None,
+            },
+        )
+    recorded, last = _recorded(store, memory_id)
+    counts = [sum(pair) for pair in zip(base, recorded, strict=True)]
+    if counts == [details.success_count, details.failure_count]:
+        return False
+    last_used_at = parse(last) if last else details.last_used_at
+    put(
+        store,
+        replace(
+            details,
+            success_count=counts[0],
+            failure_count=counts[1],
+            last_used_at=last_used_at,
+            updated_at=now,
+        ),
+    )
+    return True
+
+
+def _learned(store: Store, details: Details) -> list[int]:
+    """Return the successes and failures beside those that are recorded one by one."""
+    (successes, failures), _ = _recorded(store, details.memory_id)
+    return [max(0, details.success_count - successes), max(0, details.failure_count - failures)]
+
+
+def _recorded(store: Store, memory_id: str) -> tuple[list[int], str]:
+    row = store.db.execute(
+        "select ifnull(sum(outcome = 'success'), 0), ifnull(sum(outcome = 'failure'), 0),"
+        " ifnull(max(recorded_at), '') from memory_procedure_history"
+        " where procedure_memory_id = ? and taken_back_by is null",
+        (memory_id,),
+    ).fetchone()
+    return [row[0], row[1]], row[2]
 
 
 def uses(store: Store) -> list[Use]:

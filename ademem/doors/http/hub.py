@@ -247,6 +247,7 @@ class Hub:
                 "floor": found.floor,
                 "epoch": found.epoch,
                 "role": caller.role,
+                "protocol": mutations.PROTOCOL,
                 "expires_at": caller.expires_at,
             }
         )

@@ -294,6 +294,8 @@ _LAST = "not exists (select from hub.members where person = %(person)s and proje
 _FORGET_PERSON = (
     "update hub.mutations set person = %(nobody)s, device = %(nobody)s"
     " where project = %(project)s and person = %(person)s",
+    "update hub.mutations set author = %(nobody)s"
+    " where project = %(project)s and author = %(person)s",
     "update hub.rows set author = %(nobody)s where project = %(project)s and author = %(person)s",
     "delete from hub.cursors where project = %(project)s"
     " and device in (select id from hub.devices where person = %(person)s)",

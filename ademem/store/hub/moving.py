@@ -28,6 +28,7 @@ _LARGE = {
     "audit": "project, number",
 }
 """Tables that are copied before the pause, and their keys."""
+_CHANGED = "where project = %(project)s and age(t.xmin) <= age(%(since)s::xid)"
 _REST = {"members": "project, person", "cursors": "project, device"}
 _PEOPLE = {"people": "id", "devices": "id", "tokens": "hash"}
 _MEMBERS = "in (select person from hub.members where project = %(project)s)"
@@ -143,9 +144,8 @@ def _copy_changed(
     query = "select pg_snapshot_xmin(pg_current_snapshot())::xid::text as next"
     row = source.execute(query).fetchone()
     assert row is not None
-    changed = "where project = %(project)s and age(t.xmin) <= age(%(since)s::xid)"
     count = sum(
-        _copy(source, target, project, table, key, changed, since) for table, key in _LARGE.items()
+        _copy(source, target, project, table, key, _CHANGED, since) for table, key in _LARGE.items()
     )
     return row["next"], count
 

@@ -29,6 +29,10 @@ class Sender(Value):
     replica: str
     incomplete: frozenset[str]
     """Ids of which something was heard that could not be applied."""
+    protocol: int = mutations.PROTOCOL
+    """Version that the server speaks."""
+    documents: dict[tuple[str, str], Fields] = {}
+    """What is told beside memories and relations, by entity and key."""
 
 
 def shareable(mutation: Fields, sender: Sender) -> Fields | Refusal:
@@ -42,8 +46,12 @@ def shareable(mutation: Fields, sender: Sender) -> Fields | Refusal:
         shows_promoted = bool(row and row["status"] == Status.PROMOTED)
         if fields and row and row["source_branch"]:
             fields[mutations.BRANCH] = row["source_branch"]
-    else:
+        if row and row["claimed_author"] and sender.protocol >= mutations.WITH_DOCUMENTS:
+            mutation = mutation | {mutations.AUTHOR: row["claimed_author"]}
+    elif mutation["entity"] == "relation":
         fields = relations.shared(store, id)
+    else:
+        fields = sender.documents.get((mutation["entity"], id))
     described = mutations.describe(mutation["entity"], fields) if fields else None
     if described is None:
         return Refusal(rule="shareable", why="others may not have it any more")
@@ -96,10 +104,11 @@ def prepare(entity: str, id: str, sender: Sender) -> Fields | Parked:
 def waiting(sender: Sender) -> list[tuple[str, str]]:
     """Return entity and id of what the hub does not have, in the order of the journal."""
     entries = replication.outgoing(sender.store, sender.state.target)
-    return [
+    records = [
         (one["entity"], str(one["registers"].get("id") or one["registers"].get("sync_id")))
         for one in entries
     ]
+    return [*records, *sender.documents]
 
 
 def batches(prepared: Iterator[Fields]) -> Iterator[list[Fields]]:

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
     Fields = dict[str, Any]
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Version of the requests; a server also answers the one before."""
+WITH_DOCUMENTS = 2
+"""Version from which a server takes documents, and names of authors."""
 SCHEMA = 1
 """Version of the fields; a reader keeps those of a newer one as they are."""
 BATCH = 200
@@ -42,6 +44,15 @@ PERSON = "person"
 """Entity of the mutation that takes a name off; only the operator of the hub tells it."""
 BRANCH = "branch"
 """Field of a memory that waits on a branch of git where it was told."""
+DOCUMENTS = {
+    "procedure": {"id", "learned", "outcomes", "updated_at", "after"},
+    "core": {
+        *("id", "updated_at", "version", "updatedAt", "projectSummary", "criticalConventions"),
+        *("userPreferences", "activeFocus", "notes"),
+    },
+    "uses": {"id", "weeks", "updated_at", "after"},
+}
+"""Entities beside memories and relations, and the fields that they have; none is of a session."""
 PAGE = 500
 """Mutations of one answer to a pull."""
 
@@ -59,6 +70,8 @@ _KEYS = {
     "replica": str,
     "schema": int,
 }
+AUTHOR = "author"
+"""Key with the name of who wrote the memory, if it came to its teller by git; in no digest."""
 _PLACES = re.compile(r"^(?:[/~\\]|[A-Za-z]:[/\\])")
 _HOMES = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)\w|/root/")
 
@@ -88,9 +101,10 @@ def to_bytes(value: object) -> bytes:
 
 def well_formed(mutation: Any, project: str) -> Refusal | None:
     """Refuse what is no mutation, or says another thing beside its fields than in them."""
-    if not isinstance(mutation, dict) or mutation.keys() != _KEYS.keys():
+    if not isinstance(mutation, dict) or mutation.keys() - {AUTHOR} != _KEYS.keys():
         return Refusal(rule="malformed", why="it does not have the keys of a mutation")
-    if any(type(mutation[name]) is not kind for name, kind in _KEYS.items()):
+    kinds = _KEYS | {AUTHOR: str} if AUTHOR in mutation else _KEYS
+    if any(type(mutation[name]) is not kind for name, kind in kinds.items()):
         return Refusal(rule="malformed", why="a value of it has another type")
     try:
         is_text = to_bytes(mutation) and not any(
@@ -189,6 +203,10 @@ def describe(entity: object, fields: Fields) -> Fields | None:
         if op == "delete" and ("content" in fields or record.texts):
             return None
         return {"entity_key": record.id, "op": op, "stamp": record.last_stamp}
+    if isinstance(entity, str) and fields.keys() == DOCUMENTS.get(entity):
+        id, at = fields["id"], registers.as_time(fields["updated_at"])
+        if record_json.is_id(id) and at:
+            return {"entity_key": id, "op": "upsert", "stamp": registers.old_stamp(at)}
     if entity == "relation" and fields.keys() == set(relations.SHARED):
         id, at = fields["sync_id"], fields["updated_at"]
         if record_json.is_id(id) and isinstance(at, str):

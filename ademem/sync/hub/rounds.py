@@ -17,12 +17,13 @@ from ademem.core.clock import parse, stamp, timedelta
 from ademem.core.errors import NotFound
 from ademem.core.memory import UNSEEN_BRANCH
 from ademem.core.value import Value, replace
+from ademem.files import project_brief
 from ademem.store import database, hub_state, journal, memories, replication, stamps, transitions
 from ademem.store.hub import administration
 from ademem.store.hub_state import Parked
 from ademem.store.memories import Change, new_event
 from ademem.sync.arrivals import admission
-from ademem.sync.hub import leaving, mutations
+from ademem.sync.hub import documents, leaving, mutations
 from ademem.sync.hub.leaving import Sender
 from ademem.sync.hub.transport import Client, HubError, check_url
 from ademem.sync.provenance import safe_name
@@ -45,7 +46,7 @@ TOKEN = os.path.join("run", "hub.token")
 FIRST_WAIT_S, LONGEST_WAIT_S = 5, 900
 RENEWED_BEFORE = timedelta(days=30)
 """Age before its end at which a token is replaced."""
-_HEARD = {"seq", "entity", "fields", "shows_promoted", "replica", "role", "person"}
+_HEARD = {"seq", "entity", "entity_key", "fields", "shows_promoted", "replica", "role", "person"}
 """Keys of a mutation in an answer."""
 _REMOVED = "hub_removed"
 """Name of the mark that freed pages may hold a text that was deleted for good."""
@@ -81,6 +82,7 @@ class Hub:
         self.store, self.project, self.gate, self.settings = store, project, gate, settings
         self.now = now
         self.token = ""
+        self.protocol = mutations.PROTOCOL
         self.owner = f"{os.getpid()}-{secrets.token_hex(4)}"
 
     def ask(self, method: str, rest: str = "", body: bytes | None = None) -> dict[str, Any]:
@@ -141,6 +143,7 @@ class Hub:
                 elif error.rule == "epoch":
                     self.note(epoch=error.hint, heard=0)
                     journal.advance(self.store, self.state().target, journal.ALL)
+                    hub_state.forget_told(self.store)
                 elif error.rule in ("snapshot", "gap"):
                     self.note(heard=0)
                 else:
@@ -175,6 +178,7 @@ class Hub:
         facts = self.ask("GET")
         if not facts.keys() >= {"role", "slug", "expires_at"}:
             raise HubError(502, "answer", "it does not answer as a hub")
+        self.protocol = int(facts.get("protocol", 1))
         self.note(role=str(facts["role"]), slug=str(facts["slug"]))
         if parse(str(facts["expires_at"])) < self.now() + RENEWED_BEFORE:
             new = administration.new_secret(administration.TOKEN)
@@ -208,6 +212,7 @@ class Hub:
                 state = self.note(heard=rows[-1]["seq"])
         with self.store.transaction():
             replication.replay(self.store, change, self._admit(None, change))
+            changed += documents.apply_heard(self.store, change)
         return heard, changed
 
     def _page(self, after: int, *, live: bool = False) -> dict[str, Any]:
@@ -233,6 +238,10 @@ class Hub:
                     database.set_value(self.store.db, _REMOVED, "1")
                 if entity == mutations.PERSON:
                     changed += memories.forget_author(self.store, fields["id"])
+                    changed += project_brief.forget_author(self.store, fields["id"])
+                elif entity in mutations.DOCUMENTS and one["replica"] != mine:
+                    person = safe_name(one["person"])
+                    hub_state.keep_heard(self.store, entity, one["entity_key"], fields, person)
                 elif one["replica"] != mine:
                     admit = self._admit(one, change)
                     is_new = replication.receive(self.store, entity, fields, change, admit, target)
@@ -266,10 +275,15 @@ class Hub:
     def sender(self) -> Sender:
         with self.store.transaction():
             replica = stamps.replica(self.store)
+        state, has_documents = self.state(), self.protocol >= mutations.WITH_DOCUMENTS
         return Sender(
             store=self.store,
-            state=self.state(),
+            state=state,
             replica=replica,
+            protocol=self.protocol,
+            documents=documents.due(self.store, state.target, with_uses=self.settings.uses)
+            if has_documents
+            else {},
             incomplete=frozenset(one["id"] for one in journal.list_deferred(self.store)),
         )
 
@@ -303,6 +317,8 @@ class Hub:
                 self.note()
                 for one, verdict in zip(batch, verdicts, strict=True):
                     entity, id = one["entity"], one["entity_key"]
+                    if entity in mutations.DOCUMENTS:
+                        documents.note_told(self.store, entity, one["fields"])
                     if verdict["verdict"] != "refused":
                         hub_state.unpark(self.store, entity, id)
                         told += 1

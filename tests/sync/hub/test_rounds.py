@@ -13,13 +13,14 @@ from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.memory import Category, Scope, Status
 from ademem.core.settings import GateSettings, HubSettings, Settings
 from ademem.core.value import replace
-from ademem.files import branches
+from ademem.files import branches, project_brief
 from ademem.store import hub_state, journal, memories, relations, replication, stamps, transitions
 from ademem.store.hub import administration, database
 from ademem.sync import mirror
 from ademem.sync.hub import leaving, rounds, transport
 from ademem.sync.hub.transport import Client, HubError
 from tests.examples import examples
+from tests.hubs import mutation
 from tests.store.replicas import NOON, act_at_random, exported, shown
 from tests.sync.repository import git
 
@@ -189,6 +190,54 @@ def test_what_was_refused_is_told_once_it_changed(clone, ann, hub):
     transitions.edit("m1", kim.act, GateSettings(), content="Deploys run at two")
     assert kim.sync().parked == ()
     assert hub_state.list_parked(kim.store) == []
+
+
+def test_who_wrote_a_memory_may_edit_it_whoever_told_it_first(ann, clone, hub):
+    kim, lee = clone("kim", "writer"), clone("lee", "writer")
+    for each in (ann, kim, lee):  # by git
+        each.learn("Deploys run at noon", id="m1", claimed_author=None if each is kim else "kim")
+        each.learn("Tests run at one", id="m2", claimed_author=None if each is ann else "ann")
+        each.learn("Nobody knows me", id="m3", claimed_author="Unknown")
+    for each in (ann, kim, lee, ann):
+        each.sync()
+    for id in ("m1", "m2", "m3"):
+        transitions.edit(id, kim.act, GateSettings(), tags=("new",))
+    done = kim.sync()
+
+    assert [(one.id, one.rule) for one in done.parked] == [("m2", "role"), ("m3", "role")]
+    ann.sync()
+    assert ann.memory("m1").tags == ("new",)
+
+
+@pytest.mark.parametrize("name", ["ann", "eve", 7])
+def test_naming_another_author_gives_the_writer_no_rights(ann, clone, hub, name):
+    clone("kim", "writer")
+    one = mutation(hub.project, "m1")
+    hub.push("ann", one)
+    other = mutation(hub.project, "m1", "Deploys run never", minute=9) | {"author": name}
+    assert hub.verdicts("kim", other) == ["refused"]
+    assert hub.verdicts("kim", mutation(hub.project, "m2") | {"author": "kim"}) == ["taken"]
+
+
+def test_an_older_server_gets_what_it_knows(ann, bob, hub, monkeypatch):
+    ask, sent = Client.ask, []
+
+    def older(self, method, path, body=None):
+        sent.append(body or b"")
+        answer = ask(self, method, path, body)
+        answer.pop("protocol", None)
+        return answer
+
+    monkeypatch.setattr(Client, "ask", older)
+    ann.learn("Deploys run at noon", id="m1", claimed_author="kim")
+    project_brief.patch(ann.store, ann.project, {"notes": ("Sells shoes",)}, ann.now())
+    ann.sync()
+    assert [row["entity"] for row in told(hub)] == ["memory"]
+    assert b'"author"' not in b"".join(sent)
+    monkeypatch.undo()
+    ann.sync()
+
+    assert [row["entity"] for row in told(hub)] == ["memory", "core"]
 
 
 def test_the_preview_has_the_very_bytes_that_leave(ann, hub, monkeypatch):

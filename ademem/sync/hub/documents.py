@@ -1,0 +1,164 @@
+"""Documents that travel beside memories: how procedures fare, the standing brief, weekly uses.
+
+What is to be told is a query: what differs from what this store told or heard last. What is heard
+waits until the memory that it is about is here.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from ademem.core import record_json
+from ademem.core.clock import parse, stamp
+from ademem.core.memory import Category
+from ademem.core.text import sha256_hex
+from ademem.core.value import Value
+from ademem.files import project_brief
+from ademem.store import hub_state, logs, memories, procedures, replication
+from ademem.store.procedures import Details
+from ademem.sync.hub import mutations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ademem.store import Store
+    from ademem.store.memories import Change
+    from ademem.sync.hub.mutations import Fields
+
+BRIEF = "brief"
+"""Key of the brief of the project."""
+_INVALID = (
+    *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
+    *(project_brief.BadCore, sqlite3.IntegrityError, sqlite3.ProgrammingError),
+)
+AFTER = "after"
+"""Field with the digest of what was told before, so that an earlier state is told again."""
+
+
+class Kind(Value):
+    entity: str
+    read: Callable[[Store, str], Iterator[Fields]]
+    """Yield the documents of this store that a target may have."""
+    apply: Callable[[Store, Fields, str, Change], bool | None]
+    """Apply one of a person; None: its memory is not here."""
+
+
+def due(store: Store, target: str, *, with_uses: bool) -> dict[tuple[str, str], Fields]:
+    """Return what the hub does not have, by entity and key."""
+    found = {}
+    for kind in KINDS:
+        if kind.entity == USES and not with_uses:
+            continue
+        for fields in kind.read(store, target):
+            before = hub_state.told(store, kind.entity, fields["id"])
+            if record_json.is_id(fields["id"]) and _digest(fields) != before:
+                chain = {} if kind.entity == CORE else {AFTER: before}
+                found[kind.entity, fields["id"]] = fields | chain
+    return found
+
+
+def note_told(store: Store, entity: str, fields: Fields) -> None:
+    """Record what the hub, or its refusal, has heard."""
+    hub_state.note_told(store, entity, fields["id"], _digest(fields))
+
+
+def _digest(fields: Fields) -> str:
+    told = {name: value for name, value in fields.items() if name != AFTER}
+    return sha256_hex(mutations.to_bytes(told).decode())[:32]
+
+
+def apply_heard(store: Store, change: Change) -> int:
+    """Apply the documents that wait here, if their memories have arrived; return how many did."""
+    kinds = {kind.entity: kind for kind in KINDS}
+    changed = 0
+    for entity, key, (fields, person) in hub_state.list_heard(store):
+        try:
+            with store.savepoint():
+                done = kinds[entity].apply(store, fields, person, change)
+        except _INVALID:
+            done = False
+        if done is not None:
+            hub_state.drop_heard(store, entity, key)
+            changed += done
+    return changed
+
+
+def _read_procedures(store: Store, target: str) -> Iterator[Fields]:
+    for details in procedures.all_of(store):
+        if replication.read(store, details.memory_id, target):
+            learned, outcomes = procedures.own_outcomes(store, details)
+            yield {
+                "id": f"{details.memory_id}-{_origin(store)}",
+                "learned": learned,
+                "outcomes": outcomes,
+                "updated_at": stamp(details.updated_at),
+            }
+
+
+def _apply_procedure(store: Store, fields: Fields, _person: str, change: Change) -> bool | None:
+    """Count outcomes elsewhere; the job `procedures` reads the steps from the memory."""
+    id = _memory_of(fields)
+    row = memories.raw_row(store.db, id)
+    if row is None:
+        return None
+    if row["category"] != Category.PROCEDURE:
+        return False
+    if procedures.get(store, id) is None:
+        at = parse(fields["updated_at"])
+        steps = {"trigger": "this work comes up", "procedure_markdown": row["content"]}
+        procedures.put(store, Details(memory_id=id, **steps, created_at=at, updated_at=at))
+    return procedures.merge_outcomes(store, id, fields["learned"], fields["outcomes"], change.at)
+
+
+def _read_brief(store: Store, _target: str) -> Iterator[Fields]:
+    if document := project_brief.load(store):
+        found = project_brief.as_json(document)
+        yield {"id": BRIEF, "updated_at": found["updatedAt"]} | found
+
+
+def _apply_brief(store: Store, fields: Fields, person: str, change: Change) -> bool:
+    changed = project_brief.receive(store, fields, person, change.at)
+    for known in _read_brief(store, ""):
+        if known == fields:
+            note_told(store, CORE, fields)
+    return changed
+
+
+def _read_uses(store: Store, target: str) -> Iterator[Fields]:
+    for id, weeks in logs.weekly_uses(store).items():
+        if replication.read(store, id, target):
+            last = f"{max(weeks)}T00:00:00.000Z"
+            yield {"id": f"{id}-{_origin(store)}", "weeks": weeks, "updated_at": last}
+
+
+def _apply_uses(store: Store, fields: Fields, _person: str, _change: Change) -> bool | None:
+    """Count what is new of the uses elsewhere; of each week the greater sum is known."""
+    id, weeks = _memory_of(fields), fields["weeks"]
+    if memories.raw_row(store.db, id) is None:
+        return None
+    known = hub_state.uses(store, fields["id"])
+    joined = {week: max(known.get(week, 0), int(weeks.get(week, 0))) for week in known | weeks}
+    more = sum(joined.values()) - sum(known.values())
+    if more <= 0 or fields["id"] == f"{id}-{_origin(store)}":
+        return False
+    hub_state.keep_uses(store, fields["id"], joined)
+    logs.add_uses(store, id, more, stamp(parse(f"{max(joined)}T00:00:00.000Z")))
+    return True
+
+
+def _origin(store: Store) -> str:
+    """Return a name of this database that, unlike the replica's, stays where it is moved."""
+    return sha256_hex("hub", store.secret)[:8]
+
+
+def _memory_of(fields: Fields) -> str:
+    return str(fields["id"].rpartition("-")[0])
+
+
+PROCEDURE, CORE, USES = mutations.DOCUMENTS
+KINDS = (
+    Kind(entity=PROCEDURE, read=_read_procedures, apply=_apply_procedure),
+    Kind(entity=CORE, read=_read_brief, apply=_apply_brief),
+    Kind(entity=USES, read=_read_uses, apply=_apply_uses),
+)
