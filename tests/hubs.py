@@ -106,8 +106,8 @@ class Served:
             db.execute(query, values)
 
 
-def fields(id="m1", content="Deploys run at noon", minute=0):
-    at = f"2026-01-31T12:{minute:02}:00.000Z"
+def fields(id="m1", content="Deploys run at noon", minute=0, year=2026):
+    at = f"{year}-01-31T12:{minute:02}:00.000Z"
     values = {
         "content": content,
         "category": "fact",

@@ -35,6 +35,8 @@ hub.add_typer(project_commands, name="project")
 hub.add_typer(member_commands, name="member")
 hub.add_typer(token_commands, name="token")
 
+CERTIFICATE_DAYS = 14
+"""Days before its end at which a certificate is named."""
 Dsn = Annotated[
     str,
     typer.Option(
@@ -154,21 +156,31 @@ def migrate(dsn: Dsn = "", as_json: AsJson = False) -> None:
 
 
 @hub.command()
-def check(dsn: Dsn = "", as_json: AsJson = False) -> None:
-    """Check that this role may serve. Exit code 1 if not."""
-    from ademem.core.errors import AdememError
+def check(
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="Of the hub, to look at its certificate.")
+    ] = "",
+    dsn: Dsn = "",
+    as_json: AsJson = False,
+) -> None:
+    """Check role, indexes, vacuum, disk, slots and clocks. Exit code 1 if one is wrong.
 
-    problem, hint = "", ""
+    As the owner of the database it sees devices too; only the role that serves is told fit.
+    """
     with _administering(dsn) as (db, _):
-        from ademem.store.hub import database
+        from ademem.store.hub import checks
+        from ademem.sync.hub import transport
 
-        try:
-            database.check_server(db)
-        except AdememError as error:
-            problem, hint = str(error), error.hint
-    lines = [problem, f"  {hint}"] if problem else ["the hub may be served over this connection"]
-    show.report({"problem": problem or None, "hint": hint or None}, lines, as_json=as_json)
-    raise typer.Exit(NO if problem else 0)
+        found = checks.check(db, now())
+        days = transport.certificate_days(url) if url else None
+    if days is not None and days < CERTIFICATE_DAYS:
+        problem = f"the certificate of {url} ends in {counted(days, 'day')}"
+        found.append(checks.Finding(rule="certificate", problem=problem, hint="renew it"))
+    lines = [text for one in found for text in (one.problem, f"  {one.hint}")]
+    lines = lines or ["the hub may be served over this connection"]
+    values = {"problems": [as_dict(one) for one in found], "certificate_days": days}
+    show.report(values, lines, as_json=as_json)
+    raise typer.Exit(NO if found else 0)
 
 
 @project_commands.command("add")

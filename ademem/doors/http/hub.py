@@ -12,7 +12,7 @@ import math
 import sys
 import time
 from collections import Counter, defaultdict
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -26,6 +26,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
 from ademem import __version__
+from ademem.core import clock, registers
 from ademem.core.errors import UsageError
 from ademem.core.value import Value
 from ademem.doors.http import loopback
@@ -67,8 +68,6 @@ class Limits(Value):
     """That one device sends to one project."""
     rows: int = 1_000_000
     """Live memories and relations of a project."""
-    clock_ahead_s: float = 86_400
-    """From which a stamp is counted as one of a wrong clock."""
 
 
 class Rate:
@@ -296,6 +295,9 @@ class Hub:
                     wait = math.ceil(86_400 - time.time() % 86_400)
                     raise TooMany("too many bytes for one day", "go on tomorrow", wait)
                 verdicts = iter(await requests.push(db, project, good) if good else [])
+        now = clock.now()
+        ahead = sum(registers.is_ahead(one["stamp"], now) for one in good)
+        self.figures["hub_clock_ahead_total"] += ahead
         answers = []
         for why in refused:
             verdict = "refused" if why else next(verdicts)
@@ -377,7 +379,11 @@ class Hub:
 
     async def metrics(self, _request: Request) -> Response:
         pool = {f"hub_pool_{name}": value for name, value in self.pool.get_stats().items()}
-        lines = [f"{name} {value:g}" for name, value in sorted({**self.figures, **pool}.items())]
+        found: dict[str, float] = {**self.figures, **pool}
+        with suppress(psycopg.Error, PoolTimeout):  # the others tell that it is away
+            async with self.pool.connection(timeout=1) as db:
+                found |= await requests.read_figures(db)
+        lines = [f"{name} {value:.12g}" for name, value in sorted(found.items())]
         return PlainTextResponse("\n".join(lines) + "\n")
 
 

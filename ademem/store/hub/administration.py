@@ -11,6 +11,7 @@ from ademem.core.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from ademem.store.hub.database import Connection
 
@@ -160,6 +161,29 @@ def revoke_token(db: Connection, slug: str, id: str) -> int:
         ).rowcount
         note(db, project, "revoke token", id)
     return done
+
+
+def devices_ahead(db: Connection, project: str, stamp: str) -> list[str]:
+    """Return the devices that sent a change with a later stamp."""
+    rows = db.execute(
+        "select distinct p.name || ' on ' || d.name as name from hub.mutations m"
+        " join hub.devices d on d.id = m.device join hub.people p on p.id = d.person"
+        " where m.project = %s and m.stamp > %s order by 1",
+        (project, stamp),
+    )
+    return [row["name"] for row in rows]
+
+
+def devices_since(db: Connection, project: str, at: datetime) -> list[str]:
+    """Return the devices with a valid token that have not asked since then."""
+    rows = db.execute(
+        "select distinct p.name || ' on ' || d.name as name from hub.cursors c"
+        " join hub.devices d on d.id = c.device join hub.people p on p.id = d.person"
+        " join hub.tokens t on t.device = d.id and t.revoked_at is null and t.expires_at > now()"
+        " where c.project = %s and c.seen_at < %s order by 1",
+        (project, at),
+    )
+    return [row["name"] for row in rows]
 
 
 def list_audit(db: Connection, slug: str, limit: int) -> list[Row]:

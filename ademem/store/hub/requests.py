@@ -147,6 +147,18 @@ async def rotate(db: Connection, old: bytes, new: bytes) -> str:
     return row["until"].isoformat() if row and row["until"] else ""
 
 
+async def read_figures(db: Connection) -> dict[str, float]:
+    """Return sums over all projects, and the connections that wait for a lock."""
+    rows = await (await db.execute("select name, value from hub.figures()")).fetchall()
+    query = (
+        "select count(*) as count from pg_stat_activity"
+        " where datname = current_database() and wait_event_type = 'Lock'"
+    )
+    waiting = await (await db.execute(query)).fetchone()
+    found = {row["name"]: float(row["value"]) for row in rows}
+    return found | {"hub_lock_waits": float(waiting["count"]) if waiting else 0}
+
+
 async def schema_version(db: Connection) -> int:
     row = await (await db.execute("select max(number) as last from hub.migrations")).fetchone()
     return int(row["last"]) if row else 0

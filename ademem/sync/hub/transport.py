@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import ssl
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -46,6 +48,21 @@ def check_url(url: str) -> str:
     if parts.username or parts.password:
         raise UsageError("the address of a hub has no password", "https://HOST:PORT")
     return url.rstrip("/")
+
+
+def certificate_days(url: str) -> int:
+    """Return for how many days a server's certificate is valid; raises HubError for none."""
+    parts = urlsplit(check_url(url))
+    address = parts.hostname or "", parts.port or 443
+    try:
+        with (
+            socket.create_connection(address, TIMEOUT_S) as plain,
+            ssl.create_default_context().wrap_socket(plain, server_hostname=address[0]) as found,
+        ):
+            end = ssl.cert_time_to_seconds(str((found.getpeercert() or {})["notAfter"]))
+    except OSError as error:
+        raise HubError(0, "certificate", f"{url} shows no valid certificate: {error}") from error
+    return int((end - time.time()) // 86_400)
 
 
 class Client:

@@ -15,8 +15,9 @@ import pytest
 from ademem.core import caller
 from ademem.doors.cli import hub as hub_commands
 from ademem.store.hub import administration, database
+from ademem.sync.hub import mutations
 from tests.docs_tables import leaves
-from tests.hubs import Served, mutation
+from tests.hubs import Served, fields, mutation
 from tests.postgres import make_database
 
 
@@ -166,6 +167,62 @@ def test_a_check_says_for_which_role_it_is_safe(hub, ran, monkeypatch):
     assert ran("hub check")[0] == 1
     monkeypatch.setenv("ADEMEM_HUB_DSN", hub.database.server)
     assert ran("hub check")[0] == 0
+
+
+def test_a_check_names_what_is_wrong_and_its_repair(hub, ran):
+    name = "clocks"
+    project = hub.projects[name] = hub.add_project(name)
+    hub.join("zed", "owner", name)
+    one = mutation(project, "m1", "Deploys run at noon")
+    later = fields("m1", year=2226)
+    ahead = one | {"fields": later} | mutations.describe("memory", later)
+    ahead["mutation_id"] = mutations.content_id(ahead)
+    (answer,) = hub.push("zed", ahead, slug=name).json()["verdicts"]
+    assert answer["verdict"] == "taken"
+    hub.execute("update hub.cursors set seen_at = '2020-01-01' where project = %s", project)
+    hub.execute(
+        "update pg_index set indisvalid = false"
+        " where indexrelid = 'hub.tokens_of_person'::regclass",
+        role="superuser",
+    )
+    try:
+        code, printed = ran("hub check --json")
+    finally:
+        hub.execute("update pg_index set indisvalid = true", role="superuser")
+        hub.execute("delete from hub.cursors where project = %s", project)
+    found = {each["rule"]: each for each in json.loads(printed)["problems"]}
+
+    assert code == 1
+    assert found.keys() >= {"role", "indexes", "clocks", "devices"}
+    assert "zed on laptop in clocks" in found["clocks"]["problem"]
+    assert "zed on laptop in clocks" in found["devices"]["problem"]
+    assert "reindex index hub.tokens_of_person" in found["indexes"]["hint"]
+    assert all(each["hint"] for each in found.values())
+
+
+@pytest.mark.parametrize("days", [3, 90])
+def test_a_check_looks_at_the_days_of_a_certificate(hub, ran, monkeypatch, tmp_path, days):
+    certificate, key = tmp_path / "hub.pem", tmp_path / "hub.key"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", str(days)]
+    made += ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run([*made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    command = [sys.executable, "-c", "from ademem.doors.cli import program; program()"]
+    command += ["hub", "serve", "--bind", "127.0.0.1:0"]
+    command += ["--tls-cert", certificate, "--tls-key", key]
+    monkeypatch.setenv("ADEMEM_HUB_DSN", hub.database.server)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        port = process.stderr.readline().partition(";")[0].rpartition(":")[2]
+        url = f"https://localhost:{port}"
+        assert ran(f"hub check --url {url}")[0] > 1  # nobody here knows who signed it
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        code, printed = ran(f"hub check --url {url} --json")
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+    assert json.loads(printed)["certificate_days"] in (days - 1, days)
+    assert code == (days < hub_commands.CERTIFICATE_DAYS)
 
 
 def test_the_process_serves_until_a_signal_and_ends_with_0(hub):

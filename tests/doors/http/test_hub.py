@@ -264,7 +264,12 @@ def test_health_readiness_and_figures_name_no_project(hub):
     hub.push("ann", new(hub, "counted"))
     figures = hub.ask("GET", "/metrics").body.decode()
     assert 'hub_verdicts_total{verdict="taken",rule=""}' in figures
-    assert "hub_pool_requests_num" in figures
+    names = {line.split("{")[0].split()[0] for line in figures.splitlines()}
+    assert names > {
+        *("hub_requests_total", "hub_request_seconds_sum", "hub_verdicts_total"),
+        *("hub_pool_requests_num", "hub_lock_waits", "hub_heads_max", "hub_journal_rows"),
+        *("hub_oldest_cursor_seconds", "hub_clock_ahead_total"),
+    }
     for name in (hub.project, "team", "ann", hub.tokens["ann"]):
         assert name not in figures + "".join(hub.lines)
     told = [json.loads(line) for line in hub.lines]  # each is written after its answer
@@ -283,6 +288,7 @@ def test_a_database_that_went_away_is_a_503(cluster):
                 role="superuser",
             )
             served.hub.pool.timeout = 0.5
+            assert served.ask("GET", "/metrics").status == 200
             answer = served.pull("ann")
             assert (answer.status, answer.headers["retry-after"]) == (503, str(server.RETRY_S))
         finally:

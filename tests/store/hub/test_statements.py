@@ -43,7 +43,7 @@ def test_a_function_of_the_database_names_its_project():
     touching = [
         statement
         for name, body in functions
-        if name != "hub.mine"  # asks for the projects of a person
+        if name not in ("hub.mine", "hub.figures")  # of a person, and sums over all
         for statement in body.split(";")
         if re.search(_TABLES, statement)
     ]
