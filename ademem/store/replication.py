@@ -36,6 +36,8 @@ CONFLICT = "conflict"
 """Tag of a conflict candidate."""
 MERGE = "merge"
 """Its source."""
+_LOST_TOPIC = "topic_key is null and json_extract(stamps, '$.values.topic_key') = ?"
+"""SQL for a memory whose topic an elder one has."""
 REPLAYED = 50
 """Deferred records that are tried at once."""
 _UNSTORABLE = (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
@@ -121,7 +123,7 @@ def apply(
             _remove(store, joined, before, change)
             _show_candidates(store, known, joined, change)
             if before:
-                _reveal(store, before.dedupe_key, change)
+                _reveal(store, before.dedupe_key, before.topic_key, change)
             _journal(store, known, joined, None, change, target)
             jobs.follow(store, change.at)
             return Applied(memory=None, before=before, changed=True)
@@ -133,7 +135,8 @@ def apply(
         memory = admit(_row_of(joined, before, store, change.at), before)
         memory = _store(store, memory, joined, before, change)
         if (before and before.dedupe_key != memory.dedupe_key) or not memory.live:
-            _reveal(store, (before or memory).dedupe_key, change)
+            was = before or memory
+            _reveal(store, was.dedupe_key, was.topic_key, change)
         _show_candidates(store, known, joined, change, admit)
         _journal(store, known, joined, memories.raw_row(db, record.id), change, target)
         if before is None:
@@ -244,8 +247,7 @@ def _live_of_text(store: Store, memory: Memory) -> list[Memory]:
     """Return the live memories with the text and topic, also one that lost the topic to another."""
     found = _live(store, "dedupe_key = ?", memory.dedupe_key, memory)
     if memory.topic_key:
-        lost = "topic_key is null and json_extract(stamps, '$.values.topic_key') = ?"
-        for other in _live(store, lost, memory.topic_key, memory):
+        for other in _live(store, _LOST_TOPIC, memory.topic_key, memory):
             if dedupe_key(other.content, memory.topic_key) == memory.dedupe_key:
                 found.append(other)
     return found
@@ -255,11 +257,11 @@ def _without_topic(memory: Memory) -> Memory:
     return replace(memory, topic_key=None, dedupe_key=dedupe_key(memory.content, None))
 
 
-def _live(store: Store, where: str, key: str | None, memory: Memory) -> list[Memory]:
+def _live(store: Store, where: str, key: str | None, but: Memory | None = None) -> list[Memory]:
     rows = store.db.execute(
         "select * from main.unified_memories where project_id = ? and scope = 'project'"
         f" and ifnull(scope_owner_id, '') = '' and {LIVE} and {where} and id <> ?",
-        (store.project_id, key, memory.id),
+        (store.project_id, key, but.id if but else ""),
     )
     return memories.from_rows(rows)
 
@@ -319,7 +321,7 @@ def follow_up(store: Store, before: Row | None, after: Row | None, change: Chang
     """Show what an act set free, and append what it wrote to the journal."""
     old = stamps.record_of_row(before) if before else None
     if before:
-        _reveal(store, str(before["dedupe_key"]), change)
+        _reveal(store, str(before["dedupe_key"]), before["topic_key"], change)
     new = stamps.record_of_row(after) if after else read(store, str(before["id"]) if before else "")
     if old:
         _show_candidates(store, old, new, change)
@@ -343,8 +345,11 @@ def follow_hub(store: Store, id: str, branch: str | None, change: Change) -> boo
     return True
 
 
-def _reveal(store: Store, key: str, change: Change) -> None:
-    """Show the eldest memory of a text that was hidden behind another, if none shows it now."""
+def _reveal(store: Store, key: str, topic: str | None, change: Change) -> None:
+    """Show the eldest memory that was hidden behind one of this text, if none shows it now.
+
+    The eldest that lost the topic to another gets it back, if none has it now.
+    """
     rows = store.db.execute(
         "select * from main.unified_memories where dedupe_key = ? and superseded_by is not null"
         " and project_id = ? and scope = 'project'",
@@ -355,12 +360,18 @@ def _reveal(store: Store, key: str, change: Change) -> None:
         for row in rows
         if loads(row["stamps"]).get(stamps.VALUES, {}).get(registers.LIFE) == registers.LIVE
     ]
-    if not hidden:
-        return
-    eldest = min(hidden, key=_age)
-    if not _live(store, "dedupe_key = ?", key, eldest):
-        shown = replace(eldest, **transitions.hidden_behind(None))
+    if hidden:
+        eldest = min(hidden, key=_age)
+        if not _live(store, "dedupe_key = ?", key, eldest):
+            shown = replace(eldest, **transitions.hidden_behind(None))
+            _show(store, eldest, _make_room(store, shown, change), change)
+    lost = _live(store, _LOST_TOPIC, topic) if topic else []
+    if lost and not _live(store, "topic_key = ?", topic):
+        eldest = min(lost, key=_age)
+        own = dedupe_key(eldest.content, topic)
+        shown = replace(eldest, topic_key=topic, dedupe_key=own)
         _show(store, eldest, _make_room(store, shown, change), change)
+        _reveal(store, eldest.dedupe_key, None, change)
 
 
 def _show_candidates(

@@ -191,7 +191,7 @@ def follow_up(store: Store, before: Row | None, after: Row | None, change: Chang
     frees_text = before and _is_live(before)
     if frees_text and before and after and _is_live(after):
         frees_text = before["dedupe_key"] != after["dedupe_key"]
-    if before and frees_text:
+    if before and frees_text and not before["topic_key"]:
         query = "select 1 from unified_memories where dedupe_key = ? and superseded_by is not null"
         frees_text = store.db.execute(query, (before["dedupe_key"],)).fetchone()
     ends_conflict = before and ('"heads":' in before["stamps"] or '"seen":' in before["stamps"])

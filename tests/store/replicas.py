@@ -82,4 +82,4 @@ def act_at_random(choice, store, minute):
 
 def shown(store):
     found = memories.find(store, "source_type <> 'merge'", "order by id")
-    return [(one.id, one.content, one.live) for one in found]
+    return [(one.id, one.content, one.live, one.topic_key if one.live else None) for one in found]

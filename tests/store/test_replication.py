@@ -412,6 +412,22 @@ def test_an_edit_to_the_text_of_a_memory_that_lost_its_topic_hides_the_younger(o
     assert [one.id for one in memories.find(ben, "1") if one.live] == [elder.id]
 
 
+@pytest.mark.parametrize("ends", [transitions.archive, transitions.delete])
+def test_a_topic_comes_back_to_the_eldest_that_lost_it_when_its_owner_goes(opened, ends):
+    anna, ben = opened("anna"), opened("ben")
+    elder = learn(anna, "Deploys run at noon.", topic_key="deploy")
+    younger = learn(ben, "Deploys run at one.", NOON + timedelta(minutes=1), topic_key="deploy")
+    send(anna, ben)
+    send(ben, anna)
+    assert memories.get(anna, younger.id).topic_key is None
+    ends(elder.id, act_of(anna, 2))
+    send(anna, ben)
+
+    for store in (anna, ben):
+        assert memories.get(store, younger.id).topic_key == "deploy"
+    assert exported(anna) == exported(ben)
+
+
 def test_a_copy_of_a_database_writes_as_another_replica(opened, tmp_path):
     anna = opened("anna")
     known = learn(anna, "Deploys run at noon.")
