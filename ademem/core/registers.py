@@ -14,7 +14,7 @@ counter, and the replica, which is one database. Stamps are compared as texts.
 from __future__ import annotations
 
 from ademem.core import clock
-from ademem.core.text import dedupe_key, fold, sha256_hex
+from ademem.core.text import fold, sha256_hex
 from ademem.core.value import Value, replace
 
 TYPE_CHECKING = False
@@ -217,19 +217,6 @@ def conflict_candidates(record: Record) -> list[Candidate]:
 def candidate_name(memory_id: str, content: str) -> str:
     """Return the digest whose beginnings are the ids of a conflict candidate."""
     return sha256_hex("conflict", memory_id, content)
-
-
-def duplicates(records: Iterable[Record]) -> dict[str, str]:
-    """Return the heir of each live memory whose text an older live one has, by id."""
-    elders: dict[str, str] = {}
-    found = {}
-    for record in sorted(records, key=lambda one: (one.created_at, one.id)):
-        if record.life == LIVE and record.texts:
-            key = dedupe_key(record.text[0], record.value("topic_key"))
-            elder = elders.setdefault(key, record.id)
-            if elder != record.id:
-                found[record.id] = elder
-    return found
 
 
 def values_of(record: Record) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from ademem.core.clock import UTC, datetime, timedelta
 from ademem.core.registers import (
     Record,
     conflict_candidates,
-    duplicates,
     is_ahead,
     is_stamp,
     join,
@@ -170,16 +169,6 @@ def test_of_two_lines_from_before_there_were_stamps_the_later_replaces_the_earli
 
     assert joined == line("13:00", "Deploys run at one.")
     assert set(joined.texts) == {old_stamp("2026-01-31T13:00:00.000Z")}
-
-
-def test_of_two_memories_with_one_text_the_elder_stays_until_a_text_changes():
-    elder = said("Deploys run at noon.")
-    younger = Record(id="m2", created_at="2026-01-31T13:00:00.000Z")
-    younger = write(younger, {"content": "deploys run at NOON.", "life": "live"}, at(60, BEN))
-
-    assert duplicates([younger, elder]) == {"m2": "m1"}
-    assert duplicates([younger, write(elder, EDITED, at(61))]) == {}
-    assert duplicates([younger, write(elder, ARCHIVED, at(61))]) == {}
 
 
 @pytest.mark.parametrize(
@@ -350,7 +339,6 @@ def test_sets_of_records_join_like_their_records(found, random):
     assert joined == join_all(shuffled) == join_all(records, records)
     halves = join_all(records[:cut]), join_all(records[cut:])
     assert joined == join_all(*(half.values() for half in halves))
-    assert duplicates(joined.values()) == duplicates(reversed(joined.values()))
 
 
 @settings(max_examples=examples(200))
