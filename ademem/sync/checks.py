@@ -20,15 +20,15 @@ from ademem.files import (
     LINE_FILES,
     SHEET,
     project_brief,
-    rendering,
 )
-from ademem.files.branches import Place
 from ademem.files.markdown import parse_items
 from ademem.files.project_brief import BadCore
 from ademem.files.review_sheet import parse_sheet
 from ademem.files.snapshot import conflict_problems, is_imported, oversized
 from ademem.files.texts import OVERSIZE, Problem, Texts
 from ademem.store import admission
+from ademem.sync import rendering
+from ademem.sync.branches import Place
 from ademem.sync.mirror import is_rendered, survey
 from ademem.sync.tracked_files import (
     NOT_TEXT,

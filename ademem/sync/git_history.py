@@ -10,10 +10,10 @@ from ademem.core.repository import branch, commit, git_root
 from ademem.core.text import number
 from ademem.core.value import Value, replace
 from ademem.files import FOLDER, knowledge
-from ademem.files.branches import read_trees
 from ademem.files.snapshot import is_imported
 from ademem.files.texts import clean_line
 from ademem.store.runtime import filed
+from ademem.sync.branches import read_trees
 from ademem.sync.tracked_files import fingerprint, load_fingerprints, present_text
 
 TYPE_CHECKING = False

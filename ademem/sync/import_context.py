@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
     from ademem.core.registers import Record
     from ademem.core.settings import GateSettings
-    from ademem.files.branches import Place
     from ademem.files.snapshot import PlacedItem
     from ademem.store import Store
+    from ademem.sync.branches import Place
     from ademem.sync.git_history import GitHistory
     from ademem.sync.provenance import Provenance, Source
     from ademem.sync.tracked_files import MergeBase

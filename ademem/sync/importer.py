@@ -15,7 +15,6 @@ from ademem.core.shared_files import locked
 from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.files import KNOWLEDGE, LINE_FILES, project_brief
-from ademem.files.branches import Place, follow_branches
 from ademem.files.project_brief import BadCore
 from ademem.files.records import BadLine
 from ademem.files.snapshot import (
@@ -30,6 +29,7 @@ from ademem.store import ledger, made_at
 from ademem.store.memories import new_event
 from ademem.store.runtime import filed
 from ademem.store.transitions import CannotDo
+from ademem.sync.branches import Place, follow_branches
 from ademem.sync.differences import find_differences
 from ademem.sync.git_history import list_committed
 from ademem.sync.import_context import ImportContext, ImportReport, Progress, hand_over

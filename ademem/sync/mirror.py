@@ -28,14 +28,14 @@ from ademem.files import (
     SHEET,
     knowledge,
     project_brief,
-    rendering,
 )
-from ademem.files.branches import Place, follow_branches
 from ademem.files.project_brief import BadCore
 from ademem.files.review_sheet import make_sheet, parse_sheet, render_sheet
 from ademem.files.snapshot import is_imported
 from ademem.files.texts import OVERSIZE, Texts, clean_lines
 from ademem.store import briefs, changes, ledger, made_at, memory_queries, relations
+from ademem.sync import rendering
+from ademem.sync.branches import Place, follow_branches
 from ademem.sync.git_history import GitHistory, is_committed_text
 from ademem.sync.import_context import ImportReport, Progress
 from ademem.sync.importer import (

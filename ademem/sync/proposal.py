@@ -10,9 +10,10 @@ from ademem.core import git
 from ademem.core.errors import AdememError
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
-from ademem.files import SHEET, rendering
-from ademem.files.branches import Place
+from ademem.files import SHEET
 from ademem.files.review_sheet import make_sheet, render_sheet
+from ademem.sync import rendering
+from ademem.sync.branches import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

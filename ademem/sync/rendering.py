@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
     from ademem.core.registers import Record
     from ademem.core.settings import MirrorSettings
-    from ademem.files.branches import Place
     from ademem.files.markdown import FreeText
     from ademem.files.project_brief import CoreMemory
     from ademem.store import Store
+    from ademem.sync.branches import Place
 
 NO_TEXTS = Texts()
 _PAGE_FIELDS = (

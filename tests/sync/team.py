@@ -18,11 +18,11 @@ from ademem.capture import gate
 from ademem.core import repository, shared_files
 from ademem.core.memory import Category, Draft, Origin, Trust
 from ademem.core.settings import Settings
-from ademem.files import enrolment, record_lines, rendering
+from ademem.files import enrolment, record_lines
 from ademem.files.export_format import export_lines
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act, CannotDo
-from ademem.sync import mirror
+from ademem.sync import mirror, rendering
 from ademem.sync.merging import merge_versions
 from tests import builders
 from tests.builders import NOW

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from ademem.core.memory import Category, Importance, Scope, Status, Tier
 from ademem.core.settings import MirrorSettings
-from ademem.files import FOLDER, INDEX, pages, rendering
+from ademem.files import FOLDER, INDEX, pages
 from ademem.files.project_brief import CoreMemory
 from ademem.files.texts import Texts
+from ademem.sync import rendering
 from tests.builders import NOW, Lines, memory
 
 SETTINGS = MirrorSettings()

@@ -15,11 +15,11 @@ from ademem.core.memory import Category, Status
 from ademem.core.project import Project
 from ademem.core.settings import Settings
 from ademem.core.value import replace
-from ademem.files import BRIEF_PAGE, INDEX, pages, rendering
+from ademem.files import BRIEF_PAGE, INDEX, pages
 from ademem.files.texts import Texts
 from ademem.store import memories
 from ademem.store.memories import Change
-from ademem.sync import importer
+from ademem.sync import importer, rendering
 from ademem.sync.git_history import GitHistory
 from ademem.sync.merging import merge_versions
 from ademem.sync.provenance import Provenance

@@ -14,11 +14,11 @@ from ademem.core import confined, shared_files
 from ademem.core.memory import Category, Scope, Status
 from ademem.core.settings import MirrorSettings, Settings
 from ademem.core.value import replace
-from ademem.files import project_brief, rendering
+from ademem.files import project_brief
 from ademem.files.texts import Texts
 from ademem.store import changes, memories
 from ademem.store.memories import Change
-from ademem.sync import mirror
+from ademem.sync import mirror, rendering
 from tests.builders import NOW, Lines, insert, memory, open_project, project
 from tests.sync.clone import without_stamps
 

@@ -10,9 +10,10 @@ from itertools import permutations
 import pytest
 
 from ademem.core.settings import MirrorSettings
-from ademem.files import record_lines, rendering, snapshot
+from ademem.files import record_lines, snapshot
 from ademem.files.texts import Texts
 from ademem.store import memories
+from ademem.sync import rendering
 from ademem.sync.merging import merge_versions
 from tests import builders
 from tests.builders import NOW, memory
