@@ -4,8 +4,7 @@ A project's `.ade/` may come from a stranger. Every component of a path below th
 from the descriptor of the folder before it, and the open file is checked, not its name. Accepted
 are regular files and folders of this user, of root, or of the root folder's owner. A file with a
 second hard link is refused, as its other name may be anywhere. A refused file raises Refused and is
-left alone. Where the system has no folder descriptors, each component is checked by `lstat` before
-its use.
+left alone.
 
 A *path* is absolute and below *root*, or relative to it. Below a SharedRoot files may belong to any
 user.
@@ -16,7 +15,7 @@ from __future__ import annotations
 import os
 import stat
 
-from ademem.core.errors import UnusableStore
+from ademem.core.errors import UnusableStore, suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,11 +69,9 @@ FILES = (".md", ".jsonl", ".json", ".toml", ".log", ".lock", ".db")
 SOCKETS = "*.sock"
 """Sockets in `run/`, of the process that has the model loaded."""
 
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
-_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_CAREFUL = _NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY
+_CAREFUL = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 """Do not follow a link, wait for a pipe, or acquire a terminal."""
-_BY_DESCRIPTOR = {os.open, os.stat, os.mkdir, os.unlink, os.rename} <= os.supports_dir_fd
 
 _KINDS = {
     stat.S_IFLNK: "is a link",
@@ -145,7 +142,6 @@ def write_text(root: str, path: str, text: str, *, mode: int = 0o666, sync: bool
 def write_bytes(
     root: str, path: str, wanted: bytes, *, mode: int = 0o666, sync: bool = True
 ) -> bool:
-    """Write bytes like `write_text`."""
     with _parent(root, path, make=True) as (folder, name):
         there = folder.regular_status(name)
         if there and there.st_size == len(wanted) and _content(folder, name) == wanted:
@@ -162,7 +158,12 @@ def append_line(root: str, path: str, line: str, max_bytes: int) -> None:
     data = (line.replace("\n", "\\n") + "\n").encode("utf-8", "replace")
     there = status(root, path)
     if there and there.st_size > max_bytes:
-        _rotate(root, path, max_bytes)
+        from ademem.core.shared_files import locked
+
+        with locked(path + ".lock", root=root):
+            again = status(root, path)
+            if again and again.st_size > max_bytes:  # another process may have got here first
+                rename(root, path, os.path.basename(path) + ".1")
     handle = _open(root, path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, make=True)
     try:
         os.write(handle, data)
@@ -189,17 +190,13 @@ def open_lock(root: str, path: str, *, make: bool = True) -> int:
 
 
 def open_folder(root: str, path: str) -> int:
-    """Open a folder for locking or syncing."""
-    folder = _walk(root, _parts(root, path))
-    try:
-        return os.open(folder.path, _FOLDER) if folder.fd is None else os.dup(folder.fd)
-    finally:
-        folder.close()
+    with _walk(root, _parts(root, path)) as folder:
+        return os.dup(folder.fd)
 
 
 def make_folder(root: str, path: str, mode: int = 0o777) -> None:
     """Make the folder and those above it, up to *root*."""
-    _walk(root, _parts(root, path), make=True, mode=mode).close()
+    os.close(_walk(root, _parts(root, path), make=True, mode=mode).fd)
 
 
 def names(root: str, path: str) -> list[str]:
@@ -208,27 +205,21 @@ def names(root: str, path: str) -> list[str]:
     Names with control characters or other bytes than text are left out, and reported by `refusals`.
     """
     try:
-        folder = _walk(root, _parts(root, path))
+        with _walk(root, _parts(root, path)) as folder:
+            return sorted(filter(str.isprintable, folder.names()))
     except FileNotFoundError:
         return []
-    try:
-        return sorted(filter(str.isprintable, folder.names()))
-    finally:
-        folder.close()
 
 
 def entries(root: str, path: str) -> list[tuple[str, os.stat_result]]:
     """Return `names` with the `lstat` of each."""
     try:
-        folder = _walk(root, _parts(root, path))
+        with _walk(root, _parts(root, path)) as folder:
+            listed = sorted(filter(str.isprintable, folder.names()))
+            found = [(name, folder.status(name)) for name in listed]
     except FileNotFoundError:
         return []
-    try:
-        listed = sorted(filter(str.isprintable, folder.names()))
-        found = ((name, folder.status(name)) for name in listed)
-        return [(name, there) for name, there in found if there is not None]
-    finally:
-        folder.close()
+    return [(name, there) for name, there in found if there is not None]
 
 
 def status(root: str, path: str) -> os.stat_result | None:
@@ -266,7 +257,7 @@ def is_socket(root: str, path: str) -> bool:
 def is_folder(root: str, path: str) -> bool:
     """True for a folder that is not refused."""
     try:
-        _walk(root, _parts(root, path)).close()
+        os.close(_walk(root, _parts(root, path)).fd)
     except OSError:
         return False
     return True
@@ -298,17 +289,11 @@ def prune(root: str, path: str, before: float, *, having: str = "") -> None:
     """Delete files with *having* in their names, written *before* a time, below `run/`."""
     if not _matches(_inside(root, path), "run/*"):
         raise Refused(path, "is not a folder of marks")
-    try:
-        folder = _walk(root, _parts(root, path))
-    except FileNotFoundError:
-        return
-    try:
+    with suppress(FileNotFoundError), _walk(root, _parts(root, path)) as folder:
         for name in folder.names():
             there = folder.status(name) if having in name else None
             if there and there.st_mtime < before and stat.S_ISREG(there.st_mode):
                 folder.unlink(name)
-    finally:
-        folder.close()
 
 
 def rename(root: str, path: str, name: str) -> None:
@@ -339,15 +324,13 @@ def files_below(root: str, path: str) -> Iterator[str]:
         folder = _walk(root, _parts(root, path))
     except OSError:
         return
-    try:
+    with folder:
         found = [(name, folder.status(name)) for name in sorted(folder.names())]
         for name, there in found:
             if there and name.isprintable() and stat.S_ISDIR(there.st_mode):
                 yield from files_below(root, folder.whole(name))
             elif there and name.isprintable() and folder.accepts(there, name):
                 yield folder.whole(name)
-    finally:
-        folder.close()
 
 
 def refusal(root: str, path: str) -> Refused | None:
@@ -389,52 +372,40 @@ def remove_stale(root: str, path: str) -> int:
         folder = _walk(root, _parts(root, path))
     except OSError:
         return 0
-    try:
-        with os.scandir(folder.path if folder.fd is None else folder.fd) as listed:
-            entries = [
-                (entry.name, entry.is_dir(follow_symlinks=False))
-                for entry in listed
-                if not entry.is_symlink()
-            ]
-        removed = sum(
-            remove_stale(root, folder.whole(name))
-            for name, is_folder_ in entries
-            if is_folder_ and name.isprintable()
-        )
-        for name, _ in entries:
-            there = folder.status(name) if _is_stale(name) else None
-            if there and stat.S_ISREG(there.st_mode):
-                folder.unlink(name)
+    removed = 0
+    with folder, os.scandir(folder.fd) as listed:
+        for entry in list(listed):
+            if entry.is_dir(follow_symlinks=False) and entry.name.isprintable():
+                removed += remove_stale(root, folder.whole(entry.name))
+            elif _is_stale(entry.name) and entry.is_file(follow_symlinks=False):
+                folder.unlink(entry.name)
                 removed += 1
-        return removed
-    finally:
-        folder.close()
+    return removed
 
 
 class _Folder:
-    """An open folder: a descriptor, or a path on systems without folder descriptors."""
+    """An open folder, which a `with` block closes."""
 
     __slots__ = ("fd", "owner", "path")
 
-    def __init__(self, fd: int | None, path: str, owner: int | None) -> None:
+    def __init__(self, fd: int, path: str, owner: int | None) -> None:
         self.fd = fd
         self.path = path
         self.owner = owner
         """Owner of the root folder, whose files are accepted; None accepts those of all."""
 
-    def close(self) -> None:
-        if self.fd is not None:
-            os.close(self.fd)
+    def __enter__(self) -> _Folder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.fd)
 
     def whole(self, name: str) -> str:
         return os.path.join(self.path, name)
 
-    def at(self, name: str) -> str:
-        return self.whole(name) if self.fd is None else name
-
     def status(self, name: str) -> os.stat_result | None:
         try:
-            return os.stat(self.at(name), dir_fd=self.fd, follow_symlinks=False)
+            return os.stat(name, dir_fd=self.fd, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
@@ -463,22 +434,16 @@ class _Folder:
         return True
 
     def enter(self, name: str) -> _Folder:
-        if self.fd is None:
-            there = os.lstat(self.whole(name))
-            self.check(there, name, stat.S_IFDIR)
-            return _Folder(None, self.whole(name), self.owner)
         fd = self._open(name, _FOLDER | _CAREFUL, 0, stat.S_IFDIR)
         return _Folder(fd, self.whole(name), self.owner)
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
         """Open a regular file; no link is followed, and no pipe blocks."""
-        if self.fd is None:
-            self.regular_status(name)
         return self._open(name, flags | _CAREFUL, mode, stat.S_IFREG)
 
     def _open(self, name: str, flags: int, mode: int, wanted: int) -> int:
         try:
-            handle = os.open(self.at(name), flags, mode, dir_fd=self.fd)
+            handle = os.open(name, flags, mode, dir_fd=self.fd)
         except FileNotFoundError:
             raise
         except OSError as error:
@@ -497,19 +462,17 @@ class _Folder:
         return handle
 
     def names(self) -> list[str]:
-        return os.listdir(self.path if self.fd is None else self.fd)
+        return os.listdir(self.fd)
 
     def make(self, name: str, mode: int) -> None:
-        try:
-            os.mkdir(self.at(name), mode, dir_fd=self.fd)
-        except FileExistsError:  # another process was faster
-            return
+        with suppress(FileExistsError):  # another process was faster
+            os.mkdir(name, mode, dir_fd=self.fd)
 
     def unlink(self, name: str) -> None:
-        os.unlink(self.at(name), dir_fd=self.fd)
+        os.unlink(name, dir_fd=self.fd)
 
     def rename(self, old: str, new: str) -> None:
-        os.replace(self.at(old), self.at(new), src_dir_fd=self.fd, dst_dir_fd=self.fd)
+        os.replace(old, new, src_dir_fd=self.fd, dst_dir_fd=self.fd)
 
 
 class _parent:
@@ -525,7 +488,7 @@ class _parent:
         return self.folder, self.name
 
     def __exit__(self, *_: object) -> None:
-        self.folder.close()
+        os.close(self.folder.fd)
 
 
 def _parts(root: str, path: str) -> list[str]:
@@ -542,11 +505,8 @@ def _parts(root: str, path: str) -> list[str]:
 
 
 def _walk(root: str, parts: list[str], *, make: bool = False, mode: int = 0o777) -> _Folder:
-    """Open the folder that the components lead to."""
-    fd = os.open(root, _FOLDER) if _BY_DESCRIPTOR else None
-    is_shared = isinstance(root, SharedRoot)
-    owner = None if is_shared else os.stat(root if fd is None else fd).st_uid
-    folder = _Folder(fd, root, owner)
+    fd = os.open(root, _FOLDER)
+    folder = _Folder(fd, root, None if isinstance(root, SharedRoot) else os.stat(fd).st_uid)
     try:
         for part in parts:
             try:
@@ -556,10 +516,10 @@ def _walk(root: str, parts: list[str], *, make: bool = False, mode: int = 0o777)
                     raise
                 folder.make(part, mode)
                 inner = folder.enter(part)
-            folder.close()
+            os.close(folder.fd)
             folder = inner
     except BaseException:
-        folder.close()
+        os.close(folder.fd)
         raise
     return folder
 
@@ -609,15 +569,6 @@ def _replace(
         raise
 
 
-def _rotate(root: str, path: str, max_bytes: int) -> None:
-    from ademem.core.shared_files import locked
-
-    with locked(path + ".lock", root=root):
-        there = status(root, path)
-        if there and there.st_size > max_bytes:  # another process may have got here first
-            rename(root, path, os.path.basename(path) + ".1")
-
-
 def _is_stale(name: str) -> bool:
     """True for a temporary file of a process that has ended."""
     if ".tmp" not in name and ".new" not in name:
@@ -639,7 +590,7 @@ def _survey(
     folder: _Folder, root: str, found: list[Refused], left: int, removes_stale: bool
 ) -> int:
     """Add the refusals of the open folder, and close it; return the number of entries left."""
-    try:
+    with folder:
         for name in sorted(folder.names()):
             if left <= 0:
                 break
@@ -650,8 +601,6 @@ def _survey(
                 found.append(refused)
             except OSError as error:
                 found.append(_unreadable(folder.whole(name), error))
-    finally:
-        folder.close()
     return left
 
 

@@ -16,11 +16,6 @@ STRANGER = 4711
 """A user who owns neither this process nor the project."""
 
 
-@pytest.fixture(params=["descriptors", "lstat"], autouse=True)
-def platform(request, monkeypatch):
-    monkeypatch.setattr(confined, "_BY_DESCRIPTOR", request.param == "descriptors")
-
-
 @pytest.fixture
 def root(tmp_path):
     (tmp_path / "project").mkdir()
@@ -401,7 +396,6 @@ def test_a_write_goes_on_when_its_temporary_file_was_taken_for_a_dead_processes(
 
 def test_a_file_that_is_swapped_for_a_link_after_a_look_is_not_followed(root, outside, monkeypatch):
     """What counts is what was opened: between look and use there is no gap."""
-    monkeypatch.setattr(confined, "_BY_DESCRIPTOR", True)
     confined.write_text(root, FILE, "text")
     os.symlink(outside, os.path.join(root, ".ade/swapped"))
     real = os.open
