@@ -40,7 +40,6 @@ class Place(Value):
 
     @property
     def plain(self) -> str:
-        """Form of the anchor without its values."""
         return f"{self.where}@{self.hash}" if self.hash else self.where
 
     @property
@@ -77,7 +76,6 @@ def normal(anchor: str) -> str:
 
 
 def plain(anchors: Iterable[str]) -> tuple[str, ...]:
-    """Return the anchors without their values."""
     return tuple(found.plain if (found := place(text)) else text for text in anchors)
 
 

@@ -219,7 +219,6 @@ def source_state() -> list[Source]:
 
 
 def _sources(package: str) -> Iterator[tuple[str, Source]]:
-    """Yield every module by its dotted name."""
     for folder, folders, names in os.walk(package):
         folders.sort()
         for name in sorted(names):

@@ -68,12 +68,10 @@ class Payload(Value):
 
     @property
     def command(self) -> str:
-        """Command of a Bash-like tool."""
         return _text(self.tool_input, "command")
 
     @property
     def path(self) -> str:
-        """File of a writing tool."""
         return _text(self.tool_input, "file_path") or _text(self.tool_input, "notebook_path")
 
 
@@ -86,8 +84,6 @@ class TurnKey(Value):
 
 
 class Turn(Value):
-    """State of a turn for the guard."""
-
     key: TurnKey
     turn_class: str
     why: str

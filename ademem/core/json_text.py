@@ -21,8 +21,6 @@ __all__ = ["array", "flat", "loads", "numbers", "quoted"]
 
 
 class _Context:
-    """Settings of the scanner."""
-
     strict = True
     object_hook = None
     object_pairs_hook = None
@@ -65,7 +63,6 @@ def array(items: Iterable[str | int]) -> str:
 
 
 def numbers(items: Iterable[int]) -> str:
-    """Write whole numbers as a JSON array."""
     return f"[{','.join(map(str, map(int, items)))}]"
 
 

@@ -112,8 +112,6 @@ class Trust(StrEnum):
 
 
 class Origin(Value):
-    """Writer and session of a text."""
-
     trust: Trust = Trust.AGENT
     source_type: str = "agent"
     """agent | system | user | mission_promotion | consolidation | learned | passive | …"""
@@ -273,7 +271,6 @@ def decayed(score: float, *, idle_days: float, half_life_days: float) -> float:
 
 
 def accessed(score: float) -> float:
-    """Return the score after one more access."""
     return min(1.0, score + ACCESS_GAIN)
 
 

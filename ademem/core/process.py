@@ -22,8 +22,6 @@ _SIGKILL, _SIGPIPE = 9, 13
 
 
 class Finished(Value):
-    """A program that ended."""
-
     code: int
     """Its exit status; negative: the signal that ended it."""
     output: bytes

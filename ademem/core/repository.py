@@ -97,7 +97,6 @@ def staging(root: str, configured: str = "") -> str | None:
 
 
 def under_way(root: str) -> bool:
-    """Return True during a merge, a rebase or the like."""
     top = git_root(root)
     if top is None:
         return False

@@ -21,8 +21,6 @@ MOST_WORDS = 500
 
 
 class Key:
-    """Default, range and owner of one setting."""
-
     __slots__ = ("choices", "default", "is_shared", "least", "most", "stricter")
 
     def __init__(
@@ -76,8 +74,6 @@ def yours(
 
 
 class Section(Value):
-    """Settings below one heading."""
-
     _keys: dict[str, tuple[Any, ...]] = {}
     """Arguments of each Key, as hooks need only the defaults."""
 
@@ -345,14 +341,12 @@ PERSONAL_SECTION = "trust"
 
 
 def find_key(name: str) -> Key | None:
-    """Return the key `section.key`; None for an unknown one."""
     section, _, key = name.partition(".")
     found = Settings._defaults.get(section)
     return Key(*found._keys[key]) if found and key in found._keys else None
 
 
 def all_keys() -> Iterator[tuple[str, Key]]:
-    """Yield every key after its name."""
     for section, default in Settings._defaults.items():
         for name, key in default._keys.items():
             yield f"{section}.{name}", Key(*key)

@@ -8,7 +8,6 @@ from ademem.core import confined
 
 
 def read_text(path: str) -> str | None:
-    """Return the text of the file; None without a file."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
@@ -25,7 +24,6 @@ def write_atomic(path: str, text: str, *, mode: int = 0o666) -> bool:
 
 
 def write_bytes(path: str, wanted: bytes, *, mode: int = 0o666) -> bool:
-    """Write bytes like `write_atomic`."""
     target = os.path.realpath(path)
     if _bytes(target) == wanted:
         return False

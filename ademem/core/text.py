@@ -43,7 +43,6 @@ def clean(text: str) -> str:
 
 
 def normal(form: Literal["NFC", "NFKC"], text: str) -> str:
-    """Return *text* in a normal form of Unicode."""
     if text.isascii():
         return text
     import unicodedata
@@ -58,7 +57,6 @@ def fold(text: str) -> str:
 
 
 def with_title(title: str | None, content: str) -> str:
-    """Return title and content as one text."""
     return f"{title}\n{content}" if title else content
 
 
@@ -203,7 +201,6 @@ def of_stream(parts: Iterable[str], length: int) -> str:
 
 
 def slices(text: str) -> Iterator[str]:
-    """Split a text into parts of at most LONG characters."""
     return (text[start : start + LONG] for start in range(0, len(text), LONG))
 
 

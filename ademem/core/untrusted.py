@@ -62,7 +62,6 @@ def entry(memory: Memory, chars: int) -> str:
 
 
 def provenance(memory: Memory) -> str:
-    """Format id, writer, date and status."""
     # `%Y` would load `time` and its locale for half a millisecond.
     parts = [memory.id, memory.trust.value, memory.created_at.date().isoformat()]
     if memory.status == "candidate":

@@ -6,6 +6,7 @@ import os
 
 from ademem.core import trust
 from ademem.core.settings import Settings
+from ademem.core.text import preview, unique
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
@@ -28,8 +29,6 @@ SECRETS = ("ADEMEM_AI_KEY",)
 
 
 class Configuration(Value):
-    """Settings with their sources."""
-
     settings: Settings = Settings()
     origins: dict[str, str] = {}
     """Path or variable of each key that a source sets."""
@@ -75,7 +74,6 @@ def notice(warnings: Sequence[SettingWarning]) -> str:
         return "settings of this project wait for `ademem trust`"
     if all(warning.is_outdated for warning in warnings):
         return "some settings have changed: `ademem config list`"
-    from ademem.core.text import preview, unique
     from ademem.core.untrusted import visible
 
     wrong = unique(each.key for each in warnings if not each.waits and not each.is_outdated)

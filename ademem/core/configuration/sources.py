@@ -238,7 +238,6 @@ def _plain(value: Any) -> Any:
 
 
 def _checked(given: Mapping[str, Any], source: str, *, of_project: bool = False) -> SourceValues:
-    """Convert and validate the values of one source."""
     values, warnings, former = {}, [], []
     for name, value in given.items():
         if name in RENAMED:

@@ -84,13 +84,11 @@ def as_settings(values: Mapping[str, Any]) -> Settings:
 
 
 def is_former(name: str) -> bool:
-    """Tell whether `section.key` was a setting of an earlier version."""
     section, _, key = name.partition(".")
     return key in FORMER.get(section, "").split()
 
 
 def former_warning(names: Sequence[str]) -> str:
-    """Say that these are no longer settings."""
     shown = ", ".join(names[:SHOWN_NAMES])
     if len(names) > SHOWN_NAMES:
         shown += f" and {len(names) - SHOWN_NAMES} more"
@@ -100,7 +98,6 @@ def former_warning(names: Sequence[str]) -> str:
 
 
 def renamed_warning(name: str) -> str:
-    """Name the setting that replaces *name*."""
     return f"{name} is called {RENAMED[name]} now"
 
 
