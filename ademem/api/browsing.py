@@ -359,7 +359,6 @@ def _section_of_scope(
 def _sections_of(
     runtime: Runtime, chars: int, session: str
 ) -> Iterator[tuple[str, list[str], int]]:
-    """Yield the same of one session."""
     from ademem.api import sessions
 
     row = sessions.get_session(runtime, session)

@@ -36,8 +36,6 @@ from ademem.sync.provenance import provenance_of
 
 
 class Setting(Value):
-    """A setting in force."""
-
     key: str
     value: Any
     source: str
@@ -46,16 +44,12 @@ class Setting(Value):
 
 
 class Described(Value):
-    """A setting as it is declared."""
-
     key: Key
     meaning: str
     """The sentence under its field."""
 
 
 class Changed(Value):
-    """A setting after it was written."""
-
     path: str
     others_are_asked: bool
     """Other people have to agree to it first."""
@@ -89,7 +83,6 @@ class UntrustedParts(Value):
 def list_settings(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> tuple[list[Setting], tuple[SettingWarning, ...]]:
-    """Return all settings in force, and warnings."""
     found = configuration.load(find_project(root, environment=environment), environment)
     return [
         Setting(
@@ -184,7 +177,6 @@ def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, 
 def find_untrusted(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> UntrustedParts:
-    """Collect the parts that `ademem trust` asks about."""
     here = project.find(root, environment, os.getcwd())
     with open_memories(root, environment=environment) as runtime:
         imported = curation.review_imported(runtime, limit=None)

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from ademem.capture import provenance
+from ademem.capture.gate.rows import review_date
 from ademem.core import client
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import FORBIDDEN, Conflict, NoSuchMemory, NotFound, UsageError
@@ -19,6 +20,7 @@ from ademem.core.memory import Memory, Trust
 from ademem.core.text import fold, preview
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
+from ademem.guard.injection import order_of
 from ademem.store import (
     Store,
     backups,
@@ -37,7 +39,9 @@ from ademem.store.relations import Conflict as Pair
 from ademem.store.revisions import Revision
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import BY_PERSON, Act, CannotDo
+from ademem.sync import proposal
 from ademem.sync.proposal import Proposal
+from ademem.synthesis import anchor_verification
 from ademem.synthesis.anchor_verification import Checked
 
 
@@ -93,7 +97,6 @@ def review(
 
 
 def _stores(runtime: Runtime) -> Iterator[Store]:
-    """Yield the store of the project, and the person's own beside it."""
     yield runtime.store
     if own := personal.beside(runtime):
         yield own.store
@@ -163,7 +166,6 @@ def count_queue(runtime: Runtime) -> dict[str, int]:
 def review_imported(
     runtime: Runtime, limit: int | None = 100, selection: Selection = EVERYTHING
 ) -> list[Memory]:
-    """List unaccepted memories of the files, quarantined ones first."""
     return list(filter(selection.matches, memory_queries.claimed(runtime.store)))[:limit]
 
 
@@ -185,7 +187,6 @@ def list_skipped(runtime: Runtime) -> list[str]:
 
 
 def skip(runtime: Runtime, id: str) -> None:
-    """Leave a memory out of every review till tomorrow."""
     _skip(runtime, id, is_skipped=True)
 
 
@@ -233,7 +234,6 @@ def decide_all(
 
 
 def tag_all(runtime: Runtime, found: Sequence[Memory], tag: str) -> tuple[str, list[Memory]]:
-    """Add a tag to memories in one act; return its event and the memories that changed."""
     lacking = [memory for memory in found if tag not in memory.tags]
     done = replace(act(runtime), event_id=memories.new_event())
     with runtime.store.transaction():
@@ -251,7 +251,6 @@ def accept_files(runtime: Runtime) -> int:
 
 
 def list_claimed_briefs(runtime: Runtime) -> tuple[str, ...]:
-    """Return unaccepted texts of briefs."""
     store = runtime.store
     documents = (
         project_brief.load(store, name) for name in ("", *sorted(briefs.list_folders(store)))
@@ -278,7 +277,6 @@ def refuse(runtime: Runtime, id: str, *, revision: int | None = None, reason: st
 
 
 def supersede(runtime: Runtime, id: str, by: str, *, revision: int | None = None) -> Memory:
-    """Archive a memory in favour of another; return it."""
     return _decide(runtime, transitions.supersede, id, by, revision=revision)
 
 
@@ -334,7 +332,20 @@ def edit(
         require_revision(memory, revision)
         if find is not None:
             changes["content"] = replace_part(memory, find, replacement, changes)
-        return _edit(runtime, id, changes)
+        if changes.get("topic_key"):
+            from ademem.capture.topic_keys import normalize_key
+
+            changes["topic_key"] = normalize_key(changes["topic_key"])
+        if changes.keys() & {"anchors", "content", "title"}:
+            changed = replace(memories.get(runtime.store, id), **changes)
+            root, text = runtime.project.root, anchor_verification.text_of(changed)
+            if "anchors" in changes:
+                changes["anchors"] = anchor_verification.resolve_anchors(
+                    changed.anchors, root, os.getcwd(), text
+                )
+            elif changed.anchors:
+                changes["anchors"] = anchor_verification.renew_values(changed.anchors, root, text)
+        return _decide(runtime, transitions.edit, id, runtime.settings.gate, **changes)
 
 
 def require_revision(memory: Memory, revision: int | None) -> None:
@@ -358,34 +369,12 @@ def replace_part(
     return memory.content.replace(find, replacement)
 
 
-def _edit(runtime: Runtime, id: str, changes: dict[str, Any]) -> Memory:
-    if changes.get("topic_key"):
-        from ademem.capture.topic_keys import normalize_key
-
-        changes["topic_key"] = normalize_key(changes["topic_key"])
-    if changes.keys() & {"anchors", "content", "title"}:
-        from ademem.synthesis import anchor_verification
-
-        memory = replace(memories.get(runtime.store, id), **changes)
-        root, text = runtime.project.root, anchor_verification.text_of(memory)
-        if "anchors" in changes:
-            changes["anchors"] = anchor_verification.resolve_anchors(
-                memory.anchors, root, os.getcwd(), text
-            )
-        elif memory.anchors:
-            changes["anchors"] = anchor_verification.renew_values(memory.anchors, root, text)
-    return _decide(runtime, transitions.edit, id, runtime.settings.gate, **changes)
-
-
 def list_due(runtime: Runtime, limit: int | None = 100) -> list[Memory]:
-    """List memories whose date of review has come, the longest overdue first."""
     return memory_queries.due_for_review(runtime.store, stamp(runtime.clock()), limit)
 
 
 def mark_reviewed(runtime: Runtime, id: str) -> Memory:
     """Record that a memory still holds, and set its next date of review."""
-    from ademem.capture.gate.rows import review_date
-
     runtime = personal.holding(runtime, id)
     memory, now = memories.get(runtime.store, id), runtime.clock()
     return _decide(runtime, transitions.renew, id, review_date(memory.category, memory.tags, now))
@@ -393,8 +382,6 @@ def mark_reviewed(runtime: Runtime, id: str) -> Memory:
 
 def correct(runtime: Runtime, found: Checked, text: str) -> Memory:
     """Give a memory in doubt a text that holds, and anchor it to the code of today."""
-    from ademem.synthesis import anchor_verification
-
     anchors = anchor_verification.anchor_anew(found, text, runtime.project.root)
     return edit(runtime, found.memory.id, content=text, anchors=anchors)
 
@@ -417,8 +404,6 @@ def _decide(
 
 def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = False) -> Proposal:
     """Commit the sheet of candidates to a new branch; raises CannotPropose."""
-    from ademem.sync import proposal
-
     return proposal.propose(
         runtime.project,
         runtime.store,
@@ -429,7 +414,6 @@ def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = Fals
 
 
 def list_conflicts(runtime: Runtime) -> list[Pair]:
-    """List unsettled pairs of live memories that contradict each other."""
     return relations.list_conflicts(runtime.store)
 
 
@@ -487,7 +471,6 @@ def list_revisions(runtime: Runtime, id: str) -> list[dict[str, Any]]:
 
 
 def list_events(runtime: Runtime, limit: int = 20, before: str = "") -> list[Event]:
-    """Return the acts on memories, newest first, or those before an event."""
     ids = revisions.newest_events(runtime.store, limit, before)
     undone = revisions.undone_since(runtime.store, ids[-1]) if ids else {}
     newest = revisions.of_events(runtime.store, ids)
@@ -592,8 +575,6 @@ def _check_orders(memory: Memory, change: Change) -> None:
     """Raise CannotDo where an agent would restore a confirmed text that reads as an order."""
     if change.actor == Trust.USER or not memory.live or memory.quarantine_reason:
         return
-    from ademem.guard.injection import order_of
-
     reason = order_of(memory.title, memory.content)
     if reason:
         raise CannotDo(f"{memory.id} needs a person, as its earlier text {reason}", BY_PERSON)

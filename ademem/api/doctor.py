@@ -74,14 +74,10 @@ def sqlite_is_able(_patient: Patient) -> Finding:
     try:
         full_text.check_fts5()
     except sqlite3.Error as error:
-        return _bad(
-            "sqlite",
-            f"SQLite {sqlite3.sqlite_version}: {error}",
-            "use a Python with SQLite 3.35 or newer",
-        )
-    return _good(
-        "sqlite", f"SQLite {sqlite3.sqlite_version} with FTS5, Python {sys.version.split()[0]}"
-    )
+        hint = "use a Python with SQLite 3.35 or newer"
+        return _bad("sqlite", f"SQLite {sqlite3.sqlite_version}: {error}", hint)
+    python = sys.version.split()[0]
+    return _good("sqlite", f"SQLite {sqlite3.sqlite_version} with FTS5, Python {python}")
 
 
 def settings_are_readable(patient: Patient) -> Finding:
@@ -185,7 +181,7 @@ def journal_is_sound(patient: Patient) -> Finding:
         named = "; ".join(f"{one.entity} {one.id}, as {one.why} ({one.rule})" for one in parked[:5])
         message += f"; {counted(len(parked), 'record')} not for the hub: {named}"
         hint = hint or "`ademem edit` changes one, and `ademem sync` tries it again"
-    return Finding(check="journal", ok=True, message=message, hint=hint)
+    return _good("journal", message, hint)
 
 
 def _rebuild_hint(patient: Patient) -> str:
@@ -201,12 +197,8 @@ def database_was_made_here(patient: Patient) -> Finding:
         hint = "`ademem files check` tells how to take it out of git"
         return _bad("foreign", f"{tracked[0]} is tracked by git", hint)
     if aside := admission.foreign(project):
-        return Finding(
-            check="foreign",
-            ok=True,
-            message=f"{', '.join(aside)} was not made here and is not used",
-            hint="`ademem doctor --import-foreign` imports its memories; else delete it",
-        )
+        hint = "`ademem doctor --import-foreign` imports its memories; else delete it"
+        return _good("foreign", f"{', '.join(aside)} was not made here and is not used", hint)
     try:
         runtime = open_runtime(project, patient.environment, patient.now)
     except (sqlite3.Error, OSError, AdememError):
@@ -216,7 +208,7 @@ def database_was_made_here(patient: Patient) -> Finding:
         return _good("foreign", "the database was made here")
     message = "the database was not made here; what it calls your word counts as imported"
     hint = "`ademem trust --database` if it is yours"
-    return Finding(check="foreign", ok=True, message=message, hint=hint)
+    return _good("foreign", message, hint)
 
 
 def backup_was_made(patient: Patient) -> Finding:
@@ -225,7 +217,7 @@ def backup_was_made(patient: Patient) -> Finding:
         newest = f"{counted(len(found), 'backup')}, the newest of {found[0].at} ({found[0].kind})"
         return _good("backup", newest)
     hint = "`ademem backup` makes one; the worker makes one a week"
-    return Finding(check="backup", ok=True, message="none yet", hint=hint)
+    return _good("backup", "none yet", hint)
 
 
 def disk_is_local(patient: Patient) -> Finding:
@@ -235,11 +227,8 @@ def disk_is_local(patient: Patient) -> Finding:
         if patient.project.home.startswith(mount) and len(mount) > len(best):
             best, kind = mount, found
     if kind in NETWORK_FILE_SYSTEMS:
-        return _bad(
-            "disk",
-            f"the database is on {kind}",
-            "SQLite's locks do not hold there; use a local disk",
-        )
+        hint = "SQLite's locks do not hold there; use a local disk"
+        return _bad("disk", f"the database is on {kind}", hint)
     return _good("disk", kind or "local")
 
 
@@ -251,23 +240,19 @@ def command_is_found(patient: Patient) -> Finding:
     link = os.path.join(patient.environment.get("HOME", ""), ".local/bin/ademem")
     shown = link if os.path.realpath(link) == os.path.realpath(name) else name
     hint = f"add {os.path.dirname(shown)} to PATH"
-    return Finding(check="command", ok=True, message=message, hint=hint)
+    return _good("command", message, hint)
 
 
 def hooks_are_installed(patient: Patient) -> Finding:
     places = [where for where in install.Where if _installed(patient, where)]
     if not places:
-        return _bad(
-            "hooks",
-            "not in any settings file",
-            "`ademem install` registers them (or enable the plugin)",
-        )
+        hint = "`ademem install` registers them (or enable the plugin)"
+        return _bad("hooks", "not in any settings file", hint)
     paths = [install.settings_path(patient.project.root, where) for where in places]
     return _good("hooks", f"registered in {', '.join(paths)}")
 
 
 def hooks_fire(patient: Patient) -> Finding:
-    """Run every registered command in a temporary project."""
     commands = next(
         (found for where in install.OF_CLAUDE if (found := _installed(patient, where))), None
     )
@@ -305,7 +290,7 @@ def files_are_current(patient: Patient) -> Finding:
     if waiting := reports.imports(patient.project):
         runtime.close()
         hint = "`ademem work` imports it now"
-        return Finding(check="files", ok=True, message="; ".join(waiting), hint=hint)
+        return _good("files", "; ".join(waiting), hint)
     try:
         problems = checks.check(runtime.project, runtime.store, runtime.settings.mirror)
     finally:
@@ -316,7 +301,7 @@ def files_are_current(patient: Patient) -> Finding:
             return _bad("files", message, "`ademem files check` names all")
     if problems:
         message = f"{counted(len(problems), 'file')} will say what is new when the worker next runs"
-        return Finding(check="files", ok=True, message=message, hint="`ademem files refresh`")
+        return _good("files", message, "`ademem files refresh`")
     return _good("files", "`.ade/memory` says what the database says")
 
 
@@ -329,14 +314,14 @@ def model_is_sound(patient: Patient) -> Finding:
             return _good("model", f"{found.model} ({found.bytes // 1_000_000} MB)")
         case State.MISSING:
             hint = "`ademem model install` adds recall by meaning"
-            return Finding(check="model", ok=True, message="none, so words alone decide", hint=hint)
+            return _good("model", "none, so words alone decide", hint)
         case State.PARTIAL if found.activity == "installing":
             return _good("model", f"being installed ({found.progress} %)")
     if found.source:
         return _bad("model", f"incomplete in {found.path}", "`ademem model install` repairs it")
     message = f"a download that broke off at {found.progress} %, so words alone decide"
     hint = "`ademem model install` resumes it"
-    return Finding(check="model", ok=True, message=message, hint=hint)
+    return _good("model", message, hint)
 
 
 def second_model_is_sound(patient: Patient) -> Finding:
@@ -353,7 +338,7 @@ def second_model_is_sound(patient: Patient) -> Finding:
     if chosen.multilingual == "all":
         return _bad("languages", "embed.multilingual is all, but the model is missing", repairs)
     message = "no second model, so recall by meaning is for English"
-    return Finding(check="languages", ok=True, message=message, hint=repairs)
+    return _good("languages", message, repairs)
 
 
 def ai_can_be_asked(patient: Patient) -> Finding:
@@ -401,9 +386,8 @@ def run_check(check: Callable[[Patient], Finding], patient: Patient) -> Finding:
     try:
         return check(patient)
     except (sqlite3.Error, OSError, AdememError, *database.MISREAD) as error:
-        return _bad(
-            check.__name__.partition("_")[0], failure_log.describe(error), _next_step(error)
-        )
+        name = check.__name__.partition("_")[0]
+        return _bad(name, failure_log.describe(error), _next_step(error))
 
 
 def plan_fix(patient: Patient, findings: Sequence[Finding]) -> list[str]:
@@ -473,8 +457,8 @@ def _next_step(error: Exception) -> str:
     return known.hint if known and known.hint else errors.REBUILD
 
 
-def _good(check: str, message: str) -> Finding:
-    return Finding(check=check, ok=True, message=message)
+def _good(check: str, message: str, hint: str = "") -> Finding:
+    return Finding(check=check, ok=True, message=message, hint=hint)
 
 
 def _bad(check: str, message: str, hint: str) -> Finding:
@@ -537,7 +521,6 @@ class Report(Value):
 
 
 def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Report:
-    """Run each command of SCENE as the client would."""
     faults: list[str] = []
     spent: list[tuple[float, str]] = []
     with tempfile.TemporaryDirectory(prefix="ademem-rehearsal-") as root:
@@ -574,7 +557,6 @@ def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Rep
 def _fire(
     command: str, event: str, keys: dict[str, Any], root: str, world: dict[str, str]
 ) -> tuple[str, str]:
-    """Return the output of the hook, and its fault."""
     payload = {
         "session_id": "afterwards" if event == "SessionStart" else "rehearsal",
         "transcript_path": "",

@@ -107,7 +107,6 @@ def preview_sync(runtime: Runtime, path: str, *, force: bool = False) -> Preview
 
 
 def list_folders(runtime: Runtime) -> list[str]:
-    """Return the paths of the enrolled folders."""
     return folder.list_enrolled(runtime.store)
 
 
@@ -174,7 +173,6 @@ def send_to_engram(runtime: Runtime, *, force: bool = False, dry_run: bool = Fal
 
 
 def receive_from_engram(runtime: Runtime, *, dry_run: bool = False) -> Received:
-    """Import the chunks of `.engram/` that are new here."""
     now = runtime.clock()
     is_ours = provenance_of(runtime.project, runtime.store, runtime.environment).trusts_files
     job = engram.Job(

@@ -9,14 +9,15 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from ademem.capture.feedback import FeedbackReport
+from ademem.capture import provenance
+from ademem.capture.feedback import FeedbackReport, capture_comments
 from ademem.core import clock, configuration, confined, project
 from ademem.core.client import mission_of
 from ademem.core.errors import UsageError
 from ademem.core.memory import Trust
 from ademem.core.project import files_changed
 from ademem.core.repository import under_way
-from ademem.files import project_brief
+from ademem.files import export_format, project_brief
 from ademem.files.export_format import Imported
 from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
 from ademem.files.texts import Problem
@@ -26,6 +27,7 @@ from ademem.store.runtime import Runtime, is_writable, open_runtime
 from ademem.sync import checks, importer, mirror
 from ademem.sync.import_context import ImportReport
 from ademem.sync.mirror import Preview, Refreshed
+from ademem.sync.provenance import provenance_of
 
 if TYPE_CHECKING:
     from ademem.files import engram, readers
@@ -70,7 +72,6 @@ def inspect_files(
 
 
 def check_files(inspection: Inspection) -> tuple[Problem, ...]:
-    """Return problems of the files by file and line."""
     runtime = inspection.runtime
     return checks.check(
         runtime.project,
@@ -160,7 +161,6 @@ def export_memories(
 
     Memories of agents, missions and the person are exported on request.
     """
-    from ademem.files import export_format
     from ademem.store import personal
 
     own = personal.beside(runtime) if include_personal else None
@@ -179,8 +179,6 @@ def export_some(runtime: Runtime, ids: Iterable[str]) -> Iterator[dict[str, Any]
 
     Quarantined ones are left out.
     """
-    from ademem.files import export_format
-
     found = memory_queries.by_ids(runtime.store, set(ids))
     exported = set()
     for record in export_format.export_records(found, include_personal=True):
@@ -203,7 +201,6 @@ def import_lines(
     and where there is a model, which compares better than words.
     """
     from ademem.capture.gate import relating
-    from ademem.files import export_format
 
     imported = export_format.import_lines(
         lines,
@@ -220,7 +217,6 @@ def import_lines(
 
 
 def import_beads(runtime: Runtime, source: str) -> Imported:
-    """Import the knowledge of a Beads project; bad lines are kept in `.ade/log/`, redacted."""
     from ademem.files import beads
 
     imported = beads.import_files(source, runtime.store, runtime.settings.gate, runtime.clock())
@@ -306,7 +302,6 @@ def import_engram(
 
 
 def export_engram(runtime: Runtime) -> dict[str, Any]:
-    """Return memories of the project, sessions and prompts in Engram's form."""
     from ademem.files import engram
 
     return engram.export_document(runtime.store, runtime.project.name, runtime.clock())
@@ -314,8 +309,6 @@ def export_engram(runtime: Runtime) -> dict[str, Any]:
 
 def import_feedback(runtime: Runtime, text: str) -> FeedbackReport:
     """Write candidates from review comments as `gh` prints them; raises BadFeedback."""
-    from ademem.capture.feedback import capture_comments
-
     return capture_comments(text, runtime)
 
 
@@ -344,8 +337,6 @@ def update_brief(
     expect_version: int | None = None,
 ) -> CoreMemory:
     """Replace the given fields; raises when another update came first."""
-    from ademem.capture import provenance
-
     document = project_brief.patch(
         runtime.store,
         runtime.project,
@@ -362,13 +353,10 @@ def update_brief(
 
 
 def list_agents(runtime: Runtime) -> list[Agent]:
-    """List agents that worked here, have memories or a brief, by name."""
     return project_brief.list_agents(runtime.store, runtime.project)
 
 
 def _source(runtime: Runtime, path: str) -> FileSource:
     """Return the provenance of pending changes of a brief's file."""
-    from ademem.sync.provenance import provenance_of
-
     found = provenance_of(runtime.project, runtime.store, runtime.environment)
     return found.of_brief(path)

@@ -79,7 +79,20 @@ def get_graph(runtime: Runtime, kind: str, name: str, most: int = MOST_NODES) ->
 
 def _neighbours(runtime: Runtime, node: Node) -> Iterator[Node]:
     if node.memory:
-        yield from _related(runtime, node.memory)
+        store = runtime.store
+        found: dict[str, str] = {}
+        for pair in verdicts.list_all(store, node.memory, None, MOST_OF_ONE):
+            other = pair.target if pair.source == node.memory.id else pair.source
+            if pair.status != verdicts.BESIDE and pair.relation != "not_conflict":
+                waits = "?" if pair.status == "pending" else ""
+                found.setdefault(other, pair.relation.replace("_", " ") + waits)
+        if node.memory.superseded_by:
+            found.setdefault(node.memory.superseded_by, "merged into")
+        for part in memory_queries.merged_into(store, node.memory.id):
+            found.setdefault(part.id, "merged from")
+        for each in memory_queries.by_ids(store, found):
+            if not (each.quarantine_reason or each.deleted_at or each.scope_owner_id):
+                yield Node(kind="memory", name=each.id, memory=each, relation=found[each.id])
         for tag in node.memory.tags:
             yield Node(kind="tag", name=tag, relation="has the tag")
         if node.memory.topic_key:
@@ -91,26 +104,7 @@ def _neighbours(runtime: Runtime, node: Node) -> Iterator[Node]:
         yield Node(kind="memory", name=memory.id, memory=memory, relation="shares it")
 
 
-def _related(runtime: Runtime, memory: Memory) -> Iterator[Node]:
-    """Yield the memories that a memory has a relation to, which may be shown."""
-    store = runtime.store
-    found: dict[str, str] = {}
-    for pair in verdicts.list_all(store, memory, None, MOST_OF_ONE):
-        other = pair.target if pair.source == memory.id else pair.source
-        if pair.status != verdicts.BESIDE and pair.relation != "not_conflict":
-            waits = "?" if pair.status == "pending" else ""
-            found.setdefault(other, pair.relation.replace("_", " ") + waits)
-    if memory.superseded_by:
-        found.setdefault(memory.superseded_by, "merged into")
-    for part in memory_queries.merged_into(store, memory.id):
-        found.setdefault(part.id, "merged from")
-    for each in memory_queries.by_ids(store, found):
-        if not (each.quarantine_reason or each.deleted_at or each.scope_owner_id):
-            yield Node(kind="memory", name=each.id, memory=each, relation=found[each.id])
-
-
 def _members(runtime: Runtime, node: Node) -> list[Memory]:
-    """Return the unarchived memories of a tag, topic or file, newest first."""
     given = filters.Filters(statuses=filters.UNARCHIVED)
     if node.kind == "tag":
         tagged = filters.Filters(statuses=filters.UNARCHIVED, tags=(node.name,))

@@ -17,8 +17,6 @@ from ademem.sync.hub.rounds import Hub, Round
 
 
 class HubPreview(Value):
-    """The effects of a round that is not run."""
-
     mutations: tuple[dict[str, Any], ...]
     parked: tuple[Parked, ...]
     """Records that stay here, and why."""

@@ -6,8 +6,11 @@ import os
 
 from ademem.api.searching import find_similar
 from ademem.core import confined
-from ademem.core.value import Value
+from ademem.core.errors import UsageError
+from ademem.core.memory import Draft, Origin, Status
+from ademem.core.value import Value, replace
 from ademem.store import logs, memories, personal
+from ademem.store.filters import UNARCHIVED, Filters, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +29,6 @@ USES = 50
 
 
 class Line(Value):
-    """A line of a file that is rendered from a memory."""
-
     path: str
     number: int
     text: str
@@ -40,7 +41,6 @@ class Similar(Value):
 
 
 def list_uses(runtime: Runtime, id: str, limit: int = USES) -> list[Use]:
-    """Return the latest moments at which a memory was shown, and whether it was used there."""
     runtime = personal.holding(runtime, id)
     return logs.list_uses(runtime.store, memories.get(runtime.store, id).id, limit)
 
@@ -49,7 +49,6 @@ def compare(runtime: Runtime, id: str, limit: int = 3) -> Similar:
     """Find the unarchived memories nearest to one, by words and by the stored vectors."""
     from ademem.search.embedding import model_id
     from ademem.store import embeddings
-    from ademem.store.filters import UNARCHIVED, Filters, visible
 
     runtime = personal.holding(runtime, id)
     store, memory = runtime.store, memories.get(runtime.store, id)
@@ -87,7 +86,6 @@ def compare_anchors(runtime: Runtime, id: str) -> list[Excerpt]:
 def renew_anchor(runtime: Runtime, id: str, anchor: str, *, revision: int | None = None) -> Memory:
     """Move an anchor to the code of today; without such code the anchor is removed."""
     from ademem.api.curation import edit
-    from ademem.core.errors import UsageError
     from ademem.synthesis import anchor_verification
 
     memory = memories.get(personal.holding(runtime, id).store, id)
@@ -102,7 +100,6 @@ def renew_anchor(runtime: Runtime, id: str, anchor: str, *, revision: int | None
 
 def list_sites(runtime: Runtime, id: str) -> list[Site]:
     """Return the files and commands at which a memory comes up; none of one that may not."""
-    from ademem.core.memory import Status
     from ademem.search.hints import find_sites
 
     memory = memories.get(personal.holding(runtime, id).store, id)
@@ -113,7 +110,6 @@ def list_sites(runtime: Runtime, id: str) -> list[Site]:
 
 
 def find_lines(runtime: Runtime, id: str) -> list[Line]:
-    """Return the lines of the project's files that name the memory."""
     from ademem.files import FOLDER
 
     memory = memories.get(personal.holding(runtime, id).store, id)
@@ -141,8 +137,6 @@ def preview_edit(runtime: Runtime, id: str, **changes: Any) -> list[RuleEffect]:
     """
     from ademem.api.curation import get_speaker
     from ademem.capture.gate import writing
-    from ademem.core.memory import Draft, Origin
-    from ademem.core.value import replace
 
     runtime = personal.holding(runtime, id)
     memory = memories.get(runtime.store, id)

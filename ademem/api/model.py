@@ -44,7 +44,6 @@ def model_status(
 def verify_model(
     *, dtype: str = "", root: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> list[str]:
-    """Return the problems of the model after reading all of it."""
     return published.find_problems(_settings(root, environment, dtype), environment)
 
 

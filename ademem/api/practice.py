@@ -7,10 +7,14 @@ from typing import Any
 
 from ademem.api.curation import act
 from ademem.core.memory import Memory
+from ademem.store import episodes, memory_queries, procedures
+from ademem.store import missions as stored_missions
 from ademem.store.episodes import Episode
 from ademem.store.missions import Mission
 from ademem.store.runtime import Runtime
+from ademem.synthesis import missions, skill_registry
 from ademem.synthesis.missions import Ended
+from ademem.synthesis.procedures import export, records
 from ademem.synthesis.procedures.export import Exported, Files
 from ademem.synthesis.procedures.records import Procedure
 from ademem.synthesis.skill_registry import Listed, Scanned
@@ -23,45 +27,28 @@ def list_episodes(
     mission: str | None = None,
     sessions: Iterable[str] | None = None,
 ) -> list[Episode]:
-    """List episodes, of all, of one mission or of some sessions, newest first."""
-    from ademem.store import episodes
-
     return episodes.list_all(runtime.store, limit, mission_id=mission, session_ids=sessions)
 
 
 def list_skills(runtime: Runtime, *, gone: bool = False) -> list[Listed]:
-    """List the skill files that were found, by path; with *gone* deleted ones too."""
-    from ademem.synthesis import skill_registry
-
     return skill_registry.list_files(runtime.store, archived=gone)
 
 
 def reindex_skills(runtime: Runtime, *, dry_run: bool = False) -> Scanned:
-    """Scan the folders of skills and update the memories behind them."""
     from ademem.sync.provenance import skill_authors
-    from ademem.synthesis import skill_registry
 
     return skill_registry.scan(runtime, runtime.clock(), skill_authors, dry_run=dry_run)
 
 
 def list_procedures(runtime: Runtime, *, archived: bool = False) -> list[Procedure]:
-    """List procedures, the highest confidence first."""
-    from ademem.synthesis.procedures import records
-
     return records.find_live(runtime.store, archived=archived)
 
 
 def get_procedure(runtime: Runtime, id: str) -> Procedure:
-    """Return a procedure; raises NoSuchMemory or NoSuchProcedure."""
-    from ademem.synthesis.procedures import records
-
     return records.get(runtime.store, id)
 
 
 def get_procedure_history(runtime: Runtime, id: str) -> dict[str, list[Any]]:
-    """Return the episodes that it was learned from, and outcomes of its uses, newest first."""
-    from ademem.store import procedures
-
     id = get_procedure(runtime, id).id
     sources = procedures.sources(runtime.store).get(id, [])
     return {"sources": sources, "history": procedures.history(runtime.store, id)}
@@ -69,8 +56,6 @@ def get_procedure_history(runtime: Runtime, id: str) -> dict[str, list[Any]]:
 
 def record_outcome(runtime: Runtime, id: str, outcome: str, reason: str = "") -> Procedure:
     """Record one use: `success` or `failure`. Raises CannotDo for an abandoned procedure."""
-    from ademem.synthesis.procedures import records
-
     procedure, settings = get_procedure(runtime, id), runtime.settings.procedures
     return records.report_outcome(procedure, outcome, reason, act(runtime), settings)
 
@@ -87,8 +72,6 @@ def export_procedures(
 
     *name* is that of a new file. Raises Unconfirmed when an agent names a candidate.
     """
-    from ademem.synthesis.procedures import export
-
     publish = runtime.settings.skills.publish if publish is None else publish
     job = export.Export(
         runtime=runtime, now=runtime.clock(), publish=publish, dry_run=dry_run, name=name
@@ -98,8 +81,6 @@ def export_procedures(
 
 def read_skill_files(runtime: Runtime, paths: Iterable[str]) -> Files:
     """Return these files and what the store has of them, for `restore_skill_files`."""
-    from ademem.synthesis.procedures import export
-
     return export.read_files(paths, runtime)
 
 
@@ -108,21 +89,15 @@ def restore_skill_files(runtime: Runtime, files: Files, present: Files) -> None:
 
     Raises Conflict where one was changed since.
     """
-    from ademem.synthesis.procedures import export
-
     export.restore_files(files, present, runtime)
 
 
 def start_mission(runtime: Runtime, goal: str, *, id: str = "") -> Mission:
-    from ademem.synthesis import missions
-
     return missions.start(goal, act(runtime), id=id)
 
 
 def end_mission(runtime: Runtime, id: str, outcome: str, *, reason: str = "") -> Ended:
     """End a mission with success, failure or cancelled, and copy its lessons."""
-    from ademem.synthesis import missions
-
     return missions.end(id, outcome, reason, act(runtime), runtime.settings)
 
 
@@ -133,33 +108,20 @@ def restore_mission(
 
     Raises CannotDo where it is not as *present*, or where a new one has memories by now.
     """
-    from ademem.synthesis import missions
-
     missions.restore(id, mission, present, act(runtime))
 
 
 def list_missions(runtime: Runtime, *, running: bool = False) -> list[Mission]:
-    from ademem.store import missions
-
-    return missions.list_all(runtime.store, running=running)
+    return stored_missions.list_all(runtime.store, running=running)
 
 
 def get_mission(runtime: Runtime, id: str) -> Mission:
-    """Return a mission; raises NoSuchMission."""
-    from ademem.synthesis import missions
-
     return missions.get_mission(runtime.store, id)
 
 
 def list_mission_memories(runtime: Runtime, id: str) -> list[Memory]:
-    """List live memories of a mission, oldest first."""
-    from ademem.store import memory_queries
-
     return memory_queries.of_mission(runtime.store, id)
 
 
 def promote_from_mission(runtime: Runtime, id: str) -> Memory:
-    """Copy one memory of a mission to the project."""
-    from ademem.synthesis import missions
-
     return missions.promote(id, act(runtime), runtime.settings)

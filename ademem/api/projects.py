@@ -43,7 +43,6 @@ class Merged(Value):
 
 
 def list_projects(environment: Mapping[str, str], now: datetime) -> list[dict[str, Any]]:
-    """List the projects, the last used first, with the number of their memories."""
     rows = []
     for known in registry.list_known(environment):
         row: dict[str, Any] = as_dict(known)

@@ -40,7 +40,6 @@ class Restored(Value):
 
 
 def back_up(project: Project, environment: Mapping[str, str], now: datetime) -> backups.Backup:
-    """Write a backup of the database as it is; raises NoBackup where there is none."""
     if not os.path.exists(project.database) or admission.why_foreign(project):
         raise backups.NoBackup(f"there is no database at {project.database}")
     return backups.make(project, environment, backups.Kind.TYPED, now)
@@ -146,7 +145,14 @@ def _repair(project: Project, environment: Mapping[str, str], now: datetime) -> 
     runtime = open_runtime(project, environment, now)
     try:
         done = salvage.mend(runtime.store, runtime.now)
-        if _missing(runtime):
+        path = os.path.join(runtime.project.memory, LISTED)
+        listed = []
+        with suppress(UnicodeDecodeError, confined.Refused):
+            for line in (confined.read_text(runtime.project.root, path) or "").splitlines():
+                with suppress(ValueError, RecursionError, AttributeError):
+                    listed.append(loads(line).get("id"))
+        known = salvage.traces(runtime.store)
+        if any(isinstance(id, str) and id not in known for id in listed):
             tracked_files.forget_base(project)
             done += _take_from_files(runtime)
         return done
@@ -157,7 +163,6 @@ def _repair(project: Project, environment: Mapping[str, str], now: datetime) -> 
 def _rebuild(
     project: Project, environment: Mapping[str, str], now: datetime, damaged: str | None
 ) -> list[str]:
-    """Build a new database from readable rows and the files."""
     runtime = open_runtime(project, environment, now)
     try:
         done = []
@@ -180,18 +185,6 @@ def _take_from_files(runtime: Runtime) -> list[str]:
     ).taken
     said = [f"took {counted(taken.count, 'memory')} from the files"]
     return said + [f"not taken: {problem.path}: {problem.message}" for problem in taken.refused]
-
-
-def _missing(runtime: Runtime) -> bool:
-    """Tell whether the files have a memory that the database has no trace of."""
-    path = os.path.join(runtime.project.memory, LISTED)
-    listed = []
-    with suppress(UnicodeDecodeError, confined.Refused):
-        for line in (confined.read_text(runtime.project.root, path) or "").splitlines():
-            with suppress(ValueError, RecursionError, AttributeError):
-                listed.append(loads(line).get("id"))
-    known = salvage.traces(runtime.store)
-    return any(isinstance(id, str) and id not in known for id in listed)
 
 
 TABLES = ("unified_memories", "memories")

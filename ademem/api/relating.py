@@ -11,7 +11,16 @@ from ademem.core.memory import Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean
 from ademem.core.value import as_dict
-from ademem.store import memories, memory_queries, personal, relations, transitions, verdicts
+from ademem.store import (
+    journal,
+    memories,
+    memory_queries,
+    personal,
+    relations,
+    replication,
+    transitions,
+    verdicts,
+)
 from ademem.store.transitions import CannotDo
 from ademem.store.verdicts import VERBS, Verdict
 
@@ -79,7 +88,16 @@ def judge(
         overruled = before is not None and before.status == "judged" and _rank(before) > RANK[kind]
         in_effect = may and not overruled
         if before is None and not in_effect:
-            _propose(runtime, source, target)
+            relations.add(
+                runtime.store,
+                target,
+                source,
+                "related",
+                score=0.0,
+                reason="",
+                actor=relations.SYSTEM,
+                now=runtime.clock(),
+            )
         if in_effect:
             _apply(runtime, relation, source, target, before)
         row = verdicts.put(
@@ -133,20 +151,6 @@ def _find_pair(runtime: Runtime, judgment_id: str, id: str, other: str) -> tuple
     return source, target
 
 
-def _propose(runtime: Runtime, source: Memory, target: Memory) -> None:
-    """Add a pair that waits for a verdict."""
-    relations.add(
-        runtime.store,
-        target,
-        source,
-        "related",
-        score=0.0,
-        reason="",
-        actor=relations.SYSTEM,
-        now=runtime.clock(),
-    )
-
-
 def _apply(
     runtime: Runtime, relation: str, source: Memory, target: Memory, before: Verdict | None
 ) -> None:
@@ -165,13 +169,11 @@ def _apply(
 def list_relations(
     runtime: Runtime, id: str | None = None, status: str | None = None, limit: int = 100
 ) -> list[Verdict]:
-    """List verdicts and pairs that wait, the latest first."""
     memory = memories.get(runtime.store, id) if id else None
     return verdicts.list_all(runtime.store, memory, status, limit)
 
 
 def list_proposals(runtime: Runtime) -> list[Verdict]:
-    """List verdicts that wait for a person."""
     return verdicts.list_proposals(runtime.store)
 
 
@@ -198,15 +200,11 @@ def scan_relations(
 
 
 def list_deferred(runtime: Runtime) -> list[dict[str, Any]]:
-    """List records of other stores that cannot be applied yet, oldest first."""
-    from ademem.store import journal
-
     return journal.list_deferred(runtime.store)
 
 
 def replay_deferred(runtime: Runtime) -> int:
     """Try again what arrived and was given up, or can be applied by now; return how many were."""
-    from ademem.store import journal, replication
     from ademem.sync.arrivals import admission
     from ademem.sync.provenance import provenance_of
 
@@ -223,8 +221,6 @@ def replay_deferred(runtime: Runtime) -> int:
 
 def drop_deferred(runtime: Runtime, id: str) -> None:
     """Forget a record that waits; raises NoSuchRelation."""
-    from ademem.store import journal
-
     if not journal.drop_deferred(runtime.store, id):
         raise NoSuchRelation(id)
 

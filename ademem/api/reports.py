@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ademem import worker
-from ademem.api import curation, sessions
-from ademem.core import confined
+from ademem.api import curation, find_project, sessions
+from ademem.core import configuration, confined
 from ademem.core.client import mission_of
 from ademem.core.clock import stamp
 from ademem.core.memory import Memory, Scope, Status
@@ -18,7 +18,7 @@ from ademem.core.project import Project, import_waits
 from ademem.core.repository import branch, commit
 from ademem.core.text import preview, with_title
 from ademem.core.value import Value
-from ademem.guard.mutation import Judgement
+from ademem.guard.mutation import Judgement, judge
 from ademem.store import (
     activity,
     ai_calls,
@@ -99,7 +99,6 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
 
 
 def imports(project: Project) -> list[str]:
-    """Return a line for each file that waits to be imported."""
     if not import_waits(project):
         return []
     from ademem.sync.import_context import describe_waiting
@@ -108,7 +107,6 @@ def imports(project: Project) -> list[str]:
 
 
 def vectors(runtime: Runtime) -> dict[str, Any]:
-    """Return how many memories have a vector, and figures of the runs that made them."""
     model = running.find_model(runtime)
     counts = embeddings.counts(runtime.store, model.id) if model else None
     runs = [run for run in running.recent_runs(runtime.project) if run["job"] == "embed"]
@@ -128,7 +126,6 @@ def vectors(runtime: Runtime) -> dict[str, Any]:
 
 
 def work_due(runtime: Runtime) -> dict[str, Any]:
-    """Return due, failing and parked jobs, and how the last one ended."""
     context = running.JobContext(runtime, lambda: runtime.now, running.find_model(runtime))
     able = [kind.name for kind in running.JOBS if kind.able(context)]
     due = {name: len(jobs.list_due(runtime.store, name, runtime.now)) for name in able}
@@ -205,7 +202,6 @@ def get_ledger(runtime: Runtime, days: int = 30, session: str = "", limit: int =
 
 
 def lifecycle(runtime: Runtime) -> dict[str, Any]:
-    """Return the last and the next sweep and consolidation, conflicts and running missions."""
     store, settings = runtime.store, runtime.settings.lifecycle
     swept = maintenance.last(store, maintenance.SWEEP)
     merged = maintenance.last(store, maintenance.CONSOLIDATION)
@@ -228,7 +224,6 @@ def lifecycle(runtime: Runtime) -> dict[str, Any]:
 
 
 def get_health(runtime: Runtime) -> dict[str, Any]:
-    """Return the memories of each scope, the last runs of the upkeep, and the vectors."""
     counts, limit_of = statistics.by_scope(runtime.store), runtime.settings.lifecycle.limit_of
     kinds = ("tier1", "tier2", "tier3", "archived")
     scopes = []
@@ -250,7 +245,6 @@ def get_last_run(runtime: Runtime, kind: str) -> dict[str, Any] | None:
 
 
 def get_sync_status(runtime: Runtime) -> dict[str, Any]:
-    """Return how far the commits of this worktree were read."""
     project, store = runtime.project, runtime.store
     head, here = commit(project.root), branch(project.root) or ""
     cursor = commits.get_cursor(store, project.root, here)
@@ -360,7 +354,6 @@ def find_overfull(runtime: Runtime) -> str | None:
 
 
 def get_digest(runtime: Runtime) -> dict[str, Any]:
-    """Return commits of this worktree that no session made or was shown."""
     from ademem.capture.commits import report
 
     return report(runtime.project, runtime.store, runtime.clock())
@@ -383,7 +376,6 @@ def list_decisions(
 def count_decisions(
     runtime: Runtime, sessions: Sequence[Mapping[str, Any]]
 ) -> dict[str, dict[str, int]]:
-    """Count decisions of the guard in these rows of `list_sessions`, by session and decision."""
     since = min((row["started_at"] for row in sessions), default="")
     return logs.count_decisions(runtime.store, [row["id"] for row in sessions], since)
 
@@ -391,10 +383,5 @@ def count_decisions(
 def judge_command(
     command: str, root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> Judgement:
-    """Judge whether a shell command is a mutation, by the settings of the project, if any."""
-    from ademem.api import find_project
-    from ademem.core import configuration
-    from ademem.guard.mutation import judge
-
     found = find_project(root, environment=environment)
     return judge(command, configuration.load(found, environment).settings.guard)

@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 
 from ademem.core import client
 from ademem.core.client import TurnKey
+from ademem.core.text import preview
 from ademem.core.value import replace
 from ademem.search import engine
 from ademem.search.engine import UNARCHIVED, Filters
@@ -13,6 +14,7 @@ from ademem.search.engine import recall as recall_
 from ademem.search.parameters import DEFAULTS
 from ademem.store import logs, memories, personal
 from ademem.store.database import OperationalError, is_unwritable
+from ademem.store.filters import count_listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +97,6 @@ def log_shown(runtime: Runtime, place: str, shown: list[Shown], turn: TurnKey) -
 def explain_search(
     runtime: Runtime, query: str, filters: Filters | None = None, limit: int | None = None
 ) -> Explained:
-    """Search the project without a record, and keep each stage of the ranking."""
     return engine.explain_search(
         query,
         runtime,
@@ -165,8 +166,6 @@ def merge_results(found: list[Results], limit: int) -> Results:
 
 def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memory]:
     """Find other memories with similar words, without a record."""
-    from ademem.core.text import preview
-
     found = engine.search(
         preview(memory.content, SIMILAR_CHARS),
         runtime.store,
@@ -192,15 +191,11 @@ def list_memories(
 
 
 def count_memories(runtime: Runtime, filters: Filters) -> int:
-    """Count what `list_memories` lists without a limit."""
-    from ademem.store.filters import count_listed
-
     own = personal.beside(runtime)
     return sum(count_listed(each.store, filters) for each in (runtime, own) if each)
 
 
 def list_candidates(runtime: Runtime, limit: int = 20) -> list[Memory]:
-    """List candidates of the project by confidence, then by observations, then the newest."""
     from ademem.store import memory_queries
 
     return memory_queries.best_candidates(runtime.store, limit)
@@ -209,14 +204,12 @@ def list_candidates(runtime: Runtime, limit: int = 20) -> list[Memory]:
 def list_best(
     runtime: Runtime, limit: int, scope: str = "project", owner: str | None = None
 ) -> list[Memory]:
-    """List promoted memories, the pinned, important and used ones first."""
     from ademem.store import memory_queries
 
     return memory_queries.best_of_scope(runtime.store, scope, owner, limit)
 
 
 def list_embedded(runtime: Runtime, ids: Iterable[str]) -> frozenset[str]:
-    """Return those ids that have a vector of the model in use."""
     from ademem.search.embedding import model_id
     from ademem.store import embeddings
 
@@ -224,7 +217,6 @@ def list_embedded(runtime: Runtime, ids: Iterable[str]) -> frozenset[str]:
 
 
 def get(runtime: Runtime, id: str) -> Memory:
-    """Return one memory by id, sync id or the beginning of its id; raises NoSuchMemory."""
     return memories.get(personal.holding(runtime, id).store, id)
 
 

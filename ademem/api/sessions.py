@@ -70,7 +70,6 @@ def require_open_session(runtime: Runtime, id: str) -> None:
 
 
 def end_session(runtime: Runtime, id: str, summary: str = "", *, reason: str = "ended") -> Row:
-    """End a session for good, with a summary if one is given; raises NoSuchSession."""
     get_session(runtime, id)
     if summary:
         summarize_session(runtime, summary, id)
@@ -138,7 +137,6 @@ def get_session(runtime: Runtime, id: str) -> Row:
 
 
 def list_session_memories(runtime: Runtime, id: str) -> list[Memory]:
-    """List the live memories of a session in order of arrival."""
     found = memory_queries.of_session(runtime.store, get_session(runtime, id)["id"])
     return [each for each in found if each.live and not each.quarantine_reason]
 
@@ -153,7 +151,6 @@ def list_sent(runtime: Runtime, id: str | None = None) -> tuple[str, list[inject
 
 
 def delete_session(runtime: Runtime, id: str) -> None:
-    """Delete a session and its prompts; raises CannotDo while it has live memories."""
     if number := get_session(runtime, id)["memories"]:
         raise CannotDo(f"{id} has {number} live memories", f"`ademem session show {id}` lists them")
     session_queries.delete(runtime.store, id, runtime.clock())
@@ -162,7 +159,6 @@ def delete_session(runtime: Runtime, id: str) -> None:
 def search_prompts(
     runtime: Runtime, words: str = "", session: str | None = None, limit: int = 20
 ) -> list[Row]:
-    """Find prompts by words, the best first, or list the newest; each with a redacted preview."""
     found = session_queries.search_prompts(runtime.store, words, session, limit)
     return [
         {name: row[name] for name in ("id", "session_id", "created_at")}

@@ -21,6 +21,7 @@ from ademem.store import Store, admission, backups, personal, texts
 from ademem.store.database import connect
 from ademem.store.runtime import Runtime
 from ademem.sync import mirror
+from ademem.synthesis import consolidation, sweeping
 from ademem.synthesis.consolidation import Consolidated
 from ademem.synthesis.sweeping import Swept
 from ademem.worker import running
@@ -48,8 +49,6 @@ def is_worker_running(runtime: Runtime) -> bool:
 
 def sweep(runtime: Runtime, *, dry_run: bool = False) -> Swept:
     """Age the memories; the result's `id` is the event that `undo` takes back."""
-    from ademem.synthesis import sweeping
-
     if dry_run:
         return sweeping.preview_sweep(runtime.store, runtime.settings.lifecycle, runtime.clock())
     return sweeping.sweep_locked(runtime, runtime.clock())
@@ -58,7 +57,6 @@ def sweep(runtime: Runtime, *, dry_run: bool = False) -> Swept:
 def consolidate(runtime: Runtime, *, dry_run: bool = False) -> Consolidated:
     """Merge memories of the same meaning; the result's `id` is what `undo` takes back."""
     from ademem.search.embedding import model_id
-    from ademem.synthesis import consolidation
 
     run = consolidation.ConsolidationRun(
         store=runtime.store,
@@ -72,7 +70,6 @@ def consolidate(runtime: Runtime, *, dry_run: bool = False) -> Consolidated:
 
 
 def sync_commits(runtime: Runtime) -> dict[str, Any] | None:
-    """Read the commits since the last look now; None where there is none."""
     from ademem.capture import commits
 
     return commits.sync(runtime.project, runtime.store, runtime.clock())
@@ -93,8 +90,6 @@ ROTATE = "give each key up where it was issued, whatever is cleaned here"
 
 
 class Left(Value):
-    """Something that could not be cleaned, and the next step."""
-
     what: str
     hint: str
 
@@ -149,7 +144,6 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
 
 
 def _database(store: Store, now: datetime, *, dry_run: bool) -> dict[str, int]:
-    """Redact all rows or none, then rewrite the file of the database."""
     try:
         return texts.scrub(store, _redacted, now, dry_run=dry_run)
     except texts.InUse as error:
@@ -161,7 +155,6 @@ def _redacted(text: str) -> str:
 
 
 def _copies(runtime: Runtime, *, dry_run: bool) -> tuple[dict[str, int], list[Left]]:
-    """Redact backups and damaged databases that can be opened."""
     project = runtime.project
     rows: dict[str, int] = {}
     left = []
@@ -204,7 +197,6 @@ def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:
 
 
 def _history(project: Project) -> Iterator[Left]:
-    """Find commits with a secret in their changes below `.ade/`."""
     arguments = ("log", "--all", "--format=commit %H", "-p", "--", ".ade")
     patches = git.text(project.root, *arguments, timeout_s=git.LONG_S).split("\ncommit ")
     commits = [patch.removeprefix("commit ")[:12] for patch in patches if redact(patch).found]
@@ -215,7 +207,6 @@ def _history(project: Project) -> Iterator[Left]:
 
 
 def _others(project: Project) -> Iterator[Left]:
-    """Find secrets in the settings, which the person has to remove."""
     for root, path in (
         (project.root, project.config),
         (project.home_root, project.local_config),

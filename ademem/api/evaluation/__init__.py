@@ -166,8 +166,6 @@ def average(rankings: Sequence[tuple[str, str, dict[str, float]]]) -> Iterator[R
 
 
 class Corpus:
-    """An open project, as each system searches it."""
-
     def __init__(
         self, memories: Runtime, embedder: Embedder | None, parameters: Parameters = DEFAULTS
     ) -> None:
@@ -200,7 +198,6 @@ class Corpus:
         return {memory.seq: memory.id for memory in memory_queries.everything(self.store)}
 
     def search(self, query: str) -> list[str]:
-        """Return the hits of `ademem recall`."""
         results = api.search(self.memories, query, limit=DEPTH, parameters=self._parameters)
         self.modes.add(results.mode)
         return [hit.memory.id for hit in results.hits]
@@ -271,7 +268,6 @@ def bm25(query: str, corpus: Corpus) -> list[str]:
 
 
 def dense(query: str, corpus: Corpus) -> list[str]:
-    """Rank by the vectors alone, as the model gives them."""
     return corpus.nearest(query, DEPTH)
 
 

@@ -153,10 +153,24 @@ def _haystack(name: str, items: tuple[Item, ...], asked: Any) -> Haystack:
     return Haystack(name=name, items=items, questions=tuple(questions))
 
 
+def _evidence(given: Any) -> list[str]:
+    """Ids of turns, several of which may stand in one text, some as `D30:05`."""
+    return [
+        f"D{int(session)}:{int(turn)}"
+        for text in given
+        for session, turn in re.findall(r"D(\d+):(\d+)", text)
+    ]
+
+
 def _turns(conversation: dict[str, Any]) -> Iterator[Item]:
     number = 1
     while turns := conversation.get(f"session_{number}"):
-        date = _spoken(conversation[f"session_{number}_date_time"])
+        # `4:04 pm on 20 January, 2023`.
+        spoken = conversation[f"session_{number}_date_time"].replace(" on ", " ")
+        hour, minute, half, day, month, year = re.findall(r"\w+", spoken)
+        hours = int(hour) % 12 + (12 if half.lower() == "pm" else 0)
+        place = MONTHS.index(month.lower()) + 1
+        date = datetime(int(year), place, int(day), hours, int(minute)).isoformat()
         for turn in turns:
             text = _with_caption(turn["text"], turn.get("blip_caption"))
             yield Item(
@@ -171,23 +185,6 @@ def _turns(conversation: dict[str, Any]) -> Iterator[Item]:
 
 def _with_caption(text: str, caption: str | None) -> str:
     return f"{text} [photo: {caption}]" if caption else text
-
-
-def _evidence(given: Any) -> list[str]:
-    """Ids of turns, several of which may stand in one text, some as `D30:05`."""
-    return [
-        f"D{int(session)}:{int(turn)}"
-        for text in given
-        for session, turn in re.findall(r"D(\d+):(\d+)", text)
-    ]
-
-
-def _spoken(text: str) -> str:
-    """`4:04 pm on 20 January, 2023`."""
-    hour, minute, half, day, month, year = re.findall(r"\w+", text.replace(" on ", " "))
-    hours = int(hour) % 12 + (12 if half.lower() == "pm" else 0)
-    number = MONTHS.index(month.lower()) + 1
-    return datetime(int(year), number, int(day), hours, int(minute)).isoformat()
 
 
 FORMATS: dict[str, Reader] = {"locomo": locomo, "longmemeval": longmemeval, "jsonl": plain}

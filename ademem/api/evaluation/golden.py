@@ -199,7 +199,6 @@ def measure(memories: Runtime) -> dict[str, Any]:
 
 
 def list_runs(memories: Runtime) -> list[dict[str, Any]]:
-    """List the recorded runs of the golden questions, the oldest first."""
     return eval_runs.list_runs(memories.store)
 
 

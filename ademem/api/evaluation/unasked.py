@@ -15,7 +15,6 @@ from ademem.guard.prompts import TurnClass, classify
 from ademem.search.engine import suggest_for
 
 if TYPE_CHECKING:
-    from ademem.search.embedding import Embedder
     from ademem.store.runtime import Runtime
 
 
@@ -71,21 +70,24 @@ def measure(prompts: Sequence[Prompt], runtime: Runtime) -> Report:
     embedder = load_embedder(runtime)
     shown: defaultdict[str, list[tuple[Prompt, list[set[str]]]]] = defaultdict(list)
     for prompt in prompts:
-        shown[prompt.kind].append((prompt, _find_shown(prompt.text, runtime, embedder)))
+        turn = classify(prompt.text, plan_mode=False, settings=runtime.settings.guard).turn
+        is_asked = turn is not TurnClass.NONE
+        found = suggest_for(prompt.text, runtime, embedder=embedder) if is_asked else []
+        names = [{hit.memory.id, hit.memory.sync_id, hit.memory.source_id or ""} for hit in found]
+        shown[prompt.kind].append((prompt, names))
     return Report(
         mode="hybrid" if embedder else "lexical",
-        kinds=tuple(_summarize(kind, rows) for kind, rows in sorted(shown.items())),
+        kinds=tuple(
+            Kind(
+                kind=kind,
+                prompts=len(rows),
+                shown=sum(bool(shown) for _, shown in rows) / len(rows),
+                right=_share_right(rows),
+                memories=sum(len(shown) for _, shown in rows) / len(rows),
+            )
+            for kind, rows in sorted(shown.items())
+        ),
         right=_share_right([row for rows in shown.values() for row in rows]),
-    )
-
-
-def _summarize(kind: str, rows: Sequence[tuple[Prompt, list[set[str]]]]) -> Kind:
-    return Kind(
-        kind=kind,
-        prompts=len(rows),
-        shown=sum(bool(shown) for _, shown in rows) / len(rows),
-        right=_share_right(rows),
-        memories=sum(len(shown) for _, shown in rows) / len(rows),
     )
 
 
@@ -94,10 +96,3 @@ def _share_right(rows: Sequence[tuple[Prompt, list[set[str]]]]) -> float | None:
         any(names & prompt.relevant for names in shown) for prompt, shown in rows if prompt.relevant
     ]
     return sum(found) / len(found) if found else None
-
-
-def _find_shown(text: str, runtime: Runtime, embedder: Embedder | None) -> list[set[str]]:
-    """Return the names of each memory that the hook shows for a prompt."""
-    turn = classify(text, plan_mode=False, settings=runtime.settings.guard).turn
-    hits = [] if turn is TurnClass.NONE else suggest_for(text, runtime, embedder=embedder)
-    return [{hit.memory.id, hit.memory.sync_id, hit.memory.source_id or ""} for hit in hits]

@@ -109,7 +109,6 @@ def uninstall(project: str, where: Where, *, dry_run: bool = False) -> Change:
 
 
 def find_commands(project: str, where: Where) -> dict[str, str]:
-    """Return the registered command line of each event."""
     path = settings_path(project, where)
     text = read_file(path)
     return registration.list_commands(_settings(path, text)) if text is not None else {}
@@ -121,7 +120,6 @@ def has_record(project: str, where: Where) -> bool:
 
 
 def own_commands() -> dict[str, str]:
-    """Return the command line of each event as this installation registers it."""
     groups = registration.make_groups(python=quote(sys.executable), hooks=quote(hooks_folder()))
     return registration.list_commands(
         {"hooks": {event: [group] for event, group in groups.items()}}

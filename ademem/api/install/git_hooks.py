@@ -39,7 +39,8 @@ def install(root: str, program: str, *, dry_run: bool = False) -> list[str]:
     folder, prefix = _places(root)
     done = []
     for name in NAMES:
-        path, text = os.path.join(folder, name), _script(name, program, prefix)
+        path, guard = os.path.join(folder, name), GUARDS.get(name, "")
+        text = SCRIPT.format(guard=guard, program=quote(program), project=quote(prefix))
         there = shared_files.read_text(path)
         if there is not None and not _is_ours(name, there):
             done.append(f"kept {path}: it is not ours; call `ademem files import --only` in it")
@@ -80,10 +81,6 @@ def _places(root: str) -> tuple[str, str]:
             "call `ademem files import --only` in the hooks there",
         )
     return folder, prefix or "."
-
-
-def _script(name: str, program: str, project: str) -> str:
-    return SCRIPT.format(guard=GUARDS.get(name, ""), program=quote(program), project=quote(project))
 
 
 def _is_ours(name: str, text: str) -> bool:

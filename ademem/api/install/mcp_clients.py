@@ -178,7 +178,6 @@ def _keys(name: str, client: Client, root: str, *, shared: bool) -> Keys:
 
 
 def _read_entry(path: str, text: str, keys: Keys) -> Any:
-    """Return our entry in the file; None without one."""
     try:
         value: Any = json_text.parse(text) if keys else tomllib.loads(text)
     except ValueError as error:

@@ -141,9 +141,16 @@ def make_groups(*, python: str, hooks: str, agent: str = "") -> dict[str, Settin
 
 def _group(event: Event, python: str, hooks: str) -> Settings:
     if event.hook == "pre_compact":
-        command = _by_name(python, hooks)
+        # The shortest command, as no setting hides it; `hooks/ademem` finds its own Python.
+        prefix, home = hooks.removesuffix("/share/ademem/hooks"), os.path.expanduser("~/")
+        own = prefix != hooks and python.startswith(f"{prefix}/bin/")
+        if home.startswith("/") and hooks.startswith(home):
+            hooks = f"~/{hooks.removeprefix(home)}"
+        command = f"{hooks}{_BY_NAME}" if own or not python else f"{hooks}{_BY_NAME} {python}"
     else:
-        command = _fail_safe(event, python, hooks)
+        # 2 is the exit code that blocks a tool call, and also a shell's own for a file it cannot
+        # source: the trap turns every ending into 0. An empty python= hides one of the user's.
+        command = f"trap 'exit 0' 0; hook={event.hook} python={python} hooks={hooks}; {_START}"
     handler = {
         "type": "command",
         "command": command,
@@ -154,25 +161,9 @@ def _group(event: Event, python: str, hooks: str) -> Settings:
     return matcher | {"hooks": [handler]}
 
 
-def _by_name(python: str, hooks: str) -> str:
-    """Return the shortest command, as no setting hides it; `hooks/ademem` finds its own Python."""
-    prefix, home = hooks.removesuffix("/share/ademem/hooks"), os.path.expanduser("~/")
-    own = prefix != hooks and python.startswith(f"{prefix}/bin/")
-    if home.startswith("/") and hooks.startswith(home):
-        hooks = f"~/{hooks.removeprefix(home)}"
-    return f"{hooks}{_BY_NAME}" if own or not python else f"{hooks}{_BY_NAME} {python}"
-
-
-def _fail_safe(event: Event, python: str, hooks: str) -> str:
-    # 2 is the exit code that blocks a tool call, and also a shell's own for a file it cannot
-    # source: the trap turns every ending into 0. An empty python= hides one of the user's.
-    return f"trap 'exit 0' 0; hook={event.hook} python={python} hooks={hooks}; {_START}"
-
-
 def add_entries(
     text: str, wanted: dict[str, Settings], permissions: Sequence[str] = PERMISSIONS
 ) -> str:
-    """Append our entries to the settings."""
     for event, group in wanted.items():
         text = json_text.append(text, ("hooks", event), group)
     allowed = _allowed(json_text.parse(text))
