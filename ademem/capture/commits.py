@@ -6,6 +6,7 @@ import os
 from collections import Counter
 
 from ademem.core.clock import UTC, TooLate, datetime, parse, stamp, timedelta
+from ademem.core.errors import suppress
 from ademem.core.repository import branch, commit, git_dir, git_root
 from ademem.core.value import Value
 from ademem.store import commits as table
@@ -103,11 +104,8 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
     from ademem.core import git  # most sessions start where HEAD did not move
 
     try:
-        if deadline is None:
+        with git.limited(deadline) if deadline else suppress():
             found = news(project.root, head, seen, last=last, since=since)
-        else:
-            with git.limited(deadline):
-                found = news(project.root, head, seen, last=last, since=since)
     except (GitFailed, TooLate):
         return False
     kept = found.commits[:KEPT]
@@ -142,7 +140,18 @@ def catch_up(project: Project, store: Store, now: datetime) -> None:
         here = branch(project.root) or ""
         if not looked:
             table.move_cursor(store, project.root, here, head, now)
-        table.put_latest(store, project.root, here, _latest(project.root, head))
+        found: list[Commit] = []
+        with suppress(GitFailed):
+            found = recent(project.root, head, LATEST)
+        paths = sorted({path for each in found for path in each.files})[:FILES]
+        latest = LatestCommits(
+            sha=head,
+            commits=tuple(
+                (each.sha, _moment(each.committed)[:10], _safe(each.subject)) for each in found
+            ),
+            files=tuple(map(_safe, paths)),
+        )
+        table.put_latest(store, project.root, here, latest)
     table.prune(store, now)
 
 
@@ -213,17 +222,25 @@ def folders(files: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def news(root: str, head: str, seen: Sequence[str], *, last: str = "", since: int = 0) -> News:
-    """Compare the history of *head* with the commits *seen*; raises Unreadable.
+    """Compare the history of *head* with the commits *seen*; raises GitFailed.
 
     A commit is not new if one that was dropped has its identity. *last* is the one of *seen* that
     *head* should descend from. Where it is gone from the repository, commits from before *since*
     count as seen.
     """
+    from ademem.core import git
+
     fresh, edge = _log(root, "--boundary", head, "--not", *seen, files=True)
-    place = 0 if not last or last in edge else _place(root, last, head)
-    rewritten, gone = place != 0, place not in (0, 1)
-    if gone:
-        fresh, _ = _log(root, f"--max-age={since}", head, "--not", *seen, files=True)
+    rewritten = bool(last) and last not in edge
+    if rewritten:
+        ancestry = ("--is-ancestor", last, head)
+        try:
+            code = git.run(root, "merge-base", *ancestry, environment=git.OFFLINE).code
+        except OSError as error:
+            raise GitFailed from error
+        rewritten = code != 0
+        if code > 1:  # git has it no more
+            fresh, _ = _log(root, f"--max-age={since}", head, "--not", *seen, files=True)
     others = [sha for sha in seen if rewritten or sha != last]
     dropped = _log(root, *others, "--not", head)[0] if others else []
     known = {each.identity for each in dropped}
@@ -233,18 +250,6 @@ def news(root: str, head: str, seen: Sequence[str], *, last: str = "", since: in
         rewritten=rewritten,
         dropped=tuple((each.sha, successors.get(each.identity, "")) for each in dropped),
     )
-
-
-def _place(root: str, last: str, head: str) -> int:
-    """Return 0 if *last* is an ancestor of *head*, 1 if not, and more if git has it no more."""
-    from ademem.core import git
-
-    try:
-        return git.run(
-            root, "merge-base", "--is-ancestor", last, head, environment=git.OFFLINE
-        ).code
-    except OSError as error:
-        raise GitFailed from error
 
 
 def recent(root: str, head: str, most: int) -> list[Commit]:
@@ -288,25 +293,14 @@ def _commit(listed: str) -> Commit:
     )
 
 
-def _latest(root: str, head: str) -> LatestCommits:
-    """The list is empty where git cannot tell."""
-    try:
-        found = recent(root, head, LATEST)
-    except GitFailed:
-        return LatestCommits(sha=head)
-    paths = sorted({path for each in found for path in each.files})[:FILES]
-    listed = tuple((each.sha, _moment(each.committed)[:10], _safe(each.subject)) for each in found)
-    return LatestCommits(sha=head, commits=listed, files=tuple(map(_safe, paths)))
-
-
 def _safe(text: str) -> str:
     """Redact the text of a commit; withhold it where it reads as an instruction to a model."""
     from ademem.core.redaction import redact
     from ademem.core.text import clean, preview
     from ademem.guard.injection import instruction_in
 
-    said = preview(clean(redact(text).text), 200)
-    return f"(withheld: it {shape})" if (shape := instruction_in(said)) else said
+    shown = preview(clean(redact(text).text), 200)
+    return f"(withheld: it {shape})" if (shape := instruction_in(shown)) else shown
 
 
 def _moment(seconds: int) -> str:
@@ -352,15 +346,12 @@ def _commits_since(root: str, moment: int) -> list[str]:
     except FileNotFoundError:
         head = commit(root)
         return [head] if head else []
-    return [made for line in lines if (made := _read_entry(line, moment))]
-
-
-def _read_entry(line: str, moment: int) -> str | None:
-    """Return the commit that a line of the log says was made at *moment* or later."""
-    who, _, did = line.partition("\t")
-    words = who.split()
-    if len(words) < 4 or not words[-2].isdigit() or int(words[-2]) < moment:
-        return None
-    verb = did.partition(":")[0]
-    made = verb.startswith(_MADE_BY) or verb.endswith(_REMADE_BY) or "Merge made" in did
-    return words[1] if made else None
+    made = []
+    for line in lines:
+        who, _, did = line.partition("\t")
+        words = who.split()
+        if len(words) >= 4 and words[-2].isdigit() and int(words[-2]) >= moment:
+            verb = did.partition(":")[0]
+            if verb.startswith(_MADE_BY) or verb.endswith(_REMADE_BY) or "Merge made" in did:
+                made.append(words[1])
+    return made

@@ -70,7 +70,27 @@ def parse_comments(text: str) -> list[Comment]:
         raise BadFeedback(f"the input is no JSON: {error}") from error
     if not isinstance(document, dict | list):
         raise BadFeedback("the input has no comments")
-    return [comment for raw in _find_comments(document) if (comment := _comment(raw))]
+    found = []
+    for raw in _find_comments(document):
+        author = raw.get("author") or raw.get("user")
+        request = extract_request(str(raw["body"]))
+        if not request or not isinstance(author, dict):
+            continue
+        login = str(author.get("login") or "")
+        kind = author.get("type") or author.get("__typename")
+        if author.get("is_bot") or kind == "Bot" or re.search(_BOTS, login.lower()):
+            continue
+        number, path = raw.get("line") or raw.get("original_line"), raw.get("path")
+        key = raw.get("id") or raw.get("url") or f"{author.get('login')}:{raw.get('createdAt')}"
+        comment = Comment(
+            key=str(key),
+            text=request,
+            path=path if isinstance(path, str) and path else None,
+            line=number if type(number) is int else None,
+            url=str(raw.get("url") or raw.get("html_url") or "") or None,
+        )
+        found.append(comment)
+    return found
 
 
 def extract_request(body: str) -> str:
@@ -101,28 +121,6 @@ def _find_comments(document: dict[str, Any] | list[Any]) -> Iterator[Mapping[str
         inner = document.get(name)
         if isinstance(inner, dict | list):
             yield from _find_comments(inner)
-
-
-def _comment(raw: Mapping[str, Any]) -> Comment | None:
-    author = raw.get("author") or raw.get("user")
-    text = extract_request(str(raw["body"]))
-    if not text or not isinstance(author, dict) or _is_bot(author):
-        return None
-    number = raw.get("line") or raw.get("original_line")
-    path = raw.get("path")
-    return Comment(
-        key=str(raw.get("id") or raw.get("url") or f"{author.get('login')}:{raw.get('createdAt')}"),
-        text=text,
-        path=path if isinstance(path, str) and path else None,
-        line=number if type(number) is int else None,
-        url=str(raw.get("url") or raw.get("html_url") or "") or None,
-    )
-
-
-def _is_bot(author: Mapping[str, Any]) -> bool:
-    kind = author.get("type") or author.get("__typename")
-    login = str(author.get("login") or "").lower()
-    return bool(author.get("is_bot")) or kind == "Bot" or re.search(_BOTS, login) is not None
 
 
 SOURCE = "pr_feedback"
@@ -160,8 +158,15 @@ def _write_comment(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
     store, now = runtime.store, runtime.now
     if not ledger.claim(store, SOURCE, f"{remark.key}:{sha256_hex(remark.text)}", now):
         return None
-    if not ledger.claim(store, SOURCE, remark.key, now):
-        return _edit(remark, runtime)
+    if not ledger.claim(store, SOURCE, remark.key, now):  # the comment was edited
+        known = memory_queries.by_id(store, ledger.memory_of(store, SOURCE, remark.key))
+        if not known or not known.live:
+            return None
+        if any(each["actor"] == Trust.USER for each in memories.revisions(store, known.id)):
+            return None
+        act = Act(store=store, now=now, actor=Trust.TOOL)
+        transitions.edit(known.id, act, runtime.settings.gate, content=remark.text)
+        return "edited", known.id
     draft = Draft(
         content=remark.text,
         category=category_of(remark.text, Category.CONVENTION),
@@ -178,16 +183,3 @@ def _write_comment(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
         return "refused", f"{written.rule}: {written.reason}"
     ledger.credit(store, SOURCE, remark.key, written.memory.id)
     return ("merged" if written.deduped else "added"), written.memory.id
-
-
-def _edit(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
-    id = ledger.memory_of(runtime.store, SOURCE, remark.key)
-    found = memory_queries.by_id(runtime.store, id)
-    if not found or not found.live:
-        return None
-    history = memories.revisions(runtime.store, found.id)
-    if any(revision["actor"] == Trust.USER for revision in history):
-        return None
-    act = Act(store=runtime.store, now=runtime.now, actor=Trust.TOOL)
-    memory = transitions.edit(found.id, act, runtime.settings.gate, content=remark.text)
-    return "edited", memory.id

@@ -15,7 +15,7 @@ from ademem.core.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ademem.guard.shell import Command, Word
 
@@ -189,7 +189,12 @@ def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:
             continue
         for plain in shell.unwrap(written):
             files |= _written_files(plain)
-            for body in _bodies(plain, read):
+            bodies: Iterable[Body] = ()
+            if plain.name == "bd":
+                bodies = _comments(plain, read)
+            elif plain.name in _BEFORE_SUBCOMMAND:
+                bodies = _messages(plain, read)
+            for body in bodies:
                 found += _parse_body(body)
     return list(dict.fromkeys(found))[:MAX_ENTRIES]
 
@@ -218,13 +223,6 @@ def source_of(cwd: str) -> str:
         folder = os.path.dirname(folder)
     marker = first_line(os.path.join(folder, ".git"))
     return "supervisor" if "/worktrees/" in marker else "orchestrator"
-
-
-def _bodies(command: Command, read_file: ReadFile) -> Iterator[Body]:
-    if command.name == "bd":
-        yield from _comments(command, read_file)
-    elif command.name in _BEFORE_SUBCOMMAND:
-        yield from _messages(command, read_file)
 
 
 def _comments(command: Command, read_file: ReadFile) -> Iterator[Body]:
@@ -326,26 +324,30 @@ def _split(
 
 
 def _parse_body(body: Body) -> Iterator[Lesson]:
-    from ademem.core.redaction import (
-        redact,  # before anything is cut: half a key is not known as one
-    )
+    from ademem.core.redaction import redact  # before a cut: half a key is not recognized
 
     text = bounded_bytes(redact(without_recalled(body.text)).text, BODY_BYTES)
-    marks = [
-        mark for mark in _markers(text) if not body.lines_only or _opens_line(text, mark.start)
-    ]
+    marks = list(_markers(text))
+    if body.lines_only:
+        starts = {mark: text.rfind("\n", 0, mark.start) + 1 for mark in marks}
+        marks = [
+            mark for mark in marks if re.fullmatch(_BEFORE_MARKER, text[starts[mark] : mark.start])
+        ]
     ends = [*(mark.start for mark in marks[1:]), len(text)]
     for mark, end in zip(marks, ends, strict=False):
         content = text[mark.end : end]
         if body.lines_only:
             content = content.partition("\n\n")[0]
-        content = bounded_bytes(_plain(content, mark), CONTENT_BYTES).strip()
+        if ">" in content:
+            content = re.sub(_QUOTE, "", content)
+        if "\n" in content:
+            content = re.sub(_NEXT_ITEM, "", content)
+        content = content.strip()
+        if mark.opening:
+            content = content.removesuffix(mark.opening).rstrip()
+        content = bounded_bytes(content, CONTENT_BYTES).strip()
         if not is_placeholder(content):
-            yield Lesson(
-                prefix=mark.prefix,
-                content=content,
-                bead=body.bead,
-            )
+            yield Lesson(prefix=mark.prefix, content=content, bead=body.bead)
 
 
 def _markers(text: str) -> Iterator[Marker]:
@@ -364,23 +366,6 @@ def _markers(text: str) -> Iterator[Marker]:
         yield Marker(start=start, end=end, prefix=found[1].upper(), opening=opening)
 
 
-def _plain(content: str, mark: Marker) -> str:
-    """Remove the Markdown of the marker and of the next one."""
-    if ">" in content:
-        content = re.sub(_QUOTE, "", content)
-    if "\n" in content:
-        content = re.sub(_NEXT_ITEM, "", content)
-    content = content.strip()
-    if mark.opening and content.endswith(mark.opening):
-        content = content.removesuffix(mark.opening).rstrip()
-    return content
-
-
-def _opens_line(text: str, at: int) -> bool:
-    start = text.rfind("\n", 0, at) + 1
-    return re.fullmatch(_BEFORE_MARKER, text[start:at]) is not None
-
-
 def capture_lessons(payload: Payload, runtime: Runtime) -> list[Written]:
     """Write every lesson of the command once, however often the hook runs."""
     from ademem.capture import provenance, record
@@ -394,14 +379,12 @@ def capture_lessons(payload: Payload, runtime: Runtime) -> list[Written]:
     found = marked_lessons(
         payload.command, read_file=lambda path: _small_file(path, payload, runtime)
     )
-    written = []
-    for at, lesson in enumerate(found):
-        outcome = record.write_once(
-            draft_of(lesson, origin), f"{payload.tool_use_id or payload.session_id}:{at}", runtime
-        )
-        if outcome:
-            written.append(outcome)
-    return written
+    call = payload.tool_use_id or payload.session_id
+    written = [
+        record.write_once(draft_of(lesson, origin), f"{call}:{at}", runtime)
+        for at, lesson in enumerate(found)
+    ]
+    return list(filter(None, written))
 
 
 def draft_of(lesson: Lesson, origin: Origin) -> Draft:

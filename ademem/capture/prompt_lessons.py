@@ -26,6 +26,7 @@ def dictations(prompt: str) -> list[str]:
     if not any(cue in low for cue in DICTATION_CUES):
         return []
     import re
+    from itertools import takewhile
 
     found: list[str] = []
     lines = without_recalled(prompt).splitlines()
@@ -35,7 +36,9 @@ def dictations(prompt: str) -> list[str]:
             said = dictation["said"].strip()
             if dictation["duty"] and said:
                 said = f"Remember to {said}"
-            found += [said] if said else _list_below(lines[at + 1 :])
+            bullets = (re.match(_BULLET, below) for below in lines[at + 1 :])
+            listed = [bullet[1].strip() for bullet in takewhile(bool, bullets) if bullet]
+            found += [said] if said else listed
     from ademem.capture.placeholders import is_placeholder
 
     return [
@@ -43,18 +46,6 @@ def dictations(prompt: str) -> list[str]:
         for text in dict.fromkeys(found)
         if len(text) >= MIN_DICTATION_CHARS and not is_placeholder(text)
     ]
-
-
-def _list_below(lines: list[str]) -> list[str]:
-    import re
-
-    items: list[str] = []
-    for line in lines:
-        bullet = re.match(_BULLET, line)
-        if not bullet:
-            break
-        items.append(bullet[1].strip())
-    return items
 
 
 MAX_CORRECTION_CHARS = 400
@@ -268,7 +259,7 @@ def corrections(prompt: str) -> list[Correction]:
 
 
 def state_rule(sentence: str) -> str | None:
-    """Return the rule that a sentence states; None if it states none."""
+    """Return the rule that a sentence states, worded as a command; None if it states none."""
     if len(sentence) > MAX_CORRECTION_CHARS or len(sentence.split()) < MIN_CORRECTION_WORDS:
         return None
     if sentence.endswith(("?", ":")) or sentence.startswith(_NOT_TYPED):
@@ -290,14 +281,7 @@ def state_rule(sentence: str) -> str | None:
     found = next(filter(None, matches), None)
     if found is None or re.search(ONCE, sentence, re.I) or re.search(_QUOTED, sentence):
         return None
-    return _imperative(found.groupdict())
-
-
-def _imperative(found: dict[str, str | None]) -> str:
-    """Word a rule as a command: "Prefer small commits", "Use pnpm, not npm"."""
-    import re
-
-    rule = found.get("rule") or f"prefer {found['preferred']}".replace(" than ", " to ")
+    rule = found.groupdict().get("rule") or f"prefer {found['preferred']}".replace(" than ", " to ")
     rule = re.sub(r"^not\s+", "don't ", rule, flags=re.I)
     rule = re.sub(_COURTESY, "", rule, flags=re.I)
     if re.match(rf"(?:(?:always|only)\s+)?(?:{_VERBS}|prefer)\b", rule, re.I):

@@ -39,7 +39,7 @@ def record_source(payload: Payload, runtime: Runtime) -> None:
 
 def trust_of(payload: Payload, runtime: Runtime) -> Trust:
     turn = payload.agent_id or _prompt(payload, runtime)
-    return _least_trusted(runtime.store, f"{payload.session_id}:{turn}")
+    return trust_of_turn(f"{payload.session_id}:{turn}", runtime.store)
 
 
 def trust_of_caller(environment: Mapping[str, str], store: Store) -> Trust:
@@ -53,12 +53,15 @@ def trust_of_caller(environment: Mapping[str, str], store: Store) -> Trust:
 
         return Trust.AGENT if caller.client_of(environment) else Trust.USER
     running = turns.latest(store, session_id)
-    return _least_trusted(store, f"{session_id}:{running.prompt_id}") if running else Trust.AGENT
+    return trust_of_turn(f"{session_id}:{running.prompt_id}", store) if running else Trust.AGENT
 
 
 def trust_of_turn(turn: str, store: Store) -> Trust:
     """Return the trust in the words of a turn, `session:prompt` or `session:subagent`."""
-    return _least_trusted(store, turn)
+    for source in SOURCES:
+        if ledger.is_claimed(store, f"heard_{source}", turn):
+            return source
+    return Trust.AGENT
 
 
 def trust_of_session(session_id: str, store: Store) -> Trust:
@@ -73,10 +76,3 @@ def _prompt(payload: Payload, runtime: Runtime) -> str:
         return payload.prompt_id
     running = turns.latest(runtime.store, payload.session_id)
     return running.prompt_id if running else ""
-
-
-def _least_trusted(store: Store, key: str) -> Trust:
-    for source in SOURCES:
-        if ledger.is_claimed(store, f"heard_{source}", key):
-            return source
-    return Trust.AGENT

@@ -86,10 +86,8 @@ def capture_learnings(payload: Payload, runtime: Runtime) -> list[Written]:
     written = []
     for text in message_lessons.learnings(payload.last_message):
         draft = Draft(content=text, category=category_of(text), origin=origin)
-        outcome = write_once(draft, f"{payload.session_id}:{sha256_hex(text)}", runtime)
-        if outcome:
-            written.append(outcome)
-    return written
+        written.append(write_once(draft, f"{payload.session_id}:{sha256_hex(text)}", runtime))
+    return list(filter(None, written))
 
 
 def capture_correction(
@@ -147,7 +145,14 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
     sessions = ledger.list_endings(store, ledger.ERROR, f"{fingerprint}:")
     if payload.session_id in sessions:
         return
-    lesson = _lesson_of_error(payload, runtime) if sessions else None
+    lesson, command = None, payload.command
+    if sessions:
+        from ademem.capture import checks  # most errors are met once
+        from ademem.guard.mutation import judge
+
+        # of a test, a check, or a command that only reads, failing is a result
+        if not checks.is_check(command) and judge(command, runtime.settings.guard).mutates:
+            lesson = errors.lesson(payload.tool_name, command, payload.error)
     with store.transaction():
         claimed = ledger.claim(store, ledger.ERROR, source_key, runtime.now)
         if claimed and lesson:
@@ -162,17 +167,6 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
                 sessions,
                 runtime,
             )
-
-
-def _lesson_of_error(payload: Payload, runtime: Runtime) -> str | None:
-    """Return None for a test, a check, or a command that only reads: there failing is a result."""
-    from ademem.capture import checks, errors
-    from ademem.guard.mutation import judge
-
-    command = payload.command
-    if checks.is_check(command) or not judge(command, runtime.settings.guard).mutates:
-        return None
-    return errors.lesson(payload.tool_name, command, payload.error)
 
 
 def _write_error(draft: Draft, earlier: Sequence[str], runtime: Runtime) -> None:

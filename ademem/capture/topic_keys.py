@@ -38,16 +38,11 @@ def suggest_key(type: str | None, title: str | None, content: str) -> str:
     """Return the same key for the same type and text; different texts of any script differ."""
     about = title or " ".join(content.split()[:SUGGESTED_WORDS])
     segment = _segment(about) or sha256_hex(about)[:8]
-    return f"{_family(type, about)}/{segment}"
-
-
-def _family(type: str | None, text: str) -> str:
-    said = words(text)
-    for wanted in ({(type or "").strip().lower()}, said):
+    for given in ({(type or "").strip().lower()}, words(about)):
         for family, named in FAMILIES.items():
-            if not wanted.isdisjoint(named):
-                return family
-    return OTHER
+            if not given.isdisjoint(named):
+                return f"{family}/{segment}"
+    return f"{OTHER}/{segment}"
 
 
 def _segment(text: str) -> str:

@@ -91,8 +91,11 @@ def events(path: str, *, since: str = "", tail: int = 0) -> Iterator[Event]:
     *tail* limits reading to the last bytes.
     """
     for line in lines(path, tail=tail):
-        row = _parse_line(line)
-        if row is not None and not (since and _text(row, "timestamp") < since):
+        try:
+            row = loads(line.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(row, dict) and not (since and _text(row, "timestamp") < since):
             yield from _events(row)
 
 
@@ -137,14 +140,6 @@ def _skip_line(file: BinaryIO) -> None:
             return
 
 
-def _parse_line(line: bytes) -> dict[str, Any] | None:
-    try:
-        row = loads(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) else None
-
-
 def _events(row: dict[str, Any]) -> Iterator[Event]:
     kind, at = _text(row, "type"), _text(row, "timestamp")
     message = row.get("message")
@@ -154,8 +149,20 @@ def _events(row: dict[str, Any]) -> Iterator[Event]:
             yield from _prompt_events(_join_texts(attached.get("prompt")), at, queued=True)
     elif not isinstance(message, dict) or row.get("isApiErrorMessage"):
         return
-    elif kind == "assistant":
-        yield from _model_events(message, at, row)
+    elif kind == "assistant" and message.get("model") != "<synthetic>":
+        for block in _blocks(message):
+            text = without_recalled(_text(block, "text")).strip()
+            given = block.get("input")
+            if block.get("type") == "tool_use":
+                yield Call(
+                    id=_text(block, "id"),
+                    tool=_text(block, "name"),
+                    input=given if isinstance(given, dict) else {},
+                    at=at,
+                    folder=_text(row, "cwd"),
+                )
+            elif block.get("type") == "text" and text and row.get("isSidechain") is not True:
+                yield Message(text=text[:TEXT_CHARS], at=at)
     elif kind == "user":
         for block in _blocks(message):
             if block.get("type") == "tool_result":
@@ -188,27 +195,6 @@ def _prompt_events(text: str, at: str, *, queued: bool = False) -> Iterator[Even
     text = without_recalled(_REMINDER.sub("", text)).strip()
     if text:
         yield Prompt(text=text[:TEXT_CHARS], at=at, queued=queued)
-
-
-def _model_events(message: dict[str, Any], at: str, row: dict[str, Any]) -> Iterator[Event]:
-    """Yield texts and calls; a subagent's texts go to the model and are left out."""
-    if message.get("model") == "<synthetic>":
-        return
-    is_sidechain = row.get("isSidechain") is True
-    for block in _blocks(message):
-        if block.get("type") == "text" and not is_sidechain:
-            text = without_recalled(_text(block, "text")).strip()
-            if text:
-                yield Message(text=text[:TEXT_CHARS], at=at)
-        elif block.get("type") == "tool_use":
-            given = block.get("input")
-            yield Call(
-                id=_text(block, "id"),
-                tool=_text(block, "name"),
-                input=given if isinstance(given, dict) else {},
-                at=at,
-                folder=_text(row, "cwd"),
-            )
 
 
 def _join_texts(content: Any) -> str:

@@ -268,4 +268,4 @@ def test_a_person_may_say_again_what_was_shown(world, places, told):
 def test_a_part_of_a_text_repeats_it_and_its_opposite_does_not(text, repeats_):
     shown = "Run the migrations before the tests, always."
 
-    assert duplicates._repeats(text, shown, 0.85) is repeats_
+    assert duplicates.repeats(text, shown) is repeats_

@@ -55,20 +55,7 @@ _LEVEL = (
     r" )?error(?:\[\w+\]| TS\d+)?: |fatal: |npm ERR! |E (?:assert |\w+Error)|\S+:\d+(?::\d+)?:"
     r" (?:fatal )?(?:error|warning|note)\b|(?:FAILED|ERROR) \S+::|={3,} .* ={3,}$"
 )
-_LOUD = (
-    "rror",
-    "ERR",
-    "WARN",
-    "warn",
-    "INFO",
-    "note",
-    "DEBUG",
-    "TRACE",
-    "atal",
-    "FA",
-    "CRIT",
-    "===",
-)
+_LOUD = tuple("rror ERR WARN warn INFO note DEBUG TRACE atal FA CRIT ===".split())
 """Parts of which every line with a log level has one."""
 
 _DEEDS = (
@@ -252,14 +239,23 @@ def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 def evidence(text: str) -> DerivableLines | None:
     """Weigh the lines; None if all are prose."""
-    lines, fenced = _fences_apart(text)
+    lines: list[str] = []
+    fenced: list[str] = []
+    is_inside = False
+    for line in text.split("\n"):
+        if line.lstrip().startswith("```"):
+            is_inside = not is_inside
+        elif line.strip():
+            (fenced if is_inside else lines).append(line)
     found = [(line, *trace) for line, trace in zip(lines, classify_lines(lines), strict=True)]
     paths = sum(kind == PATH for _, kind, _ in found)
     weights: dict[str, float] = {}
     prose = 0
     for line, kind, _ in found:
         if kind is None or (kind == PATH and paths < PATHS):
-            prose += _prose(line)
+            count = len(words(line))
+            is_heading = count <= HEADING and line.rstrip().endswith(":")
+            prose += 0 if is_heading else count
         else:
             weight = PATH_WEIGHT if kind == PATH else len(line.split())
             weights[kind] = weights.get(kind, 0) + weight
@@ -273,20 +269,3 @@ def evidence(text: str) -> DerivableLines | None:
         share=total / (total + prose),
         marks=len({(kind, mark) for _, kind, mark in found if mark}),
     )
-
-
-def _prose(line: str) -> int:
-    """Count the words of a line; a heading has none."""
-    count = len(words(line))
-    return 0 if count <= HEADING and line.rstrip().endswith(":") else count
-
-
-def _fences_apart(text: str) -> tuple[list[str], list[str]]:
-    apart: tuple[list[str], list[str]] = ([], [])
-    inside = False
-    for line in text.split("\n"):
-        if line.lstrip().startswith("```"):
-            inside = not inside
-        elif line.strip():
-            apart[inside].append(line)
-    return apart

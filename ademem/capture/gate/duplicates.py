@@ -108,13 +108,12 @@ def contradicts(left: str, right: str) -> bool:
 
 def opposes(left: str, right: str) -> bool:
     """True if one text asserts what the other rejects, and not also what that asserts."""
-    (mine, not_mine), (theirs, not_theirs) = split_rejected(left), split_rejected(right)
-    return _is_opposed(mine, not_mine, theirs) or _is_opposed(theirs, not_theirs, mine)
-
-
-def _is_opposed(asserted: frozenset[str], rejected: frozenset[str], other: frozenset[str]) -> bool:
-    share = len(rejected & other) / len(rejected) if rejected else 0.0
-    return share >= OPPOSED_SHARE and not (asserted and asserted <= other)
+    one, other = split_rejected(left), split_rejected(right)
+    for (asserted, rejected), (theirs, _) in ((one, other), (other, one)):
+        share = len(rejected & theirs) / len(rejected) if rejected else 0.0
+        if share >= OPPOSED_SHARE and not (asserted and asserted <= theirs):
+            return True
+    return False
 
 
 def split_rejected(text: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -223,13 +222,8 @@ def echo(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     if draft.by_person or origin.source_id or not origin.session_id or is_named:
         return draft
     text = compared_text(draft)
-    mine, joined = words(text), _joined_words(text)
     for memory in gate.lookup.shown(draft):
-        shown = compared_text(memory)
-        theirs = _joined_words(shown)
-        is_part = joined == theirs or (len(joined) >= PART_CHARS and joined in theirs)
-        is_near = jaccard(mine, words(shown)) >= NEAR_DUPLICATE
-        if is_part or (is_near and not contradicts(text, shown)):
+        if repeats(text, compared_text(memory)):
             why = f"{memory.id} says so, as this session was shown; nothing has to be saved again"
             return Reject(draft=draft, why=why)
     return draft
@@ -237,11 +231,16 @@ def echo(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 def rejected_before(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """Reject what was rejected before, unless a person writes it."""
-    near = NEAR_DUPLICATE
-    refused = (
-        known for known in gate.lookup.rejected(draft) if _repeats_rejected(draft, known, near)
-    )
-    memory = next(refused, None)
+    text, key = compared_text(draft), _explicit_key(draft)
+
+    def is_same(refused: Memory) -> bool:
+        if fold(draft.content) == fold(refused.content):
+            return True
+        theirs = compared_text(refused)
+        has_key = key is not None and key == refused.knowledge_key
+        return (has_key and not contradicts(text, theirs)) or _is_near(text, theirs)
+
+    memory = next(filter(is_same, gate.lookup.rejected(draft)), None)
     if memory is None or gate.lookup.exact(draft):
         return draft
     what = f"{memory.id} said so and was rejected before, on {memory.rejected_at:%Y-%m-%d}"
@@ -267,7 +266,12 @@ def same_key(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
         return draft
     if not is_key_from_text(draft) and not draft.topic_key and _may_replace(draft, memory):
         return _revision(draft, memory, f"the key {draft.knowledge_key}")
-    return _with_free_key(draft, gate)
+    key, number = draft.knowledge_key, 2
+    while gate.lookup.by_key(draft):
+        draft = replace(draft, knowledge_key=f"{key}-{number}")
+        number += 1
+    note = f"the key {key} is taken by another text; this is {draft.knowledge_key}"
+    return with_note(draft, note)
 
 
 def exact_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
@@ -293,23 +297,20 @@ def near_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
     return Merge(draft=draft, into=into, why=why)
 
 
-def _repeats_rejected(draft: Reviewed, refused: Memory, near: float) -> bool:
-    """True for the same text, nearly the same words, or the same explicit key."""
-    mine, theirs = compared_text(draft), compared_text(refused)
-    if fold(draft.content) == fold(refused.content):
-        return True
-    key = _explicit_key(draft)
-    named = key is not None and key == refused.knowledge_key
-    is_near = named or jaccard(words(mine), words(theirs)) >= near
-    return is_near and not contradicts(mine, theirs)
-
-
 def _explicit_key(draft: Reviewed) -> str | None:
     return None if is_key_from_text(draft) else draft.knowledge_key
 
 
-def _joined_words(text: str) -> str:
-    return " ".join(re.findall(r"\w+", fold(text)))
+def repeats(text: str, shown: str) -> bool:
+    """True for the shown text, a part of it, or nearly the same words."""
+    mine, theirs = (" ".join(re.findall(r"\w+", fold(each))) for each in (text, shown))
+    is_part = len(mine) >= PART_CHARS and mine in theirs
+    return mine == theirs or is_part or _is_near(text, shown)
+
+
+def _is_near(left: str, right: str) -> bool:
+    near = jaccard(words(left), words(right)) >= NEAR_DUPLICATE
+    return near and not contradicts(left, right)
 
 
 def _is_same_memory(draft: Reviewed, memory: Memory) -> bool:
@@ -338,13 +339,3 @@ def _revision(draft: Reviewed, memory: Memory, what: str) -> Revise:
         )
         draft = with_note(draft, note)
     return Revise(draft=draft, memory=memory, why=f"{what} is {memory.id}")
-
-
-def _with_free_key(draft: Reviewed, gate: Gate) -> Reviewed:
-    key, number = draft.knowledge_key, 2
-    while gate.lookup.by_key(draft):
-        draft = replace(draft, knowledge_key=f"{key}-{number}")
-        number += 1
-    return with_note(
-        draft, f"the key {key} is taken by another text; this is {draft.knowledge_key}"
-    )

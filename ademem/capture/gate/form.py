@@ -29,7 +29,7 @@ from ademem.core.value import Value, as_dict, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
     from enum import StrEnum
     from typing import Protocol, TypeAlias
@@ -148,11 +148,16 @@ _MARKER = r"\[(?:private|redacted:[^\]]*)\]"
 def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """Normalize Unicode, blanks, scope, importance, category and tags."""
     draft = _each_text(draft, clean)
+    created = draft.created_at
+    if created is None or created.year < EPOCH:  # some programs write year 1 for "unknown"
+        created = None
+    else:
+        created = min(created if created.tzinfo else created.replace(tzinfo=UTC), gate.now)
     draft = replace(
         draft,
         **{name: getattr(draft, name) or None for name in _OPTIONAL},
         origin=_each_origin_text(draft.origin, clean),
-        created_at=_plausible(draft.created_at, gate.now),
+        created_at=created,
     )
     try:
         scope = Scope.parse(draft.scope)
@@ -178,8 +183,20 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 def redaction(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """Remove secrets before anything is hashed, compared or stored."""
-    if suspicious("\n".join(_list_texts(draft))):
-        draft = _redact_draft(draft)
+    fields, origin = draft.__dict__, draft.origin.__dict__
+    texts = (*(fields[name] for name in _TEXTS), *draft.tags, *draft.anchors, *origin.values())
+    if suspicious("\n".join(text for text in texts if type(text) is str)):
+        found: list[str] = []
+
+        def without_secrets(text: str) -> str:
+            redacted = redact(text)
+            found.extend(redacted.found)
+            return redacted.text
+
+        cleaned = _each_origin_text(draft.origin, without_secrets)
+        draft = replace(_each_text(draft, without_secrets), origin=cleaned)
+        if found:
+            draft = with_note(draft, f"redacted: {', '.join(unique(found))}")
     if _says_something(draft.content):
         return draft
     why = "nothing is left to remember; say what was learned, without private parts"
@@ -214,20 +231,6 @@ def length(draft: Reviewed, gate: Gate) -> Reviewed:
     return _cut(draft, kept, f"{len(draft.content.encode()):,} bytes")
 
 
-def _redact_draft(draft: Reviewed) -> Reviewed:
-    found: list[str] = []
-
-    def without_secrets(text: str) -> str:
-        redacted = redact(text)
-        found.extend(redacted.found)
-        return redacted.text
-
-    draft = replace(
-        _each_text(draft, without_secrets), origin=_each_origin_text(draft.origin, without_secrets)
-    )
-    return with_note(draft, f"redacted: {', '.join(unique(found))}") if found else draft
-
-
 def with_note(draft: Reviewed, note: str) -> Reviewed:
     return replace(draft, notes=(*draft.notes, note))
 
@@ -253,15 +256,6 @@ def _each_text(draft: Reviewed, change: Callable[[str], str]) -> Reviewed:
     )
 
 
-def _list_texts(draft: Reviewed) -> Iterator[str]:
-    """Yield every text that `redaction` may change."""
-    fields, origin = draft.__dict__, draft.origin.__dict__
-    texts = (fields[name] for name in _TEXTS)
-    for text in (*texts, *draft.tags, *draft.anchors, *origin.values()):
-        if type(text) is str:
-            yield text
-
-
 def _cut(draft: Reviewed, content: str, size: str) -> Reviewed:
     if content == draft.content:
         return draft
@@ -271,13 +265,6 @@ def _cut(draft: Reviewed, content: str, size: str) -> Reviewed:
 def _each_origin_text(origin: Origin, change: Callable[[str], str]) -> Origin:
     texts = {name: change(text) for name, text in as_dict(origin).items() if type(text) is str}
     return replace(origin, **texts)
-
-
-def _plausible(moment: datetime | None, now: datetime) -> datetime | None:
-    """Correct a date in the future, or in year 1, which some programs write for "unknown"."""
-    if moment is None or moment.year < EPOCH:
-        return None
-    return min(moment if moment.tzinfo else moment.replace(tzinfo=UTC), now)
 
 
 def _tag(text: str) -> str:

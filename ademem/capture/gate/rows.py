@@ -155,8 +155,12 @@ def merge_row(
     if corroborates:
         confidence += (1 - confidence) * MERGE_GAIN
     if _may_promote(memory, draft):
-        memory = replace(memory, **_raise_state(memory, state, now), quarantine_reason=None)
-    content, trust = _choose_text(memory, draft)
+        memory = replace(memory, **_raised(memory, state, now), quarantine_reason=None)
+    content, trust, theirs = memory.content, memory.trust, draft.origin.trust
+    if memory.dedupe_key == draft.dedupe_key:
+        trust = max(trust, theirs, key=RANK.__getitem__)
+    elif RANK[theirs] >= RANK[trust] and len(words(draft.content)) > len(words(content)):
+        content, trust = draft.content, theirs  # more words, and of no lower rank
     return replace(
         memory,
         content=content,
@@ -188,7 +192,7 @@ def revise_row(memory: Memory, draft: Reviewed, settings: GateSettings, now: dat
     origin = draft.origin
     return replace(
         memory,
-        **_raise_state(memory, state, now),
+        **_raised(memory, state, now),
         content=draft.content,
         dedupe_key=dedupe_key(draft.content, topic_key),
         topic_key=topic_key,
@@ -216,6 +220,10 @@ def revise_row(memory: Memory, draft: Reviewed, settings: GateSettings, now: dat
     )
 
 
+def _raised(memory: Memory, state: InitialState, now: datetime) -> dict[str, Any]:
+    return transitions.raised(memory, state.status, state.tier, now, pinned=state.pinned)
+
+
 def least_trusted(given: Iterable[Trust]) -> Trust:
     return min(given, key=RANK.__getitem__)
 
@@ -233,22 +241,6 @@ def _may_promote(memory: Memory, draft: Reviewed) -> bool:
 def _branch(memory: Memory, draft: Reviewed) -> str | None:
     """Keep the branch only if both were learned on it."""
     return memory.source_branch if memory.source_branch == draft.origin.branch else None
-
-
-def _raise_state(memory: Memory, state: InitialState, now: datetime) -> dict[str, Any]:
-    """Return the higher status, pin and tier of both."""
-    return transitions.raised(memory, state.status, state.tier, now, pinned=state.pinned)
-
-
-def _choose_text(memory: Memory, draft: Reviewed) -> tuple[str, Trust]:
-    """Choose the text with more words; a lower rank does not replace a higher one."""
-    ours, theirs = memory.trust, draft.origin.trust
-    if memory.dedupe_key == draft.dedupe_key:
-        return memory.content, max(ours, theirs, key=RANK.__getitem__)
-    longer = len(words(draft.content)) > len(words(memory.content))
-    if longer and RANK[theirs] >= RANK[ours]:
-        return draft.content, theirs
-    return memory.content, ours
 
 
 def _claimed_author(memory: Memory, draft: Reviewed, kept: str) -> str | None:

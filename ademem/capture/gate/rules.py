@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ademem.capture.gate.form import Gate, Reviewed, Rule, Verdict
+    from ademem.capture.gate.form import Gate, Reviewed, Rule
     from ademem.core.memory import Draft
 
 
@@ -93,12 +93,16 @@ def judge(draft: Draft, gate: Gate, rules: Sequence[Rule] = RULES) -> Ruling:
 
 
 def steps(judged: Ruling) -> list[RuleEffect]:
-    return [_step(*passed) for passed in judged.trail]
-
-
-def _step(rule: str, before: Reviewed, outcome: Reviewed | Verdict) -> RuleEffect:
-    if not isinstance(outcome, Reviewed):
-        return RuleEffect(rule=rule, outcome=type(outcome).__name__.lower(), why=outcome.why)
-    changed = [name for name in Reviewed._fields if getattr(outcome, name) != getattr(before, name)]
-    why = "; ".join(outcome.notes[len(before.notes) :]) or ", ".join(changed)
-    return RuleEffect(rule=rule, outcome="change" if changed else "pass", why=why)
+    """Describe what each rule did to the draft."""
+    found = []
+    for rule, before, after in judged.trail:
+        if isinstance(after, Reviewed):
+            changed = [
+                name for name in Reviewed._fields if getattr(after, name) != getattr(before, name)
+            ]
+            why = "; ".join(after.notes[len(before.notes) :]) or ", ".join(changed)
+            outcome = "change" if changed else "pass"
+        else:
+            outcome, why = type(after).__name__.lower(), after.why
+        found.append(RuleEffect(rule=rule, outcome=outcome, why=why))
+    return found

@@ -40,12 +40,7 @@ def is_known_source(store: Store, memory: Memory, origin: Origin) -> bool:
         return True
     from ademem.store import revisions
 
-    return revisions.has_reason(store, memory.id, source_prefix(origin))
-
-
-def source_prefix(origin: Origin) -> str:
-    """Return the first part of a revision's reason, which keeps the origin."""
-    return f"from {source(origin)}: "
+    return revisions.has_reason(store, memory.id, f"from {source(origin)}: ")
 
 
 def source(origin: Origin) -> str:
@@ -106,7 +101,18 @@ def write(
                 change = _change("insert", reviewed, "insert", now, event_id)
                 memory = memories.insert(store, row, change)
         jobs.follow(store, now)
-    return _describe(judged, memory)
+    verdict = judged.verdict
+    merged = isinstance(verdict, Merge)
+    return Written(
+        accepted=True,
+        durability=memory.status.value,
+        memory=memory,
+        rule=judged.rule,
+        reason=memory.quarantine_reason if isinstance(verdict, Insert) else verdict.why,
+        deduped=merged,
+        merged_into_id=memory.id if merged else None,
+        notes=verdict.draft.notes,
+    )
 
 
 def explain(
@@ -186,7 +192,7 @@ def _change(operation: str, draft: Reviewed, why: str, now: datetime, event_id: 
         actor=draft.origin.trust,
         at=now,
         session_id=draft.origin.session_id,
-        reason=source_prefix(draft.origin) + why + evidence,
+        reason=f"from {source(draft.origin)}: {why}{evidence}",
         event_id=event_id,
     )
 
@@ -212,21 +218,6 @@ def _log_refusal(draft: Reviewed, rule: str, why: str, store: Store, now: dateti
         rule=rule,
         reason=why,
         notes=draft.notes,
-    )
-
-
-def _describe(judged: Ruling, memory: Memory) -> Written:
-    verdict = judged.verdict
-    merged = isinstance(verdict, Merge)
-    return Written(
-        accepted=True,
-        durability=memory.status.value,
-        memory=memory,
-        rule=judged.rule,
-        reason=memory.quarantine_reason if isinstance(verdict, Insert) else verdict.why,
-        deduped=merged,
-        merged_into_id=memory.id if merged else None,
-        notes=verdict.draft.notes,
     )
 
 
