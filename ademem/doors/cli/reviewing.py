@@ -183,11 +183,11 @@ class Review:
 
     def __init__(self, memories: Runtime, items: Sequence[Item]) -> None:
         self.memories = memories
-        self.items = items
+        self.items = list(items)
         self.at = 0
         self.left = False
-        self.done: list[tuple[int, Callable[[], object], str]] = []
-        """Position, way back and name of each decision."""
+        self.done: list[tuple[int, Item, Callable[[], object], str]] = []
+        """Position, item, way back and name of each decision."""
 
     def run(self) -> None:
         while self.at < len(self.items) and not self.left:
@@ -200,7 +200,7 @@ class Review:
         rest = self.items[self.at :]
         left = (each for each in rest if isinstance(each, Waiting))
         api.stop_review(self.memories, next(left, None))
-        counts = Counter(name for _, _, name in self.done)
+        counts = Counter(name for *_, name in self.done)
         show.echo(", ".join(f"{name} {count}" for name, count in counts.items()) or "nothing done")
 
     def note(
@@ -208,8 +208,15 @@ class Review:
     ) -> None:
         """Record a decision; by default `undo` takes back the last act on the memory."""
         event = api.list_revisions(self.memories, memory.id)[-1]["event_id"]
-        self.done.append((self.at, take_back or (lambda: api.undo(self.memories, event)), name))
+        back = take_back or (lambda: api.undo(self.memories, event))
+        self.done.append((self.at, self.items[self.at], back, name))
         show.say(f"{name} {show.line(memory, 80)}")
+
+    def settle_pair(self) -> None:
+        """Go on with the candidate of a pair, if it still waits."""
+        item = self.items[self.at]
+        if isinstance(item, Waiting):
+            self.items[self.at] = item._replace(other="", conflict="")
 
     def find(self, words: str) -> None:
         """Go to the next item with these words."""
@@ -373,14 +380,14 @@ def _keep_second(review: Review, subject: Subject, _rest: str) -> None:
 def _keep(review: Review, kept: Memory, other: Memory) -> None:
     gone = api.supersede(review.memories, other.id, kept.id, revision=other.revision_count)
     review.note("archived", gone)
-    review.at += 1
+    review.settle_pair()
 
 
 def _keep_both(review: Review, subject: Subject, _rest: str) -> None:
     ids = (subject.memory.id, subject.alike[0].id)
     api.settle_conflict(review.memories, *ids)
     review.note("settled", subject.memory, lambda: api.reopen_conflict(review.memories, *ids))
-    review.at += 1
+    review.settle_pair()
 
 
 SIDES = {"both": _keep_both, "left": _keep_first, "right": _keep_second}
@@ -421,10 +428,10 @@ def _skip(review: Review, subject: Subject, _rest: str) -> None:
 def _undo(review: Review, _subject: Subject, _rest: str) -> None:
     if not review.done:
         return show.echo("nothing was decided yet")
-    at, take_back, name = review.done[-1]
+    at, item, take_back, name = review.done[-1]
     take_back()
     review.done.pop()
-    review.at = at
+    review.at, review.items[at] = at, item
     if isinstance(review.items[at], Checked):
         api.verify(review.memories)  # an edit forgets what the last check found
     return show.echo(f"not {name} after all")
