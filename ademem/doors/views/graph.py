@@ -20,7 +20,6 @@ RING = 150
 """Least distance of two rings."""
 NODE = 16
 """Least length of the part of a ring that a node has."""
-MARGIN = 130
 LABEL_CHARS = 60
 SHORT_CHARS = 22
 LISTED = 100
@@ -64,7 +63,7 @@ def to_drawing(graph: Graph) -> str:
     A node is its kind, name, x, y, depth and label; a line is the places of its nodes in the list,
     and whether they contradict each other.
     """
-    ring, places = lay_out(graph)
+    _, places = lay_out(graph)
     nodes = [
         (
             node.kind,
@@ -77,8 +76,7 @@ def to_drawing(graph: Graph) -> str:
         for node, (x, y) in zip(graph.nodes, places, strict=True)
     ]
     edges = [(a, b, relation.startswith("conflicts")) for a, b, relation in graph.edges]
-    extent = round(max((node.depth for node in graph.nodes), default=0) * ring + MARGIN)
-    drawing = {"extent": extent, "nodes": nodes, "edges": edges}
+    drawing = {"nodes": nodes, "edges": edges}
     return json.dumps(drawing, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -68,14 +68,18 @@ def to_page(
 def to_text(sent: Sent, number: int, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]:
     """Return one text with its sections, and the memories in it and left out of it."""
     shown = [part for part in sent.parts if not part.left_out]
+    if sent.id is None:  # a memory that several looks found stands there once
+        shown = [*{part.memory_id: part for part in shown}.values()]
     missing = missing_text(sent, is_withheld)
     names = dict.fromkeys(part.section for part in shown if part.section)
     sizes = {
         name: sum(part.characters or 0 for part in shown if part.section == name) for name in names
     }
+    reason = sent.reason.removesuffix(":")
     return {
         "number": number,
-        "reason": sent.reason,
+        "reason": reason,
+        "heading": f"{reason[:1].upper()}{reason[1:]}" if sent.id is None else f"Sent {reason}",
         "agent": sent.agent_id,
         "characters": sent.characters,
         "tokens": estimate_tokens(sent.characters or 0),

@@ -32,6 +32,40 @@ def test_a_plot_is_drawn_from_its_table_under_the_policy(shown):
     assert page.locator("#runs-1 tbody tr").count() == 2
 
 
+def test_a_graph_is_drawn_with_a_link_for_each_node(shown):
+    shown.world.know("A refund takes a day", "A refund takes two days", tags=("payments",))
+    one, other = shown.world.live()
+    shown.world.contradict(one, other)
+    page = shown.window(f"/graph?memory={one.id}")
+    drawing = page.locator("svg.graph")
+    expect(drawing.locator("circle")).to_have_count(2)
+
+    assert drawing.locator("rect").count() == 1
+    assert drawing.locator("line.against").count() == 1
+    inside = drawing.evaluate("""svg => [...svg.querySelectorAll('circle, rect')].every((each) => {
+      const [one, all] = [each.getBoundingClientRect(), svg.getBoundingClientRect()];
+      return one.left >= all.left && one.right <= all.right && one.bottom <= all.bottom;
+    })""")
+    assert inside
+    drawing.locator("rect").click()
+    page.wait_for_url("**/graph?tag=payments")
+    expect(drawing.locator("circle")).to_have_count(2)
+
+
+def test_an_id_of_which_the_beginning_is_shown_is_copied_whole(shown):
+    id = "1f6a2c1e-6b1b-4a53-9b0e-2f0f0f9f7f77"
+    with shown.world.memories() as memories:
+        api.start_session(memories, id)
+    page = shown.window("/timeline")
+    code = page.locator("main code").first
+    code.dblclick()
+    visible = code.evaluate("element => element.getBoundingClientRect().width")
+    code.evaluate("element => getSelection().selectAllChildren(element)")
+
+    assert page.evaluate("getSelection().toString()") == id
+    assert visible < 150
+
+
 def test_a_review_by_keyboard_and_the_way_back(shown):
     shown.learn(*CANDIDATES)
     before = shown.statuses()

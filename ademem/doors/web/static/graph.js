@@ -1,11 +1,16 @@
 // Draw the graph: circles are memories, squares what joins them, dashed lines contradictions.
 "use strict";
+const MARGIN = 90;  // for the names of the outermost nodes
 (async () => {
   const svg = document.querySelector("[data-drawing]");
   const answer = await fetch(svg.dataset.drawing);
   if (!answer.ok) return;
-  const { extent, nodes, edges } = await answer.json();
-  svg.setAttribute("viewBox", [-extent, -extent, 2 * extent, 2 * extent].join(" "));
+  const { nodes, edges } = await answer.json();
+  const [xs, ys] = [2, 3].map((at) => nodes.map((node) => node[at]));
+  const [left, top] = [Math.min(...xs) - MARGIN, Math.min(...ys) - MARGIN];
+  const [width, height] = [Math.max(...xs) + MARGIN - left, Math.max(...ys) + MARGIN - top];
+  svg.setAttribute("viewBox", [left, top, width, height].join(" "));
+  svg.style.maxHeight = `min(80vh, ${1.5 * height}px)`;
 
   const add = (parent, name, values, text = "") => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
