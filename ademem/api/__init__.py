@@ -71,7 +71,7 @@ FUNCTIONS = {
         accept_files list_claimed_briefs get_speaker
         promote reject refuse archive restore delete pin edit correct propose
         supersede merge list_conflicts settle_conflict reopen_conflict
-        list_revisions list_events list_at undo
+        list_revisions list_events list_at undo list_acts put_acts
     """,
     "practice": """
         list_episodes list_skills reindex_skills list_procedures get_procedure
@@ -83,7 +83,7 @@ FUNCTIONS = {
         inspect_files check_files preview_files refresh_files import_files read_pending_brief
         export_memories export_some import_lines import_beads import_feedback
         import_foreign compare_foreign import_engram export_engram
-        get_brief update_brief list_agents
+        get_brief update_brief list_earlier_briefs list_agents
     """,
     "exchanging": """
         sync_folder preview_sync list_folders get_exchange_status leave_folder

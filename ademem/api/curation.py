@@ -23,6 +23,7 @@ from ademem.files import project_brief
 from ademem.guard.injection import order_of
 from ademem.store import (
     Store,
+    acts,
     backups,
     briefs,
     jobs,
@@ -429,6 +430,15 @@ def reopen_conflict(runtime: Runtime, id: str, other: str) -> bool:
     store = runtime.store
     left, right = memories.get(store, id), memories.get(store, other)
     return relations.reopen(store, left, right, get_speaker(runtime), runtime.clock())
+
+
+def list_acts(runtime: Runtime) -> list[dict[str, Any]]:
+    """Return the acts of people that changed no memory, oldest first, with their ways back."""
+    return acts.list_acts(runtime.store)
+
+
+def put_acts(runtime: Runtime, found: Sequence[dict[str, Any]]) -> None:
+    acts.put_acts(runtime.store, found)
 
 
 class NoSuchEvent(NotFound):

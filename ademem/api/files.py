@@ -329,6 +329,11 @@ def get_brief(runtime: Runtime, agent: str = "", *, labelled: bool = False) -> C
     return project_brief.labelled(store, found) if labelled else found
 
 
+def list_earlier_briefs(runtime: Runtime, agent: str = "") -> list[CoreMemory]:
+    """Return the versions before the present one that are still known, newest first."""
+    return project_brief.list_earlier(runtime.store, agent and project_brief.agent_folder(agent))
+
+
 def update_brief(
     runtime: Runtime,
     changes: Mapping[str, Any],

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from ademem import api
 from ademem.api.curation import DECISIONS
 from ademem.core import caller
+from ademem.core.clock import stamp
 from ademem.core.errors import AdememError, NoSuchMemory, UsageError
 from ademem.core.memory import Memory
 from ademem.core.text import counted, preview
-from ademem.core.value import Value, replace
+from ademem.core.value import Value, as_dict, replace
 from ademem.store.runtime import Runtime
 
 LABEL_CHARS = 48
+UNFORESEEN = "an unexpected error; what it said stands in the log alone"
 
 
 class NotAllowed(AdememError):
@@ -29,11 +31,27 @@ def forbid_reason(environment: Mapping[str, str]) -> str:
     return f"{client} runs this shell, and an agent cannot approve what it wrote" if client else ""
 
 
+WAYS: dict[str, Callable[..., Done]] = {}
+"""Ways back by their names, under which an act is kept."""
+Way = TypeVar("Way", bound="Callable[..., Done]")
+
+
+def way_back(function: Way) -> Way:
+    """Have acts go back by this function of the memories and of values that JSON has."""
+    WAYS[function.__name__] = function
+    return function
+
+
 class Done(Value):
     """An act, and the way back from it, which is an act as well."""
 
     label: str
-    back: Callable[[Runtime], Done]
+    way: str
+    """Name in WAYS."""
+    given: dict[str, Any]
+    """Arguments of the way back."""
+    is_undone: bool = False
+    """It was taken back, and `back` does it again."""
     refusal: str = ""
     """Reason why the last try to take it back was refused."""
     in_log: bool = False
@@ -41,18 +59,61 @@ class Done(Value):
     memory: str = ""
     """The memory that the label names."""
     number: int = 0
-    """Its number among the acts of a page."""
-    at: datetime | None = None
+    """Another one for each act."""
+    at: str = ""
+
+    def back(self, memories: Runtime) -> Done:
+        done = WAYS[self.way](memories, **self.given)
+        return replace(done, label=done.label or self.label, is_undone=not self.is_undone)
+
+
+def record(memories: Runtime, done: Done) -> Done:
+    """Return an act of now with its number; keep it where the log of memories does not have it."""
+    done = replace(done, number=time.time_ns(), at=stamp(memories.clock()))
+    if not done.in_log:
+        with memories.store.transaction():
+            api.put_acts(memories, [*api.list_acts(memories), as_dict(done)])
+    return done
+
+
+def list_recorded(memories: Runtime) -> list[Done]:
+    """Return the acts that are kept, the newest first."""
+    return [Done(**row) for row in reversed(api.list_acts(memories))]
+
+
+def reverse(memories: Runtime, done: Done) -> Done:
+    """Take an act back, or do it again; the act of that has its number and its place."""
+    try:
+        turned = replace(done.back(memories), number=done.number, at=stamp(memories.clock()))
+    except Exception as error:
+        refusal = str(error) if isinstance(error, AdememError) else UNFORESEEN
+        _keep_instead(memories, replace(done, refusal=refusal))
+        raise
+    _keep_instead(memories, turned)
+    return turned
+
+
+def _keep_instead(memories: Runtime, done: Done) -> None:
+    if done.in_log:
+        return
+    with memories.store.transaction():
+        found = api.list_acts(memories)
+        same = [row["number"] == done.number for row in found]
+        if any(same):
+            rows = zip(found, same, strict=True)
+            api.put_acts(memories, [as_dict(done) if it else row for row, it in rows])
+
+
+@way_back
+def undo_event(memories: Runtime, event: str, label: str, memory: str) -> Done:
+    restored = api.undo(memories, event)
+    return by_event(label, last_event(memories, restored[0].id), memory)
 
 
 def by_event(label: str, event: str, memory: str = "") -> Done:
     """Return the act that `undo` of the event takes back, and `undo` of that brings again."""
-
-    def back(memories: Runtime) -> Done:
-        restored = api.undo(memories, event)
-        return by_event(label, last_event(memories, restored[0].id), memory)
-
-    return Done(label=label, back=back, in_log=True, memory=memory)
+    given = {"event": event, "label": label, "memory": memory}
+    return Done(label=label, way=undo_event.__name__, given=given, in_log=True, memory=memory)
 
 
 def by_memory(verb: str, memories: Runtime, memory: Memory) -> Done:
@@ -82,20 +143,23 @@ def last_event(memories: Runtime, id: str) -> str:
 
 def in_order(label: str, *done: Done) -> Done:
     """Return several acts as one, which is taken back from its end, all of it or none."""
-
-    def back(memories: Runtime) -> Done:
-        taken: list[Done] = []
-        try:
-            for each in done[::-1]:
-                taken.insert(0, each.back(memories))
-        except AdememError:
-            for each in taken:
-                each.back(memories)
-            raise
-        return in_order(label, *taken[::-1])
-
+    given = {"label": label, "acts": list(map(as_dict, done))}
     memory = next((each.memory for each in done), "")
-    return Done(label=label, back=back, in_log=all(each.in_log for each in done), memory=memory)
+    in_log = all(each.in_log for each in done)
+    return Done(label=label, way=back_in_order.__name__, given=given, in_log=in_log, memory=memory)
+
+
+@way_back
+def back_in_order(memories: Runtime, label: str, acts: Sequence[dict[str, Any]]) -> Done:
+    taken: list[Done] = []
+    try:
+        for each in reversed(acts):
+            taken.insert(0, Done(**each).back(memories))
+    except AdememError:
+        for done in taken:
+            done.back(memories)
+        raise
+    return in_order(label, *reversed(taken))
 
 
 # Acts on one memory raise Conflict where it is not at the *revision* that the person saw.
@@ -134,26 +198,32 @@ def supersede(memories: Runtime, id: str, revision: int | None, by: str) -> Done
     return by_memory("archive", memories, api.supersede(memories, id, by, revision=revision))
 
 
+@way_back
 def settle(memories: Runtime, id: str, other: str) -> Done:
     """Keep both memories of a contradiction as true."""
     api.settle_conflict(memories, id, other)
-    return Done(label=f"settle {id}", back=lambda opened: _reopen(opened, id, other))
+    given = {"id": id, "other": other}
+    return Done(label=f"settle {id}", way=reopen.__name__, given=given)
 
 
-def _reopen(memories: Runtime, id: str, other: str) -> Done:
+@way_back
+def reopen(memories: Runtime, id: str, other: str) -> Done:
     api.reopen_conflict(memories, id, other)
-    return Done(label=f"settle {id}", back=lambda opened: settle(opened, id, other))
+    given = {"id": id, "other": other}
+    return Done(label=f"settle {id}", way=settle.__name__, given=given)
 
 
+@way_back
 def skip(memories: Runtime, id: str) -> Done:
     """Leave a memory out of the review till tomorrow."""
     api.skip(memories, id)
-    return Done(label=f"skip {id}", back=lambda opened: _unskip(opened, id))
+    return Done(label=f"skip {id}", way=unskip.__name__, given={"id": id})
 
 
-def _unskip(memories: Runtime, id: str) -> Done:
+@way_back
+def unskip(memories: Runtime, id: str) -> Done:
     api.unskip(memories, id)
-    return Done(label=f"skip {id}", back=lambda opened: skip(opened, id))
+    return Done(label=f"skip {id}", way=skip.__name__, given={"id": id})
 
 
 def decide_all(memories: Runtime, found: Sequence[Memory], verb: str, tag: str = "") -> Done:

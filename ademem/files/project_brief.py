@@ -121,6 +121,21 @@ def load(store: Store, agent: str = "") -> CoreMemory | None:
     return database.read_row(row, _from_row, "core_memory_state", agent or store.project_id)
 
 
+def list_earlier(store: Store, agent: str = "") -> list[CoreMemory]:
+    """Return the versions before the present one that the database still has, newest first."""
+    from ademem.store import acts
+
+    rows = acts.list_briefs(store, agent)
+    return [
+        CoreMemory(
+            **_fields(loads(row["payload_json"])),
+            version=row["version"],
+            updated_at=parse(row["updated_at"]),
+        )
+        for row in reversed(rows)
+    ]
+
+
 def _from_row(row: sqlite3.Row) -> CoreMemory:
     try:
         fields = _fields(loads(row["payload_json"]))

@@ -330,7 +330,7 @@ class Terminal(App[None]):
 
     def act(self, do: Callable[[Runtime], Done]) -> bool:
         """Do what can be undone; False where it was refused."""
-        if not self.try_to(do, self.done):
+        if not self.try_to(lambda memories: undoable.record(memories, do(memories)), self.done):
             return False
         self.undone.clear()
         return True
@@ -475,7 +475,7 @@ class Terminal(App[None]):
             self.say(f"nothing to be {verb}")
             return
         before = {row.id for row in self.rows}
-        if self.try_to(source[-1].back, target):
+        if self.try_to(partial(undoable.reverse, done=source[-1]), target):
             back = next((at for at, row in enumerate(self.rows) if row.id not in before), None)
             if back is not None:
                 self.options.highlighted = back

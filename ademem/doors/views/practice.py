@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.memory import flags
@@ -10,7 +11,7 @@ from ademem.doors.views.memories import to_row
 from ademem.files.project_brief import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ademem.core.memory import Memory
     from ademem.files.project_brief import Agent, CoreMemory
@@ -132,9 +133,13 @@ def to_mission(
 
 
 def to_agents(
-    agents: Sequence[Agent], chosen: str, brief: CoreMemory | None, shown: CoreMemory | None
+    agents: Sequence[Agent],
+    chosen: str,
+    brief: CoreMemory | None,
+    shown: CoreMemory | None,
+    earlier: Sequence[CoreMemory],
 ) -> dict[str, Any]:
-    """Return all agents, and the fields of one brief: as it is, and as it is *shown*."""
+    """Return all agents, and the fields of one brief: as it is, as it is *shown*, and *earlier*."""
     return {
         "agents": [as_dict(each) for each in agents],
         "chosen": chosen,
@@ -147,6 +152,7 @@ def to_agents(
                 "is_list": field.is_list,
                 "text": field_text(brief, field.name),
                 "shown": field_text(shown, field.name).split("\n") if shown else [],
+                "earlier": list(_earlier_texts(brief, earlier, field.name)),
                 "claimed": [
                     text
                     for text in (brief.claimed if brief else ())
@@ -156,6 +162,18 @@ def to_agents(
             for field in FIELDS
         ],
     }
+
+
+def _earlier_texts(
+    brief: CoreMemory | None, earlier: Iterable[CoreMemory], name: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the texts that a field had before, newest first, each with the version it began at."""
+    after = field_text(brief, name)
+    for same, versions in groupby(earlier, lambda each: field_text(each, name)):
+        if same and same != after:
+            first = [*versions][-1]
+            yield {"text": same, "version": first.version, "at": first.updated_at}
+        after = same
 
 
 def field_text(brief: CoreMemory | None, name: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
-from itertools import count
 from typing import Any
 
 from starlette.applications import Starlette
@@ -21,7 +20,15 @@ from ademem.core import clock
 from ademem.core.errors import AdememError, Conflict
 from ademem.core.value import replace
 from ademem.doors.http.loopback import HEADERS, Loopback
-from ademem.doors.undoable import Done, NotAllowed, name_again
+from ademem.doors.undoable import (
+    UNFORESEEN,
+    Done,
+    NotAllowed,
+    list_recorded,
+    name_again,
+    record,
+    reverse,
+)
 from ademem.doors.web.acts import ACTS
 from ademem.doors.web.asked import Asked, row_number
 from ademem.doors.web.entry import Entry
@@ -35,7 +42,6 @@ from ademem.store.runtime import Runtime
 LARGEST_BODY = 256 * 1024
 THEMES = ("light", "dark")
 YEAR_S = 365 * 86400
-UNFORESEEN = "an unexpected error; what it said stands in the log alone"
 CLIENT_GONE = 499
 """Status for a log; the browser that would get it has gone."""
 
@@ -68,7 +74,6 @@ class Site:
         self.done: dict[str, list[Done]] = {name: [] for name in self.projects}
         """Acts of this page by project, each of which can be undone."""
         self.undone: dict[str, list[Done]] = {name: [] for name in self.projects}
-        self._numbers, self._now = count(1), now
         self.is_ending: Callable[[], bool] = lambda: False
         """Tells streams to end."""
 
@@ -76,12 +81,8 @@ class Site:
     def cookie(self) -> str:
         return f"ademem_{self.port}"
 
-    def number(self, done: Done) -> Done:
-        """Return an act of now with a number of its own."""
-        return replace(done, number=next(self._numbers), at=self._now())
-
     def forget(self, project: str) -> None:
-        """Forget the acts of this page, which hold texts; the log still takes back its own."""
+        """Forget the acts of this page, which hold texts; the log takes back those of memories."""
         self.done[project].clear()
         self.undone[project].clear()
 
@@ -239,23 +240,24 @@ def _do(act: Act) -> Handler:
         project, asked = _asked(site, request)
         if site.read_only and act.decides:
             raise NotAllowed(f"this page decides nothing: {site.read_only}")
-        done = await project.acts.call(lambda memories: act.do(memories, asked))
+
+        def do(memories: Runtime) -> Done | File | Shown | None:
+            done = act.do(memories, asked)
+            return record(memories, done) if isinstance(done, Done) else done
+
+        done = await project.acts.call(do)
         if isinstance(done, Shown):
             head = await project.reads.call(head_of)
             return _page(site, request, done.template, {"head": head, **done.values})
         if isinstance(done, File):
             saved = {"content-disposition": f'attachment; filename="{done.name}"'}
             return Response(done.content, media_type="application/jsonl", headers=saved)
-        return await _after(site, request, project.name, done)
+        if done:
+            site.done[project.name].append(done)
+            site.undone[project.name].clear()
+        return _back(request)
 
     return answer
-
-
-async def _after(site: Site, request: Request, project: str, done: Done | None) -> Response:
-    if done:
-        site.done[project].append(site.number(done))
-        site.undone[project].clear()
-    return _back(request)
 
 
 def _reverse(name: str) -> Handler:
@@ -268,17 +270,25 @@ def _reverse(name: str) -> Handler:
         stacks = site.done[project.name], site.undone[project.name]
         source, target = stacks if name == "undo" else stacks[::-1]
         number = request.state.form.get("act", "")
-        found = [place for place, done in enumerate(source) if number in ("", str(done.number))]
-        if number and not found:
-            raise Conflict(f"there is no such act to {name}", "load the page again")
-        if found:
-            done = source.pop(found[-1])
+        chosen = source[-1] if source and not number else None
+        if number:
+            kept = await project.acts.call(list_recorded)
+            same = (done for done in (*source, *kept) if str(done.number) == number)
+            chosen = next((done for done in same if done.is_undone == (name == "redo")), None)
+            if chosen is None:
+                raise Conflict(f"there is no such act to {name}", "load the page again")
+        if chosen:
             try:
-                target.append(site.number(await project.acts.call(done.back)))
+                turned = await project.acts.call(partial(reverse, done=chosen))
             except Exception as error:  # it can be tried again
                 refusal = str(error) if isinstance(error, AdememError) else UNFORESEEN
-                source.insert(found[-1], replace(done, refusal=refusal))
+                source[:] = [
+                    replace(done, refusal=refusal) if done.number == chosen.number else done
+                    for done in source
+                ]
                 raise
+            source[:] = [done for done in source if done.number != chosen.number]
+            target.append(turned)
         return _back(request)
 
     return answer

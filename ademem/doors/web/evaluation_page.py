@@ -47,7 +47,7 @@ def _update(memories: Runtime, _: Asked) -> Done:
     if golden.load(memories.project):  # none is left where their memories are gone
         golden.measure(memories)
     label = f"record the ranks of now, {counted(len(verdict.moved), 'memory')} moved"
-    return golden_set(label, before)
+    return golden_set(memories, label, before)
 
 
 PAGES = (Page(path="/eval", name="Evaluation", template="eval.html", read=_evaluation),)

@@ -9,10 +9,11 @@ from typing import Any
 
 from ademem import api
 from ademem.core.clock import parse
-from ademem.core.errors import UsageError
+from ademem.core.errors import Conflict, UsageError
 from ademem.core.memory import TYPES, Category, Scope, Status, Trust
 from ademem.core.text import preview
-from ademem.doors.undoable import LABEL_CHARS, Done
+from ademem.core.value import as_dict
+from ademem.doors.undoable import LABEL_CHARS, Done, way_back
 from ademem.doors.views import explained
 from ademem.doors.views import memories as views
 from ademem.doors.web.asked import Asked
@@ -128,19 +129,30 @@ def _add_golden(memories: Runtime, asked: Asked) -> Done:
     query = asked.form.get("query", "")
     before = golden.load(memories.project)
     golden.add(memories, query, [asked.form.get("golden", "")])
-    return golden_set(f"save “{preview(query, LABEL_CHARS)}” as a golden question", before)
+    label = f"save “{preview(query, LABEL_CHARS)}” as a golden question"
+    return golden_set(memories, label, before)
 
 
-def golden_set(label: str, before: Sequence[Any]) -> Done:
-    """Return the act that goes back to the golden questions of before."""
+def golden_set(memories: Runtime, label: str, before: Sequence[Any]) -> Done:
+    """Return the act after which the golden questions are as they are now."""
     from ademem.api.evaluation import golden
 
-    def back(memories: Runtime) -> Done:
-        now = golden.load(memories.project)
-        golden.save(memories.project, before)
-        return golden_set(label, now)
+    now = golden.load(memories.project)
+    rows = {"before": list(map(as_dict, before)), "now": list(map(as_dict, now))}
+    return Done(label=label, way=restore_golden.__name__, given={"label": label, **rows})
 
-    return Done(label=label, back=back)
+
+@way_back
+def restore_golden(
+    memories: Runtime, label: str, before: list[dict[str, Any]], now: list[dict[str, Any]]
+) -> Done:
+    from ademem.api.evaluation import golden
+
+    present = golden.load(memories.project)
+    if list(map(as_dict, present)) != now:
+        raise Conflict("the golden questions were changed since", "the present ones stay")
+    golden.save(memories.project, [golden.Golden(**each) for each in before])
+    return golden_set(memories, label, present)
 
 
 ACTS = (

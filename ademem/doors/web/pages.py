@@ -11,6 +11,7 @@ from ademem import api
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory
 from ademem.doors import reading
+from ademem.doors.undoable import list_recorded
 from ademem.doors.views import cost as cost_view
 from ademem.doors.views import memories as views
 from ademem.doors.views import session as session_view
@@ -130,15 +131,9 @@ def _log(memories: Runtime, asked: Asked) -> dict[str, Any]:
         rows, following = cut(then, "id", after)
         return {"at": at, "total": len(then), "then": rows, "next": following}
     events = api.list_events(memories, PAGE + 1, after)
-    others = [
-        (verb, done)
-        for verb, stack in (("undo", asked.site.done), ("redo", asked.site.undone))
-        for done in stack[asked.project]
-        if not done.in_log
-    ]
     return {
         "at": "",
-        "others": sorted(others, key=lambda each: each[1].number, reverse=True)[:PAGE],
+        "others": list_recorded(memories),
         "events": events[:PAGE],
         "next": events[PAGE - 1].id if len(events) > PAGE else "",
         **_page_of("refusals", asked, partial(api.list_refusals, memories)),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from ademem import api
 from ademem.core.errors import Conflict, UsageError
 from ademem.core.text import counted
-from ademem.doors.undoable import Done, by_event, by_memory, in_order, last_event
+from ademem.core.value import as_dict
+from ademem.doors.undoable import Done, by_event, by_memory, in_order, last_event, way_back
 from ademem.doors.views.practice import field_text
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.route import Act
@@ -16,7 +18,9 @@ from ademem.store.missions import Mission
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import CannotDo
 from ademem.synthesis.missions import OUTCOMES
-from ademem.synthesis.procedures.export import Files
+from ademem.synthesis.procedures.export import Files, files_json, files_of_json
+
+Row = dict[str, Any] | None
 
 
 def _record_outcome(memories: Runtime, asked: Asked) -> Done:
@@ -50,11 +54,15 @@ def _write_files(memories: Runtime, id: str | None, *, publish: bool) -> Done:
 
 
 def _files_done(before: Files, after: Files) -> Done:
-    def back(memories: Runtime) -> Done:
-        api.restore_skill_files(memories, before, after)
-        return _files_done(after, before)
+    given = {"before": files_json(before), "after": files_json(after)}
+    return Done(label="", way=restore_files.__name__, given=given)
 
-    return Done(label="", back=back)
+
+@way_back
+def restore_files(memories: Runtime, before: dict[str, Any], after: dict[str, Any]) -> Done:
+    earlier, later = files_of_json(before), files_of_json(after)
+    api.restore_skill_files(memories, earlier, later)
+    return _files_done(later, earlier)
 
 
 def _reindex(memories: Runtime, _: Asked) -> Done | None:
@@ -96,11 +104,16 @@ def _end_mission(memories: Runtime, asked: Asked) -> Done:
 
 
 def _mission_done(label: str, id: str, before: Mission | None, after: Mission | None) -> Done:
-    def back(memories: Runtime) -> Done:
-        api.restore_mission(memories, id, before, after)
-        return _mission_done(label, id, after, before)
+    rows = {"before": before and as_dict(before), "after": after and as_dict(after)}
+    given = {"label": label, "id": id, **rows}
+    return Done(label=label, way=restore_mission.__name__, given=given)
 
-    return Done(label=label, back=back)
+
+@way_back
+def restore_mission(memories: Runtime, label: str, id: str, before: Row, after: Row) -> Done:
+    earlier, later = (Mission(**row) if row else None for row in (before, after))
+    api.restore_mission(memories, id, earlier, later)
+    return _mission_done(label, id, later, earlier)
 
 
 def _promote_entry(memories: Runtime, asked: Asked) -> Done:
@@ -125,12 +138,13 @@ def _edit_brief(memories: Runtime, asked: Asked) -> Done:
         raise UsageError("the form names no field and version of a brief", "load the page again")
     before = field_text(api.get_brief(memories, agent), name)
     try:
-        return _set_field(memories, agent, name, form.get("content", ""), before, int(version))
+        return set_field(memories, agent, name, form.get("content", ""), before, int(version))
     except StaleCore as error:
         raise Conflict(str(error), f"it says by now: {before}") from error
 
 
-def _set_field(
+@way_back
+def set_field(
     memories: Runtime, agent: str, name: str, text: str, before: str, version: int
 ) -> Done:
     lines = text.replace("\r\n", "\n").split("\n")
@@ -138,10 +152,9 @@ def _set_field(
     changes = {name: lines if is_list else "\n".join(lines)}
     version = api.update_brief(memories, changes, agent, expect_version=version).version
 
-    def back(opened: Runtime) -> Done:
-        return _set_field(opened, agent, name, before, text, version)
-
-    return Done(label=f"edit the brief of {agent or 'the project'}", back=back)
+    given = {"agent": agent, "name": name, "text": before, "before": text, "version": version}
+    label = f"edit the brief of {agent or 'the project'}"
+    return Done(label=label, way=set_field.__name__, given=given)
 
 
 ACTS = (

@@ -63,7 +63,8 @@ def _agents(memories: Runtime, asked: Asked) -> dict[str, Any]:
     chosen = asked.query.get("agent", "")
     brief = api.get_brief(memories, chosen)
     shown = api.get_brief(memories, chosen, labelled=True)
-    return views.to_agents(api.list_agents(memories), chosen, brief, shown)
+    earlier = api.list_earlier_briefs(memories, chosen)
+    return views.to_agents(api.list_agents(memories), chosen, brief, shown, earlier)
 
 
 PAGES = (

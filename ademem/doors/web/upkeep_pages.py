@@ -7,8 +7,8 @@ from typing import Any
 from ademem import api
 from ademem.api import configuring, doctor, reports
 from ademem.core.configuration.values import key_of
-from ademem.core.errors import UsageError
-from ademem.doors.undoable import Done
+from ademem.core.errors import Conflict, UsageError
+from ademem.doors.undoable import Done, way_back
 from ademem.doors.views import upkeep as views
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.route import Act, Page
@@ -70,22 +70,31 @@ def _settings(memories: Runtime, asked: Asked) -> dict[str, Any]:
 
 def _set(memories: Runtime, asked: Asked) -> Done:
     key = asked.form.get("key", "")
+    return set_setting(memories, key, asked.form.get("value", "").strip(), _value(memories, key))
+
+
+def _value(memories: Runtime, key: str) -> str:
     found, _ = configuring.list_settings(memories.project.root, environment=memories.environment)
-    before = next((views.to_text(each.value) for each in found if each.key == key), "")
-    return _set_back(memories, key, asked.form.get("value", "").strip(), before)
+    return next((views.to_text(each.value) for each in found if each.key == key), "")
 
 
-def _set_back(memories: Runtime, key: str, text: str, before: str) -> Done:
-    """Write a setting of all into the project's file, and a personal one into the person's own."""
-    is_shared = key_of(key).is_shared
+@way_back
+def set_setting(memories: Runtime, key: str, text: str, before: str) -> Done:
+    """Write a setting of all into the project's file, and a personal one into the person's own.
+
+    Raises Conflict where it is not *before* any more.
+    """
+    if (present := _value(memories, key)) != before:
+        raise Conflict(f"{key} was changed since", f"it is {present or 'empty'} now")
     configuring.set_value(
         key,
         text,
-        "shared" if is_shared else "user",
+        "shared" if key_of(key).is_shared else "user",
         root=memories.project.root,
         environment=memories.environment,
     )
-    return Done(label=f"set {key}", back=lambda opened: _set_back(opened, key, before, text))
+    given = {"key": key, "text": before, "before": _value(memories, key)}
+    return Done(label=f"set {key}", way=set_setting.__name__, given=given)
 
 
 def _run_jobs(memories: Runtime, _: Asked) -> None:

@@ -8,12 +8,14 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from ademem.core import confined
+from ademem.core.clock import parse, stamp
 from ademem.core.errors import AdememError, Conflict
 from ademem.core.memory import PROCEDURE, Status, Trust
 from ademem.core.text import preview, sha256_hex
-from ademem.core.value import Value, replace
+from ademem.core.value import Value, as_dict, replace
 from ademem.store import memory_queries, transitions
 from ademem.store import procedures as table
 from ademem.store import skills as index
@@ -109,6 +111,33 @@ class Files(Value):
     entries: tuple[IndexedSkill, ...]
     exports: dict[str, tuple[str | None, datetime | None]]
     """Path and time of the export by procedure."""
+
+
+def files_json(files: Files) -> dict[str, Any]:
+    """Return the files as values of JSON, for `files_of_json`."""
+    entries = map(as_dict, files.entries)
+    return {
+        "texts": files.texts,
+        "entries": [{name: _to_text(each) for name, each in row.items()} for row in entries],
+        "exports": {id: (path, _to_text(at)) for id, (path, at) in files.exports.items()},
+    }
+
+
+def files_of_json(row: dict[str, Any]) -> Files:
+    entries: list[dict[str, Any]] = [
+        {name: parse(each) if each and name.endswith("_at") else each for name, each in one.items()}
+        for one in row["entries"]
+    ]
+    exports = row["exports"].items()
+    return Files(
+        texts=row["texts"],
+        entries=tuple(IndexedSkill(**entry) for entry in entries),
+        exports={id: (path, parse(at) if at else None) for id, (path, at) in exports},
+    )
+
+
+def _to_text(value: Any) -> Any:
+    return stamp(value) if isinstance(value, datetime) else value
 
 
 def read_files(paths: Iterable[str], runtime: Runtime) -> Files:

@@ -160,6 +160,8 @@ def test_a_skipped_one_is_left_out_till_tomorrow(desk):
     assert "of 3" in desk.play(*CANDIDATES)
     assert "undone: skip" in (back := desk.play(*CANDIDATES, "s", "z"))
     assert "1 of 3" in back
+    with desk.world.memories() as memories:  # the log of the page has both
+        assert [each["is_undone"] for each in api.list_acts(memories)] == [False, True]
     desk.world.now += timedelta(days=1)
     assert "of 4" in desk.play(*CANDIDATES)
 

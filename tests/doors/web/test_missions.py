@@ -2,6 +2,7 @@
 
 import html
 import re
+from functools import partial
 
 import pytest
 
@@ -211,6 +212,36 @@ def test_a_field_of_a_brief_is_edited_and_taken_back(browser, agent):
     assert brief(browser, agent).critical_conventions == written.critical_conventions
     assert "version 4" in page
     assert (agent or "The project") in page
+
+
+def test_earlier_texts_of_a_field_are_shown_and_put_back(browser):
+    for version, text in enumerate(("Ask Ada first", "Ask Grace first", "Ask Joan first")):
+        edit(browser, "notes", text, version)
+    edit(browser, "active_focus", "Passkeys", 3)
+    page = browser.get("/agents").text
+    forms = re.findall(r'<form method="post" action="/agents/edit">.*?</form>', page, re.S)
+    found = [dict(re.findall(r'name="(\w+)" value="([^"]*)"', form)) for form in forms]
+
+    assert "from version 2, 2026" in texts(page)
+    assert [(each["field"], each["content"]) for each in found] == [
+        ("notes", "Ask Grace first"),
+        ("notes", "Ask Ada first"),
+    ]
+    browser.post("/agents/edit", **{name: found[1][name] for name in set(found[1]) - {"csrf"}})
+    assert brief(browser).notes == ("Ask Ada first",)
+
+
+def test_a_scrub_and_a_hard_deletion_forget_earlier_briefs(world):
+    world.know("Money is stored in cents")
+    (memory,) = world.live()
+    forget = (partial(api.delete, id=memory.id, hard=True), api.scrub)
+    for number, act in enumerate(forget):
+        with world.memories() as memories:
+            for text in (f"Ask Ada {number}", f"Ask Grace {number}"):
+                api.update_brief(memories, {"notes": [text]})
+            assert api.list_earlier_briefs(memories)
+            act(memories)
+            assert api.list_earlier_briefs(memories) == []
 
 
 def test_an_edit_of_an_older_version_is_refused_with_both_texts(browser):
