@@ -50,7 +50,7 @@ FUNCTIONS = {
         list_uses compare compare_anchors renew_anchor list_sites find_lines preview_edit
     """,
     "graphs": "get_graph",
-    "mapping": "get_map list_area request_map has_vectors",
+    "mapping": "get_map list_area request_map has_vectors is_map_requested",
     "projects": """
         list_projects forget_project find_known open_others find_groups merge_projects
     """,

@@ -35,6 +35,12 @@ def request_map(runtime: Runtime) -> None:
     worker.start(runtime)
 
 
+def is_map_requested(runtime: Runtime) -> bool:
+    from ademem.store import jobs
+
+    return bool(jobs.list_due(runtime.store, "map", runtime.clock()))
+
+
 def has_vectors(runtime: Runtime) -> bool:
     from ademem.search.embedding import model_id
     from ademem.store import embeddings

@@ -134,6 +134,8 @@ def name_again(done: Done, memories: Runtime) -> Done:
 
 
 def _name(memory: Memory) -> str:
+    if memory.quarantine_reason:  # a label stands on pages that an agent reads, too
+        return memory.id
     return preview(memory.title or memory.content, LABEL_CHARS)
 
 
@@ -202,28 +204,37 @@ def supersede(memories: Runtime, id: str, revision: int | None, by: str) -> Done
 def settle(memories: Runtime, id: str, other: str) -> Done:
     """Keep both memories of a contradiction as true."""
     api.settle_conflict(memories, id, other)
-    given = {"id": id, "other": other}
-    return Done(label=f"settle {id}", way=reopen.__name__, given=given)
+    return _of_pair(memories, reopen, id, other)
 
 
 @way_back
 def reopen(memories: Runtime, id: str, other: str) -> Done:
     api.reopen_conflict(memories, id, other)
+    return _of_pair(memories, settle, id, other)
+
+
+def _of_pair(memories: Runtime, back: Callable[..., Done], id: str, other: str) -> Done:
+    label = f"settle “{_name(api.get(memories, id))}”"
     given = {"id": id, "other": other}
-    return Done(label=f"settle {id}", way=settle.__name__, given=given)
+    return Done(label=label, way=back.__name__, given=given, memory=id)
 
 
 @way_back
 def skip(memories: Runtime, id: str) -> Done:
     """Leave a memory out of the review till tomorrow."""
     api.skip(memories, id)
-    return Done(label=f"skip {id}", way=unskip.__name__, given={"id": id})
+    return _of_skip(memories, unskip, id)
 
 
 @way_back
 def unskip(memories: Runtime, id: str) -> Done:
     api.unskip(memories, id)
-    return Done(label=f"skip {id}", way=skip.__name__, given={"id": id})
+    return _of_skip(memories, skip, id)
+
+
+def _of_skip(memories: Runtime, back: Callable[..., Done], id: str) -> Done:
+    label = f"skip “{_name(api.get(memories, id))}”"
+    return Done(label=label, way=back.__name__, given={"id": id}, memory=id)
 
 
 def decide_all(memories: Runtime, found: Sequence[Memory], verb: str, tag: str = "") -> Done:

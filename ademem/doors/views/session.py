@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 
 NAME_CHARS = 120
+CARRIED = "carried "
+"""Begins the reason of a denial that had memories in it."""
 
 
 def to_page(
@@ -48,7 +50,16 @@ def to_page(
         for memory in learned
     ]
     moments += [
-        {"kind": "denied", "key": row["id"], "at": row["created_at"], **row} for row in denials
+        {
+            "kind": "denied",
+            "key": row["id"],
+            "at": row["created_at"],
+            **row,
+            "carried": (row["reason"] or "").partition(CARRIED)[2].split(", ")
+            if (row["reason"] or "").startswith(CARRIED)
+            else [],
+        }
+        for row in denials
     ]
     for moment in moments:
         moment["key"] = f"{moment['kind']} {moment['key']}"

@@ -22,6 +22,7 @@ def _read(memories: Runtime, asked: Asked) -> dict[str, Any]:
     rows, total = api.list_area(memories, found, area, PAGE) if found and area else ([], 0)
     return {
         "has_vectors": bool(found) or api.has_vectors(memories),
+        "is_requested": not found and api.is_map_requested(memories),
         "count": found.head["count"] if found else 0,
         "grid": found.count_cells(CELLS) if found else [],
         "categories": found.count_categories() if found else {},
@@ -55,7 +56,7 @@ def _compute(memories: Runtime, _: Asked) -> None:
 
 
 PAGES = (
-    Page(path="/map", name="Map", template="map.html", read=_read),
+    Page(path="/map", name="Map", template="map.html", read=_read, live="job"),
     Page(path="/map/points", template="", read=_read_points),
 )
 ACTS = (Act(path="/map/compute", do=_compute),)

@@ -9,14 +9,14 @@ from typing import Any
 
 from ademem import api
 from ademem.core.clock import parse
-from ademem.core.errors import Conflict, UsageError
-from ademem.core.memory import TYPES, Category, Scope, Status, Trust
+from ademem.core.errors import AdememError, Conflict, UsageError
+from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust
 from ademem.core.text import preview
 from ademem.core.value import as_dict
-from ademem.doors.undoable import LABEL_CHARS, Done, way_back
+from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, way_back
 from ademem.doors.views import explained
 from ademem.doors.views import memories as views
-from ademem.doors.web.asked import Asked
+from ademem.doors.web.asked import PATTERN, Asked
 from ademem.doors.web.route import Act, File
 from ademem.search.engine import ORDERS, UNARCHIVED, Filters
 from ademem.store.filters import CONCERNS
@@ -40,6 +40,11 @@ CHOICES: dict[str, tuple[str, ...]] = {
 TYPED = ("owner", "tag", "path", "branch", "days", "from", "to")
 """Filters with any text."""
 FILTERS = (*CHOICES, *TYPED)
+
+
+class Refused(AdememError):
+    rule = "gate"
+    hint = "change the text, and add it again"
 
 
 def read_filters(asked: Asked, memories: Runtime) -> Filters:
@@ -113,6 +118,22 @@ def read_list(memories: Runtime, asked: Asked) -> dict[str, Any]:
     }
 
 
+def _add(memories: Runtime, asked: Asked) -> Done:
+    """Write a memory, as `ademem add` does; raises Refused where the write gate refuses it."""
+    given = asked.changes
+    draft = Draft(
+        content=given.get("content", ""),
+        category=given.get("category", Category.FACT),
+        tags=given.get("tags", ()),
+        path=given.get(PATTERN),
+        origin=api.origin(memories),
+    )
+    written = api.write(memories, api.place_draft(memories, draft))
+    if written.memory is None:
+        raise Refused(f"not kept ({written.rule}): {written.reason}")
+    return by_memory("merge into" if written.deduped else "add", memories, written.memory)
+
+
 def _export(memories: Runtime, asked: Asked) -> File:
     """Return the selected memories as `ademem export` writes them."""
     ids = [given.partition(":")[0] for given in asked.lists.get("id", [])]
@@ -156,6 +177,7 @@ def restore_golden(
 
 
 ACTS = (
+    Act(path="/memories/add", do=_add),
     Act(path="/memories/export", do=_export, decides=False),
     Act(path="/memories/golden", do=_add_golden),
 )

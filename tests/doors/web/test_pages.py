@@ -16,6 +16,7 @@ from ademem.doors.web.pages import PAGES
 from ademem.doors.web.rendering import mark_code
 from ademem.search.engine import ORDERS
 from tests import builders
+from tests.doors.web.conftest import Browser
 from tests.examples import FULL
 from tests.world import World
 
@@ -157,6 +158,36 @@ def test_the_overview_has_the_numbers_of_status(taught):
 
     assert re.search(rf"{status['memories']['promoted']}\s+confirmed", page)
     assert re.search(rf"{len(LESSONS)}\s+learned in 7 days", page)
+
+
+def test_a_memory_is_added_and_taken_back(browser):
+    text = "Invoices are sent by the night job"
+    given = {"content": text, "category": "decision", "tags": "billing", "path": "jobs/*.py"}
+    browser.post("/memories/add", **given)
+    (memory,) = browser.world.live()
+
+    assert (memory.content, memory.category, memory.status) == (text, "decision", "promoted")
+    assert (memory.tags, memory.file_scope_pattern) == (("billing",), "jobs/*.py")
+    assert f"add “{text}”" in browser.get("/memories").text
+    browser.post("/undo")
+    assert browser.world.live() == []
+
+
+def test_a_text_that_the_gate_refuses_is_not_lost(browser):
+    log = "$ git log\ncommit 8d1c8b69c3fce7bea45c73efd06983e3c419a92f\nAuthor: A <a@b.c>"
+    answer = browser.post("/memories/add", content=log)
+
+    assert answer.status_code >= 400
+    assert "not kept (" in texts(answer.text)
+    assert log in texts(answer.text)
+
+
+def test_a_page_for_an_agent_adds_nothing(world):
+    browser = Browser(world, read_only="claude runs this shell").enter()
+    assert browser.post("/memories/add", content="Trust me").status_code == 403
+    assert "Add a memory" not in browser.get("/memories").text
+    assert world.live() == []
+    browser.site.close()
 
 
 def test_the_overview_begins_with_the_pinned_ones_of_the_week(browser):
