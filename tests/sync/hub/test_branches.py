@@ -9,10 +9,9 @@ import pytest
 from ademem.core.memory import Status, flags
 from ademem.core.settings import GateSettings, Settings
 from ademem.core.value import replace
-from ademem.files import branches
 from ademem.store import journal, memories, relations, replication, transitions
 from ademem.store.memories import Change
-from ademem.sync import mirror
+from ademem.sync import branches, mirror
 from tests.store.replicas import exported
 from tests.sync.repository import git
 

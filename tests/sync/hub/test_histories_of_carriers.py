@@ -9,7 +9,8 @@ import pytest
 
 from ademem.core.settings import HubSettings
 from ademem.core.value import replace
-from ademem.store import journal, stamps
+from ademem.store import journal, memories, memory_queries, stamps
+from ademem.store.memories import Change
 from ademem.sync import folder
 from ademem.sync.hub import rounds
 from ademem.sync.hub.transport import Client, HubError
@@ -66,6 +67,23 @@ class Person:
         ).run()
 
 
+def learn_on_branch(member, which, value):
+    text = f"lesson {value} of a branch" if which == 0 else f"lesson {which} of {member.number}"
+    known = {row.id for row in memories.find(member.store, "1")}
+    member.add(f"{text} waits", "fact")
+    for row in memories.find(member.store, "1"):
+        if row.id not in known:
+            change = Change(operation="branch", actor="system", at=member.now)
+            memories.put_back(member.store, replace(row, source_branch="feature"), change)
+
+
+def share_all(member):
+    """What a look at git does once it has the lines of the branch."""
+    for row in memory_queries.on_branches(member.store):
+        change = Change(operation="branch", actor="system", at=member.tick())
+        memories.put_back(member.store, replace(row, source_branch=None), change)
+
+
 def settle_all(members, drives, people):
     """Hand everything to everybody by every way until nothing is new."""
     for _ in range(12):
@@ -73,6 +91,26 @@ def settle_all(members, drives, people):
         if not any(done.changed or done.told for done in [one.sync() for one in people]):
             return
     raise AssertionError("the exchange does not end")
+
+
+def test_what_a_writer_confirmed_counts_once_it_comes_by_git(team, hub, tmp_path):
+    drives = [tmp_path / name for name in ("d1", "d2", "d3")]
+    for drive in drives:
+        drive.mkdir()
+    with team.history("merge=ademem", 3) as members:
+        begin(members, [(add, 1, 1) for _ in range(3)])
+        people = [
+            Person(member, tmp_path / f"p{member.number}", hub, role)
+            for member, role in zip(members, ("reviewer", "owner", "writer"), strict=True)
+        ]
+        add(members[2], 3, 3)
+        for each in (*people[::-1], *people):
+            each.sync()
+        waiting = [len(memory_queries.confirmed_elsewhere(one.store)) for one in members]
+        settle_all(members, drives, people)
+
+        assert waiting == [1, 1, 0]
+        assert all(not memory_queries.confirmed_elsewhere(one.store) for one in members)
 
 
 @pytest.mark.parametrize("seed", range(examples(1000, share=300)))
@@ -96,12 +134,16 @@ def test_with_a_hub_besides_all_have_the_same(seed, team, hub, tmp_path, monkeyp
             at = choice.randrange(3)
             member, drive = members[at], drives[at]
             match choice.choice(
-                ("act",) * 9
+                ("act",) * 8
                 + ("exchange", "carry", "merge", "hub", "hub") * 3
-                + ("commit", "discard", "revert")
+                + ("commit", "discard", "revert", "branch", "branch")
             ):
                 case "act":
                     choice.choice(ACTS)(member, choice.randrange(4), choice.randrange(4))
+                case "branch":
+                    if not choice.randrange(4):
+                        share_all(member)
+                    learn_on_branch(member, choice.randrange(3), choice.randrange(4))
                 case "exchange":
                     exchange(member, drive)
                 case "carry":
@@ -119,6 +161,9 @@ def test_with_a_hub_besides_all_have_the_same(seed, team, hub, tmp_path, monkeyp
                 case "revert":
                     revert(member)
             oracle.note(member.store)
+        settle_all(members, drives, people)
+        for member in members:
+            share_all(member)
         settle_all(members, drives, people)
 
         first, *others = (exported(member.store) for member in members)

@@ -13,10 +13,10 @@ from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.memory import Category, Scope, Status
 from ademem.core.settings import GateSettings, HubSettings, Settings
 from ademem.core.value import replace
-from ademem.files import branches, project_brief
+from ademem.files import project_brief
 from ademem.store import hub_state, journal, memories, relations, replication, stamps, transitions
 from ademem.store.hub import administration, database
-from ademem.sync import mirror
+from ademem.sync import branches, mirror
 from ademem.sync.hub import leaving, rounds, transport
 from ademem.sync.hub.transport import Client, HubError
 from tests.examples import examples
