@@ -15,11 +15,11 @@ from ademem import api
 from ademem.capture import provenance
 from ademem.core import configuration, project
 from ademem.core.client import TurnKey, safe_id
-from ademem.core.errors import NO_PROJECT, AdememError, NotEnrolled
+from ademem.core.errors import NO_PROJECT, AdememError, Conflict, NotEnrolled
 from ademem.core.memory import Origin
 from ademem.core.untrusted import escaped
 from ademem.core.value import Value
-from ademem.doors.calls import WriteRate, describe_refusal
+from ademem.doors.calls import NOTICE, WriteRate, describe_refusal
 from ademem.store import logs, mcp_calls
 from ademem.store.idle import IdleConnections
 
@@ -164,6 +164,8 @@ class Call:
             result = tool.answer(self)
         except Exception as error:  # logged where it is no refusal; the server goes on
             result = describe_refusal(error)
+            if isinstance(error, Conflict):  # which quotes the present text
+                result = {"notice": NOTICE} | result
         shown = _escape(result)
         text = dumps(shown, ensure_ascii=False, separators=(",", ":"))
         return text, shown, "rule" in shown

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 CANDIDATE_CHARS = 120
 MODEL_KEYS = ("installed", "embedded", "queue_depth")
+NO_HOOKS = "none: no hook runs in this session"
 HOW_TO_JUDGE = "memory_judge with each judgment_id, if you know how the two relate"
 GET_CHARS, MARGIN_CHARS, REVISION_CHARS = 9000, 300, 3000
 """Size of a whole memory as it is sent, of what the door adds, and of its revisions."""
@@ -210,9 +211,18 @@ def status(memories: Runtime, call: Call) -> Result:
         "counts": found["memories"],
         "model": model,
         "queue": found["jobs"],
-        "guard": found["guard"],
+        "guard": found["guard"] if _has_hooks(memories, call) else NO_HOOKS,
         "version": __version__,
     }
+
+
+def _has_hooks(memories: Runtime, call: Call) -> bool:
+    """Tell whether a hook, and not this server, began the session."""
+    try:
+        source = api.get_session(memories, call.turn.session_id).get("source")
+    except NotFound:
+        return False
+    return source not in (None, call.caller.door)
 
 
 def update(memories: Runtime, call: Call, id: str, **given: Any) -> Result:

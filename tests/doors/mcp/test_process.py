@@ -26,11 +26,24 @@ pytestmark = pytest.mark.slow
 
 LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"
 COMMAND = ["-c", "from ademem.doors.cli import program; program()", "mcp"]
+WAITING = """
+import os, time
+from ademem.doors.mcp import core
+status = core.status
+def wait(memories, call):
+    while not os.path.exists(os.path.join(memories.project.root, "go")):
+        time.sleep(0.01)
+    return status(memories, call)
+core.status = wait
+from ademem.doors.cli import program; program()
+"""
+"""A server whose memory_status waits for a file."""
 HELLO = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
     "clientInfo": {"name": "test", "version": "1"},
 }
+TOLD = {"_meta": {"progressToken": "t1"}}
 TO_END_S = 10.0
 """Time for a second's work on a machine that is busy."""
 
@@ -135,6 +148,43 @@ def test_nothing_but_messages_is_on_standard_output_and_errors_are_silent(world)
 
     assert (ids, rest, complaints) == ({1, 2}, b"", b"")
     assert world.row("select count(*) from unified_memories")[0] == 1
+
+
+def test_a_cancelled_request_gets_no_answer_and_a_late_cancellation_changes_nothing(world):
+    def cancel(number):
+        return {
+            "jsonrpc": "2.0",
+            "method": "notifications/cancelled",
+            "params": {"requestId": number},
+        }
+
+    with started(world, sys.executable, "-c", WAITING, "mcp") as server:
+        shake(server)
+        send(server, call(1, "memory_status"), cancel(1), call(2, "memory_search", query="x"))
+        first = read(server)
+        (world.root / "go").touch()
+        send(server, cancel(2), call(3, "memory_status"))
+        second = read(server)
+        server.stdin.close()
+        rest = server.stdout.read()
+
+    assert [first["id"], second["id"], rest] == [2, 3, b""]
+    assert not second["result"].get("isError")
+
+
+def test_a_long_call_tells_that_it_is_under_way(world):
+    with started(world, sys.executable, "-c", WAITING, "mcp") as server:
+        shake(server)
+        send(server, call(1, "memory_status") | {"params": {"name": "memory_status"} | TOLD})
+        under_way = read(server)
+        (world.root / "go").touch()
+        answers = [read(server)]
+        while "id" not in answers[-1]:
+            answers.append(read(server))
+
+    assert under_way["method"] == "notifications/progress"
+    assert under_way["params"]["progressToken"] == "t1"
+    assert answers[-1]["id"] == 1
 
 
 @pytest.mark.parametrize("how", ["end of input", signal.SIGINT, signal.SIGTERM])

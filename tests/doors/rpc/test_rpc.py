@@ -494,12 +494,54 @@ def test_the_process_ends_with_its_input_or_a_signal_and_keeps_what_it_answered(
     assert call(root, "getCandidates")[0]["id"] == answer["result"]["memory"]["id"]
 
 
-def test_a_socket_answers_its_owner_alone_and_is_removed(root, start):
-    process = start("--socket")
+def await_socket(root):
     path = root / ".ade/run/rpc.sock"
     deadline = time.monotonic() + 20
     while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
+    return path
+
+
+ANSWERED, REFUSED, NOT_CONNECTED = 10, 11, 12
+
+
+def ask_as_nobody(path):
+    """Become another user for good, and ask at the socket."""
+    try:
+        os.chdir(path.parent)
+        os.setuid(65534)
+        client = socket.socket(socket.AF_UNIX)
+        client.settimeout(10)
+        client.connect(path.name)
+    except OSError:
+        return NOT_CONNECTED
+    try:
+        client.sendall(json.dumps(request("healthStats")).encode() + b"\n")
+        return ANSWERED if client.recv(1) else REFUSED
+    except ConnectionError:
+        return REFUSED
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
+def test_another_user_who_gets_to_the_socket_gets_no_answer(root, start):
+    start("--socket")
+    path = await_socket(root)
+    path.parent.chmod(0o711)
+    path.chmod(0o666)
+    pid = os.fork()
+    if not pid:
+        os._exit(ask_as_nobody(path))
+
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == REFUSED
+    with socket.socket(socket.AF_UNIX) as own:
+        own.connect(str(path))
+        own.sendall(json.dumps(request("healthStats")).encode() + b"\n")
+        assert json.loads(own.makefile().readline())["result"]
+
+
+def test_a_socket_answers_its_owner_alone_and_is_removed(root, start):
+    process = start("--socket")
+    path = await_socket(root)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
     clients = [socket.socket(socket.AF_UNIX) for _ in range(examples(9))]
