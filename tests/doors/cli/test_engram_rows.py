@@ -7,6 +7,8 @@ import pytest
 
 from ademem.core import project
 from ademem.store import database
+from tests.canaries import CANARIES, found_below, sentence
+from tests.examples import FULL, examples
 
 LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"
 NEAR = "Releases are cut on Fridays now, because the mirror syncs each night"
@@ -34,12 +36,34 @@ def test_e1_and_e2_a_session_starts_once_and_ends_for_good(ademem):
     assert ademem.exit_code == 4
 
 
+def test_e3_each_of_fifty_sessions_has_what_its_shell_saved(ademem, add):
+    for number in range(examples(50, share=5)):
+        ademem("session", "start", f"s{number}")
+    for number in range(examples(50, share=5)):
+        ademem.inside(f"s{number}")
+        add(f"Worker {number} drains the queue of region {number * 7} each night")
+    ademem.outside()
+    alone = add(LESSON)["memory"]
+
+    for number in range(examples(50, share=5)):
+        (saved,) = ademem.json("session", "show", f"s{number}")["memories"]
+        assert f"Worker {number} " in str(saved)
+    assert alone["provenance"]["session_id"] is None
+
+
 @pytest.mark.parametrize("text", ["", "  ", "<private>all of it</private>"])
 def test_e4_an_empty_text_is_refused_and_nothing_is_written(ademem, text):
     ademem("add", text)
 
     assert ademem.exit_code != 0
     assert ademem.json("list")["memories"] == []
+
+
+def test_e5_a_text_beyond_the_limit_is_cut_at_a_character_and_says_so(ademem, add):
+    saved = add("漢" * 16_666 + "🦉", "--title", "Long")
+
+    assert ademem.json("get", saved["memory"]["id"])["content"] == "漢" * 16_666
+    assert any("50,002" in note for note in saved["notes"])
 
 
 def test_e6_and_e7_a_repeat_is_counted_and_a_topic_is_replaced(ademem, add):
@@ -60,6 +84,14 @@ def revisions(ademem, id):
 
 def found(ademem, *words):
     return ademem.json("search", *words)["memories"]
+
+
+def test_e8_another_subject_under_a_known_key_is_saved_with_a_warning(ademem, add):
+    add(LESSON, "--topic-key", "bug/release")
+    saved = add(OTHER, "--topic-key", "bug/release")
+
+    assert any("said something else" in note for note in saved["notes"]), saved["notes"]
+    assert revisions(ademem, saved["memory"]["id"]) == [LESSON, OTHER]
 
 
 def test_e9_a_key_is_suggested(ademem):
@@ -85,6 +117,35 @@ def test_e11_a_part_that_is_not_there_is_refused(ademem, add):
 
     assert ademem.exit_code == 2
     assert revisions(ademem, id) == [LESSON]
+
+
+def test_e12_what_is_personal_is_found_and_in_no_file_of_the_project(ademem, add, tmp_path):
+    add("My canary sings at dawn, whatever the release does", "--scope", "personal")
+    ademem("files", "refresh")
+    ademem("export", str(tmp_path / "out"))
+    ademem("export", "--format", "engram", str(tmp_path / "engram"))
+
+    assert [row["scope"] for row in found(ademem, "canary")] == ["personal"]
+    for path in [*ademem.root.rglob("*"), tmp_path / "out", tmp_path / "engram"]:
+        assert path.is_dir() or b"canary" not in path.read_bytes(), path
+
+
+def test_e15_a_prompt_is_redacted_found_and_deleted_for_good(ademem, tmp_path):
+    key = "".join(next(iter(CANARIES.values())))
+    prompt = {"id": 1, "sync_id": "p1", "session_id": "e1", "project": "project"}
+    prompt |= {"content": f"deploy with {key}", "created_at": "2026-01-01 10:00:00"}
+    session = {"id": "e1", "project": "project", "directory": "/p"}
+    session["started_at"] = prompt["created_at"]
+    export = {"version": "0.1.0", "exported_at": "2026-01-02 10:00:00", "observations": []}
+    file = tmp_path / "export.json"
+    file.write_text(json.dumps(export | {"sessions": [session], "prompts": [prompt]}))
+    ademem("import", "--format", "engram", str(file))
+    (typed,) = ademem.json("prompts", "search", "deploy")["prompts"]
+    ademem("prompts", "delete", typed["id"])
+    ademem("import", "--format", "engram", str(file))
+
+    assert key not in typed["text"]
+    assert ademem.json("prompts", "search", "deploy")["prompts"] == []
 
 
 def test_e13_and_e14_what_is_deleted_is_in_no_answer_and_for_good_in_no_file(ademem, add):
@@ -163,6 +224,31 @@ def test_e23_of_several_projects_below_none_is_written_to(ademem, tmp_path):
         assert ademem.json("list", "--project", str(tmp_path / "many" / name))["memories"] == []
 
 
+def test_e24_spellings_are_merged_and_other_projects_by_a_person_alone(ademem, add, tmp_path):
+    add(LESSON)
+    for name, text in (("Pro-Ject", OTHER), ("blog", NEAR)):
+        (tmp_path / name).mkdir()
+        ademem.monkeypatch.chdir(tmp_path / name)
+        ademem("init")
+        add(text)
+    into = str(ademem.root)
+    ademem.monkeypatch.chdir(ademem.root)
+    ademem("projects", "merge", str(tmp_path / "blog"), into)
+    refused = ademem.exit_code
+    ademem("projects", "merge", str(tmp_path / "blog"), into, "--force")
+
+    assert refused
+    assert len(ademem.json("list")["memories"]) == 2
+
+
+@pytest.mark.parametrize("query", ['"', "NEAR(", "a:b", "*", "-", "(((", "' or 1=1 --", "漢", "\\"])
+def test_e26_every_query_is_answered(ademem, add, query):
+    add(LESSON)
+
+    assert ademem.json("search", query)["query"] == query
+    assert found(ademem, query, "mirror")
+
+
 def test_e25_and_e27_previews_are_short_and_some_words_are_enough(ademem, add):
     long = f"{LESSON}. " + "All of the release is long. " * 60
     id = add(long)["memory"]["id"]
@@ -173,6 +259,16 @@ def test_e25_and_e27_previews_are_short_and_some_words_are_enough(ademem, add):
     assert len(row["text"]) <= 240
     assert ademem.json("get", id)["content"] == long.strip()
     assert ademem.json("timeline", id)["before"] == []
+
+
+def test_e28_a_context_has_whole_entries_and_counts_the_rest(ademem, add):
+    for number in range(12):
+        add(f"Worker {number} drains the queue of region {number * 7} each night")
+    part = ademem.json("context", "--max-bytes", "600")
+
+    entries = [line for line in part["text"].splitlines() if line.startswith("- [")]
+    assert 0 < len(entries) == 12 - part["left_out"]["memories"]
+    assert len(part["text"].encode()) <= 600
 
 
 def test_e30_a_decision_that_is_due_is_listed_until_it_is_marked(ademem, add):
@@ -202,3 +298,12 @@ def test_e31_damage_is_found_by_its_check_and_repaired(ademem, add):
     assert (checks["database"], checks["files"]) == (False, False)
     assert (repaired["database"], repaired["files"]) == (True, True)
     assert json.dumps(found(ademem, "releases"))
+
+
+def test_e32_no_secret_reaches_a_file(ademem, add):
+    for number, key in enumerate(list(CANARIES.values())[:: 1 if FULL else 5]):
+        add(sentence(number, key))
+    ademem("files", "refresh")
+
+    assert found(ademem, "signs its calls")
+    assert found_below(ademem.root) == {}

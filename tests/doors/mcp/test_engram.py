@@ -164,6 +164,37 @@ def test_a_long_history_comes_in_parts(talk, world):
     assert talk(scenario) == list(range(20, 0, -1))
 
 
+def test_what_a_session_saves_by_engrams_protocol_the_next_one_finds(talk):
+    told = "**What**: Releases on {}\n**Why**: the mirror syncs\n**Where**: ci/release.yml"
+    summary = "## Goal\nMove the release day\n## Next Steps\n- Tell the team\n"
+
+    async def scenario(call):
+        await call("session_start", id="p1", directory="/p")
+        nothing = await call("context"), await call("search", query="release day")
+        key = (await call("suggest_topic_key", type="decision", title="Release day")).topic_key
+        about = {"title": "Release day", "type": "decision", "topic_key": key, "session_id": "p1"}
+        for day in ("Mondays", "Fridays"):  # what evolves keeps its key
+            await call("save", content=told.format(day), **about)
+        await call("capture_passive", content=LEARNED, session_id="p1")
+        await call("session_summary", content=summary, session_id="p1")
+        await call("session_end", id="p1", summary="Moved the release day")
+
+        await call("session_start", id="p2", directory="/p")
+        context = await call("context")
+        found = await call("search", query="release day")
+        number = found.results[0]["number"]
+        whole = await call("get_observation", id=number, include_history=True)
+        return nothing, context, whole, await call("timeline", observation_id=number)
+
+    (before, none), context, whole, around = talk(scenario)
+    assert ("Release" in before.result, none.results) == (False, [])
+    assert "Moved the release day" in context.result
+    assert whole.result == told.format("Fridays")
+    assert whole.memory["topic_key"] == "decision/release-day"
+    assert [row["revision"] for row in whole.revisions] == [2, 1]
+    assert "The cache must be cleared" in around.result
+
+
 def test_two_observations_are_judged_and_compared(talk):
     async def scenario(call):
         first = await call("save", title="Release day", content=LESSON)
