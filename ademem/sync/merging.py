@@ -21,7 +21,7 @@ from ademem.sync.rewinding import restamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator
     from typing import TypeVar
 
     from ademem.core.registers import Record
@@ -59,20 +59,19 @@ def _merge_index(*versions: str) -> str:
 
 
 def _merge_page(*versions: str) -> str:
-    """Merge items in the order of the base, followed by new ones."""
-    base, ours, theirs = _with_ids(*(_items_by_id(text) for text in versions))
-    kept: dict[object, Variants] = {}
-    order = sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)
-    for id in (*base, *order):
-        kept[id] = merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
-    sides = ({(part.after, part.text) for part in free_texts_of(text)} for text in versions)
-    free_texts = sorted(three_way(*sides), key=str)
+    base, ours, theirs = _items_by_id(*versions)
+    merged = {
+        id: merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
+        for id in _names(base, ours, theirs)
+    }
+    kept = {id: items for id, items in merged.items() if items}
+    free_texts = _merge_free_texts(map(free_texts_of, versions))
     heads = (page_head(text) for text in sorted(filter(None, versions)))
     head = next((head for head in heads if head is not None), [])
-    blocks = [text for after, text in free_texts if after not in kept]
+    blocks = [part.text for part in free_texts if part.after not in kept]
     for id, items in kept.items():
         blocks += [render_item(one) for one in items]
-        blocks += [text for after, text in free_texts if after == id and items]
+        blocks += [part.text for part in free_texts if part.after == id]
     return "\n\n".join([*head, *(blocks or [NOTHING])]) + "\n"
 
 
@@ -87,18 +86,25 @@ def _merge_sheet(*versions: str) -> str:
         for sheet in sheets
     )
     kept: list[Candidate] = []
-    for id in (*base, *sorted((ours.keys() | theirs.keys()) - base.keys(), key=str)):
+    for id in _names(base, ours, theirs):
         kept += _merge_candidate(base.get(id), ours.get(id), theirs.get(id))
-    offered = three_way(*(set(one.offered) for one in sheets))
-    sides = ({(part.after, part.text) for part in one.free_texts} for one in sheets)
-    free_texts = sorted(three_way(*sides), key=str)
     return render_sheet(
         Sheet(
             candidates=tuple(kept),
-            offered=tuple(sorted(offered)),
-            free_texts=tuple(FreeText(line=0, after=id, text=text) for id, text in free_texts),
+            offered=tuple(sorted(three_way(*(set(one.offered) for one in sheets)))),
+            free_texts=tuple(_merge_free_texts(one.free_texts for one in sheets)),
         )
     )
+
+
+def _names(base: Iterable[Key], ours: Iterable[Key], theirs: Iterable[Key]) -> list[Key]:
+    """Return the names in the order of the base, followed by new ones."""
+    return [*base, *sorted({*ours, *theirs} - {*base}, key=str)]
+
+
+def _merge_free_texts(versions: Iterable[Iterable[FreeText]]) -> list[FreeText]:
+    kept = three_way(*({replace(part, line=0) for part in side} for side in versions))
+    return sorted(kept, key=lambda part: str((part.after, part.text)))
 
 
 def _merge_candidate(
@@ -154,34 +160,19 @@ def _exchange_changes(
     return replace(ours, **mine), replace(theirs, **yours)
 
 
-def _items_by_id(text: str) -> dict[object, Variants]:
-    """Return items by id, or by content without one."""
-    found: dict[object, Variants] = {}
-    for parsed in parse_items(text):
-        item = replace(parsed, line=0)
-        name = item.id or _content_of(item)
-        found[name] = tuple(dict.fromkeys((*found.get(name, ()), item)))
-    return found
-
-
-def _with_ids(*sides: dict[object, Variants]) -> list[dict[object, Variants]]:
-    """Give an item the id that an equal one got on another side."""
-    ids = {
-        _content_of(replace(item, id=None)): name
-        for side in sides
-        for name, items in side.items()
-        for item in items
-        if item.id
-    }
-    with_ids = []
+def _items_by_id(*versions: str) -> list[dict[Hashable, Variants]]:
+    """Return items by id, which equal ones share, or by content without one."""
+    sides = [[replace(item, line=0) for item in parse_items(text)] for text in versions]
+    ids = {_content_of(replace(one, id=None)): one.id for side in sides for one in side if one.id}
+    found = []
     for side in sides:
-        found: dict[object, Variants] = {}
-        for name, items in side.items():
-            id = ids.get(name) if isinstance(name, tuple) else None  # it is its content
-            items = tuple(replace(item, id=id) for item in items) if id else items
-            found[id or name] = tuple(dict.fromkeys((*found.get(id or name, ()), *items)))
-        with_ids.append(found)
-    return with_ids
+        by_id: dict[Hashable, Variants] = {}
+        for item in side:
+            id = item.id or ids.get(_content_of(item))
+            name = id or _content_of(item)
+            by_id[name] = tuple(dict.fromkeys((*by_id.get(name, ()), replace(item, id=id))))
+        found.append(by_id)
+    return found
 
 
 def _content_of(item: ListItem) -> tuple[str, ...]:
