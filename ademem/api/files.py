@@ -181,7 +181,7 @@ def export_some(runtime: Runtime, ids: Iterable[str]) -> Iterator[dict[str, Any]
     """
     found = memory_queries.by_ids(runtime.store, set(ids))
     exported = set()
-    for record in export_format.export_records(found, include_personal=True):
+    for record in export_format.export_records(runtime.store, found, include_personal=True):
         exported.add(record["sync_id"])
         yield record
     yield from export_format.export_relations(runtime.store, exported)

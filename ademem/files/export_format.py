@@ -11,10 +11,11 @@ from ademem.capture.gate import Gate, Reject, form, judge
 from ademem.capture.gate.rows import build_row
 from ademem.capture.gate.rules import instruction_beside, instruction_shaped
 from ademem.capture.gate.writing import StoreLookup
-from ademem.core import anchor
+from ademem.core import anchor, record_json, registers
 from ademem.core.clock import stamp, timedelta
 from ademem.core.errors import FORBIDDEN
-from ademem.core.memory import Draft, Importance, Origin, Status, Tier, Trust
+from ademem.core.json_text import loads
+from ademem.core.memory import Draft, Importance, Origin, Scope, Status, Tier, Trust
 from ademem.core.redaction import redact
 from ademem.core.value import Value, replace
 from ademem.files import records
@@ -28,6 +29,7 @@ from ademem.store import (
     memory_queries,
     relations,
     replication,
+    stamps,
     verdicts,
 )
 from ademem.store.memories import Change
@@ -95,7 +97,16 @@ UPDATED = (
     *(name for name in FIELDS if name not in _FIXED),
     *("trust", "claimed_author", "dedupe_key"),
 )
-"""Fields that a newer line changes; the last three follow from the source and the text."""
+"""Fields that a newer line without stamps changes; the last three follow from source and text."""
+
+LOCAL = (
+    *("tier", "observation_count", "promoted_at", "review_after", "updated_at"),
+    *("source_type", "source_id", "source_session_id", "source_run_id", "agent_id"),
+    *("trust", "claimed_author"),
+)
+"""Fields of a newer line that are joined by no stamps."""
+STAMPS = "stamps"
+"""The key for the stamps of a memory of the project, as the database has them."""
 
 RULES = (
     form.normal_form,
@@ -125,11 +136,11 @@ def export_lines(store: Store, include_personal: bool = False) -> Iterator[dict[
     last = 0
     while page := memory_queries.page(store, last, PAGE):
         last = page[-1].seq
-        yield from export_records(page, include_personal=include_personal)
+        yield from export_records(store, page, include_personal=include_personal)
 
 
 def export_records(
-    found: Iterable[Memory], *, include_personal: bool = False
+    store: Store, found: Iterable[Memory], *, include_personal: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Yield the records of those of the memories that may be exported."""
     for memory in found:
@@ -142,6 +153,10 @@ def export_records(
             for name in ("created_at", "updated_at", "promoted_at", "review_after"):
                 fields[name] = fields[name] and stamp(fields[name])
             doubtful = memory.trust if memory.trust in (Trust.TOOL, Trust.WEB) else None
+            row = memories.raw_row(store.db, memory.id)
+            record = stamps.record_of_row(row) if row and stamps.is_shared(row) else None
+            if row and record:
+                fields[STAMPS] = loads(stamps.dump(record, row))
             yield {MARK: VERSION} | fields | {"trust": doubtful}
 
 
@@ -198,7 +213,7 @@ def _import_line(line: str, job: Import, *, confirms: bool) -> Outcome:
     if RELATION in record and "content" not in record:
         return _restore_relation(record, job, confirms=confirms)
     if not confirms:
-        record |= {"pinned": False, "tier": None, "promoted_at": None}
+        record |= {"pinned": False, "tier": None, "promoted_at": None, STAMPS: None}
         if choice(record, "status", Status) is Status.PROMOTED:
             record["status"] = Status.CANDIDATE
     return restore(record, job) if MARK in record else records.import_plain(record, job)
@@ -231,11 +246,11 @@ def memory_of(line: str, store: Store) -> str | None:
     return ledger.memory_of(store, records.SOURCE, records.key_of(records.read(line)))
 
 
-def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome:
-    """Insert the memory, or update it here if the line is newer.
+def restore(record: Record, job: Import) -> Outcome:
+    """Insert the memory, or join it with ours; a line without stamps counts if it is newer.
 
     A memory that was deleted here stays deleted, and a text that another memory has is not
-    inserted again. With *even_older* the line counts whatever its time.
+    inserted again.
     """
     _check_version(record)
     sync_id = _id(record, "sync_id")
@@ -266,12 +281,26 @@ def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome
     known = memory_queries.by_sync_id(job.store, sync_id)
     if known is None and row.status is not Status.ARCHIVED and lookup.exact(verdict.draft):
         return Outcome.MERGED
-    newer = known and (even_older or row.updated_at > known.updated_at)
-    if known and not (newer and known.live and not row.quarantine_reason):
+    newer = known and row.updated_at > known.updated_at
+    shared = None if row.quarantine_reason else _shared_record(record, row)
+    ours = replication.read(job.store, known.id) if known and shared else None
+    if ours and shared and registers.has_writes_of(ours, shared):
+        return Outcome.MERGED
+    if known and not shared and not (newer and known.live and not row.quarantine_reason):
         return Outcome.MERGED
     change = Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event_id)
+    by_id = memory_queries.by_id(job.store, row.id)
     try:
-        if known:
+        if shared and (known or not by_id):
+
+            def admit(shown: Memory, before: Memory | None) -> Memory:
+                is_newer = before is None or row.updated_at > before.updated_at
+                local = {name: getattr(row, name) for name in LOCAL} if is_newer else {}
+                return replace(shown, **local)
+
+            joined = replace(shared, id=known.id if known else row.id)
+            replication.apply(job.store, joined, change, admit)
+        elif known:
             changes = {name: getattr(row, name) for name in UPDATED}
             changes["anchors"] = anchor.keep_values(row.anchors, known.anchors)
             changes["created_at"] = min(row.created_at, known.created_at)
@@ -289,6 +318,16 @@ def restore(record: Record, job: Import, *, even_older: bool = False) -> Outcome
         ) from error
     jobs.follow(job.store, job.now)
     return Outcome.MERGED if known else Outcome.INSERTED
+
+
+def _shared_record(record: Record, row: Memory) -> registers.Record | None:
+    """Return what the line and its stamps say; None without, as of a memory that is not shared."""
+    found = record.get(STAMPS)
+    if not isinstance(found, dict) or row.scope is not Scope.PROJECT or row.source_branch:
+        return None
+    if not isinstance(found.get(stamps.VALUES, {}), dict):
+        raise BadLine("has stamps that are none")
+    return stamps.record_of_row(memories.row_of(row) | {"stamps": record_json.compact(found)})
 
 
 def _check_version(record: Record) -> None:

@@ -49,7 +49,9 @@ class Past:
         return curation.undo_event(event or self.newest().id, self.act)
 
     def export(self):
-        return [json.dumps(line) for line in export_format.export_lines(self.store, True)]
+        """Without stamps: to take back is a later write, with stamps of its own."""
+        lines = export_format.export_lines(self.store, True)
+        return [json.dumps(line | {"stamps": None}) for line in lines]
 
     def then(self, moment):
         return sorted(memory.content for memory in curation.list_at(self, moment))

@@ -10,12 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ademem.core.memory import Category, Importance, Scope, Status, Tier, Trust
-from ademem.core.settings import Settings
+from ademem.core.settings import GateSettings, Settings
 from ademem.core.value import replace
 from ademem.files import export_format
 from ademem.guard.injection import instruction_in
-from ademem.store import memories, replication, verdicts
+from ademem.store import memories, replication, transitions, verdicts
 from ademem.store.memories import Change
+from ademem.store.transitions import Act
 from tests.builders import NOW, insert, memory, open_project
 from tests.examples import examples
 
@@ -106,11 +107,52 @@ def test_an_export_restores_every_memory_byte_for_byte(stores):
     )
 
 
+def test_an_import_joins_what_both_stores_changed_and_loses_no_text(stores):
+    first, second = stores(), stores()
+    (row,) = insert(first, memory("Deploys run at noon.", tags=("ops",)))
+    bring(exported(first), second)
+    transitions.edit(row.id, Act(store=first, now=LATER), GateSettings(), content="At one.")
+    later = LATER + timedelta(minutes=1)
+    transitions.edit(row.id, Act(store=second, now=later), GateSettings(), content="At two.")
+    transitions.edit(row.id, Act(store=second, now=later), GateSettings(), tags=("late",))
+    old = exported(first)
+    assert bring(exported(second), first) == (0, 1, 0, ())
+    assert bring(old, second) == (0, 1, 0, ())
+
+    for store in (first, second):
+        found = {one.content: one.status for one in memories.find(store, "1")}
+        assert found == {"At one.": Status.CANDIDATE, "At two.": Status.PROMOTED}
+        assert memories.get(store, row.id).tags == ("late",)
+    assert exported(first)[0] == exported(second)[0]
+
+
+def test_an_earlier_export_of_a_memory_changes_nothing(stores):
+    store = stores()
+    (row,) = insert(store, memory("Deploys run at noon."))
+    earlier = exported(store)
+    transitions.edit(row.id, Act(store=store, now=LATER), GateSettings(), content="At one.")
+
+    now = exported(store)
+    assert bring(earlier, store) == (0, 1, 0, ())
+    assert exported(store) == now
+
+
+@pytest.mark.parametrize(
+    "found", ["x", [1], {"values": 1}, {"heads": 1}, {"derived": "m"}, {"": []}]
+)
+def test_stamps_that_are_none_make_no_other_memory(stores, found):
+    store = stores()
+    bring([forged(memory("plain"), stamps=found)], store)
+
+    assert [row.content for row in memories.find(store, "1")] in (["plain"], [])
+
+
 def test_values_stand_beside_the_anchors_and_outlive_a_version_that_knows_none(stores):
     store = stores()
     insert(store, RICH)
     (line,) = map(orjson.loads, exported(store))
     values = line.pop("values")
+    line.pop("stamps", None)
     bring([orjson.dumps(line | {"updated_at": NOW, "title": "Newer"}).decode()], store)
 
     assert line["anchors"] == ["src/cache.py:1-20", "src/lock.py:3@0123456789abcdef"]

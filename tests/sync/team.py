@@ -176,7 +176,7 @@ class Member:
         return {row.content for row in found} - self.texts()
 
     def export(self):
-        return list(export_lines(self.store, True))
+        return [line | {"stamps": None} for line in export_lines(self.store, True)]
 
     def pages(self):
         return {
