@@ -18,7 +18,7 @@ from ademem.guard.policy import (
     own_tool,
 )
 from ademem.session.turn_tracking import key_of, note_edit, query_of
-from ademem.store import existence, logs, mcp_calls, turns
+from ademem.store import existence, logs, turns
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     """Deny a change in a turn that has to search memory first; else return memories about it."""
     key = key_of(payload, runtime)
     if own_tool(payload.tool_name, runtime.settings.guard.mcp_servers):
-        mcp_calls.note(runtime.store, payload.tool_use_id, key, runtime.now)
+        turns.note_mcp_call(runtime.store, payload.tool_use_id, key, runtime.now)
         return None
     call = ToolCall(
         tool=payload.tool_name,

@@ -9,7 +9,7 @@ from ademem.core import confined, trust
 from ademem.core.client import config_dir, transcript_folder
 from ademem.core.clock import stamp
 from ademem.core.errors import suppress
-from ademem.store import admission
+from ademem.store import admission, database
 from ademem.store.database import (
     FIRST_WITH_SECRET,
     LONG_LOG_BYTES,
@@ -31,11 +31,14 @@ from ademem.store.database import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
+    from typing import Any
 
     from ademem.core.project import Project
     from ademem.store.idle import IdleConnections
+
+    Values = Sequence[object] | Mapping[str, object]
 
 __all__ = [
     "BROWSED",
@@ -99,6 +102,17 @@ class Store:
         self.connections: IdleConnections | None = None
         self.judged: int | None = None
         """Last row of such a database that was searched for orders; None where all were."""
+
+    def has_row(self, query: str, values: Values = ()) -> bool:
+        return self.db.execute(query, values).fetchone() is not None
+
+    def number(self, query: str, values: Values = ()) -> int:
+        """Return the first column of the first row."""
+        return int(self.db.execute(query, values).fetchone()[0])
+
+    def column(self, query: str, values: Values = ()) -> list[Any]:
+        """Return the first column of all rows."""
+        return [row[0] for row in self.db.execute(query, values)]
 
     def transaction(self) -> Transaction:
         """Read and write as one step; a nested transaction joins the outer one."""
@@ -369,7 +383,6 @@ def distrust(db: sqlite3.Connection, judged: int | None = None) -> None:
 
 
 def store_aside(project: Project, now: datetime) -> Store:
-    """Return an empty store in memory."""
     db = connect(":memory:", 0)
     run_schema(db)
     return Store(db, _project_id(db, project, now))
@@ -388,8 +401,7 @@ def made_at(store: Store) -> str:
 
 def changes(store: Store) -> int:
     """Return a count that moves with every change of a memory but a counted access."""
-    row = store.db.execute("select value from store_values where name = 'changes'").fetchone()
-    return row[0] if row else 0
+    return int(database.value(store.db, "changes") or 0)
 
 
 def _project_id(db: sqlite3.Connection, project: Project, now: datetime) -> str:

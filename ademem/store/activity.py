@@ -19,8 +19,6 @@ RECENT = 50
 
 
 class Position(Value):
-    """The last rows of the logs."""
-
     connection: Any
     version: int
     """Of the database as this connection sees it; it moves with each commit of another one."""

@@ -80,7 +80,11 @@ def adopt(
     project = str(projects[0]["id"])
     _copy(db, "projects", projects, project, now_stamp)
     steps = {table: rows(table) for table in COPIED}
-    orders = _orders_in_steps(steps, find_order)
+    shapes = {
+        str(row.get("memory_id")): find_order(_prose(row))
+        for row in steps["memory_procedure_details"]
+    }
+    orders = {id: order for id, order in shapes.items() if order}
     # by age, each with a revision that keeps what was changed in it
     pairs = [(old, convert_memory(old, project, now_stamp)) for old in known]
     pairs.sort(key=lambda pair: (pair[1]["created_at"], pair[1]["id"]))
@@ -132,16 +136,6 @@ def adopt(
         _copy(db, "maintenance_log", _best_first(runs, project), project, now_stamp)
     for table, found in steps.items():
         _copy(db, table, _best_first(found, project), project, now_stamp)
-
-
-def _orders_in_steps(
-    tables: dict[str, list[Row]], find_order: Callable[[str], str | None]
-) -> dict[str, str]:
-    found = {
-        str(row.get("memory_id")): find_order(_prose(row))
-        for row in tables["memory_procedure_details"]
-    }
-    return {id: order for id, order in found.items() if order}
 
 
 def _prose(row: Row) -> str:

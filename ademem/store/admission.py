@@ -24,6 +24,7 @@ from ademem.core import confined, repository, trust
 from ademem.core.confined import Refused
 from ademem.core.errors import UnusableStore
 from ademem.core.repository import index_state
+from ademem.core.shared_files import locked
 from ademem.store.database import SIDECARS
 
 TYPE_CHECKING = False
@@ -99,8 +100,6 @@ def admit(
     NewerDatabase, sqlite3.Error, Busy after *wait_s*, or Refused where a component of the path is a
     link.
     """
-    from ademem.core.shared_files import locked
-
     if not confined.exists(project.home_root, project.home):
         return
     deadline = time.monotonic() + wait_s
@@ -198,7 +197,6 @@ def set_aside(
 
 
 def foreign(project: Project) -> list[str]:
-    """Paths of the databases that were set aside, oldest first."""
     start = DATABASE + FOREIGN
     found = confined.names(project.home_root, project.home)
     numbers = [name.removeprefix(start) for name in found if name.startswith(start)]

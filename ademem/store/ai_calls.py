@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.clock import stamp
 from ademem.core.redaction import redact
-from ademem.core.value import Value
+from ademem.core.value import Value, as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,28 +47,19 @@ def begin(
 def end(store: Store, call: int, outcome: str, price: Price, *, ms: int, error: str = "") -> None:
     store.db.execute(
         "update ai_calls set outcome = :outcome, error = :error, ms = :ms, model = :model,"
-        " tokens_in = :tokens_in, tokens_out = :tokens_out, cost = :cost where id = :id",
-        {
-            "id": call,
-            "outcome": outcome,
-            "error": redact(error).text[:ERROR_CHARS] or None,
-            "ms": ms,
-            "model": redact(price.model).text,
-            "tokens_in": price.tokens_in,
-            "tokens_out": price.tokens_out,
-            "cost": price.cost_usd,
-        },
+        " tokens_in = :tokens_in, tokens_out = :tokens_out, cost = :cost_usd where id = :id",
+        as_dict(price)
+        | {"id": call, "outcome": outcome, "ms": ms, "model": redact(price.model).text}
+        | {"error": redact(error).text[:ERROR_CHARS] or None},
     )
 
 
 def today(store: Store, now: datetime) -> int:
-    """Calls entered since midnight, in UTC."""
-    row = store.db.execute(
+    return store.number(
         "select count(*) from ai_calls where project_id = :project and at >= :day"
         " and at < :day || 'T~'",  # not those that a clock ahead noted
         {"project": store.project_id, "day": stamp(now)[:DAY_CHARS]},
-    ).fetchone()
-    return int(row[0])
+    )
 
 
 def last(store: Store) -> dict[str, Any] | None:

@@ -300,7 +300,6 @@ def project_id(project: Project) -> str:
 
 
 def drop(aside: str) -> None:
-    """Delete a copy that was taken in."""
     for suffix in ("", *SIDECARS):
         shared_files.remove(aside + suffix)
 

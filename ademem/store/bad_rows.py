@@ -120,21 +120,15 @@ def repair_references(db: sqlite3.Connection) -> list[Mended]:
 
 
 def keep(db: sqlite3.Connection, mended: list[Mended], now: datetime) -> None:
-    db.executemany(
-        "insert into bad_rows (table_name, row_key, bad_columns, original, outcome, found_at)"
-        " values (?, ?, ?, ?, ?, ?)",
-        [
-            (
-                one.bad.table,
-                " ".join(map(str, one.bad.key)),
-                " ".join(one.bad.columns),
-                json.dumps(one.original, default=lambda value: {"hex": value.hex()}),
-                "removed" if one.removed else "repaired",
-                stamp(now),
-            )
-            for one in mended
-        ],
-    )
+    for one in mended:
+        key, names = " ".join(map(str, one.bad.key)), " ".join(one.bad.columns)
+        original = json.dumps(one.original, default=lambda value: {"hex": value.hex()})
+        outcome = "removed" if one.removed else "repaired"
+        db.execute(
+            "insert into bad_rows (table_name, row_key, bad_columns, original, outcome, found_at)"
+            " values (?, ?, ?, ?, ?, ?)",
+            (one.bad.table, key, names, original, outcome, stamp(now)),
+        )
 
 
 def _tables(db: sqlite3.Connection) -> list[Table]:

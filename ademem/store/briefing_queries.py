@@ -37,7 +37,6 @@ class VisibleMemories:
         return self._find(where, "order by +created_at, seq")
 
     def newest(self, limit: int) -> list[Memory]:
-        """The newest knowledge and procedures, candidates too."""
         where = f"status <> 'archived' and ({_KNOWLEDGE} or {_PRACTICE})"
         return self._find(where, "order by created_at desc, seq desc limit :limit", limit=limit)
 
@@ -110,7 +109,7 @@ def word_matches(store: Store, words: Iterable[str], limit: int) -> dict[int, fl
         " where unified_memories_fts match ? order by rowid desc limit ?",
         (" OR ".join(f'"{word}"' for word in words), limit),
     )
-    return {row[0]: row[1] for row in rows}
+    return dict(rows)
 
 
 def count_arrived(store: Store, moment: str, *, but: str) -> tuple[int, int]:

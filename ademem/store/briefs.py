@@ -16,23 +16,14 @@ if TYPE_CHECKING:
 
 
 def register_agent(store: Store, name: str, now: datetime) -> None:
-    """Add a kind of agent if it is new."""
     name = redact(name).text
-    known = store.db.execute(
-        "select 1 from agent_identities where project_id = ? and name = ?",
-        (store.project_id, name),
-    ).fetchone()
-    if known is None:
+    query = "select 1 from agent_identities where project_id = ? and name = ?"
+    if not store.has_row(query, (store.project_id, name)):
+        id = sha256_hex(store.project_id, name)[:16]
         store.db.execute(
             "insert or ignore into agent_identities (id, project_id, name, created_at, updated_at)"
-            " values (?, ?, ?, ?, ?)",
-            (
-                sha256_hex(store.project_id, name)[:16],
-                store.project_id,
-                name,
-                stamp(now),
-                stamp(now),
-            ),
+            " values (?1, ?2, ?3, ?4, ?4)",
+            (id, store.project_id, name, stamp(now)),
         )
 
 
@@ -91,9 +82,8 @@ def put(
 
 
 def list_folders(store: Store) -> set[str]:
-    """Folders of the agents that have a brief."""
     query = "select agent_id from cto_core_memory_state where project_id = ? and agent_id <> ''"
-    return {row[0] for row in store.db.execute(query, (store.project_id,))}
+    return set(store.column(query, (store.project_id,)))
 
 
 def accept(store: Store) -> None:

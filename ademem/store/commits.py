@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.clock import stamp, timedelta
 from ademem.core.json_text import array, loads
-from ademem.core.value import Value
+from ademem.core.value import Value, as_dict
 from ademem.store import database
 
 TYPE_CHECKING = False
@@ -30,8 +30,6 @@ class Cursor(Value):
 
 
 class PeopleCommit(Value):
-    """A commit made outside of sessions."""
-
     sha: str
     author: str
     subject: str
@@ -56,22 +54,19 @@ def add_session_commits(store: Store, shas: Iterable[str], session_id: str, now:
 
 
 def find_session_commits(store: Store, shas: Iterable[str]) -> set[str]:
-    """Return those commits that sessions made."""
-    rows = store.db.execute(
+    rows = store.column(
         "select sha from commits where project_id = ? and session_id is not null"
         " and sha in (select value from json_each(?))",
         (store.project_id, array(shas)),
     )
-    return {row[0] for row in rows}
+    return set(rows)
 
 
 def list_of_session(store: Store, session_id: str) -> list[str]:
-    """Return the commits that the session made, oldest first."""
-    rows = store.db.execute(
+    return store.column(
         "select sha from commits where project_id = ? and session_id = ? order by seen_at, rowid",
         (store.project_id, session_id),
     )
-    return [row[0] for row in rows]
 
 
 def list_cursors(store: Store, root: str) -> list[Cursor]:
@@ -101,38 +96,20 @@ def move_cursor(
         "insert into head_cursors (project_id, root, branch, sha, seen_at, lost_sha)"
         " values (:project, :root, :branch, :sha, :now, :lost)"
         " on conflict do update set sha = :sha, seen_at = :now, lost_sha = ifnull(lost_sha, :lost)",
-        {
-            "project": store.project_id,
-            "root": root,
-            "branch": branch,
-            "sha": sha,
-            "now": stamp(now),
-            "lost": lost,
-        },
+        {"project": store.project_id, "root": root, "branch": branch}
+        | {"sha": sha, "now": stamp(now), "lost": lost},
     )
 
 
 def add_people_commits(
     store: Store, root: str, branch: str, found: Iterable[PeopleCommit], now: datetime
 ) -> None:
-    """Add commits, the oldest first."""
+    seen = {"project": store.project_id, "root": root, "branch": branch, "now": stamp(now)}
     store.db.executemany(
         "insert or ignore into commits (project_id, root, branch, sha, author, subject,"
-        " committed_at, files, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (
-                store.project_id,
-                root,
-                branch,
-                made.sha,
-                made.author,
-                made.subject,
-                made.committed_at,
-                array(made.files),
-                stamp(now),
-            )
-            for made in found
-        ],
+        " committed_at, files, seen_at) values (:project, :root, :branch, :sha, :author, :subject,"
+        " :committed_at, :files, :now)",
+        [seen | as_dict(made) | {"files": array(made.files)} for made in found],
     )
 
 
@@ -175,20 +152,15 @@ def _made(row: sqlite3.Row) -> PeopleCommit:
 
 def mark_shown(store: Store, root: str, session_id: str, now: datetime) -> None:
     """Mark all commits of the worktree as shown to the session, if there are any."""
-    values = {
-        "project": store.project_id,
-        "root": root,
-        "session": session_id,
-        "now": stamp(now),
-    }
-    news = store.db.execute(
+    values = {"project": store.project_id, "root": root, "session": session_id}
+    values |= {"now": stamp(now)}
+    if not store.has_row(
         "select 1 from commits"
         " where project_id = :project and root = :root and told_at is null"
         " union all select 1 from head_cursors"
         " where project_id = :project and root = :root and lost_sha is not null limit 1",
         values,
-    ).fetchone()
-    if news is None:
+    ):
         return
     store.db.execute(
         "update commits set told_at = :now, told_session_id = :session"
@@ -203,7 +175,6 @@ def mark_shown(store: Store, root: str, session_id: str, now: datetime) -> None:
 
 
 def prune(store: Store, now: datetime) -> None:
-    """Delete commits that were shown long ago."""
     store.db.execute(
         "delete from commits where told_at < ? and session_id is null",
         (stamp(now - timedelta(days=KEPT_DAYS)),),

@@ -7,6 +7,7 @@ import time
 
 from ademem.core import shared_files
 from ademem.core.errors import UnusableStore
+from ademem.core.shared_files import locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -240,8 +241,6 @@ def create(path: str) -> str:
     """
     from contextlib import closing
 
-    from ademem.core.shared_files import locked
-
     os.makedirs(os.path.dirname(path), exist_ok=True)
     aside = path_aside(path)
     try:
@@ -297,7 +296,20 @@ def migrate(db: sqlite3.Connection, now: datetime, back_up: Callable[[], str]) -
     try:
         with Transaction(db):
             if is_outdated(db):  # another process may have got here first
-                _upgrade(db, back_up(), now)
+                from ademem.store import bad_rows
+
+                found, backup = version(db), back_up()
+                try:
+                    mended = bad_rows.repair(db, now) if found else []
+                    db.execute("pragma ignore_check_constraints = on")
+                    run_schema(db, found)
+                    db.execute("pragma ignore_check_constraints = off")
+                    mended += bad_rows.repair(db, now)  # of tables that have another name now
+                    bad_rows.keep(db, mended, now)
+                    if found < FIRST_WITH_SECRET:
+                        add_secret(db)
+                except sqlite3.Error as error:
+                    raise MigrationFailed(error, backup) from error
     finally:
         db.execute("pragma foreign_keys = on")
 
@@ -316,23 +328,6 @@ def is_outdated(db: sqlite3.Connection) -> bool:
     if found > SCHEMA_VERSION:
         raise NewerDatabase(found)
     return found < SCHEMA_VERSION
-
-
-def _upgrade(db: sqlite3.Connection, backup: str, now: datetime) -> None:
-    found = version(db)
-    try:
-        from ademem.store import bad_rows
-
-        mended = bad_rows.repair(db, now) if found else []
-        db.execute("pragma ignore_check_constraints = on")
-        run_schema(db, found)
-        db.execute("pragma ignore_check_constraints = off")
-        mended += bad_rows.repair(db, now)  # of tables that have another name now
-        bad_rows.keep(db, mended, now)
-        if found < FIRST_WITH_SECRET:
-            add_secret(db)
-    except sqlite3.Error as error:
-        raise MigrationFailed(error, backup) from error
 
 
 def run_schema(db: sqlite3.Connection, done: int = 0, upto: int | None = None) -> None:

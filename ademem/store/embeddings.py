@@ -43,8 +43,6 @@ where failure.project_id = memory.project_id and failure.kind = 'vector'
 
 
 class Vector(Value):
-    """The embedding of one memory's text."""
-
     memory: Memory
     blob: bytes
     """Little-endian float32."""
@@ -83,12 +81,8 @@ def list_retries(store: Store, model: str, now: datetime, *, limit: int) -> list
     return _memories(store, where, {"model": model, "now": stamp(now), "limit": limit})
 
 
-def has_any(store: Store, model: str | None = None) -> bool:
-    """Tell whether there are vectors of the model, or of any."""
-    if model is not None:
-        return bool(dimensions(store, model))
-    query = "select exists (select 1 from unified_memory_embeddings)"
-    return bool(store.db.execute(query).fetchone()[0])
+def has_any(store: Store, model: str) -> bool:
+    return bool(dimensions(store, model))
 
 
 def dimensions(store: Store, model: str) -> int:
@@ -100,13 +94,10 @@ def dimensions(store: Store, model: str) -> int:
 
 def any_waiting(store: Store, model: str) -> bool:
     """Return True if a memory without a vector of this model will be tried."""
-    return (
-        store.db.execute(
-            f"select 1 from unified_memories as memory where {_WANTED} and {_MISSING}"
-            f" and not exists ({_FAILURE} and failure.parked_at is not null) limit 1",
-            {"project": store.project_id, "model": model},
-        ).fetchone()
-        is not None
+    return store.has_row(
+        f"select 1 from unified_memories as memory where {_WANTED} and {_MISSING}"
+        f" and not exists ({_FAILURE} and failure.parked_at is not null) limit 1",
+        {"project": store.project_id, "model": model},
     )
 
 
@@ -145,15 +136,10 @@ def count_failure(store: Store, model: str, memory: Memory, error: str, now: dat
 
 
 def name_failure(store: Store, model: str, memory: Memory, error: str) -> None:
-    """Set the error of the last failure."""
+    key = f"{memory.id} {model} {memory.dedupe_key}"
     store.db.execute(
         "update jobs set last_error = ? where project_id = ? and kind = ? and key = ?",
-        (
-            error[: jobs.ERROR_CHARS],
-            store.project_id,
-            FAILURES,
-            f"{memory.id} {model} {memory.dedupe_key}",
-        ),
+        (error[: jobs.ERROR_CHARS], store.project_id, FAILURES, key),
     )
 
 
@@ -228,7 +214,7 @@ def blobs(store: Store, model: str, ids: Iterable[str]) -> dict[str, bytes]:
         " where embedding_model = ? and memory_id in (select value from json_each(?))",
         (model, array(ids)),
     )
-    return {row[0]: row[1] for row in rows}
+    return dict(rows)
 
 
 def vectors(store: Store, model: str) -> sqlite3.Cursor:
@@ -256,7 +242,7 @@ def list_mapped(store: Store, model: str) -> sqlite3.Cursor:
 
 def count(store: Store, model: str) -> int:
     query = "select count(*) from unified_memory_embeddings where embedding_model = ?"
-    return int(store.db.execute(query, (model,)).fetchone()[0])
+    return store.number(query, (model,))
 
 
 def state(store: Store, model: str) -> list[object]:

@@ -121,7 +121,7 @@ def list_all(
 def sessions_of(store: Store) -> dict[str, str]:
     """Session id by memory id, of every episode."""
     query = "select memory_id, session_id from episodes where project_id = ?"
-    return {row[0]: row[1] for row in store.db.execute(query, (store.project_id,))}
+    return dict(store.db.execute(query, (store.project_id,)))
 
 
 def _one(store: Store, where: str, *values: str) -> Episode | None:

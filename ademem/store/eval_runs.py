@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from ademem.core.json_text import loads
+from ademem.store.database import set_value, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,32 +15,20 @@ if TYPE_CHECKING:
 
 MOST = 200
 """Runs that are kept; older ones go."""
-_NAMES = {"runs": "eval/runs", "ranks": "eval/ranks"}
 
 
 def add(store: Store, run: dict[str, Any], ranks: dict[str, Any]) -> None:
     """Add a run with its *ranks*, which replace those of the run before."""
     with store.transaction() as db:
-        kept = [*list_runs(store), run][-MOST:]
-        db.executemany(
-            "insert or replace into store_values values (?, ?)",
-            [(_NAMES["runs"], json.dumps(kept)), (_NAMES["ranks"], json.dumps(ranks))],
-        )
+        set_value(db, "eval/runs", json.dumps([*list_runs(store), run][-MOST:]))
+        set_value(db, "eval/ranks", json.dumps(ranks))
 
 
 def list_runs(store: Store) -> list[dict[str, Any]]:
-    """Return the runs, the oldest first."""
-    found: list[dict[str, Any]] = _read(store, "runs") or []
+    found: list[dict[str, Any]] = loads(value(store.db, "eval/runs") or "[]")
     return found
 
 
 def last_ranks(store: Store) -> dict[str, Any]:
-    found: dict[str, Any] = _read(store, "ranks") or {}
+    found: dict[str, Any] = loads(value(store.db, "eval/ranks") or "{}")
     return found
-
-
-def _read(store: Store, name: str) -> Any:
-    row = store.db.execute(
-        "select value from store_values where name = ?", (_NAMES[name],)
-    ).fetchone()
-    return loads(row[0]) if row else None

@@ -49,12 +49,10 @@ def any_promoted(store: Store) -> bool:
 
     Before that, what came with the files of a clone, or in a database, stops no call.
     """
-    return store.is_trusted and bool(
-        store.db.execute(
-            "select 1 from unified_memories where project_id = ? and status = 'promoted'"
-            f" and claimed_author is null and {CURRENT} limit 1",
-            (store.project_id,),
-        ).fetchone()
+    return store.is_trusted and store.has_row(
+        "select 1 from unified_memories where project_id = ? and status = 'promoted'"
+        f" and claimed_author is null and {CURRENT} limit 1",
+        (store.project_id,),
     )
 
 
@@ -63,7 +61,7 @@ def any_confirmed(store: Store) -> bool:
     query = (
         f"select 1 from unified_memories where project_id = ? and status = 'promoted' and {CURRENT}"
     )
-    return store.db.execute(f"{query} limit 1", (store.project_id,)).fetchone() is not None
+    return store.has_row(f"{query} limit 1", (store.project_id,))
 
 
 def find_reviewed(store: Store, ids: Iterable[str]) -> set[str]:
@@ -71,25 +69,23 @@ def find_reviewed(store: Store, ids: Iterable[str]) -> set[str]:
     wanted = array(ids)
     if wanted == "[]":
         return set()
-    rows = store.db.execute(
+    rows = store.column(
         "select distinct memory_id from memory_revisions"
         " where memory_id in (select value from json_each(?)) and actor = 'user'"
         " and operation in ('insert', 'promote', 'edit', 'revise', 'merge', 'restore')",
         (wanted,),
     )
-    return {row[0] for row in rows}
+    return set(rows)
 
 
 def any_quarantined(store: Store, id: str = "") -> bool:
     """Return True if a memory with an id or sync id of this prefix is quarantined; empty: any."""
-    return bool(
-        store.db.execute(
-            "select 1 from unified_memories where project_id = :project"
-            " and quarantine_reason is not null and deleted_at is null"
-            " and (substr(id, 1, length(:id)) = :id or substr(sync_id, 1, length(:id)) = :id)"
-            " limit 1",
-            {"project": store.project_id, "id": id},
-        ).fetchone()
+    return store.has_row(
+        "select 1 from unified_memories where project_id = :project"
+        " and quarantine_reason is not null and deleted_at is null"
+        " and (substr(id, 1, length(:id)) = :id or substr(sync_id, 1, length(:id)) = :id)"
+        " limit 1",
+        {"project": store.project_id, "id": id},
     )
 
 
@@ -102,18 +98,17 @@ def any_procedure(store: Store, *, export: bool) -> bool:
 
 def count_claimed(store: Store) -> int:
     query = f"select count(*) from unified_memories where project_id = ? and {CLAIMED}"
-    return int(store.db.execute(query, (store.project_id,)).fetchone()[0])
+    return store.number(query, (store.project_id,))
 
 
 def claimed_authors(store: Store) -> list[str]:
     """The names that the files give, those with most memories first."""
-    rows = store.db.execute(
+    return store.column(
         f"select claimed_author from unified_memories where project_id = ? and {CLAIMED}"
         " and claimed_author <> '' and typeof(claimed_author) = 'text'"
         " group by claimed_author order by count(*) desc, claimed_author",
         (store.project_id,),
     )
-    return [row[0] for row in rows]
 
 
 class DatabaseClaims(Value):

@@ -199,7 +199,6 @@ def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
 
 
 def count_listed(store: Store, filters: Filters) -> int:
-    """Count what `listed` lists."""
     query = f"select count(*) from unified_memories as memory where {_shown(filters)}"
     for statuses in filters.stages:
         (found,) = store.db.execute(query, _bind(store, filters, statuses)).fetchone()
@@ -237,7 +236,6 @@ def count(store: Store, mission: str | None) -> dict[str, int]:
 
 
 def count_concerns(store: Store, mission: str | None) -> dict[str, int]:
-    """Count by concern what `listed` lists."""
     rows = store.db.execute(
         f"select concern, count(*) from ({_CONCERNS})"
         " cross join unified_memories as memory on seq = memory_seq"

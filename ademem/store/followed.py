@@ -20,8 +20,6 @@ MOST = 200
 
 
 class Source(Value):
-    """An imported file or folder, and the state of its files at the import."""
-
     format: str
     path: str
     files: dict[str, str]
@@ -48,7 +46,6 @@ def follow(store: Store, format: str, path: str, files: Iterable[str]) -> None:
 
 
 def list_changed(source: Source) -> list[str]:
-    """Return the files that are not as they were."""
     return [path for path, state in source.files.items() if state_of(path) != state]
 
 

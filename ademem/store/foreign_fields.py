@@ -13,7 +13,6 @@ MEMORY, SESSION, PROMPT = "unified_memories.id", "sessions.id", "user_prompts.sy
 
 
 def get_all(store: Store, kind: str) -> dict[str, dict[str, Any]]:
-    """Return the fields by the name of their row."""
     table, _, name = kind.partition(".")
     rows = store.db.execute(
         f"select {name}, foreign_fields from {table}"

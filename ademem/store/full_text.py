@@ -136,20 +136,18 @@ def vocabulary(store: Store, beginning: str) -> list[str]:
     except store.db.OperationalError:  # this connection may not even do that
         return []
     query = "select term from temp.stems where term >= ? and term < ? order by doc desc"
-    rows = store.db.execute(query, (beginning, beginning + "\U0010ffff"))
-    return [row[0] for row in rows]
+    return store.column(query, (beginning, beginning + "\U0010ffff"))
 
 
 def texts_with_initials(store: Store, letters: str) -> list[str]:
     """Return texts that have words with these initials near each other, in any order."""
     near = " ".join(f'"{letter}" *' for letter in letters)
-    rows = store.db.execute(
+    return store.column(
         "select memory.content from unified_memories_fts as found"
         " join unified_memories as memory on memory.seq = found.rowid"
         " where unified_memories_fts match ? limit ?",
         (f"content : NEAR({near}, {len(letters)})", MOST_TEXTS),
     )
-    return [row[0] for row in rows]
 
 
 def _by_index(
@@ -174,7 +172,6 @@ def total_rows(store: Store) -> int:
 
 
 def named_rows(store: Store, key: str) -> frozenset[int]:
-    """Rows of which *key* is the id or the key."""
     topic = 'topic_key : "' + key.replace('"', " ") + '"'
     rows = store.db.execute(_NAMED, {"key": key, "project": store.project_id, "topic": topic})
     return frozenset(row[0] for row in rows)

@@ -49,7 +49,7 @@ def at_programs(store: Store, programs: Iterable[str], agent: str) -> list[sqlit
 
 def has_sites(store: Store, kind: str) -> bool:
     query = "select 1 from memory_sites where kind = ? limit 1"
-    return store.db.execute(query, (kind,)).fetchone() is not None
+    return store.has_row(query, (kind,))
 
 
 def list_changed(store: Store) -> list[Memory]:
@@ -93,22 +93,21 @@ def set_anchor_state(store: Store, seq: int, anchor: str, state: str) -> None:
 
 
 def list_misplaced(store: Store) -> list[int]:
-    """Return all rows of memories whose anchor was changed or gone at the last check."""
     query = (
         "select distinct memory_seq from memory_sites"
         " where kind = 'anchor' and state in ('changed', 'gone') order by memory_seq"
     )
-    return [row[0] for row in store.db.execute(query)]
+    return store.column(query)
 
 
 def find_misplaced(store: Store, seqs: Iterable[int]) -> set[int]:
     """Return rows of memories whose anchor was changed or gone at the last check."""
-    rows = store.db.execute(
+    rows = store.column(
         "select distinct memory_seq from memory_sites"
         " where memory_seq in (select value from json_each(?)) and state in ('changed', 'gone')",
         (numbers(seqs),),
     )
-    return {row[0] for row in rows}
+    return set(rows)
 
 
 def _find(

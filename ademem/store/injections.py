@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ademem.core.clock import stamp
+from ademem.core.clock import stamp, timedelta
 from ademem.core.text import plain_sha256
-from ademem.core.value import Value
+from ademem.core.value import Value, as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,18 +57,11 @@ def record(
     db = runtime.store.db
     id = db.execute(
         "insert into injections (session_id, agent_id, prompt_id, tool_use_id, event, created_at,"
-        " characters, sha256, text) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            key.session_id,
-            key.agent_id,
-            key.prompt_id,
-            tool_use_id,
-            event,
-            stamp(runtime.now),
-            len(text),
-            plain_sha256(text),
-            text if keep_text else None,
-        ),
+        " characters, sha256, text) values (:session_id, :agent_id, :prompt_id, :call, :event,"
+        " :now, :characters, :sha256, :text)",
+        as_dict(key)
+        | {"call": tool_use_id, "event": event, "now": stamp(runtime.now), "characters": len(text)}
+        | {"sha256": plain_sha256(text), "text": text if keep_text else None},
     ).lastrowid
     db.executemany(
         "insert into injection_memories"
@@ -98,8 +91,6 @@ def record_alone(
 
 def prune(store: Store, settings: CaptureSettings, now: datetime) -> int:
     """Delete the texts that are too old, and the oldest beyond the size; return their number."""
-    from ademem.core.clock import timedelta
-
     with store.transaction() as db:
         return db.execute(
             "delete from injections where created_at < :since or id <= ifnull((select max(id) from"
@@ -113,8 +104,6 @@ def prune(store: Store, settings: CaptureSettings, now: datetime) -> int:
 
 
 class Part(Value):
-    """A memory in a text, or left out of it."""
-
     memory_id: str
     memory: Memory | None
     """As it is now; None where it was deleted for good."""
@@ -249,7 +238,6 @@ def _part(row: sqlite3.Row, known: Mapping[str, Memory]) -> Part:
 
 
 def latest_session(store: Store) -> str:
-    """Return the session that was sent something last; empty for none."""
     row = store.db.execute(
         "select session_id from (select session_id, max(created_at) as at from injections"
         " group by session_id union all select session_id, max(created_at) from recall_log"
@@ -295,7 +283,6 @@ having :unused = 0 or sum(used) = 0 order by 3 desc, 1 limit :most
 
 
 def spent_by_event(store: Store, since: datetime, session: str = "") -> list[Spent]:
-    """Return what was put before models since a time, in all sessions or in one, by event."""
     return _spent(store, _SPENT.format(name="event"), since, session)
 
 

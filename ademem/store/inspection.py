@@ -158,7 +158,18 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
         if not is_beyond_bounds(error):
             raise
         return Kind.FOREIGN
-    return _kind(found, objects)
+    if not objects and found == 0:
+        return Kind.OURS  # an empty file; opening it makes our tables
+    shipped = SHIPPED[found - 1] if 0 < found <= len(SHIPPED) else ""
+    if shipped in (fingerprint(objects), fingerprint(filter(_is_not_left_over, objects))):
+        return Kind.OURS
+    if shipped and found < FIRST_WITH_SECRET and _built(found) <= _spelled(objects):
+        return Kind.MIXED
+    if shipped and _built(found) == _spelled(objects):  # by an SQLite that spells it otherwise
+        return Kind.OURS
+    tables = {name.lower() for kind, name, _, sql in objects if kind == "table"}
+    is_ade = found == 0 and not tables.isdisjoint({"unified_memories", "memories"})
+    return Kind.ADE if is_ade else Kind.FOREIGN
 
 
 def has_shipped_schema(db: sqlite3.Connection) -> bool:
@@ -252,21 +263,6 @@ def read_rows(
 
 def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-
-def _kind(found: int, objects: list[Object]) -> Kind:
-    if not objects and found == 0:
-        return Kind.OURS  # an empty file; opening it makes our tables
-    shipped = SHIPPED[found - 1] if 0 < found <= len(SHIPPED) else ""
-    if shipped in (fingerprint(objects), fingerprint(filter(_is_not_left_over, objects))):
-        return Kind.OURS
-    if shipped and found < FIRST_WITH_SECRET and _built(found) <= _spelled(objects):
-        return Kind.MIXED
-    if shipped and _built(found) == _spelled(objects):  # by an SQLite that spells it otherwise
-        return Kind.OURS
-    tables = {name.lower() for kind, name, _, sql in objects if kind == "table"}
-    is_ade = found == 0 and not tables.isdisjoint({"unified_memories", "memories"})
-    return Kind.ADE if is_ade else Kind.FOREIGN
 
 
 def _is_not_left_over(each: Object) -> bool:

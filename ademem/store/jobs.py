@@ -107,7 +107,7 @@ def any_due(store: Store, kinds: tuple[str, ...], now: datetime) -> bool:
         " and kind in (select value from json_each(?)) limit 1"
     )
     values = (store.project_id, stamp(now), _too_late(now), array(kinds))
-    return store.db.execute(query, values).fetchone() is not None
+    return store.has_row(query, values)
 
 
 def _too_late(now: datetime) -> str:
@@ -116,9 +116,8 @@ def _too_late(now: datetime) -> str:
 
 
 def exists(store: Store, kind: str) -> bool:
-    """Return True if there is a job of this kind, waiting or parked."""
     query = "select 1 from jobs where project_id = ? and kind = ? limit 1"
-    return store.db.execute(query, (store.project_id, kind)).fetchone() is not None
+    return store.has_row(query, (store.project_id, kind))
 
 
 def mark_started(store: Store, job: Job) -> None:
@@ -173,7 +172,6 @@ def count_failure(store: Store, kind: str, key: str, error: str, now: datetime) 
 
 
 def next_try(store: Store, kind: str, now: datetime) -> str | None:
-    """Return the stamp at which the next job of the kind is due; None for none."""
     row = store.db.execute(
         "select min(due_at) from jobs"
         " where project_id = ? and kind = ? and parked_at is null and due_at > ?",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.clock import parse, stamp, timedelta
+from ademem.core.json_text import loads
 from ademem.core.text import sha256_hex
 
 TYPE_CHECKING = False
@@ -30,54 +31,48 @@ ABANDONED = timedelta(days=1)
 """Time after which a turn without an end counts as ended."""
 
 
+_EVENT = "project_id = :project and source_type = :type and source_key = :key"
+
+
+def _name(store: Store, source_type: str, source_key: str) -> dict[str, str]:
+    """Return the values of `_EVENT`."""
+    return {"project": store.project_id, "type": source_type, "key": source_key}
+
+
 def claim(store: Store, source_type: str, source_key: str, now: datetime) -> bool:
     """Add the event, in the transaction of its capture; False if it was there."""
+    id = sha256_hex(store.project_id, source_type, source_key)[:32]
     cursor = store.db.execute(
         "insert or ignore into memory_capture_ledger"
         " (id, project_id, source_type, source_key, created_at, updated_at)"
-        " values (?, ?, ?, ?, ?, ?)",
-        (
-            sha256_hex(store.project_id, source_type, source_key)[:32],
-            store.project_id,
-            source_type,
-            source_key,
-            stamp(now),
-            stamp(now),
-        ),
+        " values (:id, :project, :type, :key, :now, :now)",
+        _name(store, source_type, source_key) | {"id": id, "now": stamp(now)},
     )
     return cursor.rowcount > 0
 
 
 def is_claimed(store: Store, source_type: str, source_key: str) -> bool:
-    row = store.db.execute(
-        "select 1 from memory_capture_ledger"
-        " where project_id = ? and source_type = ? and source_key = ?",
-        (store.project_id, source_type, source_key),
-    ).fetchone()
-    return row is not None
+    query = f"select 1 from memory_capture_ledger where {_EVENT}"
+    return store.has_row(query, _name(store, source_type, source_key))
 
 
 def is_any_claimed(store: Store, source_type: str, beginning: str) -> bool:
-    """Return True if there is an event whose key has this prefix."""
-    row = store.db.execute(
+    return store.has_row(
         "select 1 from memory_capture_ledger where project_id = :project"
-        " and source_type = :type and substr(source_key, 1, length(:beginning)) = :beginning"
-        " limit 1",
-        {"project": store.project_id, "type": source_type, "beginning": beginning},
-    ).fetchone()
-    return row is not None
+        " and source_type = :type and substr(source_key, 1, length(:key)) = :key limit 1",
+        _name(store, source_type, beginning),
+    )
 
 
 def list_endings(store: Store, source_type: str, beginning: str) -> list[str]:
     """Return the rest of the keys with this prefix, oldest first."""
-    rows = store.db.execute(
-        "select substr(source_key, length(:beginning) + 1) from memory_capture_ledger"
+    return store.column(
+        "select substr(source_key, length(:key) + 1) from memory_capture_ledger"
         " where project_id = :project and source_type = :type"
-        " and source_key >= :beginning and source_key < :beginning || char(1114111)"
+        " and source_key >= :key and source_key < :key || char(1114111)"
         " order by created_at, rowid",
-        {"project": store.project_id, "type": source_type, "beginning": beginning},
+        _name(store, source_type, beginning),
     )
-    return [row[0] for row in rows]
 
 
 def is_own_error(store: Store, memory: Memory, session_id: str) -> bool:
@@ -87,12 +82,8 @@ def is_own_error(store: Store, memory: Memory, session_id: str) -> bool:
 
 
 def release(store: Store, source_type: str, source_key: str) -> None:
-    """Remove an event, so that it can be captured again."""
-    store.db.execute(
-        "delete from memory_capture_ledger"
-        " where project_id = ? and source_type = ? and source_key = ?",
-        (store.project_id, source_type, source_key),
-    )
+    query = f"delete from memory_capture_ledger where {_EVENT}"
+    store.db.execute(query, _name(store, source_type, source_key))
 
 
 def add_answer(
@@ -102,50 +93,32 @@ def add_answer(
     import json  # which no hook needs
 
     claim(store, OPERATION, operation_id, now)
-    store.db.execute(
-        "update memory_capture_ledger set memory_id = ?, metadata_json = ?"
-        " where project_id = ? and source_type = ? and source_key = ?",
-        (memory_id, json.dumps(answer), store.project_id, OPERATION, operation_id),
+    query = (
+        f"update memory_capture_ledger set memory_id = :id, metadata_json = :json where {_EVENT}"
     )
+    values = {"id": memory_id, "json": json.dumps(answer)}
+    store.db.execute(query, values | _name(store, OPERATION, operation_id))
 
 
 def find_answer(store: Store, operation_id: str) -> tuple[str | None, dict[str, Any]] | None:
-    """Return the memory and the answer of a write that was made before."""
-    from ademem.core.json_text import loads
-
-    row = store.db.execute(
-        "select memory_id, metadata_json from memory_capture_ledger"
-        " where project_id = ? and source_type = ? and source_key = ?",
-        (store.project_id, OPERATION, operation_id),
-    ).fetchone()
+    query = f"select memory_id, metadata_json from memory_capture_ledger where {_EVENT}"
+    row = store.db.execute(query, _name(store, OPERATION, operation_id)).fetchone()
     return (row[0], loads(row[1])) if row else None
 
 
 def credit(store: Store, source_type: str, source_key: str, memory_id: str) -> None:
-    """Set the memory of an event."""
-    store.db.execute(
-        "update memory_capture_ledger set memory_id = ?"
-        " where project_id = ? and source_type = ? and source_key = ?",
-        (memory_id, store.project_id, source_type, source_key),
-    )
+    query = f"update memory_capture_ledger set memory_id = :id where {_EVENT}"
+    store.db.execute(query, _name(store, source_type, source_key) | {"id": memory_id})
 
 
 def credit_episode(store: Store, source_type: str, source_key: str, memory_id: str) -> None:
-    """Set the episode of an event."""
-    store.db.execute(
-        "update memory_capture_ledger set episode_memory_id = ?"
-        " where project_id = ? and source_type = ? and source_key = ?",
-        (memory_id, store.project_id, source_type, source_key),
-    )
+    query = f"update memory_capture_ledger set episode_memory_id = :id where {_EVENT}"
+    store.db.execute(query, _name(store, source_type, source_key) | {"id": memory_id})
 
 
 def memory_of(store: Store, source_type: str, source_key: str) -> str | None:
-    """Return the memory of an event; None if the gate refused it."""
-    row = store.db.execute(
-        "select memory_id from memory_capture_ledger"
-        " where project_id = ? and source_type = ? and source_key = ?",
-        (store.project_id, source_type, source_key),
-    ).fetchone()
+    query = f"select memory_id from memory_capture_ledger where {_EVENT}"
+    row = store.db.execute(query, _name(store, source_type, source_key)).fetchone()
     return row[0] if row else None
 
 
@@ -175,11 +148,8 @@ def last_reading(store: Store, root: str) -> str:
 
     If a turn was running then, the stamp of its start: it may have changed files.
     """
-    row = store.db.execute(
-        "select created_at from memory_capture_ledger"
-        " where project_id = ? and source_type = ? and source_key = ?",
-        (store.project_id, READ, root),
-    ).fetchone()
+    query = f"select created_at from memory_capture_ledger where {_EVENT}"
+    row = store.db.execute(query, _name(store, READ, root)).fetchone()
     if row is None:
         return ""
     seen = str(row[0])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ademem.core.clock import stamp
+from ademem.core.clock import stamp, timedelta
 from ademem.core.json_text import array, loads
 from ademem.core.redaction import redact
-from ademem.core.value import Value
+from ademem.core.value import Value, as_dict
 from ademem.store import database
 
 TYPE_CHECKING = False
@@ -55,8 +55,6 @@ class Shown(Value):
 
 
 class Use(Value):
-    """A moment at which a memory was shown."""
-
     created_at: str
     session_id: str | None
     agent_id: str
@@ -95,18 +93,9 @@ and id > {_COMPACTED}
 def log_refusal(store: Store, refusal: Refusal, now: datetime) -> None:
     store.db.execute(
         "insert into decision_log (project_id, part, decision, reason, kind, text_hash, subject,"
-        " source_type, session_id, created_at) values (?, 'gate', ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            store.project_id,
-            refusal.rule,
-            refusal.reason,
-            refusal.category,
-            refusal.text_hash,
-            refusal.preview,
-            refusal.source_type,
-            refusal.session_id,
-            stamp(now),
-        ),
+        " source_type, session_id, created_at) values (:project, 'gate', :rule, :reason, :category,"
+        " :text_hash, :preview, :source_type, :session_id, :now)",
+        as_dict(refusal) | {"project": store.project_id, "now": stamp(now)},
     )
 
 
@@ -125,19 +114,11 @@ def log_decision(
     store.db.execute(
         "insert into decision_log (project_id, part, session_id, agent_id, prompt_id, tool_use_id,"
         " kind, subject, decision, reason, created_at)"
-        " values (?, 'guard', ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            store.project_id,
-            key.session_id,
-            key.agent_id,
-            key.prompt_id,
-            tool_use_id,
-            tool,
-            target,
-            decision,
-            reason,
-            stamp(now),
-        ),
+        " values (:project, 'guard', :session_id, :agent_id, :prompt_id, :call, :tool, :target,"
+        " :decision, :reason, :now)",
+        as_dict(key)
+        | {"project": store.project_id, "call": tool_use_id, "tool": tool, "target": target}
+        | {"decision": decision, "reason": reason, "now": stamp(now)},
     )
 
 
@@ -157,10 +138,9 @@ def log_shown(
     are *pending* until the model has read it.
     """
     items = list(items)
-    asked, moment = query and redact(query).text, stamp(now)
-    session_id, agent_id, prompt_id = (
-        (key.session_id, key.agent_id, key.prompt_id) if key else (None, "", "")
-    )
+    turn = as_dict(key) if key else {"session_id": None, "agent_id": "", "prompt_id": ""}
+    turn |= {"project": store.project_id, "place": place, "query": query and redact(query).text}
+    turn |= {"now": stamp(now), "pending": pending}
     if items and place in PLACES:
         known = _list_unasked(store, key) if key else set()
         store.db.execute(
@@ -172,29 +152,14 @@ def log_shown(
         )
     store.db.executemany(
         "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"
-        " memory_id, rank, score, created_at, pending) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (
-                store.project_id,
-                session_id,
-                agent_id,
-                prompt_id,
-                place,
-                asked,
-                item.memory_id,
-                rank,
-                item.score,
-                moment,
-                pending,
-            )
-            for rank, item in enumerate(items or [Shown()], 1)
-        ],
+        " memory_id, rank, score, created_at, pending) values (:project, :session_id, :agent_id,"
+        " :prompt_id, :place, :query, :memory_id, :rank, :score, :now, :pending)",
+        [turn | as_dict(item) | {"rank": at} for at, item in enumerate(items or [Shown()], 1)],
     )
 
 
 def note_compaction(store: Store, key: TurnKey, now: datetime) -> bool:
     """Record that a context was compacted; False if it was just recorded."""
-    from ademem.core.clock import timedelta
     from ademem.store.sessions import TWIN_WINDOW_S
 
     twin = store.db.execute(
@@ -228,15 +193,12 @@ def find_seen(
 
 
 def list_in_context(store: Store, key: TurnKey, now: datetime) -> set[str]:
-    """Return ids of memories that a session or subagent was shown since its last compaction."""
     return {row["memory_id"] for row in _find_seen(store, key, now) if not row["carried"]}
 
 
 def _find_seen(
     store: Store, key: TurnKey, now: datetime, ids: Iterable[str] | None = None
 ) -> sqlite3.Cursor:
-    from ademem.core.clock import timedelta
-
     return store.db.execute(
         _SEEN,
         {
@@ -251,7 +213,7 @@ def _find_seen(
 def was_denied(store: Store, turn: Turn, target: str) -> bool:
     """Return True if a call with this target was denied in the turn, and the denial was read."""
     key = turn.key
-    row = store.db.execute(
+    return store.has_row(
         "select 1 from recall_log where session_id = :session and agent_id = :agent"
         f" and place = 'guard' and query = :target and id > max(:turn, {_COMPACTED}) limit 1",
         {
@@ -260,8 +222,7 @@ def was_denied(store: Store, turn: Turn, target: str) -> bool:
             "target": target,
             "turn": turn.begins_after,
         },
-    ).fetchone()
-    return row is not None
+    )
 
 
 def mark_read(store: Store, key: TurnKey) -> None:
@@ -273,7 +234,7 @@ def mark_read(store: Store, key: TurnKey) -> None:
 
 
 def any_pending(store: Store) -> bool:
-    return store.db.execute("select 1 from recall_log where pending limit 1").fetchone() is not None
+    return store.has_row("select 1 from recall_log where pending limit 1")
 
 
 def assign_searches(store: Store, key: TurnKey, since: datetime) -> None:
@@ -296,21 +257,19 @@ def _list_unasked(store: Store, key: TurnKey) -> set[str]:
 
 
 def was_briefed(store: Store, session_id: str) -> bool:
-    row = store.db.execute(
+    return store.has_row(
         "select 1 from recall_log where session_id = ? and place = 'briefing' limit 1",
         (session_id,),
-    ).fetchone()
-    return row is not None
+    )
 
 
 def first_shown(store: Store, session_id: str) -> dict[str, str]:
-    """Return by id the stamp at which the session was first shown the memory."""
     rows = store.db.execute(
         "select memory_id, min(created_at) from recall_log"
         " where session_id = ? and memory_id is not null group by memory_id",
         (session_id,),
     )
-    return {row[0]: row[1] for row in rows}
+    return dict(rows)
 
 
 def log_use(store: Store, session_id: str, found: Mapping[str, str], now: datetime) -> int:
@@ -340,7 +299,6 @@ def log_use(store: Store, session_id: str, found: Mapping[str, str], now: dateti
 
 
 def list_uses(store: Store, memory_id: str, limit: int) -> list[Use]:
-    """Return the latest moments at which a memory was shown."""
     rows = store.db.execute(
         "select created_at, session_id, agent_id, place, ifnull(query, '') as query, rank, score,"
         " used, ifnull(evidence, '') as evidence from recall_log"
@@ -356,7 +314,7 @@ def has_searched(store: Store, key: TurnKey) -> bool:
     Rows tell the order, for clocks are set back: a turn begins with what its last prompt or its
     agent was shown, and begins anew with what was shown after a compaction.
     """
-    row = store.db.execute(
+    return store.has_row(
         "select 1 from recall_log where session_id = :session and place in ('recall', 'search')"
         " and id > max("
         "  (select max(id) from recall_log where session_id = :session"
@@ -365,8 +323,7 @@ def has_searched(store: Store, key: TurnKey) -> bool:
         "   and place = 'briefing' and query = 'compact'), 0)"
         " ) limit 1",
         {"session": key.session_id, "agent": key.agent_id, "prompt": key.prompt_id},
-    ).fetchone()
-    return row is not None
+    )
 
 
 def list_refusals(store: Store, limit: int, before: int | None = None) -> list[dict[str, Any]]:
@@ -395,7 +352,6 @@ def list_decisions(
 
 
 def count_decisions(store: Store, sessions: Iterable[str], since: str) -> dict[str, dict[str, int]]:
-    """Count decisions of the guard by session and decision, from a stamp on."""
     rows = store.db.execute(
         "select session_id, decision, count(*) from decision_log"
         " where part = 'guard' and created_at >= ?"
@@ -444,13 +400,12 @@ def discount(unused: int, patience: int = PATIENCE) -> float:
 
 
 def count_unused(store: Store, ids: Iterable[str]) -> dict[str, int]:
-    """Return impressions since the last use, by id, of memories with any."""
     rows = store.db.execute(
         "select memory_id, cast(unused as integer) from memory_exposure"
         " where memory_id in (select value from json_each(?))",
         (array(ids),),
     )
-    return {row[0]: row[1] for row in rows}
+    return dict(rows)
 
 
 def count_use(store: Store, ids: Iterable[str], now: datetime) -> None:
@@ -491,7 +446,6 @@ def add_uses(store: Store, id: str, count: int, last: str) -> None:
 
 
 def impression_totals(store: Store) -> sqlite3.Row:
-    """Count shown, used and sinking memories, and how often they were shown and used."""
     row: sqlite3.Row = store.db.execute(
         "select count(*) as memories, ifnull(sum(shown), 0) as shown, ifnull(sum(used), 0) as used,"
         " ifnull(sum(used > 0), 0) as used_memories,"
@@ -504,7 +458,6 @@ def impression_totals(store: Store) -> sqlite3.Row:
 
 
 def most_shown(store: Store, limit: int) -> list[sqlite3.Row]:
-    """Return the memories with most impressions, with their uses."""
     return store.db.execute(
         "select id, category, title, content, pinned, quarantine_reason, shown, used, unused,"
         " last_used_at from memory_exposure cross join unified_memories on id = memory_id"

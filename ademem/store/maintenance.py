@@ -75,8 +75,6 @@ and category in ('fact', 'pattern', 'gotcha', 'decision', 'convention', 'prefere
 
 
 class LoggedRun(Value):
-    """A row of the log."""
-
     id: str
     trigger: str
     started_at: str
@@ -109,16 +107,6 @@ def oldest(store: Store, now: datetime) -> str | None:
     query = "select min(created_at) from unified_memories where project_id = ? and created_at <= ?"
     row = store.db.execute(query, (store.project_id, stamp(now))).fetchone()
     return row[0] if row[0] else None
-
-
-def fullest(store: Store) -> dict[str, int]:
-    """Return by scope the number of live memories of the fullest owner."""
-    rows = store.db.execute(
-        "select scope, max(held) from (select scope, count(*) as held from unified_memories"
-        f" where project_id = ? and {LIVE} group by scope, scope_owner_id) group by scope",
-        (store.project_id,),
-    )
-    return {row[0]: row[1] for row in rows}
 
 
 def above(store: Store, limit_of: Callable[[str], int]) -> dict[str, int]:
@@ -178,7 +166,7 @@ def any_comparable(store: Store) -> bool:
         f"select 1 from unified_memories as memory where {_COMPARABLE} and status = 'promoted'"
         " limit 1"
     )
-    return store.db.execute(query, {"project": store.project_id}).fetchone() is not None
+    return store.has_row(query, {"project": store.project_id})
 
 
 def begin_sweep(store: Store, id: str, trigger: str, now: datetime) -> str:
@@ -209,7 +197,6 @@ def count(store: Store, id: str, counts: dict[str, int]) -> None:
 
 
 def end_sweep(store: Store, id: str, outcome: str, error: str | None, now: datetime) -> None:
-    """Log the end of the sweep and its duration in milliseconds."""
     store.db.execute(
         "update maintenance_log set completed_at = :now, outcome = :outcome, error = :error,"
         " duration_ms = max(0, round((julianday(:now) - julianday(started_at)) * 86400000))"
@@ -219,7 +206,6 @@ def end_sweep(store: Store, id: str, outcome: str, error: str | None, now: datet
 
 
 def log_consolidation(store: Store, done: LoggedRun) -> None:
-    """Log a consolidation, with the tokens of its calls of an AI."""
     store.db.execute(
         "insert into maintenance_log (id, project_id, kind, trigger_reason, started_at,"
         " completed_at, counts, tokens_used, duration_ms, outcome, error)"
@@ -250,7 +236,6 @@ def last(store: Store, kind: str, outcome: str = "%", *, until: str = FOREVER) -
 
 
 def newest(store: Store, kind: str) -> dict[str, Any] | None:
-    """Return the row of the run that started last, also of one that runs."""
     row = store.db.execute(
         "select id, trigger_reason, started_at, completed_at, counts, tokens_used, duration_ms,"
         " outcome, error from maintenance_log where project_id = ? and kind = ?"

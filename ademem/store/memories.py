@@ -20,7 +20,8 @@ from ademem.core.memory import (
     Tier,
     Trust,
 )
-from ademem.core.value import Value, of, replace
+from ademem.core.text import sha256_hex
+from ademem.core.value import Value, as_dict, of, replace
 from ademem.store import database
 
 TYPE_CHECKING = False
@@ -214,8 +215,6 @@ def delete(store: Store, memory: Memory, change: Change, written: str | None = N
 
 def forget_author(store: Store, digest: str) -> int:
     """Take the claimed author with a name of this digest off all memories; return how many."""
-    from ademem.core.text import sha256_hex
-
     query = "select distinct claimed_author from main.unified_memories where claimed_author <> ''"
     names = [row[0] for row in store.db.execute(query) if sha256_hex(row[0]) == digest]
     count = 0
@@ -256,9 +255,8 @@ def get(store: Store, id: str) -> Memory:
 
 
 def any_vector(store: Store) -> bool:
-    """Return True if a memory has an embedding, of whatever model."""
     query = "select 1 from unified_memory_embeddings limit 1"
-    return store.db.execute(query).fetchone() is not None
+    return store.has_row(query)
 
 
 def find(store: Store, where: str, tail: str = "", **values: Any) -> list[Memory]:
@@ -289,11 +287,10 @@ def any_of(store: Store, statuses: Iterable[str]) -> bool:
         "select 1 from unified_memories where project_id = ?"
         " and status in (select value from json_each(?)) limit 1"
     )
-    return store.db.execute(query, (store.project_id, array(statuses))).fetchone() is not None
+    return store.has_row(query, (store.project_id, array(statuses)))
 
 
 def revisions(store: Store, id: str) -> list[dict[str, Any]]:
-    """Return the revisions of a memory, oldest first, with parsed snapshots."""
     rows = store.db.execute(
         "select * from memory_revisions where memory_id = ? order by revision", (id,)
     )
@@ -421,19 +418,11 @@ def _claims(db: sqlite3.Connection, row: dict[str, Any]) -> dict[str, Any]:
 def _record(store: Store, id: str, row: dict[str, Any], revision: int, change: Change) -> None:
     store.db.execute(
         "insert into memory_revisions (memory_id, revision, event_id, operation, actor, session_id,"
-        " reason, snapshot, created_at)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            id,
-            revision,
-            change.event_id or new_event(),
-            change.operation,
-            change.actor,
-            change.session_id,
-            change.reason,
-            flat({name: row[name] for name in KEPT}),
-            stamp(change.at),
-        ),
+        " reason, snapshot, created_at) values (:id, :revision, :event_id, :operation, :actor,"
+        " :session_id, :reason, :snapshot, :at)",
+        as_dict(change)
+        | {"id": id, "revision": revision, "event_id": change.event_id or new_event()}
+        | {"snapshot": flat({name: row[name] for name in KEPT}), "at": stamp(change.at)},
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core import text as text_
 from ademem.core.json_text import array, loads, numbers
 from ademem.core.memory import LOST_BRANCH, SKILL, Scope
-from ademem.store import BROWSED, CURRENT, LIVE, memories
+from ademem.store import BROWSED, CURRENT, LIVE, database, memories
 from ademem.store.existence import ARRIVED, CLAIMED, is_in_hub
 
 TYPE_CHECKING = False
@@ -43,7 +43,6 @@ def by_seq(store: Store, seq: int) -> Memory | None:
 
 
 def by_ids(store: Store, ids: Iterable[str]) -> list[Memory]:
-    """Return the memories of these ids, oldest first."""
     where = "id in (select value from json_each(:ids))"
     found = memories.find_by_key(store, where, ids=array(ids))
     return sorted(found, key=lambda memory: memory.seq)
@@ -56,7 +55,7 @@ def find_sharing(store: Store, kind: str, name: str) -> list[int]:
         "file": "select distinct memory_seq from memory_sites where kind = 'anchor' and key = ?"
         " order by memory_seq desc",
     }[kind]
-    return [row[0] for row in store.db.execute(query, (name,))]
+    return store.column(query, (name,))
 
 
 def live_by_id(store: Store, id: str) -> Memory | None:
@@ -130,19 +129,16 @@ def count_waiting(store: Store, but: Collection[str]) -> dict[str, int]:
 
 
 def count_pinned_by_agents(store: Store) -> int:
-    """Count pinned memories that a person did not pin."""
-    row = store.db.execute(
+    return store.number(
         "select count(*) from unified_memories as memory"
         " where pinned and deleted_at is null and project_id = ? and 'user' <>"
         " (select actor from memory_revisions where memory_id = memory.id"
         "  and operation in ('pin', 'insert', 'import') order by seq desc limit 1)",
         (store.project_id,),
-    ).fetchone()
-    return int(row[0])
+    )
 
 
 def best_candidates(store: Store, limit: int) -> list[Memory]:
-    """Return candidates of the project by confidence, then by observations, then the newest."""
     return memories.find(
         store,
         f"scope = 'project' and status = 'candidate' and {CURRENT} and {BROWSED}",
@@ -152,7 +148,6 @@ def best_candidates(store: Store, limit: int) -> list[Memory]:
 
 
 def best_of_scope(store: Store, scope: str, owner: str | None, limit: int) -> list[Memory]:
-    """Return promoted memories of a scope's owner, the pinned, important and used ones first."""
     return memories.find(
         store,
         "scope = :scope and scope_owner_id is :owner"
@@ -166,7 +161,6 @@ def best_of_scope(store: Store, scope: str, owner: str | None, limit: int) -> li
 
 
 def due_for_review(store: Store, now: str, limit: int | None) -> list[Memory]:
-    """Live memories whose date of review has come, the longest overdue first."""
     return memories.find(
         store,
         f"review_after <= :now and {LIVE} and quarantine_reason is null",
@@ -189,7 +183,6 @@ def best_established(
     scope: str = Scope.PROJECT,
     owner: str | None = None,
 ) -> list[Memory]:
-    """Confirmed memories: pinned ones, then the best, the latest of equals first."""
     return memories.find(
         store,
         _ESTABLISHED,
@@ -207,53 +200,42 @@ def count_established(
 ) -> int:
     query = f"select count(*) from unified_memories where project_id = :project and {_ESTABLISHED}"
     values = {"project": store.project_id, "branch": branch, "scope": scope, "owner": owner}
-    return int(store.db.execute(query, values).fetchone()[0])
+    return store.number(query, values)
 
 
 def count_in_review(store: Store, most: int) -> int:
-    """Count candidates, quarantined ones too, up to *most*."""
-    row = store.db.execute(
+    return store.number(
         "select count(*) from (select 1 from unified_memories where project_id = :project"
         f" and status = 'candidate' and ({BROWSED} or quarantine_reason is not null)"
         " and deleted_at is null and superseded_by is null limit :most)",
         {"project": store.project_id, "most": most},
-    ).fetchone()
-    return int(row[0])
+    )
 
 
 def claimed(store: Store, limit: int | None = None) -> list[Memory]:
-    """Memories from the files that were not accepted: quarantined ones first, then by age."""
     return memories.find(store, CLAIMED, _WAITING_ORDER, limit=-1 if limit is None else limit)
 
 
 def read_review_position(store: Store) -> list[Any] | None:
     """Return the place in the order of a review at which the last one stopped."""
-    query = "select value from store_values where name = 'review_place'"
-    row = store.db.execute(query).fetchone()
-    return loads(row[0]) if row else None
+    found: list[Any] | None = loads(database.value(store.db, "review_place") or "null")
+    return found
 
 
 def record_review_position(store: Store, order: list[Any] | None) -> None:
     import json  # no hook gets here
 
-    store.db.execute("delete from store_values where name = 'review_place'")
-    if order:
-        values = ("review_place", json.dumps(order))
-        store.db.execute("insert into store_values values (?, ?)", values)
+    database.set_value(store.db, "review_place", json.dumps(order or None))
 
 
 def read_skipped(store: Store, day: str) -> list[str]:
-    """Return the ids that reviews of that day leave out."""
-    query = "select value from store_values where name = 'review_skipped'"
-    row = store.db.execute(query).fetchone()
-    written, *ids = loads(row[0]) if row else (day,)
+    written, *ids = loads(database.value(store.db, "review_skipped") or "[null]")
     return ids if written == day else []
 
 
 def record_skipped(store: Store, day: str, ids: Iterable[str]) -> None:
     """Record what reviews of that day leave out; of earlier days nothing stays."""
-    query = "insert or replace into store_values values ('review_skipped', ?)"
-    store.db.execute(query, (array([day, *ids]),))
+    database.set_value(store.db, "review_skipped", array([day, *ids]))
 
 
 def claimed_and_not_quarantined(store: Store) -> list[Memory]:
@@ -263,7 +245,7 @@ def claimed_and_not_quarantined(store: Store) -> list[Memory]:
 def claimed_sync_ids(store: Store) -> set[str]:
     """Sync ids of every memory, live or not, that was not accepted."""
     query = "select sync_id from unified_memories where claimed_author is not null"
-    return {row[0] for row in store.db.execute(query)}
+    return set(store.column(query))
 
 
 def on_branches(store: Store) -> list[Memory]:
@@ -315,7 +297,6 @@ def of_session(store: Store, session_id: str) -> list[Memory]:
 
 
 def beside(store: Store, memory: Memory, before: int, after: int) -> dict[str, list[Memory]]:
-    """Memories of the same session that came next *before* and *after* this one, oldest first."""
     where = f"source_session_id = :session and {CURRENT} and {BROWSED} and seq "
     values = {"session": memory.source_session_id, "seq": memory.seq}
     tail = "order by seq {} limit :most"
@@ -325,7 +306,6 @@ def beside(store: Store, memory: Memory, before: int, after: int) -> dict[str, l
 
 
 def latest_with_tag(store: Store, tag: str, beside: Memory) -> Memory | None:
-    """The newest other live memory with a tag, of the same scope and owner."""
     found = memories.find(
         store,
         f"instr(' ' || tags || ' ', ' ' || :tag || ' ') and {LIVE} and quarantine_reason is null"
@@ -344,7 +324,6 @@ def merged_into(store: Store, id: str) -> list[Memory]:
 
 
 def learned_in_session(store: Store, session_id: str, limit: int) -> list[Memory]:
-    """The newest live knowledge of a session, newest first."""
     return memories.find(
         store,
         f"source_session_id = :session and {LIVE} and {BROWSED} and quarantine_reason is null",
@@ -355,27 +334,24 @@ def learned_in_session(store: Store, session_id: str, limit: int) -> list[Memory
 
 
 def has_session_text(store: Store, session_id: str, dedupe_key: str) -> bool:
-    row = store.db.execute(
+    return store.has_row(
         "select 1 from unified_memories where source_session_id = ? and dedupe_key = ? limit 1",
         (session_id, dedupe_key),
-    ).fetchone()
-    return row is not None
+    )
 
 
 def was_saved_since(
     store: Store, session_id: str, moment: str, *, except_sources: Iterable[str]
 ) -> bool:
     """True if the session left a memory at or after the stamp, other than by these sources."""
-    row = store.db.execute(
+    return store.has_row(
         "select 1 from unified_memories where source_session_id = ? and created_at >= ?"
         " and source_type not in (select value from json_each(?)) limit 1",
         (session_id, moment, array(except_sources)),
-    ).fetchone()
-    return row is not None
+    )
 
 
 def captured_error(store: Store, fingerprint: str | None, owner: str | None) -> Memory | None:
-    """The unarchived memory of an error; the owner's before the project's."""
     found = memories.find(
         store,
         "source_id = :fingerprint and status <> 'archived' and deleted_at is null"
@@ -390,7 +366,6 @@ def captured_error(store: Store, fingerprint: str | None, owner: str | None) -> 
 def promoted_errors(
     store: Store, fingerprint: str, owner: str | None, branch: str | None
 ) -> list[Memory]:
-    """Memories of an error that may be shown to this agent on this branch."""
     return memories.find(
         store,
         f"source_id = :fingerprint and status = 'promoted' and {CURRENT} and {BROWSED}"
@@ -406,7 +381,6 @@ def skills(store: Store) -> list[Memory]:
 
 
 def with_skill_file(store: Store) -> list[Memory]:
-    """Memories of skill files in the index, archived ones too."""
     where = "id in (select memory_id from memory_skill_index)"
     return memories.find_by_key(store, where)
 
@@ -422,7 +396,6 @@ def procedures_without_details(store: Store) -> list[Memory]:
 
 
 def feedback(store: Store, source_type: str, limit: int) -> list[Memory]:
-    """The newest remarks of reviewers that are not archived."""
     return memories.find(
         store,
         f"source_type = :source and status <> 'archived' and {CURRENT}",
@@ -453,7 +426,7 @@ def each_project_candidate(store: Store) -> Iterator[Memory]:
 def existing(store: Store, ids: Iterable[str]) -> set[str]:
     """Return the ids that a memory has."""
     query = "select id from main.unified_memories where id in (select value from json_each(?))"
-    return {row[0] for row in store.db.execute(query, (array(ids),))}
+    return set(store.column(query, (array(ids),)))
 
 
 def removed_lines(store: Store) -> Iterator[dict[str, Any]]:
@@ -471,25 +444,25 @@ def removed_lines(store: Store) -> Iterator[dict[str, Any]]:
 
 def match_any_word(store: Store, words: Iterable[str], limit: int) -> list[str]:
     """Ids by FTS5's own order of the rows that hold one of the words."""
-    rows = store.db.execute(
+    return store.column(
         "select memory.id from unified_memories_fts as found"
         " join unified_memories as memory on memory.seq = found.rowid"
         " where found.unified_memories_fts match ?"
         " order by bm25(unified_memories_fts), found.rowid limit ?",
         (" OR ".join(f'"{word}"' for word in words), limit),
     )
-    return [row[0] for row in rows]
 
 
 def is_id_used(store: Store, id: str, sync_id: str) -> bool:
     """True if a memory has one of the ids, or had it before it was deleted for good."""
-    row = store.db.execute(
-        "select exists (select 1 from unified_memories where id = :id)"
-        " or exists (select 1 from unified_memories where sync_id = :sync_id)"
-        " or exists (select 1 from memory_revisions where memory_id = :id)",
-        {"id": id, "sync_id": sync_id},
-    ).fetchone()
-    return bool(row[0])
+    return bool(
+        store.number(
+            "select exists (select 1 from unified_memories where id = :id)"
+            " or exists (select 1 from unified_memories where sync_id = :sync_id)"
+            " or exists (select 1 from memory_revisions where memory_id = :id)",
+            {"id": id, "sync_id": sync_id},
+        )
+    )
 
 
 def shown_in_session(store: Store, session_id: str | None, most: int) -> list[Entry]:
@@ -512,13 +485,13 @@ def tombstones(store: Store) -> list[tuple[str, str]]:
 
 def is_dead(store: Store, sync_id: str) -> bool:
     query = "select 1 from tombstones where entity = 'memory' and sync_id = ?"
-    return store.db.execute(query, (sync_id,)).fetchone() is not None
+    return store.has_row(query, (sync_id,))
 
 
 def is_dead_by_id(store: Store, id: str) -> bool:
     """The same by its id, a prefix of the sync id."""
     query = "select 1 from tombstones where entity = 'memory' and sync_id >= ? and sync_id < ?"
-    return store.db.execute(query, (id, id + "~")).fetchone() is not None
+    return store.has_row(query, (id, id + "~"))
 
 
 class Home:
@@ -578,7 +551,7 @@ def by_seqs(store: Store, seqs: Iterable[int]) -> list[Memory]:
 
 def has_rejected(store: Store) -> bool:
     query = "select 1 from unified_memories where project_id = ? and rejected_at is not null"
-    return store.db.execute(f"{query} limit 1", (store.project_id,)).fetchone() is not None
+    return store.has_row(f"{query} limit 1", (store.project_id,))
 
 
 def _first(found: list[Memory]) -> Memory | None:

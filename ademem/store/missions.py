@@ -50,7 +50,6 @@ def end(store: Store, id: str, status: str, reason: str | None, now: datetime) -
 
 
 def put(store: Store, id: str, mission: Mission | None) -> None:
-    """Replace the row of a mission; None removes it."""
     store.db.execute(
         "delete from memory_missions where id = ? and project_id = ?", (id, store.project_id)
     )

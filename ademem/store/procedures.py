@@ -89,7 +89,6 @@ def link(store: Store, memory_id: str, episode_ids: Iterable[str]) -> None:
 
 
 def sources(store: Store) -> dict[str, list[str]]:
-    """Return ids of episodes by procedure."""
     rows = store.db.execute(
         "select memory_id, episode_ids from memory_procedure_details order by created_at, rowid"
     )
@@ -98,7 +97,6 @@ def sources(store: Store) -> dict[str, list[str]]:
 
 
 def learned_from(store: Store) -> dict[str, list[str]]:
-    """Return ids of procedures by episode."""
     found: dict[str, list[str]] = {}
     for procedure, ids in sources(store).items():
         for episode in ids:
@@ -117,19 +115,12 @@ def record(
     event: str = "",
 ) -> None:
     """Add an outcome, of the act *event*."""
+    id, said = os.urandom(16).hex(), redact(reason).text or None
     store.db.execute(
         "insert into memory_procedure_history"
         " (id, procedure_memory_id, confidence, outcome, reason, recorded_at, event_id)"
         " values (?, ?, ?, ?, ?, ?, ?)",
-        (
-            os.urandom(16).hex(),
-            memory_id,
-            confidence,
-            outcome,
-            redact(reason).text or None,
-            stamp(now),
-            event or None,
-        ),
+        (id, memory_id, confidence, outcome, said, stamp(now), event or None),
     )
 
 
@@ -159,7 +150,6 @@ def undo_outcomes(store: Store, event: str, by: str) -> None:
 
 
 def history(store: Store, memory_id: str) -> list[dict[str, Any]]:
-    """Return outcomes of its uses, newest first, without undone ones."""
     rows = store.db.execute(
         "select id, outcome, confidence, reason, recorded_at from memory_procedure_history"
         " where procedure_memory_id = ? and taken_back_by is null"
@@ -243,7 +233,6 @@ def _recorded(store: Store, memory_id: str) -> tuple[list[int], str]:
 
 
 def uses(store: Store) -> list[Use]:
-    """Return sessions that were shown procedures."""
     rows = store.db.execute(
         "select memory_id, session_id, max(place <> 'briefing') from recall_log"
         " where project_id = ? and session_id is not null"

@@ -8,9 +8,10 @@ that both are true (`not_conflict`), or when one of the two is no longer live.
 from __future__ import annotations
 
 from ademem.core.clock import stamp
-from ademem.core.json_text import numbers
+from ademem.core.json_text import array, numbers
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
+from ademem.store import database
 from ademem.store.memories import CONFIRMING
 
 TYPE_CHECKING = False
@@ -189,17 +190,16 @@ def add(
 def is_known(store: Store, one: Memory, other: Memory) -> bool:
     """Tell whether the pair was added before, whatever became of it."""
     query = "select 1 from memory_relations where sync_id = ?"
-    return store.db.execute(query, (id_of(one, other),)).fetchone() is not None
+    return store.has_row(query, (id_of(one, other),))
 
 
 def waits(store: Store, one: Memory, other: Memory) -> bool:
     """Tell whether nobody has judged the pair yet."""
     query = "select 1 from memory_relations where sync_id = ? and judgment_status = 'pending'"
-    return store.db.execute(query, (id_of(one, other),)).fetchone() is not None
+    return store.has_row(query, (id_of(one, other),))
 
 
 def list_conflicts(store: Store) -> list[Conflict]:
-    """Return pairs that wait for a person's decision, oldest first."""
     rows = store.db.execute(_LIST, {"project": store.project_id})
     return [
         Conflict(left=ids[0], right=ids[1], reason=reason or "", relation=relation)
@@ -213,12 +213,22 @@ def find_later(store: Store, rows: Sequence[int]) -> dict[int, Later]:
 
     A later memory that was superseded in turn gives way to its heir.
     """
-    if not rows or store.db.execute(_ANY).fetchone() is None:  # the rule, and cheap to tell
+    if not rows or not store.has_row(_ANY):  # the rule, and cheap to tell
         return {}
     steps: dict[int, Later] = {}
     asked = set(rows)
     while asked:
-        found = _find_next(store, asked)
+        found = {
+            row[0]: Later(
+                seq=row[1],
+                id=row[2],
+                at=row[3],
+                trust=row[4],
+                relation=row[5],
+                is_settled=bool(row[6]),
+            )
+            for row in store.db.execute(_LATER, {"rows": numbers(asked)})
+        }
         steps |= found
         asked = {later.seq for later in found.values()} - steps.keys()
     return {seq: _follow(seq, steps) for seq in rows if seq in steps}
@@ -231,20 +241,6 @@ def _follow(seq: int, steps: Mapping[int, Later]) -> Later:
         is_settled = later.is_settled and heir.is_settled
         later = replace(heir, relation=later.relation, is_settled=is_settled)
     return later
-
-
-def _find_next(store: Store, rows: Iterable[int]) -> dict[int, Later]:
-    return {
-        row[0]: Later(
-            seq=row[1],
-            id=row[2],
-            at=row[3],
-            trust=row[4],
-            relation=row[5],
-            is_settled=bool(row[6]),
-        )
-        for row in store.db.execute(_LATER, {"rows": numbers(rows)})
-    }
 
 
 def put_later_first(found: Iterable[Memory], later: Mapping[int, Later]) -> list[Memory]:
@@ -260,7 +256,7 @@ def put_later_first(found: Iterable[Memory], later: Mapping[int, Later]) -> list
 
 def count(store: Store) -> int:
     """Count the pairs, whatever became of them."""
-    return int(store.db.execute("select count(*) from memory_relations").fetchone()[0])
+    return store.number("select count(*) from memory_relations")
 
 
 def list_pairs(store: Store) -> list[tuple[int, int]]:
@@ -282,7 +278,6 @@ def list_pairs(store: Store) -> list[tuple[int, int]]:
 
 
 def find_all_outdated(store: Store) -> set[int]:
-    """Return the rows of live memories of which a later one says something else."""
     rows = store.db.execute(
         "select memory.seq from memory_relations as pair join unified_memories as memory"
         " on memory.sync_id in (pair.source_id, pair.target_id)"
@@ -293,15 +288,12 @@ def find_all_outdated(store: Store) -> set[int]:
 
 
 def learned_at(store: Store, ids: Iterable[str]) -> dict[str, str]:
-    """Return by id when the memories were last learned, as stamps."""
-    from ademem.core.json_text import array
-
     rows = store.db.execute(
         f"select id, {_learned('memory')} from unified_memories as memory"
         " where id in (select value from json_each(?))",
         (array(ids),),
     )
-    return {row[0]: row[1] for row in rows}
+    return dict(rows)
 
 
 class Cursor(Value):
@@ -314,15 +306,12 @@ class Cursor(Value):
 
 
 def read_cursor(store: Store) -> Cursor:
-    row = store.db.execute("select value from store_values where name = 'related'").fetchone()
-    change, _, at = (str(row[0]) if row else "").partition(" ")
+    change, _, at = database.value(store.db, "related").partition(" ")
     return Cursor(change=int(change) if change.isdecimal() else 0, at=at)
 
 
 def save_cursor(store: Store, change: int, now: datetime) -> None:
-    store.db.execute(
-        "insert or replace into store_values values ('related', ?)", (f"{change} {stamp(now)}",)
-    )
+    database.set_value(store.db, "related", f"{change} {stamp(now)}")
 
 
 def is_behind(store: Store) -> bool:
@@ -337,23 +326,22 @@ def last_change(store: Store) -> int:
 
 def list_changed(store: Store, cursor: Cursor, model: str) -> list[str]:
     """Return the ids of memories that changed, or got a vector of the model, since then."""
-    rows = store.db.execute(
+    return store.column(
         "select memory_id from memory_revisions where seq > :change"
         " union select memory_id from unified_memory_embeddings"
         " where embedding_model = :model and updated_at >= :at",
         {"change": cursor.change, "at": cursor.at, "model": model},
     )
-    return [row[0] for row in rows]
 
 
 def changed_alone(store: Store, id: str) -> bool:
-    """Tell whether this memory, and no other, changed since memories were compared."""
-    row = store.db.execute(
-        "select exists (select 1 from memory_revisions where seq > :change and memory_id = :id)"
-        " and not exists (select 1 from memory_revisions where seq > :change and memory_id <> :id)",
-        {"change": read_cursor(store).change, "id": id},
-    ).fetchone()
-    return bool(row[0])
+    ids = set(
+        store.column(
+            "select distinct memory_id from memory_revisions where seq > ? limit 2",
+            (read_cursor(store).change,),
+        )
+    )
+    return ids == {id}
 
 
 def resolve(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
@@ -370,7 +358,6 @@ def reopen(store: Store, left: Memory, right: Memory, actor: str, now: datetime)
 def mark_superseded(
     store: Store, earlier: Memory, later: Memory, actor: str, now: datetime
 ) -> None:
-    """Record that the later one supersedes the earlier."""
     add(store, earlier, later, SUPERSEDES, score=1.0, reason="", actor=actor, now=now)
     _judge(store, earlier, later, _PAIRED, (SUPERSEDES, "judged"), actor, now)
 
@@ -389,15 +376,8 @@ def _judge(
         "update memory_relations set relation = :relation, judgment_status = :status,"
         " source_id = :source, target_id = :target, marked_by_actor = :actor,"
         f" marked_by_kind = :actor, updated_at = :now where sync_id = :id and {before}",
-        {
-            "id": id_of(earlier, later),
-            "relation": after[0],
-            "status": after[1],
-            "source": later.sync_id,
-            "target": earlier.sync_id,
-            "actor": actor,
-            "now": stamp(now),
-        },
+        {"id": id_of(earlier, later), "relation": after[0], "status": after[1]}
+        | {"source": later.sync_id, "target": earlier.sync_id, "actor": actor, "now": stamp(now)},
     )
     journal(store, id_of(earlier, later), actor, now)
     return cursor.rowcount > 0

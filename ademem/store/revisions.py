@@ -53,14 +53,12 @@ class Revision(Value):
 
 
 def newest_events(store: Store, limit: int, before: str = "") -> list[str]:
-    """Return the newest events, or the newest *before* one, in descending order."""
-    rows = store.db.execute(
+    return store.column(
         "select event_id from memory_revisions group by event_id having :before = '' or max(seq) <"
         " (select max(seq) from memory_revisions where event_id = :before)"
         " order by max(seq) desc limit :limit",
         {"before": before, "limit": limit},
     )
-    return [row[0] for row in rows]
 
 
 UNDOES = "takes back "
@@ -86,7 +84,6 @@ def undone_since(store: Store, event: str) -> dict[str, str]:
 
 
 def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
-    """Return the changes of events, in order."""
     rows = store.db.execute(
         "select revision.* from memory_revisions as revision"
         " join (select event_id, max(seq) as end from memory_revisions"
@@ -115,7 +112,6 @@ def since(store: Store, moment: str, limit: int) -> list[tuple[Memory, bool]]:
 
 
 def list_latest(store: Store, moment: str) -> list[Revision]:
-    """The last revision of each memory up to the *moment*, a stamp."""
     rows = store.db.execute(
         "select * from memory_revisions where seq in"
         " (select max(seq) from memory_revisions where created_at <= ? group by memory_id)"
@@ -134,7 +130,6 @@ def last(store: Store, memory_id: str) -> Revision:
 
 
 def before(store: Store, revision: Revision) -> Revision | None:
-    """Return the revision before this one; None for the first."""
     row = store.db.execute(
         "select * from memory_revisions where memory_id = ? and revision < ?"
         " order by revision desc limit 1",
@@ -144,7 +139,6 @@ def before(store: Store, revision: Revision) -> Revision | None:
 
 
 def operation_of(store: Store, memory_id: str, revision: int) -> tuple[str, str] | None:
-    """Operation and moment of one revision."""
     row = store.db.execute(
         "select operation, created_at from memory_revisions where memory_id = ? and revision = ?",
         (memory_id, revision),
@@ -153,9 +147,8 @@ def operation_of(store: Store, memory_id: str, revision: int) -> tuple[str, str]
 
 
 def has_reason(store: Store, memory_id: str, beginning: str) -> bool:
-    """True if the reason of one of the memory's revisions begins like this."""
     query = "select 1 from memory_revisions where memory_id = ? and instr(reason, ?) = 1 limit 1"
-    return store.db.execute(query, (memory_id, beginning)).fetchone() is not None
+    return store.has_row(query, (memory_id, beginning))
 
 
 def _changed(row: sqlite3.Row) -> tuple[Memory, bool]:

@@ -117,13 +117,11 @@ def find_order(text: str) -> str | None:
 
 
 def branch_of(project: Project, settings: MirrorSettings) -> str | None:
-    """Return `repository.staging`, normalized."""
     name = staging(project.root, settings.default_branch)
     return filed(name) if name else None
 
 
 def filed(branch: str) -> str:
-    """Normalize and redact the name of a branch."""
     from ademem.core.redaction import redact
 
     return redact(clean(branch)).text

@@ -221,7 +221,16 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
                 db.execute(f"savepoint {table}")
                 copied += _copy_table(source, db, table, plain.get(table, []))
                 db.execute(f"release {table}")
-            _adopt_project(store)
+            # The new database speaks for the project that most of the memories name.
+            owner = db.execute(
+                "select project_id from unified_memories"
+                " group by project_id order by count(*) desc, project_id limit 1"
+            ).fetchone()
+            if owner and owner[0] != store.project_id:
+                db.execute("delete from projects where id = ?", (owner[0],))
+                db.execute("update projects set id = ? where id = ?", (owner[0], store.project_id))
+                store.project_id = owner[0]
+            db.execute("delete from projects where id <> ?", (store.project_id,))
             if not read_secret(db):
                 add_secret(db)  # which nobody registered: whose it was cannot be read
     finally:
@@ -256,20 +265,7 @@ def _read_rows(source: sqlite3.Connection, table: str, columns: str) -> Iterator
             return
 
 
-def _adopt_project(store: Store) -> None:
-    """The new database speaks for the project that most of the memories name."""
-    row = store.db.execute(
-        "select project_id from unified_memories"
-        " group by project_id order by count(*) desc, project_id limit 1"
-    ).fetchone()
-    if row and row[0] != store.project_id:
-        store.db.execute("delete from projects where id = ?", (row[0],))
-        store.db.execute("update projects set id = ? where id = ?", (row[0], store.project_id))
-        store.project_id = row[0]
-    store.db.execute("delete from projects where id <> ?", (store.project_id,))
-
-
 def traces(store: Store) -> set[str]:
     """Ids of all memories that the database has, or had."""
-    found = {row[0] for row in store.db.execute("select id from unified_memories")}
-    return found | {row[0] for row in store.db.execute("select memory_id from memory_revisions")}
+    found = set(store.column("select id from unified_memories"))
+    return found | set(store.column("select memory_id from memory_revisions"))

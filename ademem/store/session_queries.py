@@ -69,14 +69,13 @@ def list_sessions(
 
 
 def find_first_prompts(store: Store, ids: Iterable[str]) -> dict[str, str]:
-    """Return the first prompt of each of these sessions that has one."""
     rows = store.db.execute(
         "select session_id, content from user_prompts where seq in (select min(seq)"
         " from user_prompts where session_id in (select value from json_each(?))"
         " and deleted_at is null group by session_id)",
         (array(ids),),
     )
-    return {row[0]: row[1] for row in rows}
+    return dict(rows)
 
 
 def find_prompt_at(store: Store, session: str, at: datetime) -> str:
@@ -99,14 +98,8 @@ def add(
         " values (:id, :project, :directory, :branch, :now, :now, :source)"
         " on conflict (id) do update set branch = ifnull(branch, :branch),"
         " directory = case directory when '' then :directory else directory end",
-        {
-            "id": id,
-            "project": store.project_id,
-            "directory": redact(directory).text,
-            "branch": branch and redact(branch).text,
-            "now": stamp(now),
-            "source": source,
-        },
+        {"id": id, "project": store.project_id, "now": stamp(now), "source": source}
+        | {"directory": redact(directory).text, "branch": branch and redact(branch).text},
     )
 
 
@@ -124,7 +117,6 @@ def set_summary(store: Store, id: str, summary: str) -> None:
 
 
 def set_end(store: Store, id: str, ended: datetime | None, summary: str | None) -> None:
-    """Set the end and the summary that an import has of a session."""
     store.db.execute(
         "update sessions set ended_at = ?, summary = ?, end_reason = 'import' where id = ?",
         (ended and stamp(ended), summary, id),
@@ -132,9 +124,8 @@ def set_end(store: Store, id: str, ended: datetime | None, summary: str | None) 
 
 
 def list_deleted(store: Store, since: str) -> list[str]:
-    """Return the ids of sessions that were deleted since a stamp."""
     query = "select sync_id from tombstones where entity = 'session' and deleted_at > ? order by 1"
-    return [row[0] for row in store.db.execute(query, (since,))]
+    return store.column(query, (since,))
 
 
 def delete(store: Store, id: str, now: datetime) -> None:
@@ -174,7 +165,6 @@ def search_prompts(
 
 
 def list_prompts(store: Store) -> list[dict[str, Any]]:
-    """Return all prompts that were not deleted, oldest first."""
     rows = store.db.execute(
         "select seq, sync_id, session_id, content, created_at from user_prompts"
         " where project_id = ? and deleted_at is null order by seq",
@@ -196,8 +186,7 @@ def may_import(store: Store, id: str) -> bool:
 def find_prompts(store: Store, id: str) -> list[str]:
     """Return the whole ids of prompts whose id begins so."""
     query = "select sync_id from user_prompts where substr(sync_id, 1, :chars) = :id"
-    rows = store.db.execute(f"{query} and deleted_at is null", {"id": id, "chars": len(id)})
-    return [row[0] for row in rows]
+    return store.column(f"{query} and deleted_at is null", {"id": id, "chars": len(id)})
 
 
 def delete_prompt(store: Store, sync_id: str, now: datetime) -> None:

@@ -78,16 +78,9 @@ def start(
             " ended_at = null, end_reason = null, branch = ifnull(branch, :branch),"
             " transcript_path = ifnull(:transcript, transcript_path),"
             " directory = case directory when '' then :directory else directory end",
-            {
-                "id": id,
-                "project": store.project_id,
-                "directory": directory,
-                "branch": branch,
-                "now": stamp(now),
-                "source": source,
-                "transcript": _path(transcript),
-                "own": stamp(now) if source in CONTINUED else None,
-            },
+            {"id": id, "project": store.project_id, "directory": directory, "branch": branch}
+            | {"now": stamp(now), "source": source, "transcript": _path(transcript)}
+            | {"own": stamp(now) if source in CONTINUED else None},
         )
     return True
 
@@ -125,14 +118,8 @@ def end(store: Store, id: str, reason: str, now: datetime, *, transcript: str = 
         " (select min(started_at) from turns where session_id = :id and started_at glob :moment))"
         " on conflict (id) do update set ended_at = :now, end_reason = :reason,"
         " transcript_path = ifnull(:transcript, transcript_path)",
-        {
-            "id": id,
-            "project": store.project_id,
-            "now": stamp(now),
-            "reason": redact(reason).text,
-            "transcript": _path(transcript),
-            "moment": MOMENT,
-        },
+        {"id": id, "project": store.project_id, "now": stamp(now), "moment": MOMENT}
+        | {"reason": redact(reason).text, "transcript": _path(transcript)},
     )
 
 
@@ -141,7 +128,7 @@ def list_left_open(store: Store, now: datetime, beside: str) -> list[str]:
 
     Without those whose episode was written after their last start.
     """
-    rows = store.db.execute(
+    return store.column(
         "select id from sessions where project_id = :project and ended_at is null and id <> :beside"
         " and (last_started_at < :idle and last_started_at >= :oldest or last_started_at > :ahead)"
         " and not exists (select 1 from turns where session_id = sessions.id"
@@ -149,20 +136,14 @@ def list_left_open(store: Store, now: datetime, beside: str) -> list[str]:
         " and not exists (select 1 from episodes where session_id = sessions.id"
         "  and episodes.updated_at >= last_started_at)"
         " order by started_at desc limit :most",
-        {
-            "project": store.project_id,
-            "beside": beside,
-            "idle": stamp(now - timedelta(minutes=ACTIVE_MINUTES)),
-            "ahead": stamp(now + timedelta(days=1)),
-            "oldest": stamp(now - timedelta(days=LEFT_DAYS)),
-            "most": MOST_LEFT,
-        },
+        {"project": store.project_id, "beside": beside, "most": MOST_LEFT}
+        | {"idle": stamp(now - timedelta(minutes=ACTIVE_MINUTES))}
+        | {"ahead": stamp(now + timedelta(days=1))}
+        | {"oldest": stamp(now - timedelta(days=LEFT_DAYS))},
     )
-    return [row[0] for row in rows]
 
 
 def prompts(store: Store, session_id: str) -> list[tuple[str, str]]:
-    """Return prompts of the session with their stamps, oldest first."""
     rows = store.db.execute(
         "select content, created_at from user_prompts"
         " where session_id = ? and deleted_at is null order by seq",
@@ -184,25 +165,19 @@ def add_prompt(
 
     *sync_id* is that of an import.
     """
+    sync_id = sync_id or sha256_hex(session_id, prompt_id, content)[:32]
     cursor = store.db.execute(
         "insert or ignore into user_prompts"
         " (sync_id, project_id, session_id, prompt_id, content, created_at)"
         " values (?, ?, ?, ?, ?, ?)",
-        (
-            sync_id or sha256_hex(session_id, prompt_id, content)[:32],
-            store.project_id,
-            session_id,
-            prompt_id,
-            content,
-            stamp(now),
-        ),
+        (sync_id, store.project_id, session_id, prompt_id, content, stamp(now)),
     )
     return cursor.rowcount > 0
 
 
 def count_prompts(store: Store, session_id: str) -> int:
     query = "select count(*) from user_prompts where session_id = ?"
-    return int(store.db.execute(query, (session_id,)).fetchone()[0])
+    return store.number(query, (session_id,))
 
 
 def last_seen(store: Store, now: datetime, *, but: str) -> str | None:
@@ -225,8 +200,7 @@ def last_start(store: Store, now: datetime, *, but: str) -> str | None:
 
 
 def is_active(store: Store, now: datetime) -> bool:
-    """Return True if an open session started or began a turn recently."""
-    row = store.db.execute(
+    return store.has_row(
         "select 1 from sessions where project_id = :project and ended_at is null"
         " and last_started_at >= :since and last_started_at <= :ahead"
         " union all"
@@ -239,5 +213,4 @@ def is_active(store: Store, now: datetime) -> bool:
             "since": stamp(now - timedelta(minutes=ACTIVE_MINUTES)),
             "ahead": stamp(now + timedelta(days=1)),
         },
-    ).fetchone()
-    return row is not None
+    )

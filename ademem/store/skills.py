@@ -18,8 +18,6 @@ _MOMENTS = ("last_modified_at", "archived_at", "created_at", "updated_at")
 
 
 class IndexedSkill(Value):
-    """A skill file, existing or removed."""
-
     id: str
     path: str
     kind: str
@@ -34,7 +32,6 @@ class IndexedSkill(Value):
 
 
 def all_of(store: Store) -> list[IndexedSkill]:
-    """Return entries by path, those of files that exist first."""
     rows = store.db.execute(
         f"select {', '.join(IndexedSkill._fields)} from memory_skill_index where project_id = ?"
         " order by archived_at is not null, path",
@@ -47,18 +44,16 @@ def all_of(store: Store) -> list[IndexedSkill]:
 
 def count_hidden(store: Store) -> int:
     """Promoted memories that stand for a file, as a briefing counts memories."""
-    row = store.db.execute(
+    return store.number(
         "select count(*) from memory_skill_index as entry"
         " join unified_memories as memory on memory.id = entry.memory_id"
         " where entry.project_id = ? and source_type = 'skill'"
         f" and memory.status = 'promoted' and {CURRENT}",
         (store.project_id,),
-    ).fetchone()
-    return int(row[0])
+    )
 
 
 def put(store: Store, entry: IndexedSkill) -> None:
-    """Add or replace the row of the file."""
     row = as_dict(entry) | {"project_id": store.project_id}
     row |= {name: stamp(row[name]) if row[name] else None for name in _MOMENTS}
     store.db.execute(

@@ -60,7 +60,6 @@ def memories(store: Store) -> dict[str, int]:
 
 
 def promoted(store: Store) -> int:
-    """Count the live memories that were promoted."""
     query = f"select count(*) from unified_memories where status = 'promoted' and {LIVE}"
     return _number(store, query)
 
@@ -79,7 +78,6 @@ def by_scope(store: Store) -> dict[str, dict[str, int]]:
 
 
 def by_owner(store: Store) -> dict[str, list[int]]:
-    """Count the live memories of each owner, by scope."""
     rows = store.db.execute(
         f"select scope, count(*) from unified_memories where project_id = ? and {LIVE}"
         " group by scope, scope_owner_id",
@@ -92,7 +90,6 @@ def by_owner(store: Store) -> dict[str, list[int]]:
 
 
 def live_kinds(store: Store) -> list[sqlite3.Row]:
-    """Tags, category and source type of each live memory that is not quarantined."""
     return store.db.execute(
         "select tags, category, source_type from unified_memories"
         f" where {LIVE} and quarantine_reason is null"
@@ -112,11 +109,10 @@ def prompts(store: Store) -> int:
 
 
 def relations(store: Store) -> dict[str, int]:
-    """Count relations by status."""
     rows = store.db.execute(
         "select judgment_status, count(*) from memory_relations group by 1 order by 1"
     )
-    return {row[0]: row[1] for row in rows}
+    return dict(rows)
 
 
 def misplaced_sessions(store: Store, before: str) -> dict[str, int]:
@@ -131,7 +127,6 @@ def misplaced_sessions(store: Store, before: str) -> dict[str, int]:
 
 
 def refusals(store: Store, days: int) -> int:
-    """Drafts that the write gate refused in the last *days* by the database's clock."""
     return _number(
         store,
         "select count(*) from decision_log"
@@ -140,7 +135,6 @@ def refusals(store: Store, days: int) -> int:
 
 
 def open_turns(store: Store, limit: int) -> list[sqlite3.Row]:
-    """The newest turns that have not ended."""
     return store.db.execute(
         "select session_id, agent_id, class, why, searched_at, denied, started_at from turns"
         " where ended_at is null order by started_at desc limit ?",
@@ -149,7 +143,6 @@ def open_turns(store: Store, limit: int) -> list[sqlite3.Row]:
 
 
 def size(store: Store) -> int:
-    """Bytes of the database, without its log."""
     return _number(store, "select page_count * page_size from pragma_page_count, pragma_page_size")
 
 
@@ -157,11 +150,11 @@ def guard_decisions(store: Store) -> dict[str, int]:
     rows = store.db.execute(
         "select decision, count(*) from decision_log where part = 'guard' group by decision"
     )
-    return {row[0]: row[1] for row in rows}
+    return dict(rows)
 
 
 def _number(store: Store, query: str) -> int:
-    return int(store.db.execute(query).fetchone()[0])
+    return store.number(query)
 
 
 def events_since(store: Store, moment: str) -> list[Event]:
@@ -191,7 +184,6 @@ def events_since(store: Store, moment: str) -> list[Event]:
 
 
 def latest_sessions(store: Store, limit: int) -> list[SessionSummary]:
-    """The last sessions, the newest first."""
     rows = store.db.execute(
         f"select started_at, ended_at, branch, {_PROMPTS} as prompts, {_ASKED} as asked"
         " from sessions where project_id = ? order by started_at desc, id limit ?",

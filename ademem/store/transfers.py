@@ -72,22 +72,17 @@ def copy_memories(source: Store, target: Store, ids: str, now: datetime) -> dict
             if found := doubles[row["id"]]:
                 names |= {row["id"]: found.id, row["sync_id"]: found.sync_id}
             else:
-                names |= _free_names(row, target)
+                id, sync_id = row["id"], row["sync_id"]
+                while memory_queries.is_id_used(target, id, sync_id):
+                    sync_id = sha256_hex(sync_id, MERGE)[: len(sync_id)]
+                    id = sync_id[: len(id)]
+                names |= {row["id"]: id, row["sync_id"]: sync_id}
         for row in rows:
             if found := doubles[row["id"]]:
                 _join(memories.from_values(row), memories.get(target, found.id), target, now)
             else:
                 _copy(row, source, target, names, now)
     return names
-
-
-def _free_names(row: Mapping[str, Any], target: Store) -> dict[str, str]:
-    """Return id and sync id of a copy by those of the row, which are the same if they are free."""
-    id, sync_id = row["id"], row["sync_id"]
-    while memory_queries.is_id_used(target, id, sync_id):
-        sync_id = sha256_hex(sync_id, MERGE)[: len(sync_id)]
-        id = sync_id[: len(id)]
-    return {row["id"]: id, row["sync_id"]: sync_id}
 
 
 def _copy(
@@ -135,7 +130,7 @@ def merge_all(source: Store, target: Store, now: datetime) -> dict[str, int]:
 
 
 def _count(store: Store) -> int:
-    return int(store.db.execute("select count(*) from main.unified_memories").fetchone()[0])
+    return store.number("select count(*) from main.unified_memories")
 
 
 def _copy_relations(source: Store, target: Store, names: Mapping[str, str], now: datetime) -> int:
@@ -163,7 +158,6 @@ def _copy_relations(source: Store, target: Store, names: Mapping[str, str], now:
 
 
 def empty(source: Store) -> None:
-    """Remove what `merge_all` copied."""
     with source.transaction() as db:
         remove_memories(source, "select id from main.unified_memories")
         for table in ("memory_relations", *MOVED):

@@ -40,8 +40,6 @@ class CannotDo(AdememError):
 
 
 class Act(Value):
-    """The author and the time of an act."""
-
     store: Store
     now: datetime
     actor: str = "user"
@@ -59,14 +57,12 @@ class Act(Value):
 
 
 def tier_of(status: Status, *, pinned: bool = False) -> Tier:
-    """The tier in which a memory of this status starts."""
     if pinned:
         return Tier.PINNED
     return Tier.ACTIVE if status is Status.PROMOTED else Tier.FADING
 
 
 def initial(*, promoted: bool, pinned: bool = False) -> dict[str, Any]:
-    """Status and tier of a new memory."""
     status = Status.PROMOTED if promoted else Status.CANDIDATE
     return {"status": status, "tier": tier_of(status, pinned=pinned)}
 
@@ -76,7 +72,6 @@ def promoted(memory: Memory, now: datetime) -> dict[str, Any]:
 
 
 def archived(superseded_by: str | None = None) -> dict[str, Any]:
-    """The fields of an archived memory, and of one that another took the place of."""
     fields = {"status": Status.ARCHIVED, "tier": Tier.FADING, "pinned": False}
     return fields | ({"superseded_by": superseded_by} if superseded_by else {})
 
@@ -87,7 +82,6 @@ def restored(memory: Memory) -> dict[str, Any]:
 
 
 def forsaken(memory: Memory) -> dict[str, Any]:
-    """The fields of a memory whose branch was deleted before it was merged."""
     return initial(promoted=False, pinned=memory.pinned) | {"write_gate_reason": LOST_BRANCH}
 
 
@@ -102,7 +96,6 @@ def inherited(predecessor: Memory, now: datetime) -> dict[str, Any]:
 
 
 def aged(memory: Memory, status: Status, tier: Tier, now: datetime) -> dict[str, Any]:
-    """The fields after a sweep that decided on this status and tier."""
     promoted_at = memory.promoted_at or (now if status is Status.PROMOTED else None)
     return {"status": status, "tier": tier, "promoted_at": promoted_at}
 
@@ -185,7 +178,6 @@ def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
 
 
 def accept(memory: Memory, act: Act) -> Memory:
-    """Accept a memory from the files as it is."""
     change = Change(
         operation="promote",
         actor=act.actor,
@@ -254,12 +246,10 @@ def merge(id: str, act: Act, into: str, content: str, settings: GateSettings) ->
 
 
 def archive(id: str, act: Act) -> Memory:
-    """Take it out of recall, files and briefings; `restore` brings it back."""
     return _archive(memories.get(act.store, id), act, "archive")
 
 
 def restore(id: str, act: Act) -> Memory:
-    """Bring back an archived or deleted memory."""
     memory = memories.get(act.store, id)
     if memory.live:
         raise CannotDo(f"{memory.id} is not archived", "nothing to do")

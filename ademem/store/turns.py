@@ -1,9 +1,13 @@
-"""State of the guard: a row for each turn of the main thread and each subagent."""
+"""State of the guard: a row for each turn of the main thread and each subagent.
+
+Calls of our MCP server's tools are stored with the turn in which the client's hook saw them.
+"""
 
 from __future__ import annotations
 
 from ademem.core.client import Turn, TurnKey
-from ademem.core.clock import stamp
+from ademem.core.clock import stamp, timedelta
+from ademem.core.value import as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,12 +15,16 @@ if TYPE_CHECKING:
 
     from ademem.store import Store
 
+CALL_HOURS = 24
+"""Hours for which an MCP call is kept; it is made as soon as the hook has ended."""
+_TURN = "session_id = :session_id and agent_id = :agent_id and prompt_id = :prompt_id"
+
 
 def get(store: Store, key: TurnKey) -> Turn | None:
     row = store.db.execute(
         "select class, why, hint, searched_at, denied, started_at, ended_at, begins_after"
-        " from turns where session_id = ? and agent_id = ? and prompt_id = ?",
-        (key.session_id, key.agent_id, key.prompt_id),
+        f" from turns where {_TURN}",
+        as_dict(key),
     ).fetchone()
     if row is None:
         return None
@@ -41,22 +49,16 @@ def begin(store: Store, key: TurnKey, turn_class: str, why: str, hint: str, now:
     store.db.execute(
         "insert into turns"
         " (session_id, agent_id, prompt_id, project_id, class, why, hint, started_at, begins_after)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?, (select ifnull(max(id), 0) from recall_log))"
+        " values (:session_id, :agent_id, :prompt_id, :project, :class, :why, :hint, :now,"
+        " (select ifnull(max(id), 0) from recall_log))"
         " on conflict do update set class = excluded.class, why = excluded.why,"
         " hint = excluded.hint, searched_at = null, denied = '', ended_at = null,"
         " begins_after = excluded.begins_after"
         " where excluded.class = 'required' or class = 'none'"
         " or class = 'soft' and excluded.class <> 'none'",
-        (
-            key.session_id,
-            key.agent_id,
-            key.prompt_id,
-            store.project_id,
-            turn_class,
-            why,
-            hint,
-            stamp(now),
-        ),
+        as_dict(key)
+        | {"project": store.project_id, "class": turn_class, "why": why, "hint": hint}
+        | {"now": stamp(now)},
     )
 
 
@@ -69,63 +71,40 @@ def continue_turn(store: Store, earlier: TurnKey, key: TurnKey, now: datetime) -
         "insert or ignore into turns"
         " (session_id, agent_id, prompt_id, project_id, class, why, hint, searched_at, denied,"
         " begins_after, started_at)"
-        " select session_id, ?, ?, project_id, class, why, hint, searched_at, denied,"
-        " begins_after, ? from turns where session_id = ? and agent_id = ? and prompt_id = ?",
-        (
-            key.agent_id,
-            key.prompt_id,
-            stamp(now),
-            earlier.session_id,
-            earlier.agent_id,
-            earlier.prompt_id,
-        ),
+        " select session_id, :agent, :prompt, project_id, class, why, hint, searched_at, denied,"
+        f" begins_after, :now from turns where {_TURN}",
+        as_dict(earlier) | {"agent": key.agent_id, "prompt": key.prompt_id, "now": stamp(now)},
     )
     return cursor.rowcount > 0
 
 
 def note_search(store: Store, key: TurnKey, now: datetime) -> None:
-    """Record that memory was consulted in the turn."""
-    store.db.execute(
-        "update turns set searched_at = ? where session_id = ? and agent_id = ? and prompt_id = ?",
-        (stamp(now), key.session_id, key.agent_id, key.prompt_id),
-    )
+    query = f"update turns set searched_at = :now where {_TURN}"
+    store.db.execute(query, as_dict(key) | {"now": stamp(now)})
 
 
 def rearm(store: Store, key: TurnKey) -> None:
     """Forget the search and the denials of a turn, which its context has lost."""
-    store.db.execute(
-        "update turns set searched_at = null, denied = ''"
-        " where session_id = ? and agent_id = ? and prompt_id = ?",
-        (key.session_id, key.agent_id, key.prompt_id),
-    )
+    query = f"update turns set searched_at = null, denied = '' where {_TURN}"
+    store.db.execute(query, as_dict(key))
 
 
 def deny(store: Store, turn: Turn, tool_use_id: str) -> bool:
     """Count a denial; False for a call already counted (the twin hook of a double installation)."""
     if tool_use_id in turn.denied:
         return False
-    store.db.execute(
-        "update turns set denied = trim(denied || ' ' || ?)"
-        " where session_id = ? and agent_id = ? and prompt_id = ?",
-        (
-            tool_use_id or f"call-{len(turn.denied) + 1}",
-            turn.key.session_id,
-            turn.key.agent_id,
-            turn.key.prompt_id,
-        ),
-    )
+    call = tool_use_id or f"call-{len(turn.denied) + 1}"
+    query = f"update turns set denied = trim(denied || ' ' || :call) where {_TURN}"
+    store.db.execute(query, as_dict(turn.key) | {"call": call})
     return True
 
 
 def end(store: Store, key: TurnKey, now: datetime) -> None:
-    store.db.execute(
-        "update turns set ended_at = ? where session_id = ? and agent_id = ? and prompt_id = ?",
-        (stamp(now), key.session_id, key.agent_id, key.prompt_id),
-    )
+    query = f"update turns set ended_at = :now where {_TURN}"
+    store.db.execute(query, as_dict(key) | {"now": stamp(now)})
 
 
 def latest(store: Store, session_id: str) -> TurnKey | None:
-    """Return the turn of the main thread that was added last."""
     row = store.db.execute(
         "select prompt_id from turns where session_id = ? and agent_id = ''"
         " order by rowid desc limit 1",
@@ -145,3 +124,24 @@ def list_open(store: Store, session_id: str, agent_id: str = "") -> list[TurnKey
     main = latest(store, session_id)
     agents = [TurnKey(session_id=session_id, agent_id=row["agent_id"]) for row in rows]
     return [main, *agents] if main else agents
+
+
+def note_mcp_call(store: Store, tool_use_id: str, key: TurnKey, now: datetime) -> None:
+    if not tool_use_id:
+        return
+    with store.transaction() as db:
+        before = stamp(now - timedelta(hours=CALL_HOURS))
+        db.execute("delete from mcp_calls where created_at < ?", (before,))
+        db.execute(
+            "insert or replace into mcp_calls"
+            " (tool_use_id, session_id, agent_id, prompt_id, created_at) values (?, ?, ?, ?, ?)",
+            (tool_use_id, *as_dict(key).values(), stamp(now)),
+        )
+
+
+def find_turn_of_call(store: Store, tool_use_id: str) -> TurnKey | None:
+    row = store.db.execute(
+        "select session_id, agent_id, prompt_id from mcp_calls where tool_use_id = ?",
+        (tool_use_id,),
+    ).fetchone()
+    return TurnKey(**dict(row)) if row else None

@@ -70,7 +70,6 @@ def find(store: Store, id: str) -> Verdict | None:
 
 
 def of_pair(store: Store, one: Memory, other: Memory) -> Verdict | None:
-    """Return the row of a pair, in effect or waiting."""
     return find(store, relations.id_of(one, other))
 
 
@@ -90,7 +89,6 @@ def list_all(
 
 
 def list_proposals(store: Store) -> list[Verdict]:
-    """Return verdicts that wait for somebody of more trust."""
     return _read(store, f"{_PROPOSED} order by relation.created_at, relation.rowid")
 
 

@@ -13,7 +13,7 @@ from ademem.core.project import was_read, worktrees
 from ademem.core.repository import under_way
 from ademem.core.shared_files import locked
 from ademem.core.value import Value
-from ademem.store import embeddings, existence, jobs, maintenance, sessions
+from ademem.store import embeddings, existence, jobs, maintenance, sessions, statistics
 from ademem.worker import lock
 
 TYPE_CHECKING = False
@@ -149,8 +149,8 @@ def consolidation_period(context: JobContext) -> timedelta:
 def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
     """Tell whether a project, an agent or a mission is near its limit."""
     return any(
-        count > CROWDED_SHARE * limit
-        for scope, count in maintenance.fullest(store).items()
+        max(counts) > CROWDED_SHARE * limit
+        for scope, counts in statistics.by_owner(store).items()
         if (limit := settings.limit_of(scope))
     )
 

@@ -10,7 +10,7 @@ from ademem.capture.gate.writing import Candidate
 from ademem.core.memory import DIALOGUE, Category, Trust
 from ademem.core.text import jaccard, preview
 from ademem.core.value import Value, replace
-from ademem.store import embeddings, full_text, memories, memory_queries, relations, transitions
+from ademem.store import full_text, memories, memory_queries, relations, transitions
 from ademem.store.memory_queries import Home
 from ademem.store.relations import CONFLICT, SUPERSEDES
 from ademem.store.transitions import Act
@@ -295,7 +295,7 @@ def relate_imported(store: Store, now: datetime) -> None:
     """
     last = relations.last_change(store)
     ids = relations.list_changed(store, relations.read_cursor(store), "")
-    if 0 < len(ids) <= AT_ONCE and not embeddings.has_any(store):
+    if 0 < len(ids) <= AT_ONCE and not memories.any_vector(store):
         for batch in read_batches(store, ids):
             relate(batch, store, now)
         relations.save_cursor(store, last, now)

@@ -20,7 +20,7 @@ from ademem.core.memory import Origin
 from ademem.core.untrusted import escaped
 from ademem.core.value import Value
 from ademem.doors.calls import NOTICE, WriteRate, describe_refusal
-from ademem.store import logs, mcp_calls
+from ademem.store import logs, turns
 from ademem.store.idle import IdleConnections
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class Call:
 
     def _find_turn(self, store: Store) -> TurnKey:
         """Return the turn of the call as the client's hook noted it, else its session."""
-        noted = mcp_calls.find_turn(store, str(self.meta.get(TOOL_USE_ID)))
+        noted = turns.find_turn_of_call(store, str(self.meta.get(TOOL_USE_ID)))
         if noted:
             return noted
         codex = self.meta.get(CODEX_TURN)
