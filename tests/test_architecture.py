@@ -405,7 +405,6 @@ OPENERS = {
     "store/embeddings.py": "inode of the database",
     "store/admission.py": "sets a database aside, by the descriptor of its checked folder",
     "store/hub/": "migrations of the package, and backups in the folder that the operator named",
-    "store/inspection.py": "copies of a database that it made",
     "worker/warm_server.py": "the socket, in its checked folder",
     "core/process.py": "/dev/null",
     "doors/mcp/process.py": "/dev/null",

@@ -145,11 +145,7 @@ def _search_all(
 
 
 def _list_shown(
-    sources: Mapping[str, Runtime],
-    ranked: Iterable[Position],
-    filters: Filters,
-    *,
-    are_fresh: bool,
+    sources: Mapping[str, Runtime], ranked: Iterable[Position], filters: Filters, *, are_fresh: bool
 ) -> dict[tuple[int, int], Row]:
     """Return previews of what may be shown, by source and row; all may that was just found."""
     statuses = filters.statuses or tuple(Status)
@@ -216,12 +212,7 @@ def size_of(value: object) -> int:
 
 
 def timeline(
-    runtime: Runtime,
-    id: str,
-    before: int = 3,
-    after: int = 3,
-    *,
-    max_chars: int = TIMELINE_CHARS,
+    runtime: Runtime, id: str, before: int = 3, after: int = 3, *, max_chars: int = TIMELINE_CHARS
 ) -> Row:
     """Return a memory with its neighbours of the same session, in order of arrival.
 
@@ -290,10 +281,7 @@ def get_context(
         left_out[name.lower()] = total - shown
     more = ", ".join(f"{count:,} {name}" for name, count in left_out.items() if count)
     note = f"({more} more: a search finds them)\n" if more else ""
-    return {
-        "text": text + note if measure(text + note) <= limit else text,
-        "left_out": left_out,
-    }
+    return {"text": text + note if measure(text + note) <= limit else text, "left_out": left_out}
 
 
 def _sections(runtime: Runtime, chars: int) -> Iterator[tuple[str, list[str], int]]:

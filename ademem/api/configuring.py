@@ -12,15 +12,7 @@ from functools import cache
 from typing import Any
 
 from ademem.api import curation, find_project, open_memories
-from ademem.core import (
-    caller,
-    clock,
-    configuration,
-    confined,
-    project,
-    shared_files,
-    trust,
-)
+from ademem.core import caller, clock, configuration, confined, project, shared_files, trust
 from ademem.core import settings as declared
 from ademem.core.configuration.sources import SettingWarning, SourceValues, fingerprint, local_file
 from ademem.core.configuration.values import BadSetting, as_value, key_of
@@ -261,10 +253,8 @@ def with_value(text: str, name: str, value: Any) -> str:
             return changed
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise BadSetting(f"the file cannot be edited: {error}", "correct it by hand") from error
-    raise BadSetting(
-        "the file has a form that is not edited by program",
-        f"write `{line}` below `[{section}]` by hand",
-    )
+    why = "the file has a form that is not edited by program"
+    raise BadSetting(why, f"write `{line}` below `[{section}]` by hand")
 
 
 def format_value(value: Any) -> str:

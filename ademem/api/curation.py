@@ -188,18 +188,16 @@ def list_skipped(runtime: Runtime) -> list[str]:
 
 
 def skip(runtime: Runtime, id: str) -> None:
-    _skip(runtime, id, is_skipped=True)
+    with runtime.store.transaction():
+        unskip(runtime, id)
+        ids = [*list_skipped(runtime), id]
+        memory_queries.record_skipped(runtime.store, _today(runtime), ids)
 
 
 def unskip(runtime: Runtime, id: str) -> None:
-    _skip(runtime, id, is_skipped=False)
-
-
-def _skip(runtime: Runtime, id: str, *, is_skipped: bool) -> None:
     with runtime.store.transaction():
         others = [each for each in list_skipped(runtime) if each != id]
-        ids = [*others, id] if is_skipped else others
-        memory_queries.record_skipped(runtime.store, _today(runtime), ids)
+        memory_queries.record_skipped(runtime.store, _today(runtime), others)
 
 
 def _today(runtime: Runtime) -> str:
@@ -352,11 +350,8 @@ def edit(
 def require_revision(memory: Memory, revision: int | None) -> None:
     """Raise Conflict where the memory is at another revision."""
     if revision not in (None, memory.revision_count):
-        raise Conflict(
-            f"{memory.id} is at revision {memory.revision_count}, not {revision}",
-            f"it says by now: {preview(memory.content, CONFLICT_CHARS)}",
-            memory.id,
-        )
+        why = f"{memory.id} is at revision {memory.revision_count}, not {revision}"
+        raise Conflict(why, f"it says by now: {preview(memory.content, CONFLICT_CHARS)}", memory.id)
 
 
 def replace_part(
@@ -514,14 +509,8 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
     """
     from ademem.synthesis.procedures.records import undo_details
 
-    change = Change(
-        operation="undo",
-        actor=act.actor,
-        at=act.now,
-        session_id=act.session_id,
-        reason=f"{revisions.UNDOES}{event}",
-        event_id=memories.new_event(),
-    )
+    reason = f"{revisions.UNDOES}{event}"
+    change = replace(act, reason=reason, event_id=memories.new_event()).change("undo")
     with act.store.transaction():
         changed = revisions.of_events(act.store, [event])
         if not changed:
@@ -531,10 +520,8 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
                 raise CannotDo(f"{left.memory_id} was deleted for good", "nothing of it is left")
             now = revisions.last(act.store, left.memory_id)
             if now.compared != left.compared:
-                raise CannotDo(
-                    f"{left.memory_id} was changed since ({now.operation})",
-                    f"`ademem undo {now.event_id}` takes that back first",
-                )
+                why = f"{left.memory_id} was changed since ({now.operation})"
+                raise CannotDo(why, f"`ademem undo {now.event_id}` takes that back first")
         if dry_run:
             return [memories.get(act.store, id) for id in _ids(changed)]
         try:

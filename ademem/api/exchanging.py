@@ -114,10 +114,7 @@ def get_exchange_status(runtime: Runtime) -> SyncStatus:
     deferred = journal.find_deferred(runtime.store)
     states = [_state(runtime, path) for path in list_folders(runtime)]
     return SyncStatus(
-        folders=tuple(states),
-        deferred=deferred.count,
-        oldest=deferred.oldest,
-        dead=deferred.dead,
+        folders=tuple(states), deferred=deferred.count, oldest=deferred.oldest, dead=deferred.dead
     )
 
 

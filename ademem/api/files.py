@@ -98,10 +98,7 @@ def preview_files(inspection: Inspection, *, force: bool = False) -> Preview:
 
 
 def refresh_files(
-    runtime: Runtime,
-    *,
-    force: bool = False,
-    on_import: Callable[[int, int], None] | None = None,
+    runtime: Runtime, *, force: bool = False, on_import: Callable[[int, int], None] | None = None
 ) -> Refreshed:
     """Import edits of `.ade/memory/`, then render it; *force* drops the edits instead."""
     return mirror.refresh(
@@ -130,10 +127,7 @@ def import_files(
 
 
 def import_pending(
-    runtime: Runtime,
-    on_import: Callable[[int, int], None] | None = None,
-    *,
-    is_new: bool = False,
+    runtime: Runtime, on_import: Callable[[int, int], None] | None = None, *, is_new: bool = False
 ) -> None:
     """Import changes that wait for the worker, or all files into a new store.
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 
 from ademem.core import anchor
 from ademem.core.errors import UsageError
+from ademem.core.memory import Memory
 from ademem.core.value import Value, replace
 from ademem.store import filters, memories, memory_queries, verdicts
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ademem.core.memory import Memory
-    from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime
 
 MOST_NODES = 500
 MOST_OF_ONE = 40

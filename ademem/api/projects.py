@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import datetime
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ademem.core import caller, project, registry
 from ademem.core.errors import AdememError, NotFound, UsageError
@@ -16,10 +18,6 @@ from ademem.store import backups, statistics, transfers, transitions
 from ademem.store.backups import Kind
 from ademem.store.runtime import Runtime, open_runtime
 from ademem.store.transitions import CannotDo
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from datetime import datetime
 
 NEAR = 2
 """Most letters in which the names of one project differ."""

@@ -19,9 +19,7 @@ from ademem.core.text import counted
 from ademem.core.value import Value, replace
 from ademem.store import admission, backups, forget_readings, inspection, personal, salvage
 from ademem.store.ade import text, word
-from ademem.store.database import (
-    NewerDatabase,
-)
+from ademem.store.database import NewerDatabase, remove_files
 from ademem.store.runtime import Runtime, find_order, open_runtime
 from ademem.sync import mirror, tracked_files
 from ademem.sync.importer import lock_path
@@ -68,12 +66,10 @@ def restore_backup(
         on_wait()
     with locked(worker.lock(project), root=project.home_root), ExitStack() as stack:
         candidate = backups.take_in(project, environment, path, now)
-        stack.callback(backups.drop, candidate.path)
+        stack.callback(remove_files, candidate.path)
         if not (force or candidate.project in (project.name, backups.project_id(project))):
-            raise backups.BadBackup(
-                f"{path} is the memory of another project, {candidate.project}",
-                "--force restores it here all the same",
-            )
+            why = f"{path} is the memory of another project, {candidate.project}"
+            raise backups.BadBackup(why, "--force restores it here all the same")
         replaced = ""
         if not dry_run:
             for each in (project, *filter(was_read, worktrees(project))):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ademem.api import curation, writing
-from ademem.core.memory import Draft, Status, Trust
+from ademem.core.memory import Draft, Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, preview
 from ademem.core.value import Value, replace
 from ademem.store import memories, memory_queries, personal, relations, transitions
+from ademem.store.runtime import Runtime
 from ademem.store.transitions import CannotDo
-
-if TYPE_CHECKING:
-    from ademem.core.memory import Memory, Origin
-    from ademem.store.runtime import Runtime
 
 PINS = 5
 """Most memories that are pinned by agents."""
@@ -72,10 +69,8 @@ def update_by_agent(
     )
     written = writing.write(runtime, draft)
     if written.memory is None or written.deduped:
-        raise CannotDo(
-            f"{memory.id} was said by a person, and says nearly the same",
-            f"a person: `ademem edit {memory.id}`",
-        )
+        why = f"{memory.id} was said by a person, and says nearly the same"
+        raise CannotDo(why, f"a person: `ademem edit {memory.id}`")
     relations.add(
         runtime.store,
         memory,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ademem.api.searching import explain_search, load_embedder
 from ademem.core import client
 from ademem.core.client import mission_of
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import NotFound
+from ademem.core.memory import Memory
 from ademem.core.redaction import redact
 from ademem.core.value import Value
 from ademem.guard.prompts import TurnClass, classify
@@ -17,14 +19,8 @@ from ademem.search import engine, evidence, hints
 from ademem.session import briefing, hint_events
 from ademem.session.briefing import Reader
 from ademem.store import injections, ledger, memories, session_queries
-from ademem.store.runtime import program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ademem.core.memory import Memory
-    from ademem.store.injections import Sent
-    from ademem.store.runtime import Runtime
+from ademem.store.injections import Sent
+from ademem.store.runtime import Runtime, program
 
 LOOKED_UP = ("recall", "search", "mcp")
 """Places of what the model asked for itself, which is shown again however often it asks."""

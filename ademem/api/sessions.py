@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from ademem.api.writing import origin, write
+from ademem.capture.gate import Written
 from ademem.core import client
 from ademem.core.errors import AdememError, NotFound, UsageError
-from ademem.core.memory import Draft
+from ademem.core.memory import Draft, Memory
 from ademem.core.redaction import redact
 from ademem.core.text import clean, preview
 from ademem.core.value import replace
 from ademem.store import injections, memory_queries, relations, session_queries, sessions
+from ademem.store.runtime import Runtime
 from ademem.store.transitions import CannotDo
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from ademem.capture.gate import Written
-    from ademem.core.memory import Memory
-    from ademem.store.runtime import Runtime
-
-    Row = dict[str, Any]
+Row = dict[str, Any]
 
 SUMMARY = "session_summary"
 """Type of the summary of a session."""

@@ -137,9 +137,7 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
             if not dry_run:
                 confined.write_text(root, path, redacted.text)
     return Scrubbed(
-        rows=rows | copies,
-        files=cleaned,
-        left=(*left, *_history(project), *_others(project)),
+        rows=rows | copies, files=cleaned, left=(*left, *_history(project), *_others(project))
     )
 
 
@@ -207,10 +205,7 @@ def _history(project: Project) -> Iterator[Left]:
 
 
 def _others(project: Project) -> Iterator[Left]:
-    for root, path in (
-        (project.root, project.config),
-        (project.home_root, project.local_config),
-    ):
+    for root, path in ((project.root, project.config), (project.home_root, project.local_config)):
         try:
             text = confined.read_text(root, path)
         except (UnicodeDecodeError, OSError):

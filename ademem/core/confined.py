@@ -545,12 +545,7 @@ def _content(folder: _Folder, name: str, limit: int | None = None) -> bytes:
 
 
 def _replace(
-    folder: _Folder,
-    name: str,
-    wanted: bytes,
-    mode: int,
-    there: os.stat_result | None,
-    sync: bool,
+    folder: _Folder, name: str, wanted: bytes, mode: int, there: os.stat_result | None, sync: bool
 ) -> None:
     aside = f"{name}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     try:

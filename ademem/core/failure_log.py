@@ -68,8 +68,8 @@ def describe(error: Exception) -> str:
     from ademem.core.redaction import redact
     from ademem.core.text import whole_words
 
-    said = whole_words(f"{type(error).__name__}: {error}", READ_CHARS)
-    return " ".join(redact(said).text.split())
+    text = whole_words(f"{type(error).__name__}: {error}", READ_CHARS)
+    return " ".join(redact(text).text.split())
 
 
 def recent(found: Project, environment: Mapping[str, str]) -> list[dict[str, str]]:

@@ -277,9 +277,9 @@ def _listed(top: str, wanted: Iterable[str]) -> Iterator[tuple[str, int, int]]:
     from ademem.core import git
 
     asked = [f":(top,icase,literal){path.rstrip('/')}" for path in wanted]
-    said = os.fsdecode(git.output(top, "ls-files", "--debug", "--", *asked) or b"")
+    listed = os.fsdecode(git.output(top, "ls-files", "--debug", "--", *asked) or b"")
     shape = r"^(\S.*)\n(?:\s+.*\n)*?\s+mtime: (\d+):.*\n\s+dev:.*\bino: (\d+)"
-    for path, written, inode in re.findall(shape, said, re.MULTILINE):
+    for path, written, inode in re.findall(shape, listed, re.MULTILINE):
         yield path, int(inode), int(written)
 
 

@@ -57,8 +57,8 @@ def entry(memory: Memory, chars: int) -> str:
     """Format a memory as one line: category, text or its first sentences, provenance."""
     title = f"{memory.title}: " if memory.title else ""
     text = opening(title + memory.content, chars)
-    told = text.removesuffix("…")  # which alone would have plain text looked at sign by sign
-    return f"- [{memory.category}] {escaped(told)}{text[len(told) :]} ({provenance(memory)})"
+    whole = text.removesuffix("…")  # which alone would have plain text looked at sign by sign
+    return f"- [{memory.category}] {escaped(whole)}{text[len(whole) :]} ({provenance(memory)})"
 
 
 def provenance(memory: Memory) -> str:

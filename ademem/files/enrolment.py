@@ -91,7 +91,7 @@ def trust_database(project: Project, store: Store, environment: Mapping[str, str
     if trust.is_registered(store.secret, environment):
         return False
     trust.register_store(store.secret, environment)
-    store.believe()
+    store.accept()
     return True
 
 

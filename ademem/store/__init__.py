@@ -82,12 +82,7 @@ class Store:
     """A connection and the project it speaks for."""
 
     def __init__(
-        self,
-        db: sqlite3.Connection,
-        project_id: str,
-        *,
-        secret: str = "",
-        is_trusted: bool = True,
+        self, db: sqlite3.Connection, project_id: str, *, secret: str = "", is_trusted: bool = True
     ) -> None:
         self.db = db
         self.project_id = project_id
@@ -126,7 +121,7 @@ class Store:
         self.put_back = None
         self.db.execute("pragma query_only = on")
 
-    def believe(self) -> None:
+    def accept(self) -> None:
         """Undo `distrust` for a database that the person accepts."""
         if not self.is_trusted:
             self.db.execute("drop view if exists temp.unified_memories")
@@ -266,12 +261,7 @@ def _open_noted(
 
 
 def _open_admitted(
-    project: Project,
-    now: datetime,
-    wait_s: float,
-    environment: Mapping[str, str],
-    *,
-    is_copy: bool,
+    project: Project, now: datetime, wait_s: float, environment: Mapping[str, str], *, is_copy: bool
 ) -> Store:
     path = project.database
     if not os.path.exists(path):

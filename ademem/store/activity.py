@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
 
 from ademem.core.value import Value, replace
-from ademem.store import BROWSED, LIVE
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterator
-
-    from ademem.store import Store
+from ademem.store import BROWSED, LIVE, Store
 
 NEW = "('insert', 'import', 'adopt')"
 RECENT = 50

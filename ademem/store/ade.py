@@ -92,17 +92,12 @@ def adopt(
         if shape := find_order(new["content"]) or orders.get(new["id"]):
             status = new["status"]
             waiting = Status.CANDIDATE if status is Status.PROMOTED else status
-            new |= {
-                "quarantine_reason": shape,
-                "status": waiting,
-                "promoted_at": None,
-                "pinned": 0,
-                "tier": Tier.FADING,
-            }
+            new |= {"quarantine_reason": shape, "status": waiting, "tier": Tier.FADING}
+            new |= {"promoted_at": None, "pinned": 0}
     _merge_duplicates(new for _, new in pairs)
     event = memories.new_event()
     for old, new in pairs:
-        gone = {
+        lost = {
             name: value
             for name, value in old.items()
             if value not in (None, "")
@@ -113,7 +108,7 @@ def adopt(
             operation="adopt",
             actor="system",
             at=parse(now_stamp),
-            reason=f"ADE had {json.dumps(gone, default=repr)}" if gone else None,
+            reason=f"ADE had {json.dumps(lost, default=repr)}" if lost else None,
             event_id=event,
         )
         memories.insert(Store(db, project), memories.from_values(new), change)
@@ -140,14 +135,14 @@ def adopt(
 
 def _prose(row: Row) -> str:
     """Return the texts of the row, those inside JSON without its syntax."""
-    said = []
+    parts = []
     for name in PROSE:
         written = text(row.get(name)) or ""
         try:
-            said.append(_texts(json.loads(written)))
+            parts.append(_texts(json.loads(written)))
         except (ValueError, RecursionError):
-            said.append(written)
-    return "\n".join(filter(None, said))
+            parts.append(written)
+    return "\n".join(filter(None, parts))
 
 
 def _texts(value: object) -> str:
@@ -298,10 +293,8 @@ def _copy(db: sqlite3.Connection, table: str, rows: list[Row], project: str, now
             if value is not None:
                 new[name] = value
         marks = ", ".join("?" * len(new))
-        db.execute(
-            f"insert or ignore into {table} ({', '.join(new)}) values ({marks})",
-            tuple(new.values()),
-        )
+        query = f"insert or ignore into {table} ({', '.join(new)}) values ({marks})"
+        db.execute(query, tuple(new.values()))
     for orphan in db.execute(f"pragma foreign_key_check({table})").fetchall():
         db.execute(f"delete from {table} where rowid = ?", (orphan["rowid"],))
 

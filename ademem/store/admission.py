@@ -207,7 +207,7 @@ def foreign(project: Project) -> list[str]:
 def _names_another_file(journal: str) -> bool:
     """Return True for a journal whose rollback would delete another file."""
     try:
-        handle = os.open(journal, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK)
+        handle = os.open(journal, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return False
     try:

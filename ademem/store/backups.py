@@ -28,6 +28,7 @@ from ademem.store.database import (
     connect,
     is_locked,
     is_unwritable,
+    remove_files,
     version,
 )
 
@@ -246,14 +247,13 @@ def take_in(
         except (sqlite3.Error, inspection.TooMuch) as error:
             raise DamagedBackup(f"{path} is damaged: {error}") from error
     except BaseException:
-        drop(aside)
+        remove_files(aside)
         raise
 
 
 def _copy_file(path: str, aside: str, project: Project) -> None:
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK
     try:
-        handle = os.open(path, flags)
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
         raise BadBackup(
             f"{path} cannot be read: {error.strerror}", "name the file itself"
@@ -277,31 +277,29 @@ def _checked(aside: str, path: str, environment: Mapping[str, str], now: datetim
         raise DamagedBackup(f"{path} is damaged: {damage}")
     with closing(sqlite3.connect(aside, isolation_level=None)) as db:
         schema = version(db)
-        query = "select id from projects order by rowid limit 1"
-        row = db.execute(query).fetchone() if schema else None
-        if row is None:
+        named = _first_project(db) if schema else ""
+        if not named:
             raise BadBackup(f"{path} is an empty database")
         db.execute("pragma journal_mode = delete")
         db.execute("update projects set created_at = ?", (stamp(now),))
         if schema >= FIRST_WITH_VALUES:
             db.execute("delete from store_values where name = 'replica'")
         count = db.execute("select count(*) from unified_memories").fetchone()[0]
-    return Candidate(path=aside, project=str(row[0]), schema=schema, memories=count)
+    return Candidate(path=aside, project=named, schema=schema, memories=count)
 
 
 def project_id(project: Project) -> str:
     """Return the id in the present database; empty where it cannot be read."""
     try:
         with closing(inspection.open_read_only(project.database, 0, inspection.LOOK_S)) as db:
-            row = db.execute("select id from projects order by rowid limit 1").fetchone()
+            return _first_project(db)
     except sqlite3.Error:
         return ""
+
+
+def _first_project(db: sqlite3.Connection) -> str:
+    row = db.execute("select id from projects order by rowid limit 1").fetchone()
     return str(row[0]) if row else ""
-
-
-def drop(aside: str) -> None:
-    for suffix in ("", *SIDECARS):
-        shared_files.remove(aside + suffix)
 
 
 def put_in_place(

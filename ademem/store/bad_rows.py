@@ -219,9 +219,8 @@ def _mended(db: sqlite3.Connection, table: Table, bad: BadRow, now: datetime) ->
     if not removed:
         changes = ", ".join(f"{name} = ?" for name in values)
         try:
-            db.execute(
-                f"update {table.name} set {changes} where {where}", (*values.values(), *bad.key)
-            )
+            query = f"update {table.name} set {changes} where {where}"
+            db.execute(query, (*values.values(), *bad.key))
         except sqlite3.IntegrityError:  # what it says now is said by another row
             removed = True
     if removed:

@@ -175,10 +175,8 @@ def mark_shown(store: Store, root: str, session_id: str, now: datetime) -> None:
 
 
 def prune(store: Store, now: datetime) -> None:
-    store.db.execute(
-        "delete from commits where told_at < ? and session_id is null",
-        (stamp(now - timedelta(days=KEPT_DAYS)),),
-    )
+    query = "delete from commits where told_at < ? and session_id is null"
+    store.db.execute(query, (stamp(now - timedelta(days=KEPT_DAYS)),))
 
 
 def latest(store: Store, root: str) -> LatestCommits | None:

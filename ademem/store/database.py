@@ -252,11 +252,13 @@ def create(path: str) -> str:
             db.execute("pragma journal_mode = wal")
         with locked(os.path.dirname(path)):
             if not os.path.lexists(path):
-                _forget(path)  # the log of a deleted database, which SQLite would replay into ours
+                remove_files(
+                    path
+                )  # the log of a deleted database, which SQLite would replay into ours
                 os.rename(aside, path)
                 return made
     finally:
-        _forget(aside)
+        remove_files(aside)
     return ""
 
 
@@ -275,9 +277,8 @@ def read_secret(db: sqlite3.Connection) -> str:
 
     It is read from a table made by the very words of our schema, so that reading runs nothing.
     """
-    made = db.execute(
-        "select sql from sqlite_master where name in ('store_values', 'store_secret')"
-    ).fetchall()
+    query = "select sql from sqlite_master where name in ('store_values', 'store_secret')"
+    made = db.execute(query).fetchall()
     if len(made) != 1 or made[0][0] not in _SECRETS:
         return ""
     row = db.execute(_SECRETS[made[0][0]]).fetchone()
@@ -355,7 +356,8 @@ def statements(script: str) -> Iterator[str]:
         yield statement
 
 
-def _forget(path: str) -> None:
+def remove_files(path: str) -> None:
+    """Delete a database and the files beside it."""
     for suffix in ("", *SIDECARS):
         shared_files.remove(path + suffix)
 

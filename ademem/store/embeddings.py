@@ -137,10 +137,8 @@ def count_failure(store: Store, model: str, memory: Memory, error: str, now: dat
 
 def name_failure(store: Store, model: str, memory: Memory, error: str) -> None:
     key = f"{memory.id} {model} {memory.dedupe_key}"
-    store.db.execute(
-        "update jobs set last_error = ? where project_id = ? and kind = ? and key = ?",
-        (error[: jobs.ERROR_CHARS], store.project_id, FAILURES, key),
-    )
+    query = "update jobs set last_error = ? where project_id = ? and kind = ? and key = ?"
+    store.db.execute(query, (error[: jobs.ERROR_CHARS], store.project_id, FAILURES, key))
 
 
 def drop_others(store: Store, models: Sequence[str]) -> int:

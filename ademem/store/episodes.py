@@ -70,11 +70,13 @@ _COLUMNS = ", ".join(Episode._fields)
 
 def put(store: Store, episode: Episode, now: datetime) -> None:
     """Add or replace the episode of its session and mission."""
+    import json  # the hook that reads these names writes none
+
     row = as_dict(episode)
-    for name in _TEXTS:
-        row[name] = _json(row[name])
     for name in ("actions", "tests"):
-        row[name] = _json(map(as_dict, row[name]))
+        row[name] = [as_dict(each) for each in row[name]]
+    for name in (*_TEXTS, "actions", "tests"):
+        row[name] = json.dumps(row[name], ensure_ascii=False)
     names = list(row)
     store.db.execute(
         f"insert into episodes ({', '.join(names)}, project_id, created_at, updated_at)"
@@ -85,12 +87,13 @@ def put(store: Store, episode: Episode, now: datetime) -> None:
     )
 
 
-def get(store: Store, memory_id: str) -> Episode | None:
-    return _one(store, "memory_id = ?", memory_id)
-
-
 def of_session(store: Store, session_id: str, mission_id: str = "") -> Episode | None:
-    return _one(store, "session_id = ? and mission_id = ?", session_id, mission_id)
+    row = store.db.execute(
+        f"select {_COLUMNS} from episodes"
+        " where project_id = ? and session_id = ? and mission_id = ?",
+        (store.project_id, session_id, mission_id),
+    ).fetchone()
+    return database.read_row(row, _from_row, TABLE, session_id)
 
 
 def list_all(
@@ -108,26 +111,17 @@ def list_all(
         " and exists (select 1 from unified_memories as memory where memory.id = memory_id"
         f" and {LIVE} and quarantine_reason is null)"
         " order by ended_at desc, memory_id limit :limit",
-        {
-            "project": store.project_id,
-            "mission": mission_id,
-            "sessions": None if session_ids is None else array(session_ids),
-            "limit": -1 if limit is None else limit,
-        },
+        {"project": store.project_id, "mission": mission_id}
+        | {"sessions": None if session_ids is None else array(session_ids)}
+        | {"limit": -1 if limit is None else limit},
     )
-    return database.read_rows(rows, _from_row, TABLE, _key)
+    return database.read_rows(rows, _from_row, TABLE, lambda row: row["memory_id"])
 
 
 def sessions_of(store: Store) -> dict[str, str]:
     """Session id by memory id, of every episode."""
     query = "select memory_id, session_id from episodes where project_id = ?"
     return dict(store.db.execute(query, (store.project_id,)))
-
-
-def _one(store: Store, where: str, *values: str) -> Episode | None:
-    query = f"select {_COLUMNS} from episodes where project_id = ? and {where}"
-    row = store.db.execute(query, (store.project_id, *values)).fetchone()
-    return database.read_row(row, _from_row, TABLE, values[0])
 
 
 def _from_row(row: sqlite3.Row) -> Episode:
@@ -137,13 +131,3 @@ def _from_row(row: sqlite3.Row) -> Episode:
     values["actions"] = tuple(Action(**given) for given in loads(values["actions"]))
     values["tests"] = tuple(Run(**given) for given in loads(values["tests"]))
     return Episode(**values)
-
-
-def _key(row: sqlite3.Row) -> object:
-    return row["memory_id"]
-
-
-def _json(items: Iterable[Any]) -> str:
-    import json  # the hook that reads these names writes none
-
-    return json.dumps(list(items), ensure_ascii=False)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from ademem.core.json_text import loads
+from ademem.store import Store
 from ademem.store.database import set_value, value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ademem.store import Store
 
 MOST = 200
 """Runs that are kept; older ones go."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from ademem.store import Store
+from ademem.store import Store
 
 MEMORY, SESSION, PROMPT = "unified_memories.id", "sessions.id", "user_prompts.sync_id"
 """Tables, each with the column that names a row."""
@@ -24,10 +23,8 @@ def get_all(store: Store, kind: str) -> dict[str, dict[str, Any]]:
 
 def put(store: Store, kind: str, key: str, fields: dict[str, Any]) -> None:
     table, _, name = kind.partition(".")
-    store.db.execute(
-        f"update {table} set foreign_fields = ? where {name} = ?",
-        (json.dumps(fields, ensure_ascii=False, sort_keys=True), key),
-    )
+    query = f"update {table} set foreign_fields = ? where {name} = ?"
+    store.db.execute(query, (json.dumps(fields, ensure_ascii=False, sort_keys=True), key))
 
 
 def mark(store: Store, kind: str, key: str, field: str, value: str) -> None:

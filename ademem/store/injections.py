@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Mapping
     from datetime import datetime
+    from typing import Any
 
     from ademem.core.client import TurnKey
     from ademem.core.memory import Memory
@@ -117,18 +118,18 @@ class Part(Value):
 class Sent(Value):
     """A text that a session was sent, or memories of which no text is stored."""
 
-    id: int | None
+    id: int | None = None
     created_at: str
-    event: str
+    event: str = ""
     agent_id: str
     prompt_id: str
-    tool_use_id: str
+    tool_use_id: str = ""
     place: str
     """Of `recall_log`; empty for a text that no memory was looked up for."""
     query: str
-    characters: int | None
-    sha256: str
-    text: str | None
+    characters: int | None = None
+    sha256: str = ""
+    text: str | None = None
     parts: tuple[Part, ...]
 
     @property
@@ -177,11 +178,13 @@ select injection_memories.* from injection_memories join injections on id = inje
 where session_id = :session order by injection_id, rank
 """
 _LOGGED = """
-select created_at, agent_id, prompt_id, place, ifnull(query, '') as query, memory_id, used
+select created_at, agent_id, prompt_id, place, ifnull(query, '') as query, memory_id, used,
+  null as revision, '' as section, null as characters, '' as left_out
 from recall_log where session_id = :session and memory_id is not null
 and created_at not in (select created_at from injections where session_id = :session)
 order by id
 """
+_MOMENT = ("created_at", "agent_id", "prompt_id", "place", "query")
 
 
 def list_sent(store: Store, session_id: str) -> list[Sent]:
@@ -202,39 +205,17 @@ def list_sent(store: Store, session_id: str) -> list[Sent]:
         found.append(Sent(**values, parts=tuple(_part(part, known) for part in mine)))
     moments: dict[tuple[str, ...], list[sqlite3.Row]] = {}
     for row in logged:
-        key = (row["created_at"], row["agent_id"], row["prompt_id"], row["place"], row["query"])
-        moments.setdefault(key, []).append(row)
-    for (created_at, agent_id, prompt_id, place, query), rows in moments.items():
-        found.append(
-            Sent(
-                id=None,
-                created_at=created_at,
-                event="",
-                agent_id=agent_id,
-                prompt_id=prompt_id,
-                tool_use_id="",
-                place=place,
-                query=query,
-                characters=None,
-                sha256="",
-                text=None,
-                parts=tuple(_part(row, known) for row in rows),
-            )
-        )
+        moments.setdefault(tuple(row[name] for name in _MOMENT), []).append(row)
+    for moment, rows in moments.items():
+        where: dict[str, Any] = dict(zip(_MOMENT, moment, strict=True))
+        found.append(Sent(**where, parts=tuple(_part(row, known) for row in rows)))
     return sorted(found, key=lambda sent: sent.created_at)
 
 
 def _part(row: sqlite3.Row, known: Mapping[str, Memory]) -> Part:
-    has = row.keys()
-    return Part(
-        memory_id=row["memory_id"],
-        memory=known.get(row["memory_id"]),
-        revision=row["revision"] if "revision" in has else None,
-        section=row["section"] if "section" in has else "",
-        characters=row["characters"] if "characters" in has else None,
-        used=bool(row["used"]),
-        left_out=row["left_out"] if "left_out" in has else "",
-    )
+    values = {name: row[name] for name in Part._fields if name != "memory"}
+    values["used"] = bool(row["used"])
+    return Part(**values, memory=known.get(row["memory_id"]))
 
 
 def latest_session(store: Store) -> str:

@@ -18,12 +18,12 @@ from ademem.store.database import (
     DECODE,
     FIRST_WITH_SECRET,
     SCHEMA_VERSION,
-    SIDECARS,
     NewerDatabase,
     Transaction,
     add_secret,
     path_aside,
     read_secret,
+    remove_files,
     run_schema,
     version,
 )
@@ -163,10 +163,12 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
     shipped = SHIPPED[found - 1] if 0 < found <= len(SHIPPED) else ""
     if shipped in (fingerprint(objects), fingerprint(filter(_is_not_left_over, objects))):
         return Kind.OURS
-    if shipped and found < FIRST_WITH_SECRET and _built(found) <= _spelled(objects):
-        return Kind.MIXED
-    if shipped and _built(found) == _spelled(objects):  # by an SQLite that spells it otherwise
-        return Kind.OURS
+    if shipped:
+        ours, theirs = _spelled(built(found)), _spelled(objects)
+        if found < FIRST_WITH_SECRET and ours <= theirs:
+            return Kind.MIXED
+        if ours == theirs:  # by an SQLite that spells it otherwise
+            return Kind.OURS
     tables = {name.lower() for kind, name, _, sql in objects if kind == "table"}
     is_ade = found == 0 and not tables.isdisjoint({"unified_memories", "memories"})
     return Kind.ADE if is_ade else Kind.FOREIGN
@@ -272,12 +274,13 @@ def _is_not_left_over(each: Object) -> bool:
     return not (table.startswith("ade_") and kind in ("table", "index") and is_plain)
 
 
-def _built(found: int) -> set[Object]:
+def built(upto: int | None = None) -> list[Object]:
+    """Return the schema of a shipped version, by default of today's."""
     from contextlib import closing
 
-    with closing(sqlite3.connect(":memory:")) as db:
-        run_schema(db, upto=found)
-        return _spelled(schema(db))
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        run_schema(db, upto=upto)
+        return schema(db)
 
 
 def _spelled(objects: Iterable[Object]) -> set[Object]:
@@ -290,10 +293,8 @@ def _copy_ours(source: sqlite3.Connection, db: sqlite3.Connection) -> None:
     for table, columns in plain_tables(db).items():
         if not table.startswith(_INDEXES):
             names, marks = ", ".join(map(quoted, columns)), ", ".join("?" * len(columns))
-            db.executemany(
-                f"insert or replace into {quoted(table)} ({names}) values ({marks})",
-                read_rows(source, table, columns),
-            )
+            query = f"insert or replace into {quoted(table)} ({names}) values ({marks})"
+            db.executemany(query, read_rows(source, table, columns))
 
 
 _INDEXES = ("unified_memories_fts", "unified_memories_trigram", "prompts_fts")
@@ -312,9 +313,7 @@ def _replace(
         is_filled = _build(project.database, aside, fill, wait_s)
         admission.set_aside_database(project, seen, aside if is_filled else "")
     finally:
-        for suffix in ("", *SIDECARS):
-            if os.path.lexists(aside + suffix):
-                os.unlink(aside + suffix)
+        remove_files(aside)
 
 
 def _build(

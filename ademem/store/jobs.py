@@ -82,22 +82,12 @@ def plan(store: Store, kind: str, now: datetime, *, period: timedelta) -> None:
 
 def list_due(store: Store, kind: str, now: datetime) -> list[Job]:
     rows = store.db.execute(
-        "select key, attempts, asked, created_at, last_error from jobs"
-        " where project_id = ? and kind = ? and parked_at is null"
+        "select kind, key, attempts, asked, created_at as since, last_error is ? as abandoned"
+        " from jobs where project_id = ? and kind = ? and parked_at is null"
         " and (due_at <= ? or due_at > ?) order by id",
-        (store.project_id, kind, stamp(now), _too_late(now)),
+        (ABANDONED, store.project_id, kind, stamp(now), _too_late(now)),
     )
-    return [
-        Job(
-            kind=kind,
-            key=row[0],
-            attempts=row[1],
-            asked=row[2],
-            since=row[3],
-            abandoned=row[4] == ABANDONED,
-        )
-        for row in rows
-    ]
+    return [Job(**dict(row) | {"abandoned": bool(row["abandoned"])}) for row in rows]
 
 
 def any_due(store: Store, kinds: tuple[str, ...], now: datetime) -> bool:
@@ -127,10 +117,8 @@ def mark_started(store: Store, job: Job) -> None:
 
 def finish(store: Store, job: Job) -> None:
     """Delete the job, unless it was requested again meanwhile."""
-    store.db.execute(
-        "delete from jobs where project_id = ? and kind = ? and key = ? and asked = ?",
-        (store.project_id, job.kind, job.key, job.asked),
-    )
+    query = "delete from jobs where project_id = ? and kind = ? and key = ? and asked = ?"
+    store.db.execute(query, (store.project_id, job.kind, job.key, job.asked))
     _set(store, job, "last_error = null, attempts = 0", {})
 
 
@@ -157,10 +145,8 @@ def fail(store: Store, job: Job, error: str, now: datetime) -> None:
 def count_failure(store: Store, kind: str, key: str, error: str, now: datetime) -> None:
     """Count a failed try of work that has a row only while it fails."""
     values = {"project": store.project_id, "kind": kind, "key": key}
-    row = store.db.execute(
-        "select attempts from jobs where project_id = :project and kind = :kind and key = :key",
-        values,
-    ).fetchone()
+    query = "select attempts from jobs where project_id = :project and kind = :kind and key = :key"
+    row = store.db.execute(query, values).fetchone()
     store.db.execute(
         "insert into jobs"
         " (project_id, kind, key, due_at, attempts, last_error, parked_at, created_at)"
@@ -197,10 +183,8 @@ def _errors(store: Store, where: str) -> list[tuple[str, str, str]]:
 
 def unpark(store: Store, now: datetime) -> None:
     """Make every job due now, parked ones too."""
-    store.db.execute(
-        "update jobs set parked_at = null, attempts = 0, due_at = ? where project_id = ?",
-        (stamp(now), store.project_id),
-    )
+    query = "update jobs set parked_at = null, attempts = 0, due_at = ? where project_id = ?"
+    store.db.execute(query, (stamp(now), store.project_id))
 
 
 def _failure(attempts: int, error: str, now: datetime) -> dict[str, object]:

@@ -227,10 +227,8 @@ def was_denied(store: Store, turn: Turn, target: str) -> bool:
 
 def mark_read(store: Store, key: TurnKey) -> None:
     """Count memories in denials of a session or subagent as shown."""
-    store.db.execute(
-        "update recall_log set pending = 0 where session_id = ? and agent_id = ? and pending",
-        (key.session_id, key.agent_id),
-    )
+    query = "update recall_log set pending = 0 where session_id = ? and agent_id = ? and pending"
+    store.db.execute(query, (key.session_id, key.agent_id))
 
 
 def any_pending(store: Store) -> bool:
@@ -257,10 +255,8 @@ def _list_unasked(store: Store, key: TurnKey) -> set[str]:
 
 
 def was_briefed(store: Store, session_id: str) -> bool:
-    return store.has_row(
-        "select 1 from recall_log where session_id = ? and place = 'briefing' limit 1",
-        (session_id,),
-    )
+    query = "select 1 from recall_log where session_id = ? and place = 'briefing' limit 1"
+    return store.has_row(query, (session_id,))
 
 
 def first_shown(store: Store, session_id: str) -> dict[str, str]:

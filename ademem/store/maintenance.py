@@ -172,10 +172,8 @@ def any_comparable(store: Store) -> bool:
 def begin_sweep(store: Store, id: str, trigger: str, now: datetime) -> str:
     """Log a sweep; return its id, or that of an unfinished one, which it continues."""
     with store.transaction() as db:
-        unfinished = db.execute(
-            "select id from maintenance_log where project_id = ? and outcome = ?",
-            (store.project_id, RUNNING),
-        ).fetchone()
+        query = "select id from maintenance_log where project_id = ? and outcome = ?"
+        unfinished = db.execute(query, (store.project_id, RUNNING)).fetchone()
         if unfinished:
             return str(unfinished[0])
         db.execute(

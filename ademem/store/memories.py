@@ -241,9 +241,8 @@ def touch(store: Store, memory: Memory, score: float, now: datetime) -> None:
 
 def get(store: Store, id: str) -> Memory:
     """The memory with this id, sync id, or unambiguous beginning of its id; raises NoSuchMemory."""
-    rows = store.db.execute(
-        "select * from unified_memories where id = :id or sync_id = :id", {"id": id}
-    ).fetchall()
+    query = "select * from unified_memories where id = :id or sync_id = :id"
+    rows = store.db.execute(query, {"id": id}).fetchall()
     if not rows and len(id) >= 4:
         rows = store.db.execute(
             "select * from unified_memories where id > :id and id < :end limit 2",
@@ -291,9 +290,8 @@ def any_of(store: Store, statuses: Iterable[str]) -> bool:
 
 
 def revisions(store: Store, id: str) -> list[dict[str, Any]]:
-    rows = store.db.execute(
-        "select * from memory_revisions where memory_id = ? order by revision", (id,)
-    )
+    query = "select * from memory_revisions where memory_id = ? order by revision"
+    rows = store.db.execute(query, (id,))
     return [dict(row) | {"snapshot": loads(row["snapshot"])} for row in rows]
 
 

@@ -67,9 +67,8 @@ def live_by_text(
 ) -> list[Memory]:
     """Live memories with this text; only those of the scope and owner if a *scope* is given."""
     home = "" if not scope else " and scope = :scope and scope_owner_id is :owner"
-    return memories.find(
-        store, f"dedupe_key = :key{home} and {LIVE}", key=dedupe_key, scope=scope, owner=owner
-    )
+    where = f"dedupe_key = :key{home} and {LIVE}"
+    return memories.find(store, where, key=dedupe_key, scope=scope, owner=owner)
 
 
 def everything(store: Store) -> list[Memory]:
@@ -78,9 +77,8 @@ def everything(store: Store) -> list[Memory]:
 
 def page(store: Store, after: int, limit: int) -> list[Memory]:
     """The next memories by row number, whatever their status."""
-    return memories.find(
-        store, "seq > :after", "order by seq limit :limit", after=after, limit=limit
-    )
+    where = "seq > :after"
+    return memories.find(store, where, "order by seq limit :limit", after=after, limit=limit)
 
 
 def is_unchanged(store: Store, memory: Memory) -> bool:
@@ -91,12 +89,8 @@ def is_unchanged(store: Store, memory: Memory) -> bool:
 
 def in_review(store: Store, limit: int | None) -> list[Memory]:
     """Quarantined memories first, then candidates, by age."""
-    return memories.find_by_key(
-        store,
-        f"seq in (select seq from unified_memories where {_WAITING} {_WAITING_ORDER})",
-        _WAITING_ORDER,
-        limit=-1 if limit is None else limit,
-    )
+    where = f"seq in (select seq from unified_memories where {_WAITING} {_WAITING_ORDER})"
+    return memories.find_by_key(store, where, _WAITING_ORDER, limit=-1 if limit is None else limit)
 
 
 def list_waiting(store: Store) -> list[tuple[int, float, str, int, str]]:
@@ -284,12 +278,8 @@ def with_anchors(store: Store) -> list[Memory]:
 
 
 def of_mission(store: Store, mission_id: str) -> list[Memory]:
-    return memories.find(
-        store,
-        f"scope = 'mission' and scope_owner_id = :id and {LIVE}",
-        "order by seq",
-        id=mission_id,
-    )
+    where = f"scope = 'mission' and scope_owner_id = :id and {LIVE}"
+    return memories.find(store, where, "order by seq", id=mission_id)
 
 
 def of_session(store: Store, session_id: str) -> list[Memory]:
@@ -334,10 +324,8 @@ def learned_in_session(store: Store, session_id: str, limit: int) -> list[Memory
 
 
 def has_session_text(store: Store, session_id: str, dedupe_key: str) -> bool:
-    return store.has_row(
-        "select 1 from unified_memories where source_session_id = ? and dedupe_key = ? limit 1",
-        (session_id, dedupe_key),
-    )
+    query = "select 1 from unified_memories where source_session_id = ? and dedupe_key = ? limit 1"
+    return store.has_row(query, (session_id, dedupe_key))
 
 
 def was_saved_since(
@@ -418,9 +406,8 @@ def each_line(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def each_project_candidate(store: Store) -> Iterator[Memory]:
-    return memories.each(
-        store, "scope = 'project' and status = 'candidate'", "order by created_at, id"
-    )
+    where = "scope = 'project' and status = 'candidate'"
+    return memories.each(store, where, "order by created_at, id")
 
 
 def existing(store: Store, ids: Iterable[str]) -> set[str]:

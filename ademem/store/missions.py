@@ -50,9 +50,8 @@ def end(store: Store, id: str, status: str, reason: str | None, now: datetime) -
 
 
 def put(store: Store, id: str, mission: Mission | None) -> None:
-    store.db.execute(
-        "delete from memory_missions where id = ? and project_id = ?", (id, store.project_id)
-    )
+    query = "delete from memory_missions where id = ? and project_id = ?"
+    store.db.execute(query, (id, store.project_id))
     if mission:
         store.db.execute(
             "insert into memory_missions"
@@ -63,9 +62,8 @@ def put(store: Store, id: str, mission: Mission | None) -> None:
 
 
 def get(store: Store, id: str) -> Mission | None:
-    row = store.db.execute(
-        "select * from memory_missions where id = ? and project_id = ?", (id, store.project_id)
-    ).fetchone()
+    query = "select * from memory_missions where id = ? and project_id = ?"
+    row = store.db.execute(query, (id, store.project_id)).fetchone()
     return row and _from_row(row)
 
 

@@ -89,9 +89,8 @@ def link(store: Store, memory_id: str, episode_ids: Iterable[str]) -> None:
 
 
 def sources(store: Store) -> dict[str, list[str]]:
-    rows = store.db.execute(
-        "select memory_id, episode_ids from memory_procedure_details order by created_at, rowid"
-    )
+    query = "select memory_id, episode_ids from memory_procedure_details order by created_at, rowid"
+    rows = store.db.execute(query)
     found = database.read_rows(rows, lambda row: (row[0], loads(row[1])), TABLE, lambda row: row[0])
     return {id: episodes for id, episodes in found if episodes}
 
@@ -115,12 +114,12 @@ def record(
     event: str = "",
 ) -> None:
     """Add an outcome, of the act *event*."""
-    id, said = os.urandom(16).hex(), redact(reason).text or None
+    id, why = os.urandom(16).hex(), redact(reason).text or None
     store.db.execute(
         "insert into memory_procedure_history"
         " (id, procedure_memory_id, confidence, outcome, reason, recorded_at, event_id)"
         " values (?, ?, ?, ?, ?, ?, ?)",
-        (id, memory_id, confidence, outcome, said, stamp(now), event or None),
+        (id, memory_id, confidence, outcome, why, stamp(now), event or None),
     )
 
 

@@ -219,15 +219,10 @@ def find_later(store: Store, rows: Sequence[int]) -> dict[int, Later]:
     asked = set(rows)
     while asked:
         found = {
-            row[0]: Later(
-                seq=row[1],
-                id=row[2],
-                at=row[3],
-                trust=row[4],
-                relation=row[5],
-                is_settled=bool(row[6]),
+            seq: Later(
+                **dict(zip(Later._fields, rest, strict=True)) | {"is_settled": bool(rest[-1])}
             )
-            for row in store.db.execute(_LATER, {"rows": numbers(asked)})
+            for seq, *rest in store.db.execute(_LATER, {"rows": numbers(asked)})
         }
         steps |= found
         asked = {later.seq for later in found.values()} - steps.keys()
@@ -335,12 +330,8 @@ def list_changed(store: Store, cursor: Cursor, model: str) -> list[str]:
 
 
 def changed_alone(store: Store, id: str) -> bool:
-    ids = set(
-        store.column(
-            "select distinct memory_id from memory_revisions where seq > ? limit 2",
-            (read_cursor(store).change,),
-        )
-    )
+    query = "select distinct memory_id from memory_revisions where seq > ? limit 2"
+    ids = set(store.column(query, (read_cursor(store).change,)))
     return ids == {id}
 
 

@@ -122,10 +122,8 @@ def list_latest(store: Store, moment: str) -> list[Revision]:
 
 
 def last(store: Store, memory_id: str) -> Revision:
-    row = store.db.execute(
-        "select * from memory_revisions where memory_id = ? order by revision desc limit 1",
-        (memory_id,),
-    ).fetchone()
+    query = "select * from memory_revisions where memory_id = ? order by revision desc limit 1"
+    row = store.db.execute(query, (memory_id,)).fetchone()
     return _from_row(row)
 
 

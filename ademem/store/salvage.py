@@ -19,7 +19,6 @@ from ademem.store.database import (
     add_secret,
     is_locked,
     read_secret,
-    run_schema,
     version,
 )
 
@@ -35,9 +34,11 @@ HEADER = (
 """Bytes at the beginning of each of our databases, by their place."""
 JOURNAL_MODES = (b"\x01\x01", b"\x02\x02")
 OTHERS = ("index", "trigger", "view")
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
+"""Errors of reading a damaged file."""
 
 
-def raise_locked(error: sqlite3.Error | UnicodeDecodeError) -> None:
+def raise_locked(error: Exception) -> None:
     """Raise the error if another process holds the database, which is not damage."""
     if isinstance(error, sqlite3.Error) and is_locked(error):
         raise error
@@ -53,9 +54,9 @@ def find_damage(path: str) -> str:
             for (line,) in db.execute("pragma integrity_check"):
                 if line != "ok" and not line.startswith(VALUES):
                     return str(line)
-            if version(db) == SCHEMA_VERSION and _schema(db) != _own_schema():
+            if version(db) == SCHEMA_VERSION and inspection.schema(db) != inspection.built():
                 return "its schema is another than that of its version"
-    except (sqlite3.Error, UnicodeDecodeError) as error:
+    except (*UNREADABLE, inspection.TooMuch) as error:
         raise_locked(error)
         return str(error)
     return ""
@@ -65,32 +66,18 @@ def correct_version(path: str) -> list[str]:
     """A database with today's schema and another number lost the number."""
     if not os.path.exists(path):
         return []
-    with suppress(sqlite3.Error, UnicodeDecodeError), closing(sqlite3.connect(path)) as db:
-        if version(db) != SCHEMA_VERSION and _schema(db) == _own_schema():
+    with suppress(*UNREADABLE, inspection.TooMuch), closing(sqlite3.connect(path)) as db:
+        if version(db) != SCHEMA_VERSION and inspection.schema(db) == inspection.built():
             db.execute(f"pragma user_version = {SCHEMA_VERSION}")
             return [f"wrote the version of its schema into {path} again"]
     return []
-
-
-def _schema(db: sqlite3.Connection) -> list[tuple[str, ...]]:
-    query = (
-        "select type, name, tbl_name, sql from sqlite_master where name not like 'sqlite_stat%'"
-        " order by type, name"
-    )
-    return db.execute(query).fetchall()
-
-
-def _own_schema() -> list[tuple[str, ...]]:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        run_schema(db)
-        return _schema(db)
 
 
 def mend(store: Store, now: datetime) -> list[str]:
     """Repair rows, references, texts, vectors and indexes; return a line for each repair."""
     done = []
     was_trusted = store.is_trusted
-    store.believe()  # what is repaired are the rows as they are
+    store.accept()  # what is repaired are the rows as they are
     store.db.execute("pragma foreign_keys = off")
     try:
         with store.transaction() as db:
@@ -157,7 +144,7 @@ def salvage(store: Store, damaged: str) -> int:
                 shutil.copyfile(damaged + suffix, aside + suffix)
         try:
             found = _restore_schema(aside)
-        except (sqlite3.Error, UnicodeDecodeError):
+        except UNREADABLE:
             found = 0
         if found not in range(1, SCHEMA_VERSION):
             with open(aside, "r+b") as file:
@@ -168,7 +155,7 @@ def salvage(store: Store, damaged: str) -> int:
                 if mode not in JOURNAL_MODES:
                     file.seek(18)
                     file.write(JOURNAL_MODES[1])
-            with suppress(sqlite3.Error, UnicodeDecodeError):
+            with suppress(*UNREADABLE):
                 _restore_schema(aside)
         db = sqlite3.connect(aside, isolation_level=None)
         inspection.set_bounds(db, inspection.COPY_S)
@@ -188,7 +175,7 @@ def _restore_schema(path: str) -> int:
         if found in range(1, SCHEMA_VERSION):
             return found
         rows = db.execute("select rowid, type, name, tbl_name from sqlite_master").fetchall()
-        for kind, name, table, sql in _own_schema():
+        for kind, name, table, sql in inspection.built():
             if kind == "table":
                 at = [row[0] for row in rows if name in row[2:] and row[1] not in OTHERS]
                 if len(at) == 1:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
 
 from ademem.core.clock import stamp
 from ademem.core.json_text import array
 from ademem.core.redaction import redact
-from ademem.store import LIVE
+from ademem.store import LIVE, Store
 from ademem.store.memories import columns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from ademem.store import Store
 
 _SESSION = f"""
 select id, directory, branch, started_at, last_source as source, ended_at, end_reason, summary,
@@ -117,10 +113,8 @@ def set_summary(store: Store, id: str, summary: str) -> None:
 
 
 def set_end(store: Store, id: str, ended: datetime | None, summary: str | None) -> None:
-    store.db.execute(
-        "update sessions set ended_at = ?, summary = ?, end_reason = 'import' where id = ?",
-        (ended and stamp(ended), summary, id),
-    )
+    query = "update sessions set ended_at = ?, summary = ?, end_reason = 'import' where id = ?"
+    store.db.execute(query, (ended and stamp(ended), summary, id))
 
 
 def list_deleted(store: Store, since: str) -> list[str]:
@@ -192,10 +186,8 @@ def find_prompts(store: Store, id: str) -> list[str]:
 def delete_prompt(store: Store, sync_id: str, now: datetime) -> None:
     """Delete the text of a prompt; its row and a tombstone keep any import from adding it again."""
     with store.transaction() as db:
-        db.execute(
-            "update user_prompts set content = '', deleted_at = ? where sync_id = ?",
-            (stamp(now), sync_id),
-        )
+        query = "update user_prompts set content = '', deleted_at = ? where sync_id = ?"
+        db.execute(query, (stamp(now), sync_id))
         db.execute(
             "update injections set text = null, sha256 = '' where event = 'pre_compact'"
             " and session_id = (select session_id from user_prompts where sync_id = ?)",

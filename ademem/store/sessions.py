@@ -86,9 +86,8 @@ def start(
 
 
 def _is_twin(db: sqlite3.Connection, id: str, source: str, now: datetime) -> bool:
-    row = db.execute(
-        "select last_source, last_started_at, compacting_at from sessions where id = ?", (id,)
-    ).fetchone()
+    query = "select last_source, last_started_at, compacting_at from sessions where id = ?"
+    row = db.execute(query, (id,)).fetchone()
     if row is None or row["last_source"] != source:
         return False
     if source == "compact" and (row["compacting_at"] or "") > row["last_started_at"]:
@@ -153,13 +152,7 @@ def prompts(store: Store, session_id: str) -> list[tuple[str, str]]:
 
 
 def add_prompt(
-    store: Store,
-    session_id: str,
-    prompt_id: str,
-    content: str,
-    now: datetime,
-    *,
-    sync_id: str = "",
+    store: Store, session_id: str, prompt_id: str, content: str, now: datetime, *, sync_id: str = ""
 ) -> bool:
     """Add a prompt; False if the turn has it already, or it was deleted.
 

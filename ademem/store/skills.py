@@ -70,9 +70,8 @@ def put(store: Store, entry: IndexedSkill) -> None:
 
 
 def remove(store: Store, path: str) -> None:
-    store.db.execute(
-        "delete from memory_skill_index where project_id = ? and path = ?", (store.project_id, path)
-    )
+    query = "delete from memory_skill_index where project_id = ? and path = ?"
+    store.db.execute(query, (store.project_id, path))
 
 
 def _from_row(row: dict[str, object]) -> IndexedSkill:

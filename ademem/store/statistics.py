@@ -109,9 +109,8 @@ def prompts(store: Store) -> int:
 
 
 def relations(store: Store) -> dict[str, int]:
-    rows = store.db.execute(
-        "select judgment_status, count(*) from memory_relations group by 1 order by 1"
-    )
+    query = "select judgment_status, count(*) from memory_relations group by 1 order by 1"
+    rows = store.db.execute(query)
     return dict(rows)
 
 
@@ -147,9 +146,8 @@ def size(store: Store) -> int:
 
 
 def guard_decisions(store: Store) -> dict[str, int]:
-    rows = store.db.execute(
-        "select decision, count(*) from decision_log where part = 'guard' group by decision"
-    )
+    query = "select decision, count(*) from decision_log where part = 'guard' group by decision"
+    rows = store.db.execute(query)
     return dict(rows)
 
 

@@ -81,8 +81,8 @@ def _renew_digests(store: Store) -> None:
         try:
             db.execute(change, values)
         except sqlite3.IntegrityError:
-            gone = change.replace(" where", ", status = 'archived', pinned = 0 where")
-            db.execute(gone, values)
+            archive = change.replace(" where", ", status = 'archived', pinned = 0 where")
+            db.execute(archive, values)
     for table, preview in (("decision_log", "subject"), ("gate_log", "preview")):  # before 26
         if {"text_hash", preview} <= _columns(db, table):
             query = f"select id, {preview} from {table} where {preview} like '%[redacted:%'"
@@ -118,9 +118,8 @@ def _columns(db: sqlite3.Connection, table: str) -> set[str]:
 
 
 def _rewrite(table: str, name: str, store: Store, change: Change) -> int:
-    rows = store.db.execute(
-        f"select rowid, {name} from main.{table} where typeof({name}) = 'text' and {name} <> ''"
-    )
+    query = f"select rowid, {name} from main.{table} where typeof({name}) = 'text' and {name} <> ''"
+    rows = store.db.execute(query)
     changed = [
         (rowid, cleaned)
         for rowid, text in rows

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
 from ademem.core.json_text import flat, loads
 from ademem.core.memory import Memory
 from ademem.core.text import sha256_hex
 from ademem.core.value import replace
-from ademem.store import LIVE, memories, memory_queries, relations, replication, stamps, verdicts
+from ademem.store import (
+    LIVE,
+    Store,
+    memories,
+    memory_queries,
+    relations,
+    replication,
+    stamps,
+    verdicts,
+)
 from ademem.store.memories import Change, columns
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-    from typing import Any
-
-    from ademem.store import Store
 
 MOVED = {
     "sessions": "",

@@ -55,6 +55,16 @@ class Act(Value):
     event_id: str = ""
     """Shared by all changes of one act; empty for single changes."""
 
+    def change(self, operation: str) -> Change:
+        return Change(
+            operation=operation,
+            actor=self.actor,
+            at=self.now,
+            session_id=self.session_id,
+            reason=self.reason or None,
+            event_id=self.event_id,
+        )
+
 
 def tier_of(status: Status, *, pinned: bool = False) -> Tier:
     if pinned:
@@ -81,7 +91,7 @@ def restored(memory: Memory) -> dict[str, Any]:
     return initial(promoted=memory.promoted_at is not None, pinned=memory.pinned)
 
 
-def forsaken(memory: Memory) -> dict[str, Any]:
+def left_without_branch(memory: Memory) -> dict[str, Any]:
     return initial(promoted=False, pinned=memory.pinned) | {"write_gate_reason": LOST_BRANCH}
 
 
@@ -178,15 +188,10 @@ def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
 
 
 def accept(memory: Memory, act: Act) -> Memory:
-    change = Change(
-        operation="promote",
-        actor=act.actor,
-        at=act.now,
-        session_id=act.session_id,
-        event_id=act.event_id,
-    )
     changed = replace(memory, claimed_author=_claimed_author(memory, act))
-    return memories.put_back(act.store, changed, change) if changed != memory else memory
+    if changed == memory:
+        return memory
+    return memories.put_back(act.store, changed, act.change("promote"))
 
 
 def accept_all(act: Act) -> int:
@@ -330,8 +335,6 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
         changes["anchors"] = tuple(clean(redact(text).text) for text in changes["anchors"])
     if "tags" in changes:
         changes["tags"] = unique(redact(tag).text for tag in changes["tags"])
-    if changes.get("file_scope_pattern"):
-        changes["file_scope_pattern"] = redact(changes["file_scope_pattern"]).text
     if "content" in changes or "title" in changes:
         changes |= _provenance(memory, act, changes)
     if act.claimed_author is not None or "content" in changes or "title" in changes:
@@ -396,19 +399,10 @@ def _archive(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory
 
 def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
     """Store the change; its time counts as the last access, from which the memory ages."""
-    change = Change(
-        operation=operation,
-        actor=act.actor,
-        at=act.now,
-        session_id=act.session_id,
-        reason=act.reason or None,
-        event_id=act.event_id,
-    )
+    changed = replace(memory, **changes, last_accessed_at=act.now)
     try:
         with act.store.transaction():
-            changed = memories.update(
-                act.store, replace(memory, **changes, last_accessed_at=act.now), change
-            )
+            changed = memories.update(act.store, changed, act.change(operation))
             jobs.follow(act.store, act.now)
     except sqlite3.IntegrityError as error:
         if str(error) in FORBIDDEN:

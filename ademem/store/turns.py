@@ -22,23 +22,14 @@ _TURN = "session_id = :session_id and agent_id = :agent_id and prompt_id = :prom
 
 def get(store: Store, key: TurnKey) -> Turn | None:
     row = store.db.execute(
-        "select class, why, hint, searched_at, denied, started_at, ended_at, begins_after"
-        f" from turns where {_TURN}",
+        "select class as turn_class, why, hint, searched_at is not null as searched, denied,"
+        f" started_at, ended_at is not null as ended, begins_after from turns where {_TURN}",
         as_dict(key),
     ).fetchone()
     if row is None:
         return None
-    return Turn(
-        key=key,
-        turn_class=row["class"],
-        why=row["why"],
-        hint=row["hint"],
-        searched=row["searched_at"] is not None,
-        denied=tuple(row["denied"].split()),
-        started_at=row["started_at"],
-        ended=row["ended_at"] is not None,
-        begins_after=row["begins_after"],
-    )
+    values = dict(row) | {"searched": bool(row["searched"]), "ended": bool(row["ended"])}
+    return Turn(key=key, **values | {"denied": tuple(row["denied"].split())})
 
 
 def begin(store: Store, key: TurnKey, turn_class: str, why: str, hint: str, now: datetime) -> None:
@@ -140,8 +131,6 @@ def note_mcp_call(store: Store, tool_use_id: str, key: TurnKey, now: datetime) -
 
 
 def find_turn_of_call(store: Store, tool_use_id: str) -> TurnKey | None:
-    row = store.db.execute(
-        "select session_id, agent_id, prompt_id from mcp_calls where tool_use_id = ?",
-        (tool_use_id,),
-    ).fetchone()
+    query = "select session_id, agent_id, prompt_id from mcp_calls where tool_use_id = ?"
+    row = store.db.execute(query, (tool_use_id,)).fetchone()
     return TurnKey(**dict(row)) if row else None

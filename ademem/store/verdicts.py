@@ -6,20 +6,15 @@ it, in rows of their own with the status `ignored`: overruled ones, and proposal
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from datetime import datetime
 
 from ademem.core.clock import stamp
 from ademem.core.json_text import array
+from ademem.core.memory import Memory
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
-from ademem.store import relations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from ademem.core.memory import Memory
-    from ademem.store import Store
+from ademem.store import Store, relations
 
 SYMMETRIC = ("related", "compatible", "scoped", "conflicts_with", "not_conflict")
 VERBS = (*SYMMETRIC, relations.SUPERSEDES)

@@ -288,4 +288,4 @@ def _changes(
     if memory.status is Status.CANDIDATE and memory.knowledge_key is None:
         return shared, f"{name} was deleted"  # it had no line that could have arrived
     reason = f"{name} was deleted, and its line is not on the default branch"
-    return transitions.forsaken(memory), reason
+    return transitions.left_without_branch(memory), reason

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import orjson
 
@@ -25,10 +25,7 @@ from ademem.search import embedding
 from ademem.search.parameters import DEFAULTS, Parameters
 from ademem.search.query import readable
 from ademem.store import Store, memory_queries
-
-if TYPE_CHECKING:
-    from ademem.search.embedding import Embedder
-    from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime
 
 __all__ = ["FORMATS", "Row", "Run", "read", "run"]
 
@@ -167,7 +164,10 @@ def average(rankings: Sequence[tuple[str, str, dict[str, float]]]) -> Iterator[R
 
 class Corpus:
     def __init__(
-        self, memories: Runtime, embedder: Embedder | None, parameters: Parameters = DEFAULTS
+        self,
+        memories: Runtime,
+        embedder: embedding.Embedder | None,
+        parameters: Parameters = DEFAULTS,
     ) -> None:
         self.memories = memories
         self._embedder = embedder
@@ -210,7 +210,7 @@ class Arena(Corpus):
         self,
         haystack: Haystack,
         environment: Mapping[str, str],
-        embedder: Embedder | None = None,
+        embedder: embedding.Embedder | None = None,
         parameters: Parameters = DEFAULTS,
     ) -> None:
         self.root = tempfile.mkdtemp(prefix="ademem-eval-")

@@ -249,10 +249,8 @@ def _tracked(memories: Runtime, id: str) -> str:
     """The memory's sync id; one that no file may name cannot be checked elsewhere."""
     memory = api.get(memories, id)
     if not memory.shareable:
-        raise AdememError(
-            f"{memory.id} stays on this machine, and {FILE} is tracked",
-            "name memories of the project that are live",
-        )
+        why = f"{memory.id} stays on this machine, and {FILE} is tracked"
+        raise AdememError(why, "name memories of the project that are live")
     return memory.sync_id
 
 

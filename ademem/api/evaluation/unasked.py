@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import orjson
 
@@ -13,9 +12,7 @@ from ademem.core.errors import UsageError
 from ademem.core.value import Value
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.engine import suggest_for
-
-if TYPE_CHECKING:
-    from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime
 
 
 class Prompt(Value):

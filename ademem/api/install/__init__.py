@@ -6,19 +6,16 @@ import json
 import os
 import sys
 import sysconfig
+from collections.abc import Sequence
 from contextlib import suppress
 from enum import StrEnum
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from ademem.api.install import json_text, registration
 from ademem.core import bytecode, confined
 from ademem.core.errors import AdememError, NotEnrolled
 from ademem.core.shared_files import read_text, remove, write_atomic
 from ademem.core.value import Value, as_dict
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PREFIX = "${ADEMEM_PREFIX:-$HOME/.local/share/ademem}"
 """Folder of install.sh, as a shell on any machine expands it."""
@@ -83,12 +80,7 @@ def install(
     before = _restored(text, original)
     after = _with_entries(path, "{}\n" if before is None else before, wanted, allowed)
     if not dry_run:
-        folder = os.path.dirname(os.path.realpath(path))
-        made = original.made_folder if original else not os.path.isdir(folder)
-        noted = Original(before=before, after=after, made_folder=made)
-        write_record(record[0], noted, record[1])
-        os.makedirs(folder, exist_ok=True)
-        write_file(path, after)
+        save(path, before, after, record, original)
     return Change(path=path, before=text, after=after)
 
 
@@ -98,14 +90,10 @@ def uninstall(project: str, where: Where, *, dry_run: bool = False) -> Change:
     text, original = read_file(path), read_record(*record)
     if text is not None:
         _settings(path, text)
-    after = _restored(text, original)
+    change = Change(path=path, before=text, after=_restored(text, original))
     if not dry_run:
-        if text is not None and after is None:
-            delete_file(path, with_folder=bool(original and original.made_folder))
-        elif after is not None and after != text:
-            write_file(path, after)
-        delete_record(*record)
-    return Change(path=path, before=text, after=after)
+        put_back(change, record, original)
+    return change
 
 
 def find_commands(project: str, where: Where) -> dict[str, str]:
@@ -228,15 +216,6 @@ def write_file(path: str, text: str, *, mode: int = 0o666) -> None:
         raise BadSettingsFile(path, str(error.strerror)) from error
 
 
-def delete_file(path: str, *, with_folder: bool) -> None:
-    """Remove the file, or the target of a link, and on request its empty folder."""
-    target = os.path.realpath(path)
-    remove(target)
-    if with_folder:
-        with suppress(OSError):
-            os.rmdir(os.path.dirname(target))
-
-
 def read_record(record: str, root: str = "") -> Original | None:
     """Return the readable record; None without one, or behind a link below *root*."""
     try:
@@ -246,16 +225,38 @@ def read_record(record: str, root: str = "") -> Original | None:
         return None
 
 
-def write_record(record: str, original: Original, root: str = "") -> None:
-    text = json.dumps(as_dict(original))
+def save(
+    path: str,
+    before: str | None,
+    after: str,
+    record: tuple[str, str],
+    earlier: Original | None = None,
+) -> None:
+    """Write the file, and first a record of what it was, from which `put_back` restores it."""
+    folder = os.path.dirname(os.path.realpath(path))
+    made = earlier.made_folder if earlier else not os.path.isdir(folder)
+    noted = json.dumps(as_dict(Original(before=before, after=after, made_folder=made)))
+    place, root = record
     if root:  # settings may hold tokens: readable for the owner alone
-        confined.write_text(root, record, text, mode=0o600)
+        confined.write_text(root, place, noted, mode=0o600)
     else:
-        write_file(record, text, mode=0o600)
+        write_file(place, noted, mode=0o600)
+    os.makedirs(folder, exist_ok=True)
+    write_file(path, after)
 
 
-def delete_record(record: str, root: str = "") -> None:
+def put_back(change: Change, record: tuple[str, str], original: Original | None) -> None:
+    """Write or delete the file, and the folder that was made for it; delete the record."""
+    target = os.path.realpath(change.path)
+    if change.before is not None and change.after is None:
+        remove(target)
+        if original and original.made_folder:
+            with suppress(OSError):
+                os.rmdir(os.path.dirname(target))
+    elif change.after is not None and change.changes:
+        write_file(change.path, change.after)
+    place, root = record
     if root:
-        confined.remove(root, record)
+        confined.remove(root, place)
     else:
-        remove(record)
+        remove(place)

@@ -25,7 +25,7 @@ GUARDS = {
     "post-checkout": (
         '[ "$3" = 1 ] || exit 0\n'
         'if [ -d "$(git rev-parse --git-path rebase-merge)" ]; then exit 0; fi\n'
-    ),
+    )
 }
 """Skip checkouts of single files, and those within a rebase, which has a hook at its end."""
 
@@ -76,10 +76,8 @@ def _places(root: str) -> tuple[str, str]:
     prefix, common, hooks = found.split("\n")[:3]
     folder, home = (os.path.realpath(os.path.join(root, path)) for path in (hooks, common))
     if os.path.commonpath((folder, home)) != home:
-        raise NoGitHooks(
-            f"git takes its hooks from {folder}, which is not this repository's own",
-            "call `ademem files import --only` in the hooks there",
-        )
+        why = f"git takes its hooks from {folder}, which is not this repository's own"
+        raise NoGitHooks(why, "call `ademem files import --only` in the hooks there")
     return folder, prefix or "."
 
 

@@ -6,19 +6,16 @@ import json
 import os
 import sys
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from ademem.api import install
-from ademem.api.install import BadSettingsFile, Change, Original, json_text
+from ademem.api.install import BadSettingsFile, Change, json_text
+from ademem.api.install.json_text import Keys
 from ademem.core.errors import UsageError
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.store.runtime import program
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ademem.api.install.json_text import Keys
 
 NAME = "ademem"
 TOML = '[mcp_servers.ademem]\ncommand = {command}\nargs = ["mcp"]\n'
@@ -88,13 +85,7 @@ def add_server(
         gap = "\n" if text and not text.endswith("\n\n") else ""
         after = (text or "") + gap + TOML.format(command=json.dumps(command))
     if not dry_run:
-        folder = os.path.dirname(os.path.realpath(path))
-        made = not os.path.isdir(folder)
-        install.write_record(
-            record[0], Original(before=text, after=after, made_folder=made), record[1]
-        )
-        os.makedirs(folder, exist_ok=True)
-        install.write_file(path, after)
+        install.save(path, text, after, record)
     return Change(path=path, before=text, after=after)
 
 
@@ -114,13 +105,10 @@ def remove_server(
         else:
             block = TOML.format(command=json.dumps(program(environment)))
             after = text.replace(block, "", 1)
+    change = Change(path=path, before=text, after=after)
     if not dry_run:
-        if text is not None and after is None:
-            install.delete_file(path, with_folder=bool(original and original.made_folder))
-        elif after is not None and after != text:
-            install.write_file(path, after)
-        install.delete_record(*record)
-    return Change(path=path, before=text, after=after)
+        install.put_back(change, record, original)
+    return change
 
 
 def has_record(name: str, root: str, environment: Mapping[str, str]) -> bool:

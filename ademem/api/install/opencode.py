@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from ademem.api import install
 from ademem.api.install import BadSettingsFile, Change
 from ademem.core import bytecode
 from ademem.core.shared_files import remove
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MARK = "// ademem: project memory"
 """Beginning of our file."""

@@ -35,7 +35,7 @@ def test_a_session_becomes_an_episode(world):
     world.session(work())
     episode = world.build()
 
-    assert episode == episodes.get(world.store, episode.memory_id)
+    assert episode == episodes.of_session(world.store, episode.session_id)
     assert (episode.session_id, episode.task, episode.outcome) == ("s1", ORDER, "succeeded")
     assert [action.kind for action in episode.actions] == ["edit", "test"]
     assert (episode.files, episode.summarised_by) == (("src/auth.py",), "rules")
@@ -175,7 +175,7 @@ def test_hard_deletion_takes_the_data_along(world):
     episode = world.build()
     api.delete(world.memories, episode.memory_id, hard=True)
 
-    assert episodes.get(world.store, episode.memory_id) is None
+    assert episodes.of_session(world.store, episode.session_id) is None
 
 
 def test_the_ledger_knows_the_episode(world):
