@@ -6,7 +6,7 @@ import os
 import sys
 
 from ademem.core import client, clock, configuration, project, trust
-from ademem.core.errors import AdememError, NotEnrolled
+from ademem.core.errors import AdememError, NotEnrolled, suppress
 from ademem.store.runtime import is_writable, open_runtime
 
 TYPE_CHECKING = False
@@ -53,10 +53,19 @@ def answer(
     event = handle.__module__.rpartition(".")[2]
     found = payload = None
     try:
-        found = project.find(None, environment, _working_folder())
+        folder = os.sep
+        with suppress(FileNotFoundError):  # the model may remove its working folder
+            folder = os.getcwd()
+        found = project.find(None, environment, folder)
         payload = client.read(raw)
-        runtime = _open(found, event, environment, now)
-        if runtime is None:
+        if is_writable(found):
+            wait_s = WAIT_END_S if event == "session_end" else WAIT_S
+            runtime = open_runtime(found, environment, now, wait_s=wait_s)
+        elif event in READ_ONLY:
+            from ademem.worker.read_only import open_copy
+
+            runtime = open_copy(found, environment, now)
+        else:
             return ""
         try:
             text = handle(payload, runtime) or ""
@@ -79,26 +88,6 @@ def answer(
         failure_log.log(found, event, error, environment, now)
         denial = _guard_failed(found, error, environment) if event == "pre_tool_use" else ""
         return denial or _report(event, error, found, payload, environment)
-
-
-def _open(
-    found: Project, event: str, environment: Mapping[str, str], now: datetime
-) -> Runtime | None:
-    if is_writable(found):
-        wait_s = WAIT_END_S if event == "session_end" else WAIT_S
-        return open_runtime(found, environment, now, wait_s=wait_s)
-    if event not in READ_ONLY:
-        return None
-    from ademem.worker.read_only import open_copy
-
-    return open_copy(found, environment, now)
-
-
-def _working_folder() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:  # the model may remove its working folder
-        return os.sep
 
 
 def _report(
@@ -128,9 +117,5 @@ def _guard_failed(found: Project | None, error: Exception, environment: Mapping[
         closed = found is not None and settings.guard.fail == "closed"
     except (AdememError, OSError):
         closed = False
-    what = type(error).__name__
-    return (
-        client.deny(f"ademem: the guard failed ({what}); `ademem doctor` shows why")
-        if closed
-        else ""
-    )
+    reason = f"ademem: the guard failed ({type(error).__name__}); `ademem doctor` shows why"
+    return client.deny(reason) if closed else ""

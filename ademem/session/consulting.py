@@ -6,7 +6,7 @@ import os
 
 from ademem.core import client
 from ademem.core.redaction import redact
-from ademem.core.value import Value
+from ademem.core.value import Value, as_dict
 from ademem.guard import flags
 from ademem.guard.policy import (
     MOST_CARRIED,
@@ -96,10 +96,25 @@ def _decide(
     irreversible = _find_irreversible(call, runtime)
     store = runtime.store
     with store.transaction():
-        turn = turns.get(store, key) or _begin_turn(key, runtime)
+        turn = turns.get(store, key)
+        if turn is None:
+            turns.begin(store, key, "required", "no prompt of this turn was seen", "", runtime.now)
+            turn = turns.get(store, key)
+            assert turn is not None
         is_counted = bool(call.tool_use_id) and call.tool_use_id in turn.denied
+        seen = logs.find_seen(store, turn, runtime.now, [one.memory.id for one in found])
+        unseen = logs.Seen(in_turn=False, in_context=False, carried=False)
+        findings = [
+            Finding(
+                id=one.memory.id,
+                stops=one.stops,
+                may_deny=store.is_trusted and one.memory.claimed_author is None,
+                **as_dict(seen.get(one.memory.id, unseen)),
+            )
+            for one in found
+        ]
         outcome = consult(
-            _with_facts(found, turn, runtime),
+            findings,
             irreversible=bool(irreversible),
             was_denied=logs.was_denied(store, turn, call.target),
             is_counted=is_counted,
@@ -110,13 +125,30 @@ def _decide(
         match outcome:
             case Carry(ids=ids):
                 if not is_counted:
-                    _record_denial(call, ids, turn, runtime)
-                stops = any(by_id[id].stops for id in ids)
+                    turns.deny(store, turn, call.tool_use_id)
+                    logs.log_shown(
+                        store,
+                        "guard",
+                        [logs.Shown(memory_id=id) for id in ids],
+                        runtime.now,
+                        key=turn.key,
+                        query=call.target,
+                        pending=True,
+                    )
+                    _log(call, turn, "deny", f"carried {', '.join(ids)}", runtime)
+                    flags.set_carrying(runtime.project, True)
                 carried = [by_id[id].memory for id in ids]
                 from ademem.core import untrusted
 
                 entries = [untrusted.entry(memory, hint_events.ENTRY_CHARS) for memory in carried]
-                reason = _reason(untrusted.fenced(entries), what, "" if stops else irreversible)
+                named = hint_events.named(what)
+                why = f"project memory has a rule for `{named}`:"
+                if irreversible and not any(by_id[id].stops for id in ids):
+                    why = f"`{named}` cannot be taken back, and project memory has on it:"
+                reason = (
+                    f"ademem guard: {why}\n{untrusted.fenced(entries)}\nNothing was run. Follow it;"
+                    " if it does not apply here, make the same call again."
+                )
                 placed = injections.place_entries(carried, entries)
                 injections.record(
                     runtime, "pre_tool_use", reason, key, placed, tool_use_id=call.tool_use_id
@@ -126,9 +158,8 @@ def _decide(
                 lines = [] if is_counted else notices.carried(carried, runtime)
                 return True, client.deny(reason, lines)
             case Wait():
-                _log(
-                    call, turn, "hold", "a denial in the same message carries the memories", runtime
-                )
+                why = "a denial in the same message carries the memories"
+                _log(call, turn, "hold", why, runtime)
                 injections.record(
                     runtime, "pre_tool_use", WAITING, key, tool_use_id=call.tool_use_id
                 )
@@ -141,51 +172,6 @@ def _decide(
                 return False, client.context("PreToolUse", text) or None
 
 
-def _begin_turn(key: TurnKey, runtime: Runtime) -> Turn:
-    """Begin a turn of which no prompt was seen."""
-    turns.begin(runtime.store, key, "required", "no prompt of this turn was seen", "", runtime.now)
-    turn = turns.get(runtime.store, key)
-    assert turn is not None
-    return turn
-
-
-def _with_facts(found: list[Lookup], turn: Turn, runtime: Runtime) -> list[Finding]:
-    store = runtime.store
-    seen = logs.find_seen(store, turn, runtime.now, [one.memory.id for one in found])
-    unseen = logs.Seen(in_turn=False, in_context=False, carried=False)
-    findings = []
-    for one in found:
-        state = seen.get(one.memory.id, unseen)
-        findings.append(
-            Finding(
-                id=one.memory.id,
-                stops=one.stops,
-                may_deny=store.is_trusted and one.memory.claimed_author is None,
-                in_turn=state.in_turn,
-                in_context=state.in_context,
-                carried=state.carried,
-            )
-        )
-    return findings
-
-
-def _record_denial(call: ToolCall, ids: Iterable[str], turn: Turn, runtime: Runtime) -> None:
-    ids = tuple(ids)
-    turns.deny(runtime.store, turn, call.tool_use_id)
-    shown = [logs.Shown(memory_id=id) for id in ids]
-    logs.log_shown(
-        runtime.store,
-        "guard",
-        shown,
-        runtime.now,
-        key=turn.key,
-        query=call.target,
-        pending=True,
-    )
-    _log(call, turn, "deny", f"carried {', '.join(ids)}", runtime)
-    flags.set_carrying(runtime.project, True)
-
-
 def _log(call: ToolCall, turn: Turn, decision: str, reason: str, runtime: Runtime) -> None:
     logs.log_decision(
         runtime.store,
@@ -196,19 +182,6 @@ def _log(call: ToolCall, turn: Turn, decision: str, reason: str, runtime: Runtim
         decision=decision,
         reason=reason,
         now=runtime.now,
-    )
-
-
-def _reason(entries: str, what: str, irreversible: str) -> str:
-    named = hint_events.named(what)
-    why = (
-        f"`{named}` cannot be taken back, and project memory has on it:"
-        if irreversible
-        else f"project memory has a rule for `{named}`:"
-    )
-    return (
-        f"ademem guard: {why}\n{entries}\n"
-        "Nothing was run. Follow it; if it does not apply here, make the same call again."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.core import client
+from ademem.core.errors import suppress
 from ademem.guard import flags
 from ademem.guard.policy import (
     MOST_CARRIED,
@@ -87,7 +88,11 @@ def _refuse(reason: str, call: ToolCall, key: TurnKey, runtime: Runtime) -> str:
 def _approval(call: ToolCall, runtime: Runtime) -> str | None:
     """Return the command that only a person may run, if the call has one."""
     guard = runtime.settings.guard
-    if call.tool not in SHELL_TOOLS or guard.mode == "off" or not _names_us(call.command):
+    if call.tool not in SHELL_TOOLS or guard.mode == "off":
+        return None
+    bare = call.command.replace("'", "").replace('"', "").replace("\\", "")
+    verbs = (" promote", " trust", " review")  # behind a variable
+    if "ademem" not in bare and not any(verb in bare for verb in verbs):
         return None
     from ademem.guard import approvals
 
@@ -109,32 +114,21 @@ def _writes_settings(call: ToolCall, runtime: Runtime) -> bool:
     return call.tool in SHELL_TOOLS and approvals.writes_settings(call.command, guard)
 
 
-def _names_us(command: str) -> bool:
-    """Tell whether the command may run ademem, even in quotes or by a variable."""
-    bare = command.replace("'", "").replace('"', "").replace("\\", "")
-    return "ademem" in bare or any(f" {verb}" in bare for verb in ("promote", "trust", "review"))
-
-
 def make_context(turn: Turn | None, runtime: Runtime) -> CallContext:
     """Collect the facts for a decision."""
     config = os.path.realpath(client.config_dir(runtime.environment))
     project = runtime.project
+    folders: list[str] = []
+    with suppress(OSError):  # the client's memory of each project
+        folders = os.listdir(os.path.join(config, "projects"))
+    memory = [os.path.join(config, "projects", slug, "memory") for slug in folders]
     return CallContext(
         turn=turn,
         settings=runtime.settings.guard,
-        ours=(*_memory_folders(config), os.path.join(config, "plans"), project.ade),
+        ours=(*memory, os.path.join(config, "plans"), project.ade),
         switches=(project.config, project.local_config, project.run, project.database),
         empty_store=lambda: not existence.any_promoted(runtime.store),
     )
-
-
-def _memory_folders(config: str) -> list[str]:
-    """List the folders `projects/<slug>/memory` of the client's configuration."""
-    projects = os.path.join(config, "projects")
-    try:
-        return [os.path.join(projects, slug, "memory") for slug in os.listdir(projects)]
-    except OSError:
-        return []
 
 
 def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
@@ -162,24 +156,25 @@ def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
         hits = _assist(turn, query, runtime) if mode == "assist" else []
         chars = runtime.settings.briefing.prompt_chars
         entries = [untrusted.entry(hit.memory, chars) for hit in hits]
-        answer = untrusted.fenced(entries) if hits else "Nothing in it answers this turn."
-        reason = _hits(answer) if mode == "assist" else _reason(turn, query, runtime)
+        if mode == "assist":
+            answer = untrusted.fenced(entries) if hits else "Nothing in it answers this turn."
+            reason = (
+                "ademem guard: project memory comes before changes. It says:\n"
+                f"{answer}\nNow make the call again."
+            )
+        else:
+            reason = (
+                f"ademem guard: this turn changes things ({turn.why})"
+                " and project memory was not consulted yet."
+                f' Run `{program(runtime.environment)} recall "{query}"` in Bash, on its own,'
+                " read what it says, then make this call again."
+                " No hits is fine: having looked is what counts."
+            )
         placed = injections.place_entries((hit.memory for hit in hits), entries)
         injections.record(
             runtime, "pre_tool_use", reason, key, placed, tool_use_id=call.tool_use_id
         )
         return client.context("PreToolUse", reason) if mode == "warn" else client.deny(reason)
-
-
-def _reason(turn: Turn, words: str, runtime: Runtime) -> str:
-    """Name the rule, its reason, and the command that satisfies it."""
-    return (
-        f"ademem guard: this turn changes things ({turn.why})"
-        " and project memory was not consulted yet."
-        f' Run `{program(runtime.environment)} recall "{words}"` in Bash, on its own,'
-        " read what it says, then make this call again."
-        " No hits is fine: having looked is what counts."
-    )
 
 
 def _assist(turn: Turn, query: str, runtime: Runtime) -> list[Hit]:
@@ -197,11 +192,3 @@ def _assist(turn: Turn, query: str, runtime: Runtime) -> list[Hit]:
     shown = engine.as_shown(hits)
     logs.log_shown(runtime.store, "guard", shown, runtime.now, key=turn.key, query=query)
     return hits
-
-
-def _hits(answer: str) -> str:
-    return (
-        "ademem guard: project memory comes before changes. It says:\n"
-        f"{answer}\n"
-        "Now make the call again."
-    )

@@ -83,8 +83,17 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     git_limit = Deadline(time.monotonic, GIT_S)
     commits.look(runtime.project, runtime.store, runtime.now, git_limit)
     with runtime.store.transaction():
-        _update_hints(payload, runtime)
-        _queue_jobs(payload, runtime)
+        # another worktree may have changed the hints, or a compaction dropped them
+        update_sites(runtime.store)
+        if has_sites(runtime.store, "anchor"):
+            jobs.queue(runtime.store, "anchors", "project", runtime.now)
+        write_lists(runtime.project, runtime.store)
+        remove_lists(runtime.project, TurnKey(session_id=payload.session_id))
+        prune_lists(runtime.project, runtime.now)
+        if skill_files.have_changed(runtime.project):
+            jobs.queue(runtime.store, "skills", "project", runtime.now)
+        for left in sessions.list_left_open(runtime.store, runtime.now, payload.session_id):
+            jobs.queue(runtime.store, "episode", left, runtime.now)
         brief = _brief(source, here, payload, runtime)
         text = "\n".join(filter(None, (brief.text, imported)))
         _record_shown(brief, text, source, payload, runtime)
@@ -122,14 +131,6 @@ def _import_changes(runtime: Runtime) -> str:
     except confined.Refused:  # a notice reports it, and the session is briefed nevertheless
         return ""
     return " ".join(filter(None, (taken.summary, taken.advice))) if taken else ""
-
-
-def _queue_jobs(payload: Payload, runtime: Runtime) -> None:
-    """Queue the jobs that are due at a session's start."""
-    if skill_files.have_changed(runtime.project):
-        jobs.queue(runtime.store, "skills", "project", runtime.now)
-    for left in sessions.list_left_open(runtime.store, runtime.now, payload.session_id):
-        jobs.queue(runtime.store, "episode", left, runtime.now)
 
 
 def _record_shown(brief: Brief, text: str, source: str, payload: Payload, runtime: Runtime) -> None:
@@ -174,13 +175,3 @@ def _rearm(payload: Payload, runtime: Runtime) -> None:
     for key in turns.list_open(runtime.store, payload.session_id, payload.agent_id):
         turns.rearm(runtime.store, key)
         set_flag(key, runtime)
-
-
-def _update_hints(payload: Payload, runtime: Runtime) -> None:
-    """Update the hints, as another worktree may have changed them or compaction dropped them."""
-    update_sites(runtime.store)
-    if has_sites(runtime.store, "anchor"):
-        jobs.queue(runtime.store, "anchors", "project", runtime.now)
-    write_lists(runtime.project, runtime.store)
-    remove_lists(runtime.project, TurnKey(session_id=payload.session_id))
-    prune_lists(runtime.project, runtime.now)

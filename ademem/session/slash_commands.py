@@ -88,7 +88,17 @@ def review(text: str, payload: Payload, runtime: Runtime) -> str:
     """List what waits for review, or decide about it as the person typed."""
     verb, *ids = text.split() or [""]
     if verb not in ("keep", "drop"):
-        return client.block(_waiting(runtime))
+        waiting = memory_queries.in_review(runtime.store, LISTED + 1)
+        held = [memory for memory in waiting if memory.quarantine_reason]
+        shown = [memory for memory in waiting if not memory.quarantine_reason][:LISTED]
+        lines = ["ademem: nothing waits for review"]
+        if shown:
+            wait = "waits" if len(shown) == 1 else "wait"
+            lines = [f"ademem: {counted(len(shown), 'memory')} {wait} for review"]
+            lines += [*map(_line, shown), DECIDE]
+        if held or len(waiting) > LISTED:
+            lines.append("more, and texts that read like orders to a model: `ademem review`")
+        return client.block("\n".join(lines))
     if runtime.is_read_only:
         return client.block(runtime.copy_notice)
     if runtime.environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk"):
@@ -139,20 +149,6 @@ def _split(prompt: str) -> tuple[str, str]:
     """Return the name of a slash command, and the text after it."""
     name, *rest = prompt.removeprefix(client.SLASH).split(None, 1) or [""]
     return name, "".join(rest).strip()
-
-
-def _waiting(runtime: Runtime) -> str:
-    waiting = memory_queries.in_review(runtime.store, LISTED + 1)
-    held = [memory for memory in waiting if memory.quarantine_reason]
-    shown = [memory for memory in waiting if not memory.quarantine_reason][:LISTED]
-    lines = ["ademem: nothing waits for review"]
-    if shown:
-        verb = "waits" if len(shown) == 1 else "wait"
-        lines = [f"ademem: {counted(len(shown), 'memory')} {verb} for review"]
-        lines += [*map(_line, shown), DECIDE]
-    if held or len(waiting) > LISTED:
-        lines.append("more, and texts that read like orders to a model: `ademem review`")
-    return "\n".join(lines)
 
 
 def _decide(verb: str, id: str, act: Act) -> str:

@@ -59,16 +59,13 @@ def _should_ask(payload: Payload, runtime: Runtime) -> bool:
     if not runtime.settings.capture.ask_at_stop:
         return False
     turn = turns.get(runtime.store, key_of(payload, runtime))
-    if turn is None or turn.turn_class != "required" or not _changed_files(runtime.project.root):
+    if turn is None or turn.turn_class != "required":
         return False
-    session_id, since = payload.session_id, turn.started_at
-    saved = memory_queries.was_saved_since(
-        runtime.store, session_id, since, except_sources=CAPTURED
-    )
-    return not saved and ledger.claim(runtime.store, "ask_at_stop", payload.session_id, runtime.now)
-
-
-def _changed_files(root: str) -> bool:
     from ademem.core import git
 
-    return bool(git.output(root, "status", "--porcelain"))
+    if not git.output(runtime.project.root, "status", "--porcelain"):
+        return False
+    saved = memory_queries.was_saved_since(
+        runtime.store, payload.session_id, turn.started_at, except_sources=CAPTURED
+    )
+    return not saved and ledger.claim(runtime.store, "ask_at_stop", payload.session_id, runtime.now)

@@ -100,10 +100,12 @@ def note_search(payload: Payload, runtime: Runtime) -> None:
     turn = turns.get(runtime.store, key)
     if turn is None or turn.searched:
         return
-    if by_command and not (
-        _calls_search(payload.command) and _search_ran(payload, turn.key, runtime)
-    ):
-        return
+    if by_command:
+        if not _calls_search(payload.command):
+            return
+        has_row = logs.has_searched(runtime.store, turn.key)  # none from a shell without a session
+        if not has_row and (payload.error or runtime.environment.get("CLAUDE_CODE_SESSION_ID")):
+            return
     with runtime.store.transaction():
         turn = turns.get(runtime.store, key)
         if turn is None or turn.searched:
@@ -120,13 +122,6 @@ def note_search(payload: Payload, runtime: Runtime) -> None:
             now=runtime.now,
         )
     flags.set_quiet(runtime.project, key, True)
-
-
-def _search_ran(payload: Payload, key: TurnKey, runtime: Runtime) -> bool:
-    """Tell whether the search left a row, or succeeded where the shell has no session id."""
-    if logs.has_searched(runtime.store, key):
-        return True
-    return not payload.error and not runtime.environment.get("CLAUDE_CODE_SESSION_ID")
 
 
 def _calls_search(command: str) -> bool:
@@ -153,13 +148,5 @@ def note_edit(call: ToolCall, payload: Payload, runtime: Runtime) -> None:
         if call.tool not in SHELL_TOOLS or not judge(call.command, runtime.settings.guard).mutates:
             return
         path = ledger.ANY_FILE
-    ledger.note_edit(
-        runtime.store, path, f"{payload.session_id}:{_turn_id(payload, runtime)}", runtime.now
-    )
-
-
-def _turn_id(payload: Payload, runtime: Runtime) -> str:
-    if payload.agent_id or payload.prompt_id:
-        return payload.agent_id or payload.prompt_id
-    running = turns.latest(runtime.store, payload.session_id)
-    return running.prompt_id if running else ""
+    turn = f"{payload.session_id}:{payload.agent_id or key_of(payload, runtime).prompt_id}"
+    ledger.note_edit(runtime.store, path, turn, runtime.now)

@@ -56,13 +56,27 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         lines = _lines(entries)
         return client.context("UserPromptSubmit", "\n".join(lines)) if lines else None
     with runtime.store.transaction():
-        if not _claim(prompt, key, runtime):
+        if runtime.settings.capture.prompts:
+            is_first = sessions.add_prompt(
+                runtime.store, key.session_id, key.prompt_id, prompt, runtime.now
+            )
+        else:
+            source_key = f"{key.session_id}:{key.prompt_id}:{sha256_hex(prompt)}"
+            is_first = ledger.claim(runtime.store, "prompt", source_key, runtime.now)
+        if not is_first:  # the hook of a second installation was faster
             return None
         dictated = _save_dictated(prompt, key, runtime)
         written = dictated + _save_corrections(prompt, key, runtime)
-        lines = _describe_dictated(dictated, runtime)
+        lines = []
+        if saved := [untrusted.entry(one.memory, chars) for one in dictated if one.memory]:
+            more = len(saved) - MOST_DICTATED
+            saved = saved[:MOST_DICTATED] + ([f"and {more} more"] if more > 0 else [])
+            lines = ["Saved to project memory, as the person asked:", untrusted.fenced(saved)]
         mark_read(key, runtime)
-        hint = keywords(prompt, HINT_WORDS) or _earlier_hint(key, runtime)
+        hint = keywords(prompt, HINT_WORDS)
+        if not hint and (earlier := turns.latest(runtime.store, key.session_id)):
+            before = turns.get(runtime.store, earlier)  # "yes" goes on with an order
+            hint = before.hint if before else ""
         turns.begin(runtime.store, key, classified.turn, classified.why, hint, runtime.now)
         if recalls:
             shown = [logs.Shown(memory_id=memory.id, score=score) for memory, score in found]
@@ -88,13 +102,6 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     return client.context("UserPromptSubmit", "\n".join(lines), shown_to_person) or None
 
 
-def _earlier_hint(key: TurnKey, runtime: Runtime) -> str:
-    """Return the words of the order that a prompt without any of its own goes on with: "yes"."""
-    earlier = turns.latest(runtime.store, key.session_id)
-    turn = turns.get(runtime.store, earlier) if earlier else None
-    return turn.hint if turn else ""
-
-
 def _continue_turn(payload: Payload, runtime: Runtime) -> None:
     """Continue the last turn under a new id, as a background task of it reported back."""
     earlier = turns.latest(runtime.store, payload.session_id)
@@ -106,16 +113,6 @@ def _continue_turn(payload: Payload, runtime: Runtime) -> None:
         set_flag(key, runtime)
 
 
-def _claim(prompt: str, key: TurnKey, runtime: Runtime) -> bool:
-    """Store the prompt; False where the hook of a second installation did so."""
-    if runtime.settings.capture.prompts:
-        return sessions.add_prompt(
-            runtime.store, key.session_id, key.prompt_id, prompt, runtime.now
-        )
-    source_key = f"{key.session_id}:{key.prompt_id}:{sha256_hex(prompt)}"
-    return ledger.claim(runtime.store, "prompt", source_key, runtime.now)
-
-
 def _save_dictated(prompt: str, key: TurnKey, runtime: Runtime) -> list[Written]:
     """Write the texts that the person dictated."""
     texts = dictations(prompt)
@@ -123,27 +120,13 @@ def _save_dictated(prompt: str, key: TurnKey, runtime: Runtime) -> list[Written]
         return []
     from ademem.capture import record
 
+    origin = Origin(trust=Trust.USER, source_type="user", session_id=key.session_id)
     found = []
     for text in texts:
-        draft = Draft(
-            content=text,
-            category=record.category_of(text),
-            origin=Origin(trust=Trust.USER, source_type="user", session_id=key.session_id),
-        )
+        draft = Draft(content=text, category=record.category_of(text), origin=origin)
         source_key = f"{key.session_id}:{key.prompt_id}:{sha256_hex(text)}"
         found.append(record.write_once(draft, source_key, runtime))
     return [written for written in found if written]
-
-
-def _describe_dictated(dictated: list[Written], runtime: Runtime) -> list[str]:
-    """Return the lines for the model about dictated memories."""
-    chars = runtime.settings.briefing.prompt_chars
-    entries = [untrusted.entry(written.memory, chars) for written in dictated if written.memory]
-    if not entries:
-        return []
-    more = len(entries) - MOST_DICTATED
-    shown = entries[:MOST_DICTATED] + ([f"and {more} more"] if more > 0 else [])
-    return ["Saved to project memory, as the person asked:", untrusted.fenced(shown)]
 
 
 def _save_corrections(prompt: str, key: TurnKey, runtime: Runtime) -> list[Written]:

@@ -381,10 +381,12 @@ def find_in_lines(lines: list[bytes], place: Place) -> Place | None:
         hash = blob_hash(b"".join(lines))
         return replace(place, hash=hash) if hash.startswith(place.hash) else None
     size = place.last - place.first
-    for first in _near(place.first, len(lines) - size):
-        hash = hash_of_lines(lines, first, first + size)
-        if hash.startswith(place.hash):
-            return replace(place, first=first, last=first + size, hash=hash)
+    near = range(max(1, place.first - SHIFT + 1), place.first + SHIFT)  # most moves are small
+    for first in sorted(near, key=lambda at: abs(at - place.first)):
+        if first <= len(lines) - size:
+            hash = hash_of_lines(lines, first, first + size)
+            if hash.startswith(place.hash):
+                return replace(place, first=first, last=first + size, hash=hash)
     text = b"".join(lines)
     text = text if text.endswith(b"\n") else text + b"\n"
     if len(text) * (size + 1) > HASHED_BYTES:
@@ -395,12 +397,6 @@ def find_in_lines(lines: list[bytes], place: Place) -> Place | None:
         return None
     first, hash = min(starts, key=lambda start: abs(start[0] - place.first))
     return replace(place, first=first, last=first + size, hash=hash)
-
-
-def _near(first: int, last_start: int) -> Iterator[int]:
-    """Yield the lines within SHIFT of *first*, the nearest first, as most text moves a little."""
-    for shift in range(SHIFT):
-        yield from (at for at in {first - shift, first + shift} if 0 < at <= last_start)
 
 
 @lru_cache(maxsize=64)
@@ -455,13 +451,17 @@ def _renames(root: str) -> dict[str, list[str]]:
     def inside(path: str) -> str:
         return os.path.relpath(os.path.join(top, path), root)
 
-    log = ("log", "--format=", "--name-status", "-M", "--diff-filter=R", "-z", f"-{RENAMES}")
-    words = iter(_git(top, *log))
+    def listed(command: str, *options: str) -> Iterator[str]:
+        output = git.output(top, command, *options, "-z", timeout_s=git.LONG_S)
+        return iter((output or b"").decode("utf-8", "surrogateescape").split("\0"))
+
+    renames = ("--format=", "--name-status", "-M", "--diff-filter=R", f"-{RENAMES}")
+    words = listed("log", *renames)
     for status in words:
         if status.startswith("R"):
             old, new = next(words, ""), next(words, "")
             found.setdefault(inside(old), []).append(inside(new))
-    entries = iter(_git(top, "status", "--porcelain=v1", "-z", "--untracked-files=all"))
+    entries = listed("status", "--porcelain=v1", "--untracked-files=all")
     for entry in entries:
         name = inside(entry[3:])
         if entry.startswith("R"):
@@ -469,8 +469,3 @@ def _renames(root: str) -> dict[str, list[str]]:
         elif entry.startswith(("??", "A")):
             found.setdefault("", []).append(name)
     return found
-
-
-def _git(top: str, command: str, *arguments: str) -> list[str]:
-    found = git.output(top, command, *arguments, timeout_s=git.LONG_S)
-    return [] if found is None else found.decode("utf-8", "surrogateescape").split("\0")

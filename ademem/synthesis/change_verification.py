@@ -151,8 +151,10 @@ def locate_in_change(text: str, place: Place, change: Change) -> Location | None
     if lines is None:
         return None
     stored = stored_values(place, text)
-    if stored and file.old == file.new and not _takes_any(stored, file, change):
-        return None
+    if stored and file.old == file.new:
+        removed = change.removed(file)
+        if not any(contains(removed, value.token or value.name) for value in stored):
+            return None
     base = find_in_lines(lines, place)
     if base and file.old == file.new and _is_untouched(base, lines, change, file):
         return None
@@ -169,15 +171,11 @@ def locate_in_change(text: str, place: Place, change: Change) -> Location | None
     if missing:
         return Location(noted=place, state=state_of(missing), missing=tuple(missing))
     is_removed = not file.new_blob or (region is not None and region[1] < region[0])
-    if not values and base and is_removed and not _is_kept(base, change):
-        return Location(noted=place, state=GONE)
+    if not values and base and is_removed:
+        blobs = (file.new_blob for file in change.files if not file.is_binary)
+        if not any(find_in_lines(change.lines(blob) or [], base) for blob in blobs if blob):
+            return Location(noted=place, state=GONE)
     return None
-
-
-def _takes_any(values: Iterable[CodeValue], file: FileChange, change: Change) -> bool:
-    """Tell whether a line that the change removes has one of the values."""
-    removed = change.removed(file)
-    return any(contains(removed, value.token or value.name) for value in values)
 
 
 def _is_untouched(place: Place, lines: Sequence[bytes], change: Change, file: FileChange) -> bool:
@@ -193,12 +191,6 @@ def _is_untouched(place: Place, lines: Sequence[bytes], change: Change, file: Fi
     new = change.lines(file.new_blob) or []
     first, _ = map_lines((place.first, place.last), file.hunks)
     return headers_above(lines, place.first) == headers_above(new, first)
-
-
-def _is_kept(place: Place, change: Change) -> bool:
-    """Tell whether a changed file has the lines now."""
-    files = [file for file in change.files if file.new_blob and not file.is_binary]
-    return any(find_in_lines(change.lines(file.new_blob) or [], place) for file in files)
 
 
 def read_change(root: str, range: str) -> Change:
@@ -340,9 +332,7 @@ def _sections(patch: bytes) -> Iterator[tuple[tuple[Hunk, ...], bool]]:
 def _commits(root: str, range: str) -> tuple[str, str]:
     """Return the last common commit of both ends, and the second."""
     dots = "..." if "..." in range else ".."
-    names = [
-        name.strip() or "HEAD" for name in (range.partition(dots)[0], range.partition(dots)[2])
-    ]
+    names = [name.strip() or "HEAD" for name in range.partition(dots)[::2]]
     commits = [f"{name}^{{commit}}" for name in names]
     ran = _run(root, "rev-parse", "--is-shallow-repository", *commits)
     words = ran.text.split()
@@ -352,11 +342,8 @@ def _commits(root: str, range: str) -> tuple[str, str]:
         for name, commit in zip(names, commits, strict=True):
             known = _run(root, "rev-parse", "--verify", "--quiet", "--end-of-options", commit)
             if known.code or name.startswith("-"):
-                hint = (
-                    deeper
-                    if is_shallow
-                    else f"`git fetch origin` may bring it; {CannotCompare.hint}"
-                )
+                fetch = f"`git fetch origin` may bring it; {CannotCompare.hint}"
+                hint = deeper if is_shallow else fetch
                 raise CannotCompare(f"git knows no commit {name!r}", hint)
         raise CannotCompare(ran.last_error or "git cannot read the repository")
     _, base, head = words

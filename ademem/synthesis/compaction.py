@@ -9,7 +9,7 @@ from ademem.capture.record import category_of
 from ademem.capture.transcript import Message, Prompt
 from ademem.core import untrusted
 from ademem.core.errors import suppress
-from ademem.core.memory import Draft, Origin, Trust
+from ademem.core.memory import Draft, Origin
 from ademem.core.text import bounded, dedupe_key, preview, sha256_hex, unique
 from ademem.guard.injection import instruction_in
 from ademem.store import memory_queries, sessions
@@ -18,9 +18,8 @@ from ademem.synthesis.conversation import Conversation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from ademem.capture.gate import Written
     from ademem.capture.transcript import Event
     from ademem.core.memory import Memory
     from ademem.store.runtime import Runtime
@@ -93,22 +92,17 @@ def extract(key: str, runtime: Runtime) -> int:
     trust = provenance.trust_of_session(session.id, runtime.store)
     stored = 0
     with suppress(OSError):
+        origin = Origin(trust=trust, source_type="passive", session_id=session.id)
         for event in transcript.events(session.transcript, since=session.own_since):
-            for draft in _drafts(event, session.id, trust, runtime):
-                stored += _store(draft, location, runtime)
+            if isinstance(event, Message) and runtime.settings.capture.learnings:
+                listed = [(category_of(text), text) for text in learnings(event.text)]
+                for category, text in (*listed, *findings(event.text)):
+                    draft = Draft(content=text, category=category, origin=origin)
+                    stored += _store(draft, location, runtime)
             stored += _store_corrections(event, location, runtime)
             if stored >= MOST_CANDIDATES:
                 break
     return stored
-
-
-def _drafts(event: Event, session_id: str, trust: Trust, runtime: Runtime) -> Iterator[Draft]:
-    if isinstance(event, Message) and runtime.settings.capture.learnings:
-        origin = Origin(trust=trust, source_type="passive", session_id=session_id)
-        for text in learnings(event.text):
-            yield Draft(content=text, category=category_of(text), origin=origin)
-        for category, text in findings(event.text):
-            yield Draft(content=text, category=category, origin=origin)
 
 
 def _store_corrections(event: Event, location: SessionLocation, runtime: Runtime) -> int:
@@ -122,7 +116,7 @@ def _store_corrections(event: Event, location: SessionLocation, runtime: Runtime
         if not memory_queries.has_session_text(runtime.store, id, dedupe_key(each.rule)):
             source_key = f"{id}:{sha256_hex(each.rule)}"
             written = record.capture_correction(each, origin, source_key, runtime, location.assign)
-            stored += _is_new(written)
+            stored += written is not None and written.accepted and not written.deduped
     return stored
 
 
@@ -133,8 +127,4 @@ def _store(draft: Draft, location: SessionLocation, runtime: Runtime) -> bool:
         return False
     source_key = f"{session_id}:{sha256_hex(text)}"
     written = record.write_once(draft, source_key, runtime, location.assign)
-    return _is_new(written)
-
-
-def _is_new(written: Written | None) -> bool:
     return written is not None and written.accepted and not written.deduped

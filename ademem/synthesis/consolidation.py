@@ -246,32 +246,31 @@ def merge(
     Without a *text*, the first member's text is used and the lesser ones stay as they are.
     """
     members = (*planned.members, *planned.lesser)
-    if text is None or _exists_elsewhere(text, members, store):
-        text, members = None, planned.members
+    if text is not None:
+        home, ids = members[0], {memory.id for memory in members}
+        same = memory_queries.live_by_text(
+            store, dedupe_key(text), scope=home.scope, owner=home.scope_owner_id
+        )
+        if any(memory.id not in ids for memory in same):
+            text = None
+    if text is None:
+        members = planned.members
     if any(
         not memory_queries.is_unchanged(store, memory) or order_in(memory) for memory in members
     ):
         return None
     row = _row(members, text, run, store, now)
-    ids = " ".join(memory.id for memory in members)
+    change = Change(operation="supersede", actor=ADEMEM, at=now, event_id=run)
     for memory in members:
         superseded = replace(
             memory,
             **transitions.archived(superseded_by=row.id),
             last_accessed_at=memory.last_accessed_at,
         )
-        reason = f"merged into {row.id}"
-        memories.update(store, superseded, _change("supersede", reason, run, now))
-    kept = memories.insert(store, row, _change("insert", f"merged from {ids}", run, now))
-    return kept, members
-
-
-def _exists_elsewhere(text: str, members: Sequence[Memory], store: Store) -> bool:
-    home = members[0]
-    found = memory_queries.live_by_text(
-        store, dedupe_key(text), scope=home.scope, owner=home.scope_owner_id
-    )
-    return any(memory.id not in {member.id for member in members} for memory in found)
+        memories.update(store, superseded, replace(change, reason=f"merged into {row.id}"))
+    reason = f"merged from {' '.join(memory.id for memory in members)}"
+    inserted = memories.insert(store, row, replace(change, operation="insert", reason=reason))
+    return inserted, members
 
 
 def _row(
@@ -314,10 +313,6 @@ def _row(
         updated_at=now,
         promoted_at=min(memory.promoted_at or now for memory in members),
     )
-
-
-def _change(operation: str, reason: str, run: str, now: datetime) -> Change:
-    return Change(operation=operation, actor=ADEMEM, at=now, reason=reason, event_id=run)
 
 
 Neighbours = Sequence[Mapping[int, float]]

@@ -231,20 +231,17 @@ class Conversation:
             self._changed_since_test = False
             if not run.error:
                 self._add_action(action, call)
-        elif result.failed and action.kind != "search":  # a failed search found nothing
-            self._add_failed(action, call, result.text)
-        else:
+        elif result.failed and action.kind == "run" and call.tool in SHELL_TOOLS:
+            # of a check or a command that only reads, failing is a result
+            lesson = errors.lesson(call.tool, action.target, result.text)
+            if lesson and not is_check(_script(call)):
+                signatures = frozenset(step.signature for step in command_steps(action.target))
+                failure = Failure(lesson=lesson, line=action.target, signatures=signatures)
+                error = result.text[: errors.READ_CHARS]
+                self._add_failure(errors.fingerprint(error), failure)
+        elif not result.failed or action.kind == "search":  # a failed search found nothing
             self._find_remedy(action)
             self._add_action(action, call)
-
-    def _add_failed(self, action: Action, call: Call, error: str) -> None:
-        """Add a failed command, unless it checks or only reads: there failing is a result."""
-        if call.tool not in SHELL_TOOLS or action.kind != "run" or is_check(_script(call)):
-            return
-        if lesson := errors.lesson(call.tool, action.target, error):
-            signatures = frozenset(step.signature for step in command_steps(action.target))
-            failure = Failure(lesson=lesson, line=action.target, signatures=signatures)
-            self._add_failure(errors.fingerprint(error[: errors.READ_CHARS]), failure)
 
     def _find_remedy(self, action: Action) -> None:
         """Explain open failures by a command that succeeds, or by the changes before it."""

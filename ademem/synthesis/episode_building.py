@@ -113,11 +113,16 @@ def build_session_episode(key: str, runtime: Runtime, now: datetime) -> Episode 
         return None
     _explain_errors(conversation, session_id, mission_id, runtime, now)
     scripted = _files_of_scripts(conversation, session, runtime)
+    task = conversation.task or "Talk about the project"
+    if not conversation.task and conversation.files:
+        task = f"Change {', '.join(list(conversation.files)[:3])}"
+    elif not conversation.task and conversation.actions:
+        task = f"Run {conversation.actions[0].target}"
     episode = Episode(
         memory_id="",
         session_id=session.id,
         mission_id=mission_id,
-        task=conversation.task or _name_task(conversation),
+        task=task,
         outcome=conversation.outcome,
         started_at=conversation.started_at or session.started_at,
         ended_at=conversation.ended_at or session.ended_at or session.started_at,
@@ -204,30 +209,18 @@ def _explain_errors(
             continue
         if any(f"; {mark}: " in memory.content for mark in CAUSE_MARKS):
             continue
-        cause = failure.cause or _find_earlier_cause(fingerprint, session_id, runtime)
+        cause = failure.cause
+        met = () if cause else ledger.list_endings(store, ledger.ERROR, f"{fingerprint}:")
+        for earlier in [each for each in met if each != session_id][-EARLIER_SESSIONS:]:
+            session = sessions.get(store, earlier)
+            failures = _read_conversation(session, runtime).failures if session else {}
+            if (same := failures.get(fingerprint)) and same.cause:
+                cause = same.cause
+                break
         if cause and not instruction_in(cause):
             act = Act(store=store, now=now, actor=Trust.TOOL, session_id=session_id)
             content = f"{memory.content}; {cause}"
             transitions.edit(memory.id, act, runtime.settings.gate, content=content)
-
-
-def _find_earlier_cause(fingerprint: str, session_id: str, runtime: Runtime) -> str:
-    met = ledger.list_endings(runtime.store, ledger.ERROR, f"{fingerprint}:")
-    for earlier in [each for each in met if each != session_id][-EARLIER_SESSIONS:]:
-        session = sessions.get(runtime.store, earlier)
-        if session:
-            failure = _read_conversation(session, runtime).failures.get(fingerprint)
-            if failure and failure.cause:
-                return failure.cause
-    return ""
-
-
-def _name_task(conversation: Conversation) -> str:
-    if conversation.files:
-        return f"Change {', '.join(list(conversation.files)[:3])}"
-    if conversation.actions:
-        return f"Run {conversation.actions[0].target}"
-    return "Talk about the project"
 
 
 def build_mission_episode(id: str, runtime: Runtime, now: datetime) -> Episode | None:

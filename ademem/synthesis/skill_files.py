@@ -196,6 +196,8 @@ def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skil
     if error:
         yield SkillProblem(path=path, reason=f"its head is no YAML: {error}")
     body = clean(redact(rest).text)
+    parts = (part.strip() for part in body.split("\n\n"))
+    prose = (part for part in parts if part and not part.startswith(("#", "```")))
     if not body and not head.get("description"):
         yield SkillProblem(path=path, reason="is empty")
         return
@@ -207,14 +209,9 @@ def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skil
         path=path,
         kind=kind,
         name=bounded(name, NAME_CHARS) or stem,
-        description=clean(redact(head.get("description") or _first_paragraph(body)).text),
+        description=clean(redact(head.get("description") or next(prose, "")).text),
         text=body,
         raw=text,
         digest=digest_of(text),
         modified=modified,
     )
-
-
-def _first_paragraph(body: str) -> str:
-    paragraphs = (part.strip() for part in body.split("\n\n"))
-    return next((part for part in paragraphs if part and not part.startswith(("#", "```"))), "")

@@ -21,13 +21,8 @@ from ademem.synthesis import skill_files
 from ademem.synthesis.procedures import export
 from ademem.synthesis.skill_files import Skill, SkillProblem
 
-ADDED, CHANGED, RESTORED, ARCHIVED, UNCHANGED = KINDS = (
-    "added",
-    "changed",
-    "restored",
-    "archived",
-    "unchanged",
-)
+KINDS = ("added", "changed", "restored", "archived", "unchanged")
+ADDED, CHANGED, RESTORED, ARCHIVED, UNCHANGED = KINDS
 """Differences between a file and the index."""
 CONFIDENCE = 0.9
 
@@ -97,9 +92,7 @@ def scan(
             kinds = _compare(read, entries)
             for path, kind in kinds.items():
                 if kind == ARCHIVED:
-                    entry = entries[
-                        path
-                    ]  # the row stays: the file may come back as the same memory
+                    entry = entries[path]  # it stays: the file may come back as the same memory
                     table.put(job.store, replace(entry, archived_at=job.now, updated_at=job.now))
                     memory = _memory_of(entry, job) if entry.source == table.USER else None
                     if memory and memory.status is not Status.ARCHIVED:
@@ -228,10 +221,5 @@ def _fields(skill: Skill, memory: Memory, job: Scan) -> dict[str, Any]:
 
 
 def _change(operation: str, path: str, job: Scan) -> Change:
-    return Change(
-        operation=operation,
-        actor=Trust.IMPORT,
-        at=job.now,
-        reason=path,
-        event_id=job.event_id,
-    )
+    actor, event = Trust.IMPORT, job.event_id
+    return Change(operation=operation, actor=actor, at=job.now, reason=path, event_id=event)

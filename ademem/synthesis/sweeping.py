@@ -128,19 +128,14 @@ class AgingMemory(NamedTuple):
 
 def promote(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
     """Promote a candidate that was used or observed again, unless it is contradicted."""
-    if (
-        memory.status != Status.CANDIDATE
-        or memory.quarantined
-        or memory.is_exempt
-        or memory.contradicted
-    ):
+    is_barred = memory.quarantined or memory.is_exempt or memory.contradicted
+    if memory.status != Status.CANDIDATE or is_barred:
         return memory
     confident = memory.confidence >= settings.promote_confidence
     confidence = combined_confidence(memory.confidence, memory.witnesses)
     if confident and memory.access_count:
-        why = (
-            f"recalled {memory.access_count} times" if memory.access_count > 1 else "recalled once"
-        )
+        times = memory.access_count
+        why = f"recalled {times} times" if times > 1 else "recalled once"
     elif confident and memory.origins > 1:
         why = f"said by {memory.origins} sources"
     elif memory.witnesses > 1 and confidence >= settings.promote_confidence:
@@ -211,7 +206,16 @@ def enforce_limits(found: list[AgingMemory], settings: LifecycleSettings) -> lis
         excess = max(0, len(held) - limit) if limit else 0
         if excess:
             movable = [memory for memory in held if not memory.is_exempt]
-            movable.sort(key=lambda memory: _rank(memory, settings))
+            movable.sort(
+                key=lambda memory: (
+                    -memory.tier,
+                    score(memory, settings),
+                    memory.access_score,
+                    memory.last_accessed_at,
+                    memory.created_at,
+                    memory.id,
+                )
+            )
             why = f"{len(held):,} memories where {limit:,} may be"
             archived |= {memory.seq: memory.archived(why) for memory in movable[:excess]}
     return [archived.get(memory.seq, memory) for memory in found]
@@ -226,18 +230,6 @@ def _decay(value: float, memory: AgingMemory, settings: LifecycleSettings) -> fl
     if not memory.ages:
         return value
     return decayed(value, idle_days=memory.idle_days, half_life_days=settings.half_life_days)
-
-
-def _rank(memory: AgingMemory, settings: LifecycleSettings) -> tuple[object, ...]:
-    """The smallest is archived first."""
-    return (
-        -memory.tier,
-        score(memory, settings),
-        memory.access_score,
-        memory.last_accessed_at,
-        memory.created_at,
-        memory.id,
-    )
 
 
 def _idle(memory: AgingMemory) -> str:

@@ -293,7 +293,7 @@ def test_an_edited_path_and_command_are_redacted(memories, type_):
 def test_recall_does_not_ask_git(memories, type_, monkeypatch):
     type_("add", "Tokens expire in UTC", "--anchor", "a.py:2")
     os.remove(f"{memories.project.root}/a.py")
-    monkeypatch.setattr(anchor_verification, "_git", None)
+    monkeypatch.setattr(anchor_verification.git, "output", None)
 
     assert "code-gone" in type_("recall", "tokens")[1]
 

@@ -80,7 +80,9 @@ def answer(
         if replies[-1].denial:
             session.answer(_handler("post_tool_batch"), event, environment, now)
             break
-    rendered = render(_merge(replies), data)
+    texts = {name: [getattr(reply, name) for reply in replies] for name in Reply._fields}
+    merged = Reply(**{name: "\n".join(filter(None, each)) for name, each in texts.items()})
+    rendered = render(merged, data)
     return json.dumps(rendered) if rendered else ""
 
 
@@ -113,16 +115,4 @@ def _read(text: str) -> Reply:
         denial=text_of(output, "permissionDecisionReason"),
         block=text_of(data, "reason"),
         notice=text_of(data, "systemMessage"),
-    )
-
-
-def _merge(replies: list[Reply]) -> Reply:
-    def joined(texts: Iterable[str]) -> str:
-        return "\n".join(filter(None, texts))
-
-    return Reply(
-        context=joined(reply.context for reply in replies),
-        denial=joined(reply.denial for reply in replies),
-        block=joined(reply.block for reply in replies),
-        notice=joined(reply.notice for reply in replies),
     )

@@ -28,16 +28,11 @@ def translate(data: dict[str, Any]) -> Iterator[Event]:
     if data.get("tool_name") != "apply_patch":
         yield MODULES[name], payload
     if name == "PreToolUse" and PATCH in command:
-        for path in _patched(command):
+        lines = [line.strip() for line in command.splitlines()]
+        heads = [(line, head) for line in lines for head in FILE_LINES if line.startswith(head)]
+        for path in dict.fromkeys(line[len(head) :] for line, head in heads):
             edit = {"tool_name": "Edit", "tool_input": {"file_path": path}}
             yield MODULES[name], payload | edit
-
-
-def _patched(patch: str) -> list[str]:
-    """Return the paths in the headers of a patch."""
-    lines = [line.strip() for line in patch.splitlines()]
-    paths = (line[len(head) :] for line in lines for head in FILE_LINES if line.startswith(head))
-    return list(dict.fromkeys(paths))
 
 
 def render(reply: Reply, data: dict[str, Any]) -> dict[str, Any]:

@@ -45,7 +45,8 @@ def translate(data: dict[str, Any]) -> Iterator[Event]:
     if not name:
         return
     payload = data | {"hook_event_name": name, "transcript_path": ""}
-    payload["prompt"] = _typed(text_of(data, "prompt"))
+    prompt, (begin, end) = text_of(data, "prompt"), BRIEFED
+    payload["prompt"] = prompt.partition(end)[2].lstrip() if prompt.startswith(begin) else prompt
     payload["last_assistant_message"] = text_of(data, "prompt_response")
     payload["tool_name"] = _tool(data)
     if name == "PostToolUse":
@@ -65,19 +66,18 @@ def render(reply: Reply, data: dict[str, Any]) -> dict[str, Any]:
         return answer | {"decision": "deny", "reason": reason}
     context = reply.context
     if event == "BeforeTool" and context:
-        _hold(context, data)
+        root, path = _held_path(data)
+        confined.prune(root, os.path.dirname(path), clock.now().timestamp() - HELD_S)
+        confined.write_text(root, path, context, mode=0o600, sync=False)
         context = ""
     elif event == "AfterTool":
-        context = "\n".join(filter(None, (_take(data), context)))
+        root, path = _held_path(data)
+        if held := confined.read_text(root, path):
+            confined.remove(root, path)
+            context = "\n".join(filter(None, (held, context)))
     if context:
         answer["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": context}
     return answer
-
-
-def _typed(prompt: str) -> str:
-    """Return the prompt without the briefing."""
-    begin, end = BRIEFED
-    return prompt.partition(end)[2].lstrip() if prompt.startswith(begin) else prompt
 
 
 def _tool(data: dict[str, Any]) -> str:
@@ -96,17 +96,3 @@ def _held_path(data: dict[str, Any]) -> tuple[str, str]:
     found = project.find(None, os.environ, os.getcwd())
     call = (text_of(data, "session_id"), text_of(data, "tool_name"), str(call_of(data)))
     return found.root, os.path.join(found.run, HELD, sha256_hex("\n".join(call))[:16])
-
-
-def _hold(context: str, data: dict[str, Any]) -> None:
-    root, path = _held_path(data)
-    confined.prune(root, os.path.dirname(path), clock.now().timestamp() - HELD_S)
-    confined.write_text(root, path, context, mode=0o600, sync=False)
-
-
-def _take(data: dict[str, Any]) -> str:
-    root, path = _held_path(data)
-    text = confined.read_text(root, path) or ""
-    if text:
-        confined.remove(root, path)
-    return text

@@ -269,25 +269,17 @@ def conflicts(reader: Reader) -> list[Entry]:
         for pair in relations.list_conflicts(reader.store)[: CONFLICTS * POOL]
         if pair.relation == relations.CONFLICT
     ]
-    shown = [pair for pair in pairs if all(_is_visible(memory, reader) for memory in pair)]
-    return [
-        line(
-            "- "
-            + " contradicts ".join(
-                f"{one.id}: {preview(one.content, CONFLICT_CHARS)}" for one in pair
-            ),
-            tuple(pair),
-        )
-        for pair in shown[:CONFLICTS]
-    ]
-
-
-def _is_visible(memory: Memory, reader: Reader) -> bool:
-    return (
-        memory.status == Status.PROMOTED
-        and memory.scope == Scope.PROJECT
-        and memory.source_branch in (None, reader.branch)
-    )
+    entries = []
+    for pair in pairs:
+        if all(
+            memory.status == Status.PROMOTED
+            and memory.scope == Scope.PROJECT
+            and memory.source_branch in (None, reader.branch)
+            for memory in pair
+        ):
+            texts = (f"{one.id}: {preview(one.content, CONFLICT_CHARS)}" for one in pair)
+            entries.append(line(f"- {' contradicts '.join(texts)}", tuple(pair)))
+    return entries[:CONFLICTS]
 
 
 def branch_words(branch: str) -> list[str]:

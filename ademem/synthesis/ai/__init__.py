@@ -38,13 +38,13 @@ RULES = (
 
 
 class Question(Value):
-    prompt: str
-    schema: dict[str, Any]
-    purpose: str
     model: str
     url: str
     timeout_s: float
     environment: Mapping[str, str]
+    prompt: str = ""
+    schema: dict[str, Any] = {}
+    purpose: str = ""
 
 
 class Reply(Value):
@@ -91,11 +91,9 @@ def ask(
     )
     if call is None:
         return None
-    question = replace(
-        _empty_question(settings, runtime.environment),
-        prompt=redact(prompt[: 2 * PROMPT_CHARS]).text[:PROMPT_CHARS],
-        schema=schema,
-        purpose=purpose,
+    whole = redact(prompt[: 2 * PROMPT_CHARS]).text[:PROMPT_CHARS]
+    question = _question(
+        settings, runtime.environment, prompt=whole, schema=schema, purpose=purpose
     )
     began = time.monotonic()
     reply: Reply = _provider(settings.provider).ask(question)
@@ -122,20 +120,13 @@ def problem(settings: AISettings, environment: Mapping[str, str]) -> str:
         return ""
     if not settings.daily_calls:
         return f"ai.daily_calls is 0, so {settings.provider} is never asked"
-    found: str = _provider(settings.provider).problem(_empty_question(settings, environment))
+    found: str = _provider(settings.provider).problem(_question(settings, environment))
     return found
 
 
-def _empty_question(settings: AISettings, environment: Mapping[str, str]) -> Question:
-    return Question(
-        prompt="",
-        schema={},
-        purpose="",
-        model=settings.model,
-        url=settings.url,
-        timeout_s=settings.timeout_s,
-        environment=environment,
-    )
+def _question(settings: AISettings, environment: Mapping[str, str], **asked: Any) -> Question:
+    model, url, timeout_s = settings.model, settings.url, settings.timeout_s
+    return Question(model=model, url=url, timeout_s=timeout_s, environment=environment, **asked)
 
 
 def _has_provider(runtime: Runtime) -> bool:

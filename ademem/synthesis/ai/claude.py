@@ -25,16 +25,9 @@ MAX_USD = "0.50"
 """The client ends a conversation that costs more."""
 UNBOUND = ("/bin/sh", "-c", 'ulimit -S -d "$(ulimit -H -d)" 2>&-; exec "$@"', "sh")
 """Runs a command without the memory limit that a worker sets for itself."""
-SESSION_VARIABLES = (
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CLAUDE_CODE_SSE_PORT",
-    "CLAUDE_EFFORT",
-    "CLAUDE_ENV_FILE",
-    "CLAUDE_PROJECT_DIR",
-    "ADEMEM_AI_KEY",
+SESSION_VARIABLES = frozenset(
+    "CLAUDECODE CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_SESSION_ID CLAUDE_CODE_CHILD_SESSION"
+    " CLAUDE_CODE_SSE_PORT CLAUDE_EFFORT CLAUDE_ENV_FILE CLAUDE_PROJECT_DIR ADEMEM_AI_KEY".split()
 )
 """Variables a session sets for its children; with them the client joins that session."""
 NOT_INSTALLED = "no program `claude` on PATH"

@@ -130,14 +130,15 @@ def learn(runtime: Runtime, now: datetime, model: str | None = None) -> dict[str
     *model* names the vectors that compare tasks; words do where a vector is missing.
     """
     store = runtime.store
-    figures = {
-        "edited": records.update_details(store, now),
-        "new": 0,
-        "superseded": 0,
-        "outcomes": 0,
-    }
+    figures = dict.fromkeys(("edited", "new", "superseded", "outcomes"), 0)
+    figures["edited"] = records.update_details(store, now)
     for works in (session_works(store), _review_works(store)):
-        similarity = Similarity(works, _cosines(works, store, model))
+        blobs = embeddings.blobs(store, model, [work.id for work in works]) if model else {}
+        similarity = Similarity(works)
+        if blobs:
+            from ademem.synthesis.cosines import pairwise_cosines
+
+            similarity = Similarity(works, pairwise_cosines(blobs))
         run = LearningRun(
             runtime=runtime,
             now=now,
@@ -191,17 +192,6 @@ def _review_works(store: Store) -> list[Work]:
     return works
 
 
-def _cosines(
-    works: Iterable[Work], store: Store, model: str | None
-) -> Callable[[str, str], float | None]:
-    blobs = embeddings.blobs(store, model, [work.id for work in works]) if model else {}
-    if not blobs:
-        return lambda _one, _other: None
-    from ademem.synthesis.cosines import pairwise_cosines
-
-    return pairwise_cosines(blobs)
-
-
 def _learn_from(cluster: list[Work], run: LearningRun, figures: dict[str, int]) -> None:
     store = run.runtime.store
     ids = {id for work in cluster for id in run.learned.get(work.id, ())}
@@ -228,8 +218,12 @@ def _insert_new(cluster: list[Work], run: LearningRun) -> bool:
         _insert(word_reviews(cluster, medoid(cluster, run.similarity)), cluster, run)
         return True
     steps = _steps_in_common(cluster, run)
-    if not _is_distinctive(steps, cluster, run) or _has_skill(steps, run.runtime.store):
+    if not _is_distinctive(steps, cluster, run):
         return False
+    ours = signatures(steps)
+    for skill in memory_queries.skills(run.runtime.store):  # which people wrote
+        if len(ours & signatures(steps_in_page(skill.content))) >= SKILL_COVERAGE * len(ours):
+            return False
     _insert(word_sessions(cluster, medoid(cluster, run.similarity), steps), cluster, run)
     return True
 
@@ -281,16 +275,6 @@ def _is_distinctive(steps: tuple[Step, ...], cluster: Sequence[Work], run: Learn
         return len(distinctive_steps(steps, others, RARE)) >= MIN_STEPS
     likeness = [run.similarity.of_tasks(*pair) for pair in combinations(cluster, 2)]
     return len(steps) >= MIN_STEPS and sum(likeness) >= ALIKE * len(likeness)
-
-
-def _has_skill(steps: tuple[Step, ...], store: Store) -> bool:
-    """Tell whether a skill that people wrote names nearly all of the commands and files."""
-    ours = {in_folder(step).signature for step in steps}
-    return any(
-        len(ours & {in_folder(step).signature for step in steps_in_page(memory.content)})
-        >= SKILL_COVERAGE * len(ours)
-        for memory in memory_queries.skills(store)
-    )
 
 
 def reword(wording: Wording, cluster: Sequence[Work], runtime: Runtime) -> Wording:
@@ -366,7 +350,9 @@ def _ledger_key(procedure: Procedure, work: Work) -> str:
 
 def word_sessions(cluster: Sequence[Work], middle: Work, steps: Iterable[Step]) -> Wording:
     """Word the procedure by rules: tasks as they were asked, steps as they were taken."""
-    tasks = unique(filter(None, map(_first_line, (middle, *reversed(cluster)))))[:QUOTED_TASKS]
+    lines = (mask(work.task.strip().partition("\n")[0]) for work in (middle, *reversed(cluster)))
+    shown = (preview(line, TASK_CHARS).rstrip(".") for line in lines)
+    tasks = unique(filter(None, shown))[:QUOTED_TASKS]
     quoted = " or ".join(f"“{task}”" for task in tasks)
     pitfalls = unique(preview(text, PITFALL_CHARS) for work in cluster for text in work.pitfalls)
     return Wording(
@@ -406,10 +392,6 @@ def _step_line(step: Step) -> str:
     )
     verb = "Run" if step.kind == RUN else "Call"
     return f"{verb} `{' '.join(words).replace('`', '')}`."
-
-
-def _first_line(work: Work) -> str:
-    return preview(mask(work.task.strip().partition("\n")[0]), TASK_CHARS).rstrip(".")
 
 
 def _title(task: str) -> str:

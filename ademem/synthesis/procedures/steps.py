@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from itertools import groupby
 
 from ademem.core.value import Value, replace
 from ademem.guard import shell
@@ -12,7 +13,7 @@ from ademem.guard.shell.edits import edits_by_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from ademem.guard.shell import Command
@@ -238,19 +239,15 @@ def common_steps(sessions: Sequence[Steps], share: float) -> Steps:
             for other, pairs in enumerate(alignments[typical])
             if place in pairs
         ]
-        if len(lines) >= needed:
-            found.append(replace(step, words=tuple(common_command(lines))))
-    return tuple(step for step in found if not _is_blank(step))
-
-
-def _is_blank(step: Step) -> bool:
-    """True for a step that tells nothing once its words are masked: `mv PATH PATH`, `python -`."""
-    program, *words = step.words
-    if step.kind != RUN:
-        return program == "*"
-    if program not in _GENERAL and program not in _INTERPRETERS:
-        return False
-    return all(word in MASK_WORDS or word == "…" for word in words if word[:1] != "-")
+        if len(lines) < needed:
+            continue
+        program, *words = common_command(lines)
+        says_little = program in _GENERAL or program in _INTERPRETERS  # `mv PATH PATH`, `python -`
+        plain = [word for word in words if word[:1] != "-" and word not in MASK_WORDS | {"…"}]
+        is_blank = program == "*" if step.kind != RUN else says_little and not plain
+        if not is_blank:
+            found.append(replace(step, words=(program, *words)))
+    return tuple(found)
 
 
 def align(one: Steps, other: Steps) -> dict[int, int]:
@@ -309,15 +306,11 @@ def _generalize(sessions: Sequence[Steps], share: float) -> list[Steps]:
                 return level(step)
         return step
 
-    return [tuple(_without_repetition(map(generalize, steps))) for steps in sessions]
-
-
-def _without_repetition(steps: Iterable[Step]) -> Iterator[Step]:
-    before = ""
-    for step in steps:
-        if step.signature != before:
-            yield step
-        before = step.signature
+    found = []
+    for steps in sessions:
+        runs = groupby(map(generalize, steps), key=lambda step: step.signature)
+        found.append(tuple(next(run) for _, run in runs))  # without immediate repetition
+    return found
 
 
 MASKS = (
@@ -347,18 +340,15 @@ def common_command(lines: Sequence[Sequence[str]]) -> list[str]:
     if any(len(line) != len(newest) for line in lines):
         alike = [line for line in lines if len(line) == len(newest)]
         return common_command(alike) if len(alike) > 1 else [mask(word) for word in newest]
-    return [
-        _common_word([line[at] for line in lines], newest[at - 1] if at else "")
-        for at in range(len(newest))
-    ]
-
-
-def _common_word(words: Sequence[str], before: str) -> str:
-    if len(set(words)) == 1 and words[0] != "…":
-        return words[0]
-    masked = {mask(word) for word in words}
-    if len(masked) == 1 and "…" not in masked:
-        return masked.pop()
-    if _MESSAGE_OPTION.fullmatch(before):
-        return "MESSAGE"
-    return "PATH" if all("/" in word or "." in word for word in words) else "NAME"
+    merged = []
+    for at, words in enumerate(zip(*lines, strict=True)):
+        masked = {mask(word) for word in words}
+        if len(set(words)) == 1 and words[0] != "…":
+            merged.append(words[0])
+        elif len(masked) == 1 and "…" not in masked:
+            merged += masked
+        elif at and _MESSAGE_OPTION.fullmatch(newest[at - 1]):
+            merged.append("MESSAGE")
+        else:
+            merged.append("PATH" if all("/" in word or "." in word for word in words) else "NAME")
+    return merged
