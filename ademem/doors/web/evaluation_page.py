@@ -10,18 +10,25 @@ from ademem.core.memory import Memory
 from ademem.core.text import counted
 from ademem.doors.undoable import Done
 from ademem.doors.views import evaluation as view
+from ademem.doors.views.practice import cut
 from ademem.doors.web.asked import Asked
 from ademem.doors.web.memories_page import golden_set
 from ademem.doors.web.route import Act, Page
 from ademem.store.runtime import Runtime
 
+RUNS = 20
+"""Runs that are plotted, the last ones."""
 
-def _evaluation(memories: Runtime, _: Asked) -> dict[str, Any]:
+
+def _evaluation(memories: Runtime, asked: Asked) -> dict[str, Any]:
     from ademem.api.evaluation import golden
 
     ranks = golden.list_ranks(memories)
     known = {id: _find(memories, id) for each in ranks for id in each.golden.ranks}
-    return view.to_page(ranks, golden.list_runs(memories), known)
+    page = view.to_page(ranks, golden.list_runs(memories)[-RUNS:], known)
+    questions, after = cut(page["questions"], "query", asked.query.get("after", ""))
+    count = len(page["questions"])
+    return page | {"questions": questions, "count": count, "next": after}
 
 
 def _find(memories: Runtime, id: str) -> Memory | None:

@@ -56,7 +56,9 @@ def _mission(memories: Runtime, asked: Asked) -> dict[str, Any]:
     mission = api.get_mission(memories, asked.path["id"])
     entries = api.list_mission_memories(memories, mission.id)
     episodes = api.list_episodes(memories, None, mission=mission.id)
-    return {"mission": views.to_mission(mission, entries, episodes)}
+    found = views.to_mission(mission, entries, episodes)
+    rows, after = views.cut(found["entries"], "id", asked.query.get("after", ""))
+    return {"mission": found | {"entries": rows}, "next": after}
 
 
 def _agents(memories: Runtime, asked: Asked) -> dict[str, Any]:

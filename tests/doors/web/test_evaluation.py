@@ -8,7 +8,11 @@ import pytest
 from ademem import api
 from ademem.api.evaluation import golden
 from ademem.api.evaluation.golden import Golden, Ranks
+from ademem.core.clock import stamp
 from ademem.doors.views import cost, evaluation
+from ademem.doors.web.evaluation_page import RUNS
+from ademem.store import eval_runs
+from tests import builders
 
 
 def texts(page):
@@ -50,6 +54,34 @@ def test_the_gate_records_a_run_with_its_baselines(asked):
     assert re.findall(r'data-line="\d">([^<]+)<', page)[:2] == ["ademem", "BM25 only"]
     assert page.count("<code>no commit</code>") == 8
     assert page.count(">1.000<") >= 8
+
+
+def test_many_questions_and_runs_fit_in_pages(browser):
+    words = "with more words " * 15
+    with browser.world.memories() as memories:
+        known = builders.insert(
+            memories.store, *(builders.memory(f"Lesson {at} {words}") for at in range(110))
+        )
+        golden.save(
+            memories.project,
+            [Golden(query=f"Question {each.id}", ranks={each.sync_id: 1}) for each in known],
+        )
+        means = dict.fromkeys(("any@5", "any@10", "MRR", "nDCG@10"), 0.5)
+        for at in range(30):
+            run = {"at": stamp(memories.now), "commit": f"{at:040}", "questions": 110}
+            run |= {"mode": "hybrid", "means": dict.fromkeys(("ademem", "BM25 only"), means)}
+            eval_runs.add(memories.store, run, {})
+    address, found = "/eval", []
+    while address:
+        answer = browser.get(address)
+        assert len(answer.content) <= 64 * 1024
+        found.append(re.findall(r"Question (\w+)<", answer.text))
+        assert answer.text.count("</tr>") == 4 * (1 + RUNS)
+        link = re.search(r'rel="next" href="([^"]+)"', answer.text)
+        address = html.unescape(link[1]) if link else ""
+
+    assert [len(rows) for rows in found] == [50, 50, 10]
+    assert sorted(id for rows in found for id in rows) == sorted(each.id for each in known)
 
 
 def test_a_worse_rank_is_told_until_the_ranks_of_now_are_recorded(asked):

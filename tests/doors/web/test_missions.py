@@ -44,6 +44,23 @@ def get(browser):
     return [(each.id, each.status, each.reason) for each in found], copies
 
 
+def test_the_memories_of_a_mission_go_on_by_key(browser, mission):
+    given = {"scope": "mission", "scope_owner_id": "ship-passkeys"}
+    with browser.world.memories() as memories:
+        builders.insert(
+            memories.store, *(builders.memory(f"Lesson {at}", **given) for at in range(70))
+        )
+    address, found = "/mission/ship-passkeys", []
+    while address:
+        page = browser.get(address).text
+        found.append(re.findall(r'action="/memory/(\w+)/copy"', page))
+        link = re.search(r'rel="next" href="([^"]+)"', page)
+        address = html.unescape(link[1]) if link else ""
+
+    assert [len(rows) for rows in found] == [50, 21]
+    assert len({id for rows in found for id in rows}) == 71
+
+
 def test_a_mission_starts_and_the_start_is_taken_back(browser):
     browser.post("/missions/start", goal="Ship passkeys")
     started = get(browser)
