@@ -10,11 +10,14 @@ from ademem.doors.cli import missing_package, show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, flag, option
 
+ADDRESS, EXAMPLE_PORT = "127.0.0.1", 8123
+
 
 @app.command("ui")
 @app.command()
 def web(
     port: int = option("--port", "Of 127.0.0.1; 0: a free one.", 0, min=0, max=65535),
+    host: str = option("--host", "127.0.0.1 alone; another one is told how to forward.", ADDRESS),
     no_open: bool = flag("--no-open", "Open no browser."),
     read_only: bool = flag("--read-only", "Decide nothing."),
     idle: float = option("--idle", "End after so many minutes unasked.", 60, min=0.01),
@@ -26,9 +29,11 @@ def web(
 ) -> None:
     """Show the memory in a browser of this machine, until Ctrl-C."""
     try:
+        from ademem.doors.http.loopback import parse_port
         from ademem.doors.web import server
     except ModuleNotFoundError as error:
         raise missing_package(error, "web", "the page") from error
+    parse_port(f"{host}:{port or EXAMPLE_PORT}", port)
     roots = [project_.find(each, os.environ, os.getcwd()) for each in project or (None,)]
     if stop:
         pid = server.stop(roots[0])
