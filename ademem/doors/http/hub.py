@@ -373,7 +373,7 @@ class Hub:
     async def ready(self, _request: Request) -> Response:
         """Answer 503 while it ends, or without a database of this schema."""
         async with self.pool.connection() as db:
-            is_ready = await requests.schema_version(db) == database.newest()
+            is_ready = database.is_served(await requests.schema_version(db))
         is_ready = is_ready and not self.is_ending
         return JSONResponse({"ready": is_ready}, 200 if is_ready else 503)
 

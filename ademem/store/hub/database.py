@@ -54,15 +54,18 @@ def version(db: Connection) -> int:
     return int(row["last"] or 0) if row else 0
 
 
-def migrate(db: Connection) -> list[str]:
-    """Bring the schema up to date, and return the names of the files that were run."""
+def migrate(db: Connection, to: int | None = None) -> list[str]:
+    """Bring the schema up to date, or *to* a number; return the names of the files that were run.
+
+    Each may run while a server of the schema before it serves.
+    """
     done = []
     with db.transaction():
         db.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
         last = version(db)
         for path in sorted(MIGRATIONS.glob("*.sql")):
             number = int(path.name[:4])
-            if number > last:
+            if last < number <= (to or number):
                 db.execute(path.read_text(encoding="utf-8"))
                 db.execute(
                     "create table if not exists hub.migrations (number int primary key,"
@@ -76,6 +79,11 @@ def migrate(db: Connection) -> list[str]:
 
 def newest() -> int:
     return max(int(path.name[:4]) for path in MIGRATIONS.glob("*.sql"))
+
+
+def is_served(version: int) -> bool:
+    """Return True for this schema, the one before and the next: a migration stops no server."""
+    return abs(version - newest()) <= 1
 
 
 def check_server(db: Connection) -> None:
@@ -95,7 +103,7 @@ def check_server(db: Connection) -> None:
         raise WrongRole(row["name"], "it owns the tables, or is a member of the role that does")
     if open_tables := tables_without_rls(db):
         raise WrongRole(row["name"], f"row-level security is off for {', '.join(open_tables)}")
-    if version(db) != newest():
+    if not is_served(version(db)):
         raise UnusableStore(
             f"the hub's schema is {version(db)}, and this ademem serves {newest()}",
             "run `ademem hub migrate` as the owner of the database",
