@@ -26,19 +26,30 @@ def _programs():
 class Cluster:
     """A server in a folder, reached by a socket there alone; root runs it as the user postgres."""
 
-    def __init__(self, programs):
+    def __init__(self, programs, settings=""):
         self.programs = programs
         self.folder = Path(tempfile.mkdtemp(prefix="ademem-pg-"))
         self.user = "postgres" if os.geteuid() == 0 else None
         if self.user:
             os.chown(self.folder, pwd.getpwnam(self.user).pw_uid, -1)
         os.chmod(self.folder, 0o755)
-        self._run("initdb", "--auth=trust", "--username=postgres", "--no-sync", "--encoding=UTF8")
+        self.run(
+            "initdb",
+            "-D",
+            self.folder / "data",
+            "--auth=trust",
+            "--username=postgres",
+            "--no-sync",
+            "--encoding=UTF8",
+        )
+        with (self.folder / "data/postgresql.conf").open("a") as file:
+            file.write(settings.format(folder=self.folder))
         self.start()
 
-    def _run(self, program, *options):
+    def run(self, program, *options):
+        """Run a program as the user of the server."""
         subprocess.run(
-            [self.programs / program, "-D", self.folder / "data", *options],
+            [self.programs / program, *options],
             user=self.user,
             cwd=self.folder,
             check=True,
@@ -93,14 +104,14 @@ class Database:
 
 
 @contextmanager
-def bare():
+def bare(settings=""):
     """A cluster with nothing in it."""
     programs = _programs()
     if programs is None:
         if os.environ.get("CI") == "true":
             pytest.fail("PostgreSQL is not installed")
         pytest.skip("PostgreSQL is not installed")
-    made = Cluster(programs)
+    made = Cluster(programs, settings)
     try:
         yield made
     finally:
@@ -108,9 +119,9 @@ def bare():
 
 
 @contextmanager
-def serving():
+def serving(settings=""):
     """A cluster with the hub's roles and the database that others are made of."""
-    with bare() as made:
+    with bare(settings) as made:
         from ademem.store.hub import database
 
         with database.connect(made.dsn()) as db:

@@ -308,6 +308,8 @@ def _survey_brief(project: Project, store: Store) -> tuple[CoreMemory | None, Fi
         document, ours = project_brief.newest(store, project), True
     except BadCore:
         document, ours = project_brief.load(store), False
+    if document and document.claimed and present is None:
+        document = None  # a colleague's, whose file comes by git: two new files would not merge
     wanted = project_brief.file_text(document) if document else present
     return document, File(path=BRIEF, wanted=wanted, present=present, ours=ours)
 

@@ -154,8 +154,19 @@ def test_two_machines_work_a_day_through_git_and_the_hub(tmp_path, served):
         "gotcha",
     )
 
+    ann.run("ademem core set summary 'Sells shoes to small shops'")
+    ann.run("ademem sync")
+    bob.run("ademem sync")
+    assert "small shops" in bob.run("ademem core show")
+
+    bob.run("git checkout -q -b search")
     bob.run("ademem add 'Search is rebuilt on sundays by the worker'")
-    bob.run(share)
+    bob.run("ademem sync")
+    ann.run("ademem sync")
+    assert "Search is rebuilt" in ann.run("ademem list --branch search")
+    assert "Search is rebuilt" not in ann.files()
+    bob.run(share.replace("git push -q", "git push -q -u origin search"))
+    bob.run("git checkout -q main && git merge -q search && git push -q && ademem files refresh")
     ann.run(f"ademem delete {ann.id_of('staging')} --hard")
     ann.run("ademem sync")
     ann.run(hear)

@@ -9,12 +9,13 @@ import pytest
 
 from ademem.core.client import TurnKey
 from ademem.core.memory import Category
-from ademem.core.settings import HubSettings
+from ademem.core.settings import HubSettings, Settings
 from ademem.core.value import replace
 from ademem.files import project_brief
 from ademem.store import hub_state, logs, memories, procedures, transitions
 from ademem.store.memories import new_event
 from ademem.store.procedures import Details
+from ademem.sync import mirror
 from ademem.sync.hub import mutations, rounds
 from tests.sync.hub.test_rounds import told
 
@@ -131,6 +132,8 @@ def test_the_brief_arrives_with_its_senders_name(ann, bob):
     assert brief(bob).claimed_author == "ann"
     assert {*brief(bob).claimed} == brief(ann).texts
     assert bob.round().sender().documents == {}
+    mirror.refresh(bob.project, bob.store, Settings(), bob.now())
+    assert project_brief.read_file(bob.project) is None  # git brings it
 
 
 def test_of_two_briefs_all_take_the_later(ann, bob, clone):
