@@ -103,9 +103,10 @@ class _Comparison:
         """Yield items and lines that were removed; a missing file is written again."""
         before, now = self._before, self._now
         removed = set()
-        for id, items in before.placed.items():
+        for id in before.placed:
             if id in now.placed or (id in now.lines and now.lines[id].needs_no_item):
                 continue
+            items = before.placed[id]  # which may parse its page once more
             if all(item.path in now.read for item in items) and not now.has_item(id):
                 removed.add(id)
                 yield _difference(items[0], _archive, id=id, before=items[0])
