@@ -52,7 +52,7 @@ def _difference(placed: PlacedItem, act: Any, /, **given: Any) -> Difference:
 class _Comparison:
     def __init__(self, before: Snapshot, now: Snapshot, history: GitHistory) -> None:
         self._before, self._now, self._history = before, now, history
-        self._sides = cache(self._read_sides)
+        self._pages_of_merges = cache(self._read_merges)
 
     def find_lines(self) -> Iterator[Difference]:
         """Yield what is new or changed in the lines, by ademem and by others."""
@@ -160,13 +160,19 @@ class _Comparison:
         """Return the versions that git combined in the item, but for *known* ones, or the item.
 
         Without our driver, git merges pages by lines, and makes up none: an item with a line that
-        no version has was written by hand, and one that lacks a line of its version was shortened.
+        no version has was written by hand, and one that lacks a line of its version was shortened,
+        unless a merge made it.
         """
-        lines = _lines(placed.item)
-        versions = {} if self._history.by_hand else self._versions(str(placed.item.id))
-        if any(lines <= _lines(one.item) for one in versions.values()):
+        if self._history.by_hand:
             return (placed,)
-        parts = tuple(one for one in versions.values() if _lines(one.item) <= lines)
+        id, lines = str(placed.item.id), _lines(placed.item)
+        (sides, merged), versions = self._merged(id), self._versions(id)
+        if placed.values in merged and placed.values not in versions:
+            parts = tuple(sides.values())
+        elif any(lines <= _lines(one.item) for one in versions.values()):
+            return (placed,)
+        else:
+            parts = tuple(one for one in versions.values() if _lines(one.item) <= lines)
         if not parts or not lines <= self._all_lines:
             return (placed,)
         return tuple(one for one in parts if one.values not in known)
@@ -174,13 +180,24 @@ class _Comparison:
     def _versions(self, id: str) -> dict[Values, PlacedItem]:
         """Return the versions of the base, of the lines, and of the sides of merges."""
         lines = self._now.lines.get(id)
-        paths = {placed.path for placed in self._now.placed[id]}
-        sides = (one for path in paths for side in self._sides(path) for one in side.get(id, ()))
-        items = (*self._before.placed.get(id, ()), *(lines.placed if lines else ()), *sides)
-        return {item.values: item for item in items}
+        items = (*self._before.placed.get(id, ()), *(lines.placed if lines else ()))
+        return {item.values: item for item in items} | self._merged(id)[0]
 
-    def _read_sides(self, path: str) -> list[PlacedItems]:
-        return [snapshot(Texts.of({path: text})).placed for text in self._history.read_sides(path)]
+    def _merged(self, id: str) -> tuple[dict[Values, PlacedItem], dict[Values, PlacedItem]]:
+        """Return the versions of the sides of merges, and those that the merges left."""
+        sides: dict[Values, PlacedItem] = {}
+        merged: dict[Values, PlacedItem] = {}
+        for path in {placed.path for placed in self._now.placed[id]}:
+            for found, pages in zip((sides, merged), self._pages_of_merges(path), strict=True):
+                items = (item for page in pages for item in page.get(id, ()))
+                found |= {item.values: item for item in items}
+        return sides, merged
+
+    def _read_merges(self, path: str) -> list[list[PlacedItems]]:
+        return [
+            [snapshot(Texts.of({path: text})).placed for text in texts]
+            for texts in self._history.read_merges(path)
+        ]
 
     @cached_property
     def _all_lines(self) -> frozenset[str]:

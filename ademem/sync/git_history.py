@@ -72,14 +72,16 @@ class GitHistory(Value):
         """Return True if the file was changed here, or by one of the commits."""
         return self.by_hand or bool(self.since and self._log("-1", "%H", self.since, path))
 
-    def read_sides(self, path: str) -> list[str]:
-        """Return the file as each side of the last merges had it, unless that is a merge, too."""
+    def read_merges(self, path: str) -> tuple[list[str], list[str]]:
+        """Return the file as the sides of the last merges had it, and as the merges left it."""
         asked = ("rev-list", "--merges", "--parents", f"--max-count={MOST_MERGES}", self.since)
         listed = git.text(self.root, *asked).split("\n") if self.since else []
         merges = [line.split() for line in listed if line]
-        sides = {parent for _, *parents in merges for parent in parents}
-        sides -= {merge for merge, *_ in merges}
-        return [git.text(self.root, "show", f"{side}:./{path}") for side in sorted(sides)]
+        made = {merge for merge, *_ in merges}
+        sides = {parent for _, *parents in merges for parent in parents} - made
+        asked_for = ([f"{sha}:./{path}" for sha in sorted(shas)] for shas in (sides, made))
+        before, after = ([git.text(self.root, "show", one) for one in each] for each in asked_for)
+        return before, after
 
     def commits_with(self, path: str, id: str | None, text: str = "") -> frozenset[str] | None:
         """Return the commits that made a change; none for an uncommitted edit.

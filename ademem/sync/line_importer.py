@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ademem.core import record_json
-from ademem.core.errors import suppress
 from ademem.core.memory import Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.registers import (
@@ -32,10 +31,6 @@ if TYPE_CHECKING:
     from ademem.core.registers import Record
     from ademem.files.snapshot import KnowledgeLine, MemoryLines
     from ademem.sync.import_context import ImportContext
-
-
-class _HeldBack(Exception):
-    """The text of a memory that is here would be quarantined."""
 
 
 def import_record(
@@ -68,7 +63,8 @@ def import_record(
         if before is None:
             row = replace(row, source_branch=context.waits_on(row.id, row.knowledge_key))
         elif row.quarantine_reason and not before.quarantine_reason:
-            raise _HeldBack
+            message = f"{id} comes with a text that {row.quarantine_reason}; it stays as it was"
+            raise CannotDo(message, "`ademem edit` takes the text")
         if source.by_agent and row.trust is Trust.IMPORT:
             row = replace(row, trust=source.trust)
         return row
@@ -79,9 +75,7 @@ def import_record(
     change = Change(
         operation=operation, actor=Trust.IMPORT, at=context.act.now, event_id=context.event
     )
-    now = memory
-    with suppress(_HeldBack), store.savepoint():  # what a person approved here stays as it is
-        now = replication.apply(store, found, change, admit).memory
+    now = replication.apply(store, found, change, admit).memory
     was_live, is_live = memory is not None and memory.live, now is not None and now.live
     if was_live and is_live and now != memory:
         context.note("edited", id)

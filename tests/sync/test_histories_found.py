@@ -210,6 +210,11 @@ def test_what_was_done_to_a_text_that_lost_meets_the_memory_that_says_it(team, s
             [[(add, 0, 3)], [(rewrite, 3, 2), (retag, 2, 2)]],
             id="the lines of a neighbour",
         ),
+        pytest.param(
+            [(add, 0, 3), (add, 2, 3), (retitle, 0, 1)],
+            [[(retitle, 0, 3)], [(hand_delete, 3, 0)]],
+            id="a title alone",
+        ),
     ],
 )
 def test_without_the_driver_nothing_is_lost(team, merging, start, branches):
