@@ -407,7 +407,15 @@ def fix(patient: Patient) -> list[str]:
         done += recovery.recover(patient.project, patient.environment, patient.now)
     except (sqlite3.Error, OSError, AdememError) as error:
         done.append(f"nothing in the database: {error} ({_next_step(error)})")
-    done += _register_again(patient)
+    for where in _unregistered(patient):
+        try:
+            change = install.install(
+                patient.project.root, where, python=sys.executable, hooks=install.hooks_folder()
+            )
+        except (AdememError, OSError) as error:
+            done.append(f"no hooks: {error}")
+        else:
+            done.append(f"registered the hooks in {change.path}")
     for root, path in _failure_logs(patient):
         confined.rename(root, path, "hooks.log.1")
         done.append(f"put the failures seen into {path}.1")
@@ -429,20 +437,6 @@ def _unregistered(patient: Patient) -> Iterator[install.Where]:
         partly = bool(found) and not everything.keys() <= found.keys()
         if partly or (not found and install.has_record(patient.project.root, where)):
             yield where
-
-
-def _register_again(patient: Patient) -> list[str]:
-    done = []
-    for where in _unregistered(patient):
-        try:
-            change = install.install(
-                patient.project.root, where, python=sys.executable, hooks=install.hooks_folder()
-            )
-        except (AdememError, OSError) as error:
-            done.append(f"no hooks: {error}")
-        else:
-            done.append(f"registered the hooks in {change.path}")
-    return done
 
 
 def _installed(patient: Patient, where: install.Where) -> dict[str, str]:
@@ -541,7 +535,9 @@ def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Rep
                 faults.append(fault)
         if LESSON not in output:
             faults.append("a new session was not shown the lesson")
-        recalled = _recall(root, world)
+        with open_memories(root, environment=world) as runtime:
+            hits = searching.search(runtime, "throw-away").hits
+        recalled = hits[0].memory.content if hits else ""
         if not recalled:
             faults.append("the lesson could not be recalled")
     slowest_s, slowest = max(spent, default=(0.0, ""))
@@ -586,9 +582,3 @@ def _fire(
         return str(json.loads(ran.output)["hookSpecificOutput"]["additionalContext"]), ""
     except (ValueError, KeyError, TypeError):
         return "", f"{event} printed what the client cannot read"
-
-
-def _recall(root: str, world: Mapping[str, str]) -> str:
-    with open_memories(root, environment=world) as runtime:
-        hits = searching.search(runtime, "throw-away").hits
-        return hits[0].memory.content if hits else ""

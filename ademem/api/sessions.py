@@ -91,7 +91,18 @@ def summarize_session(runtime: Runtime, text: str, id: str | None = None) -> Wri
     written = write(runtime, draft)
     if memory := written.memory:
         session_queries.set_summary(runtime.store, id, memory.content)
-        _propose_as_heir(runtime, memory)
+        if earlier := memory_queries.latest_with_tag(runtime.store, SUMMARY, memory):
+            with runtime.store.transaction():
+                relations.add(
+                    runtime.store,
+                    earlier,
+                    memory,
+                    relations.SUPERSEDES,
+                    score=1.0,
+                    reason="a later session was summarized",
+                    actor=memory.trust,
+                    now=runtime.clock(),
+                )
     return written
 
 
@@ -201,21 +212,3 @@ def _checked_id(id: str) -> str:
     if not id or len(id) > ID_CHARS:
         raise UsageError(f"a session's id has 1 to {ID_CHARS} characters", "give another")
     return id
-
-
-def _propose_as_heir(runtime: Runtime, summary: Memory) -> None:
-    """Propose that it supersedes the latest summary of another session."""
-    earlier = memory_queries.latest_with_tag(runtime.store, SUMMARY, summary)
-    if earlier is None:
-        return
-    with runtime.store.transaction():
-        relations.add(
-            runtime.store,
-            earlier,
-            summary,
-            relations.SUPERSEDES,
-            score=1.0,
-            reason="a later session was summarized",
-            actor=summary.trust,
-            now=runtime.clock(),
-        )

@@ -391,7 +391,7 @@ def shared(store: Store, id: str) -> dict[str, Any] | None:
 def ids_of(store: Store, sync_id: str) -> list[str]:
     """Return the ids of the pairs with this memory."""
     query = "select sync_id from memory_relations where source_id = :id or target_id = :id"
-    return [row[0] for row in store.db.execute(f"{query} order by 1", {"id": sync_id})]
+    return store.column(f"{query} order by 1", {"id": sync_id})
 
 
 def list_shared(store: Store) -> list[dict[str, Any]]:

@@ -86,23 +86,18 @@ def copy_memories(source: Store, target: Store, ids: str, now: datetime) -> dict
             if found := doubles[row["id"]]:
                 _join(memories.from_values(row), memories.get(target, found.id), target, now)
             else:
-                _copy(row, source, target, names, now)
+                # With its history and vectors; the targets of the exchange get it, too.
+                new = {"id": names[row["id"]], "sync_id": names[row["sync_id"]]}
+                _insert(target, "unified_memories", _renamed(row, names) | new, drop="seq")
+                for table in ("memory_revisions", *_OWN):
+                    query = f"select * from {table} where memory_id = ?"
+                    for each in _rows(source, query, row["id"]):
+                        if "snapshot" in each:
+                            each["snapshot"] = flat(_renamed(loads(each["snapshot"]), names) | new)
+                        _insert(target, table, _renamed(each, names), drop="seq")
+                change = Change(operation=MERGE, actor="ademem", at=now)
+                stamps.follow_up(target, None, memories.raw_row(target.db, new["id"]), change)
     return names
-
-
-def _copy(
-    row: dict[str, Any], source: Store, target: Store, names: Mapping[str, str], now: datetime
-) -> None:
-    """Insert a row with its history and vectors, and tell the targets of the exchange."""
-    new = {"id": names[row["id"]], "sync_id": names[row["sync_id"]]}
-    _insert(target, "unified_memories", _renamed(row, names) | new, drop="seq")
-    for table in ("memory_revisions", *_OWN):
-        for each in _rows(source, f"select * from {table} where memory_id = ?", row["id"]):
-            if "snapshot" in each:
-                each["snapshot"] = flat(_renamed(loads(each["snapshot"]), names) | new)
-            _insert(target, table, _renamed(each, names), drop="seq")
-    change = Change(operation=MERGE, actor="ademem", at=now)
-    stamps.follow_up(target, None, memories.raw_row(target.db, new["id"]), change)
 
 
 def _renamed(row: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -28,10 +28,14 @@ from ademem.core.redaction import redact
 from ademem.core.repository import commit
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
-from ademem.store import eval_runs
+from ademem.store.database import set_value, value
 from ademem.store.runtime import Runtime
 
 FILE = "eval.jsonl"
+RUNS, RANKS = "eval/runs", "eval/ranks"
+"""Names of the recorded runs, and of the ranks of the last one, among the values of the store."""
+MOST_RUNS = 200
+"""Runs that are kept, the newest."""
 SHOWN = ("any@5", "any@10", "MRR", "nDCG@10")
 """Metrics that a recorded run has of each system."""
 CUT = 10
@@ -160,7 +164,13 @@ def check(memories: Runtime, *, slack: int = 0) -> Verdict:
     for one in golden:
         ranked = _ranked(memories, one.query)
         recalls.append(recall(ranked, one.ranks, CUT))
-        moved += _moved(one, ranked, slack)
+        for sync_id, before in sorted(one.ranks.items()):
+            now = _rank(ranked, sync_id)
+            if now != before:
+                worse = is_worse(before, now, slack)
+                moved.append(
+                    Moved(query=one.query, sync_id=sync_id, before=before, now=now, worse=worse)
+                )
     return Verdict(golden=len(golden), recall=sum(recalls) / len(recalls), moved=tuple(moved))
 
 
@@ -194,17 +204,21 @@ def measure(memories: Runtime) -> dict[str, Any]:
             if row.category == OVERALL
         },
     }
-    eval_runs.add(memories.store, run, ranks)
+    with memories.store.transaction() as db:
+        runs = [*list_runs(memories), run][-MOST_RUNS:]
+        set_value(db, RUNS, orjson.dumps(runs).decode())
+        set_value(db, RANKS, orjson.dumps(ranks).decode())
     return run
 
 
 def list_runs(memories: Runtime) -> list[dict[str, Any]]:
-    return eval_runs.list_runs(memories.store)
+    found: list[dict[str, Any]] = orjson.loads(value(memories.store.db, RUNS) or "[]")
+    return found
 
 
 def list_ranks(memories: Runtime) -> list[Ranks]:
     """List the golden questions with the recorded ranks, and those of the last run."""
-    last = eval_runs.last_ranks(memories.store)
+    last = orjson.loads(value(memories.store.db, RANKS) or "{}")
     return [
         Ranks(golden=one, now=last.get(sha256_hex(one.query))) for one in load(memories.project)
     ]
@@ -212,14 +226,6 @@ def list_ranks(memories: Runtime) -> list[Ranks]:
 
 def is_worse(before: int | None, now: int | None, slack: int = 0) -> bool:
     return before is not None and (now is None or now > before + slack)
-
-
-def _moved(golden: Golden, ranked: Sequence[str], slack: int) -> Iterable[Moved]:
-    for sync_id, before in sorted(golden.ranks.items()):
-        now = _rank(ranked, sync_id)
-        if now != before:
-            worse = is_worse(before, now, slack)
-            yield Moved(query=golden.query, sync_id=sync_id, before=before, now=now, worse=worse)
 
 
 def _ranks(memories: Runtime, query: str, sync_ids: Iterable[str]) -> dict[str, int | None]:

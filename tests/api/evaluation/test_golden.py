@@ -140,7 +140,7 @@ def test_a_run_keeps_the_means_of_each_system_and_the_ranks(memories, tokens):
 
 
 def test_old_runs_go(memories, tokens, monkeypatch):
-    monkeypatch.setattr("ademem.store.eval_runs.MOST", 2)
+    monkeypatch.setattr("ademem.api.evaluation.golden.MOST_RUNS", 2)
     golden.add(memories, "tokens expire", [tokens.id])
     for _ in range(3):
         golden.measure(memories)
