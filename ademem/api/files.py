@@ -169,7 +169,7 @@ def export_memories(
 
 
 def export_some(runtime: Runtime, ids: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yield records of these live memories, whosever they are, and of the relations between them.
+    """Yield records of these live memories of any owner, and of the relations between them.
 
     Quarantined ones are left out.
     """

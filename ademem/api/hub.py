@@ -56,7 +56,7 @@ def _hub(runtime: Runtime) -> Hub:
 
 
 def sync_hub(runtime: Runtime) -> Round:
-    """Hear what others said, and tell what the hub does not have."""
+    """Pull what others changed, and push what the hub does not have."""
     try:
         done = _hub(runtime).run()
     except hub_state.Taken as error:

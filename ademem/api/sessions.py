@@ -118,7 +118,7 @@ def list_sessions(
     """List sessions, the newest first, each with the numbers of its prompts and memories.
 
     Each has a name: its summary, else its first prompt, if one was kept.
-    Those of an *agent* or a *mission* wrote a memory for it, or are told of in its episodes.
+    Those of an *agent* or a *mission* wrote a memory for it, or have an episode of it.
     A list goes on *after* a session.
     """
     found = session_queries.list_sessions(

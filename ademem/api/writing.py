@@ -58,7 +58,7 @@ _noted: set[str] = set()
 
 
 def _note_use(runtime: Runtime) -> None:
-    """Record the project with the first write of a process; it is no write's business to fail."""
+    """Record the project with the first write of a process; a failure does not stop the write."""
     if runtime.project.root in _noted:
         return
     from ademem.core import registry

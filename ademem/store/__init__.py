@@ -87,7 +87,7 @@ class Store:
         self.db = db
         self.project_id = project_id
         self.secret = secret
-        """By which the person's data folder knows the database; for nobody's eyes."""
+        """Secret of the database, by which the person's data folder recognizes it; never shown."""
         self.is_trusted = is_trusted
         """False for a database that was not made here: see `distrust`."""
         self.replica = ""
@@ -327,7 +327,7 @@ def _register(secret: str, environment: Mapping[str, str]) -> None:
 def _has_sessions_of(
     db: sqlite3.Connection, project: Project, environment: Mapping[str, str]
 ) -> bool:
-    """True if a session that the database tells of has its transcript in this home.
+    """Return True if a session in the database has its transcript in this home.
 
     Databases from before there were secrets are this person's if Claude Code worked with them here:
     it keeps a transcript of each session under a random id, in a folder outside of the project.
@@ -383,7 +383,7 @@ def schema_version(store: Store) -> int:
 
 
 def made_at(store: Store) -> str:
-    """Return the time at which this database was made, which tells it from another at its path."""
+    """Return the time at which this database was made, which a later one at its path has not."""
     query = "select created_at from projects where id = ?"
     row = store.db.execute(query, (store.project_id,)).fetchone()
     return str(row[0]) if row else ""

@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.json_text import loads
+from ademem.store.database import set_value, value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,16 +44,14 @@ def add_brief(store: Store, agent: str, row: dict[str, Any]) -> None:
 
 def forget(store: Store) -> None:
     for start in (ACTS, BRIEFS):
-        store.db.execute(
-            "delete from store_values where name >= ? and name < ?", (start, f"{start}~")
-        )
+        query = "delete from store_values where name >= ? and name < ?"
+        store.db.execute(query, (start, f"{start}~"))
 
 
 def _read(store: Store, name: str) -> list[dict[str, Any]]:
-    row = store.db.execute("select value from store_values where name = ?", (name,)).fetchone()
-    return loads(row[0]) if row else []
+    found: list[dict[str, Any]] = loads(value(store.db, name) or "[]")
+    return found
 
 
 def _write(store: Store, name: str, rows: Sequence[dict[str, Any]]) -> None:
-    text = json.dumps(rows, ensure_ascii=False)
-    store.db.execute("insert or replace into store_values values (?, ?)", (name, text))
+    set_value(store.db, name, json.dumps(rows, ensure_ascii=False))

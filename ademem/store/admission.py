@@ -44,7 +44,7 @@ _SEPARATOR = " | "
 """Between the database's device and inode, and the states of the indexes."""
 _NAMES = tuple(DATABASE + suffix for suffix in ("", *SIDECARS))
 _SCRATCH = ("run", "log")
-"""Folders below `.ade/` that never come from somebody else."""
+"""Folders below `.ade/` whose files are always of this machine."""
 
 
 class Busy(UnusableStore):

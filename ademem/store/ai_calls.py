@@ -29,7 +29,7 @@ class Price(Value):
 def begin(
     store: Store, purpose: str, provider: str, now: datetime, *, daily_calls: int
 ) -> int | None:
-    """Enter a call before it is made, so that one nobody came back from counts as well.
+    """Add a call before it is made, so that an aborted one counts as well.
 
     None when the day, in UTC, has had its calls.
     """
@@ -70,7 +70,7 @@ def last(store: Store) -> dict[str, Any] | None:
 
 
 def spent(store: Store, since: datetime) -> list[dict[str, Any]]:
-    """Sums by day and purpose, newest day first; `usd` is None where no call told its price."""
+    """Sums by day and purpose, newest day first; `usd` is None where no call has a price."""
     rows = store.db.execute(
         "select substr(at, 1, 10) as day, purpose, count(*) as calls,"
         " sum(outcome = 'ok') as answered, sum(tokens_in) as tokens_in,"

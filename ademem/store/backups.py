@@ -231,7 +231,7 @@ class Candidate(Value):
 def take_in(
     project: Project, environment: Mapping[str, str], path: str, now: datetime
 ) -> Candidate:
-    """Copy a file next to the database and check the copy, which nobody else can change.
+    """Copy a file next to the database and check the copy, which only this user can change.
 
     It is made another database than the one it was copied from: files are compared with it anew,
     and its first write takes another replica id.

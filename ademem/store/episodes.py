@@ -45,7 +45,7 @@ class Run(Value):
 class Episode(Value):
     memory_id: str
     session_id: str
-    """Empty: it tells of the whole mission."""
+    """Empty for the episode of a whole mission."""
     mission_id: str = ""
     task: str
     outcome: str

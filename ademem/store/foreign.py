@@ -19,7 +19,7 @@ MAX_TEXT_BYTES = 1 << 20
 def open_foreign(path: str) -> Iterator[sqlite3.Connection]:
     """Open a database without a change to any file; raises UsageError if it is none.
 
-    Without a log of recent writes beside it, SQLite is told that nobody writes, and makes no file.
+    Without a log of recent writes beside it, it is opened as immutable: SQLite then makes no file.
     """
     mode = "mode=ro" if os.path.exists(f"{path}-wal") else "mode=ro&immutable=1"
     try:

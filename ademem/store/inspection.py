@@ -187,7 +187,7 @@ def has_shipped_schema(db: sqlite3.Connection) -> bool:
 
 
 def open_read_only(path: str, wait_s: float, limit_s: float) -> sqlite3.Connection:
-    """A connection for a database that anybody may have made; reading stops after *limit_s*."""
+    """Open an untrusted database read-only; reading stops after *limit_s*."""
     escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     db = sqlite3.connect(f"file:{escaped}?mode=ro", timeout=wait_s, uri=True, isolation_level=None)
     try:

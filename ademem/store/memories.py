@@ -131,7 +131,7 @@ def update(store: Store, memory: Memory, change: Change) -> Memory:
 
 
 def put_back(store: Store, memory: Memory, change: Change, written: str | None = None) -> Memory:
-    """Do the same without setting `updated_at`.
+    """Store a row as `update` does, without setting `updated_at`.
 
     *written* are the stamps of the row that shows a joined record; if None, each replicated field
     that differs gets a new one.

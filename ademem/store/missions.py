@@ -95,7 +95,7 @@ def place_in_mission(draft: Draft, environment: Mapping[str, str]) -> Draft:
 def assign_mission(
     draft: Draft, environment: Mapping[str, str], store: Store, now: datetime
 ) -> Draft:
-    """Do the same, and start the mission if it is new."""
+    """Move a draft as `place_in_mission` does, and start the mission if it is new."""
     home = place_in_mission(draft, environment)
     if home is not draft and home.owner:
         start(store, home.owner, "", now)

@@ -31,7 +31,7 @@ NOT_CONFLICT = "not_conflict"
 RELATED = "related"
 """Both are about one subject; what they have to do with each other was not judged."""
 SYSTEM = "system"
-"""Actor of a pair that no one judged."""
+"""Actor of a pair that was not judged."""
 
 
 class Conflict(Value):
@@ -194,7 +194,7 @@ def is_known(store: Store, one: Memory, other: Memory) -> bool:
 
 
 def waits(store: Store, one: Memory, other: Memory) -> bool:
-    """Tell whether nobody has judged the pair yet."""
+    """Return True for a pair that was not judged yet."""
     query = "select 1 from memory_relations where sync_id = ? and judgment_status = 'pending'"
     return store.has_row(query, (id_of(one, other),))
 

@@ -53,7 +53,7 @@ def list_sessions(
 ) -> list[dict[str, Any]]:
     """Return sessions, the newest first, or the one with this id; values may be missing.
 
-    Those of an *agent* or a *mission* wrote a memory for it, or are told of in its episodes.
+    Those of an *agent* or a *mission* wrote a memory for it, or have an episode of it.
     A list goes on *after* a session.
     """
     values = {"project": store.project_id, "id": id, "most": limit, "after": after}

@@ -56,7 +56,7 @@ class Dataset(Value):
 
 
 def read(data: bytes, format: str | None = None) -> Dataset:
-    """The dataset in a file; raises UsageError when it is none, or of another format."""
+    """Parse a dataset; raises UsageError for another file or format."""
     format = format or _guess(data)
     if format not in FORMATS:
         raise UsageError(f"no format {format!r}", ", ".join(FORMATS))

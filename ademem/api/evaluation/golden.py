@@ -39,7 +39,7 @@ MOST_RUNS = 200
 SHOWN = ("any@5", "any@10", "MRR", "nDCG@10")
 """Metrics that a recorded run has of each system."""
 CUT = 10
-"""Hits within which a golden memory counts as found, for the recall that is told."""
+"""Hits within which a golden memory counts as found, for the reported recall."""
 
 
 class NoGolden(NotFound):
