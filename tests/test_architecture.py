@@ -710,7 +710,7 @@ def test_no_file_names_a_path_of_this_machine_or_a_registry():
 def test_the_page_is_reached_by_its_command_and_the_hub_alone():
     outside = {name for name in importers("doors.web") if not name.startswith("doors/web/")}
 
-    assert outside == {"doors/cli/web.py", "doors/http/hub.py"}
+    assert outside == {"doors/cli/servers.py", "doors/http/hub.py"}
 
 
 def test_the_terminal_is_reached_by_its_command_alone_and_textual_by_the_terminal():
@@ -722,5 +722,5 @@ def test_the_terminal_is_reached_by_its_command_alone_and_textual_by_the_termina
         if name.split(".")[0] == "textual"
     }
 
-    assert outside == {"doors/cli/tui.py"}
+    assert outside == {"doors/cli/servers.py"}
     assert loading == {("doors", "tui")}

@@ -29,11 +29,8 @@ MODULES = {
     "hub": "hub",
     "model": "model serve",
     "setup": "init install uninstall config trust",
-    "mcp": "mcp",
+    "servers": "mcp rpc web ui tui",
     "reports": "status cost guard eval",
-    "rpc": "rpc",
-    "web": "web ui",
-    "tui": "tui",
 }
 """Modules of this package, with the commands and groups that each defines."""
 

@@ -13,7 +13,7 @@ from ademem.core import caller, clock, process
 from ademem.core import project as project_
 from ademem.core.anchor import replaced
 from ademem.core.errors import UsageError
-from ademem.core.memory import STOP, Category, Importance, Memory
+from ademem.core.memory import STOP, Category, Importance
 from ademem.core.text import counted
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
@@ -169,7 +169,7 @@ def edit(
             "topic_key": topic_key,
             "category": parse_choice(Category, category),
             "importance": parse_choice(Importance, importance),
-            "tags": _tags(api.get(memories, id), tags, stop),
+            "tags": None if tags is None else split_words(tags),
             "file_scope_pattern": path,
             "anchors": (
                 None
@@ -177,6 +177,9 @@ def edit(
                 else replaced(api.get(memories, id).anchors, anchor, command)
             ),
         }
+        if stop is not None:
+            others = api.get(memories, id).tags if tags is None else given["tags"]
+            given["tags"] = (*(tag for tag in others if tag != STOP), *((STOP,) if stop else ()))
         changes = {name: value for name, value in given.items() if value is not None}
         if not changes:
             edited = in_editor(api.get(memories, id).content)
@@ -185,16 +188,6 @@ def edit(
             changes["content"] = edited
         memory = api.edit(memories, id, revision=revision, **changes)
     show.one("edited", memory, as_json)
-
-
-def _tags(memory: Memory, tags: str | None, stop: bool | None) -> tuple[str, ...] | None:
-    """Return the tags after the edit; None where it changes none."""
-    if tags is None and stop is None:
-        return None
-    given = memory.tags if tags is None else split_words(tags)
-    if stop is None:
-        return given
-    return (*(tag for tag in given if tag != STOP), *((STOP,) if stop else ()))
 
 
 def require_person(memories: Runtime, id: str, verb: str) -> None:

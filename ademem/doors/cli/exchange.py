@@ -48,7 +48,11 @@ def sync(
     if engram:
         with open_project(project) as memories:
             if leave:
-                return _leave_engram(memories, as_json)
+                if not api.leave_engram(memories):
+                    hint = "`ademem sync --engram` does"
+                    raise NotFound("nothing was written for Engram", hint)
+                line = "left Engram; its chunks stay, and so do the memories that came from it"
+                return show.report({"left": "engram"}, [line], as_json=as_json)
             if status:
                 return _show_engram_status(api.get_engram_status(memories), as_json)
             if import_:
@@ -61,7 +65,13 @@ def sync(
             values = as_dict(found) | ({"hub": hub} if hub else {})
             return show.report(values, _status_lines(found, hub), as_json=as_json)
         if leave:
-            return _leave(memories, folder, as_json)
+            hint = "`ademem sync --status` shows the folders"
+            if folder is None:
+                raise UsageError("--leave needs --dir", hint)
+            if not api.leave_folder(memories, folder):
+                raise NotFound(f"{folder} is not enrolled", hint)
+            line = f"left {folder}; its files stay, and so do the memories that came from it"
+            return show.report({"left": folder}, [line], as_json=as_json)
         folders = [folder] if folder else api.list_folders(memories)
         with_hub = folder is None and api.get_hub_status(memories) is not None
         if not folders and not with_hub:
@@ -219,19 +229,3 @@ def _show_engram_status(found: EngramStatus, as_json: bool) -> None:
             "the manifest has a conflict of git; the next import or export joins its sides"
         )
     show.report(as_dict(found), lines, as_json=as_json)
-
-
-def _leave_engram(memories: Runtime, as_json: bool) -> None:
-    if not api.leave_engram(memories):
-        raise NotFound("nothing was written for Engram", "`ademem sync --engram` does")
-    line = "left Engram; its chunks stay, and so do the memories that came from it"
-    show.report({"left": "engram"}, [line], as_json=as_json)
-
-
-def _leave(memories: Runtime, folder: str | None, as_json: bool) -> None:
-    if folder is None:
-        raise UsageError("--leave needs --dir", "`ademem sync --status` shows the folders")
-    if not api.leave_folder(memories, folder):
-        raise NotFound(f"{folder} is not enrolled", "`ademem sync --status` shows the folders")
-    line = f"left {folder}; its files stay, and so do the memories that came from it"
-    show.report({"left": folder}, [line], as_json=as_json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from difflib import unified_diff
 from enum import StrEnum
 from pathlib import Path
@@ -40,7 +40,7 @@ from ademem.files.readers import Report
 from ademem.store.runtime import Runtime
 from ademem.sync.import_context import ImportReport
 from ademem.sync.merging import merge_versions
-from ademem.sync.mirror import File, Preview
+from ademem.sync.mirror import File
 from ademem.sync.tracked_files import NOT_TEXT
 
 
@@ -67,7 +67,15 @@ def refresh(
         with open_inspection(project) as inspection:
             preview = api.preview_files(inspection, force=force)
         if as_json:
-            return _show_refreshed(preview.taken, *_plan_refresh(preview, force))
+            touched = [file for file in preview.files if file.ours or force]
+            return show.json(
+                {
+                    "taken": preview.taken,
+                    "written": [file.path for file in touched if file.wanted is not None],
+                    "removed": [file.path for file in touched if file.wanted is None],
+                    "kept": [file.path for file in preview.files if file not in touched],
+                }
+            )
         _report(preview.taken, would=True)
         for file in preview.files:
             verb = "remove" if file.wanted is None else "write"
@@ -78,9 +86,8 @@ def refresh(
     with open_project(project, catch_up=False) as memories:
         refreshed = api.refresh_files(memories, force=force, on_import=import_progress())
     if as_json:
-        return _show_refreshed(
-            refreshed.taken, refreshed.written, refreshed.removed, refreshed.kept
-        )
+        names = ("taken", "written", "removed", "kept")
+        return show.json({name: getattr(refreshed, name) for name in names})
     _report(refreshed.taken)
     for path in refreshed.written:
         show.echo(f"wrote {path}")
@@ -89,20 +96,6 @@ def refresh(
     if not refreshed.written and not refreshed.kept:
         show.echo("up to date")
     return None
-
-
-def _plan_refresh(preview: Preview, force: bool) -> Iterator[list[str]]:
-    """Yield the paths that a refresh would write, remove and keep."""
-    touched = [file for file in preview.files if file.ours or force]
-    yield [file.path for file in touched if file.wanted is not None]
-    yield [file.path for file in touched if file.wanted is None]
-    yield [file.path for file in preview.files if file not in touched]
-
-
-def _show_refreshed(report: ImportReport, *paths: Iterable[str]) -> None:
-    """Print an import, and the paths written, removed and kept, as JSON."""
-    named = zip(("written", "removed", "kept"), map(list, paths), strict=True)
-    show.json({"taken": report} | dict(named))
 
 
 @files.command("import")

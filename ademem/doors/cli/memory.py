@@ -126,23 +126,13 @@ def learn(
     """Write a lesson, as `bd comment ID "LEARNED: …"` does."""
     with open_project(project) as memories:
         written = api.learn(
-            memories,
-            text_or_stdin(text),
-            type=type_,
-            bead=bead,
-            tags=split_words(tags),
-            key=key,
+            memories, text_or_stdin(text), type=type_, bead=bead, tags=split_words(tags), key=key
         )
         show.verdict(written, as_json)
 
 
 @app.command("topic-key")
-def topic_key(
-    text: Text,
-    type_: Type = None,
-    title: Title = None,
-    as_json: AsJson = False,
-) -> None:
+def topic_key(text: Text, type_: Type = None, title: Title = None, as_json: AsJson = False) -> None:
     """Suggest a key under which later texts replace TEXT."""
     key = api.suggest_topic_key(type_, title, text_or_stdin(text))
     show.report({"topic_key": key}, [key], as_json=as_json)

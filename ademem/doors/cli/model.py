@@ -131,10 +131,7 @@ def status(
 
 @model.command("remove")
 def remove(
-    name: Which = None,
-    dtype: NumberFormat = None,
-    dry_run: DryRun = False,
-    as_json: AsJson = False,
+    name: Which = None, dtype: NumberFormat = None, dry_run: DryRun = False, as_json: AsJson = False
 ) -> None:
     """Delete the model, but not the vectors made with it."""
     format = _format(name, dtype)

@@ -53,8 +53,7 @@ PathGlob = Annotated[
 ]
 Branch = Annotated[str | None, typer.Option("--branch", help="Memories of this unmerged branch.")]
 Anchors = Annotated[
-    list[str] | None,
-    typer.Option("--anchor", help="Place in the code.", metavar="FILE:LINES"),
+    list[str] | None, typer.Option("--anchor", help="Place in the code.", metavar="FILE:LINES")
 ]
 Commands = Annotated[
     list[str] | None,

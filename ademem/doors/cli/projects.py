@@ -59,10 +59,7 @@ def consolidate(force: Force = False, as_json: AsJson = False) -> None:
 
 
 @projects.command()
-def forget(
-    name: str = argument("NAME", "Or the folder."),
-    as_json: AsJson = False,
-) -> None:
+def forget(name: str = argument("NAME", "Or the folder."), as_json: AsJson = False) -> None:
     """Take a project off the list; its memory stays."""
     known = api.forget_project(name, os.environ)
     show.report(as_dict(known), [f"forgot {known.name} ({known.root})"], as_json=as_json)

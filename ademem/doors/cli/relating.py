@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import typer
 
 from ademem import api
-from ademem.capture.gate.relating import Pair
 from ademem.core.errors import UsageError
 from ademem.core.text import preview
 from ademem.doors.cli import show
@@ -68,7 +66,16 @@ def scan(
     """Look for memories that contradict each other."""
     with open_project(project) as memories:
         found, rest = api.scan_relations(memories, apply=apply, limit=limit, cursor=cursor)
-    rows = [_pair_json(pair) for pair in found]
+    rows = [
+        {
+            "earlier": pair.earlier.id,
+            "later": pair.later.id,
+            "relation": pair.relation,
+            "score": pair.score,
+            "why": pair.why,
+        }
+        for pair in found
+    ]
     if as_json:
         return show.json({"applied": apply, "count": len(rows), "pairs": rows, "next_cursor": rest})
     show.fenced(
@@ -104,13 +111,3 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield f"{verdict.id}  {pair}  ({verdict.status}, {verdict.actor}, {verdict.confidence:.0%})"
     if verdict.reason:
         yield f"    {preview(verdict.reason, TEXT_CHARS)}"
-
-
-def _pair_json(pair: Pair) -> dict[str, Any]:
-    return {
-        "earlier": pair.earlier.id,
-        "later": pair.later.id,
-        "relation": pair.relation,
-        "score": pair.score,
-        "why": pair.why,
-    }

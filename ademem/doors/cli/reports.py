@@ -148,9 +148,7 @@ def _describe_runs(ageing: dict[str, Any], kind: str) -> str:
 
 @guard.command("explain")
 def guard_explain(
-    command: str = argument("CMD", "In quotes."),
-    project: Project = None,
-    as_json: AsJson = False,
+    command: str = argument("CMD", "In quotes."), project: Project = None, as_json: AsJson = False
 ) -> None:
     """Show whether a shell command counts as a mutation, and why."""
     judgement = api.judge_command(command, project)

@@ -449,11 +449,7 @@ ALWAYS = (
 CHOICES = (
     Choice(name="accept", does="confirm it, and approve it if it is quarantined", act=_accept),
     Choice(name="edit", does="correct its text in $EDITOR", act=_edit),
-    Choice(
-        name="merge",
-        does="make one memory of it and a similar one (merge 2)",
-        act=_merge,
-    ),
+    Choice(name="merge", does="make one memory of it and a similar one (merge 2)", act=_merge),
     Choice(
         name="reject",
         does="archive it, so that no capture writes it again (reject WHY)",

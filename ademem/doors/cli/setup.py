@@ -87,11 +87,7 @@ def install(
         return
     where = _where(shared, user)
     change = install_.install(
-        root,
-        where,
-        python=sys.executable,
-        hooks=install_.hooks_folder(),
-        dry_run=dry_run,
+        root, where, python=sys.executable, hooks=install_.hooks_folder(), dry_run=dry_run
     )
     claude, hooks = os.path.dirname(change.path), install_.hooks_folder()
     done = []

@@ -8,6 +8,7 @@ import sys
 from ademem.core import anchor, caller, untrusted
 from ademem.core.errors import NO, REFUSED, AdememError
 from ademem.core.memory import CAME, flags
+from ademem.core.text import preview
 from ademem.core.untrusted import visible
 from ademem.core.value import as_dict
 
@@ -205,19 +206,17 @@ def results(found: Results, *, as_json: bool, explain: bool, astray: Mapping[str
     if found.note:
         echo(f"({found.note})")
     if not found.hits:
-        from ademem.core.text import preview
-
         query = untrusted.escaped(preview(found.query, QUERY_CHARS))
         echo(f'nothing in memory answers "{query}"', err=not to_model())
         return
-    fenced(
-        text
-        for hit in found.hits
-        for text in (
-            line(hit.memory, astray=astray, later=hit.later) + _weakness(hit),
-            *(["    " + explain_hit(hit)] if explain else []),
-        )
-    )
+    lines = []
+    for hit in found.hits:
+        missing = f"; without {', '.join(hit.missing)}" if hit.missing else ""
+        weakness = f"  (weak{missing})" if hit.weak else ""
+        lines.append(line(hit.memory, astray=astray, later=hit.later) + weakness)
+        if explain:
+            lines.append(f"    {explain_hit(hit)}")
+    fenced(lines)
 
 
 def previews(page: Mapping[str, Any]) -> None:
@@ -237,13 +236,6 @@ def preview_line(row: Mapping[str, Any], *, focus: bool = False) -> str:
     title = f"{row['title']}: " if "title" in row else ""
     marks = f"  ({', '.join(row['flags'])})" if row["flags"] else ""
     return f"{'> ' if focus else ''}{row['id']}  [{row['category']}] {title}{row['text']}{marks}"
-
-
-def _weakness(hit: Hit) -> str:
-    """Return the mark of a weak hit, with the words that it lacks."""
-    if not hit.weak:
-        return ""
-    return f"  (weak; without {', '.join(hit.missing)})" if hit.missing else "  (weak)"
 
 
 def one(done: str, memory: Memory, as_json: bool) -> None:
@@ -283,18 +275,16 @@ def waiting(
         return json({"count": len(shown), "memories": shown})
     if not rows and not conflicts and not doubts:
         echo("nothing waits for your review", err=True)
-    if rows:
-        fenced(text for memory, why in rows for text in (line(memory), f"    {why}"))
-        echo("`ademem promote ID` accepts one, `ademem edit` corrects it, `ademem reject` drops it")
-    if conflicts:
-        fenced(text for memory, why in conflicts for text in (line(memory), f"    {why}"))
-        echo(
-            "`ademem archive` or `ademem edit` ends a conflict;"
-            " `ademem review --settle ID OTHER` records that both are true"
-        )
-    if doubts:
-        fenced(text for memory, why in doubts for text in (line(memory), f"    {why}"))
-        echo("`ademem edit ID --content TEXT --anchor FILE:LINES` corrects one")
+    accept = "`ademem promote ID` accepts one, `ademem edit` corrects it, `ademem reject` drops it"
+    settle = (
+        "`ademem archive` or `ademem edit` ends a conflict;"
+        " `ademem review --settle ID OTHER` records that both are true"
+    )
+    correct = "`ademem edit ID --content TEXT --anchor FILE:LINES` corrects one"
+    for pairs, hint in ((rows, accept), (conflicts, settle), (doubts, correct)):
+        if pairs:
+            fenced(text for memory, why in pairs for text in (line(memory), f"    {why}"))
+            echo(hint)
 
 
 def line(
@@ -306,8 +296,6 @@ def line(
     dated: bool = False,
 ) -> str:
     """Return one memory on one line."""
-    from ademem.core.text import preview
-
     came = untrusted.import_label(memory.claimed_author or "")
     found = [f"{memory.created_at:%Y-%m-%d}"] if dated else []
     found += ["pinned"] if memory.is_pinned else []
@@ -354,10 +342,7 @@ def brief(document: CoreMemory | None, begin: str, *, as_json: bool) -> None:
     from ademem.files import project_brief
 
     if document is None:
-        if as_json:
-            json(None)
-        else:
-            echo(f'no brief yet (`{begin} focus "…"` starts one)', err=True)
+        json(None) if as_json else echo(f'no brief yet (`{begin} focus "…"` starts one)', err=True)
         raise SystemExit(NO)
     if as_json:
         claim = {"claimed": list(document.claimed), "claimedAuthor": document.claimed_author}
@@ -400,8 +385,6 @@ def _table_lines(values: dict[str, Any], indent: str) -> Iterator[str]:
 
 def candidate_json(candidate: Candidate) -> dict[str, Any]:
     """Return the keys of a memory on the subject of one that was saved."""
-    from ademem.core.text import preview
-
     memory = candidate.memory
     return {
         "id": memory.id,

@@ -1,0 +1,143 @@
+"""Commands that serve memory: to programs by MCP and JSON-RPC, in a browser, in the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ademem import api
+from ademem.core import configuration
+from ademem.core import project as project_
+from ademem.core.client import SESSIONS
+from ademem.core.errors import UsageError
+from ademem.core.memory import Trust
+from ademem.doors.cli import missing_package, serve_mcp, show
+from ademem.doors.cli.commands import app
+from ademem.doors.cli.options import AsJson, Http, Port, Project, flag, import_progress, option
+
+ADDRESS, EXAMPLE_PORT = "127.0.0.1", 8123
+
+
+@app.command()
+def mcp(
+    project: Project = None,
+    tools: str = option(
+        *("--tools", "core (as set in `mcp.tools`), engram, all, or names of tools.", ""),
+        metavar="PROFILE",
+    ),
+    read_only: bool = flag("--read-only", "Only tools that change nothing."),
+    config: str = option(
+        "--config", "Show what its file needs, and serve nothing.", "", metavar="CLIENT"
+    ),
+    http: Http = False,
+    port: Port = "",
+) -> None:
+    """Serve memory to other programs by MCP."""
+    if config:
+        from ademem.api.install import mcp_clients
+
+        for line in mcp_clients.describe(config):
+            show.echo(line)
+        return
+    if not http:
+        if port:
+            raise UsageError("a port is for --http", "ademem mcp --http [PORT]")
+        serve_mcp(project, tools, read_only=read_only)
+    from ademem.doors.mcp.tools import choose
+
+    try:
+        from ademem.doors.http.loopback import parse_port
+        from ademem.doors.mcp import streamable
+    except ModuleNotFoundError as error:
+        raise missing_package(error, "mcp,http") from error
+    found = project_.find(project, os.environ, os.getcwd())
+    settings = configuration.load(found, os.environ).settings.mcp
+    chosen = choose(tools or settings.tools, read_only=read_only or settings.read_only)
+    number = parse_port(port, streamable.PORT)
+    streamable.serve(chosen, found, number, os.environ, show.serving)
+
+
+@app.command()
+def rpc(
+    trust: Trust = option(
+        "--trust", "`user` acts for a person; an agent may not say so.", Trust.AGENT
+    ),
+    socket: bool = flag("--socket", "Listen at `.ade/run/rpc.sock` until a signal."),
+    project: Project = None,
+) -> None:
+    """Answer JSON-RPC 2.0, by default on standard input and output.
+
+    `rpc.discover` lists the methods with their schemas.
+    """
+    from ademem.doors.rpc.server import Server
+
+    if trust not in (Trust.USER, Trust.AGENT):
+        raise UsageError(f"no caller is trusted as {trust.value!r}", "agent or user")
+    found = project_.find(project, os.environ, os.getcwd())
+    server = Server(found, os.environ, by_person=trust is Trust.USER)
+    if socket:
+        server.listen(lambda path: show.echo(f"listening at {path}; Ctrl-C ends it", err=True))
+    else:
+        server.serve_process()
+
+
+@app.command("ui")
+@app.command()
+def web(
+    port: int = option("--port", "Of 127.0.0.1; 0: a free one.", 0, min=0, max=65535),
+    host: str = option("--host", "Only 127.0.0.1; for others, how to forward the port.", ADDRESS),
+    no_open: bool = flag("--no-open", "Open no browser."),
+    read_only: bool = flag("--read-only", "Decide nothing."),
+    idle: float = option("--idle", "End after so many minutes unasked.", 60, min=0.01),
+    stop: bool = flag("--stop", "End the page that runs."),
+    project: list[str] | None = option(
+        "--project", "Folder of the project; several are one page.", metavar="DIR"
+    ),
+    as_json: AsJson = False,
+) -> None:
+    """Show the memory in a browser of this machine, until Ctrl-C."""
+    try:
+        from ademem.doors.http.loopback import parse_port
+        from ademem.doors.web import server
+    except ModuleNotFoundError as error:
+        raise missing_package(error, "web", "the page") from error
+    parse_port(f"{host}:{port or EXAMPLE_PORT}", port)
+    roots = [project_.find(each, os.environ, os.getcwd()) for each in project or (None,)]
+    if stop:
+        pid = server.stop(roots[0])
+        line = f"process {pid} ends" if pid else "no page of this project runs"
+        return show.report({"pid": pid}, [line], as_json=as_json)
+    if found := server.find_running(roots[0]):
+        return show.report(found, [server.show_again(found, os.environ)], as_json=as_json)
+    server.serve(
+        [each.root for each in roots],
+        os.environ,
+        port=port,
+        opens_browser=not no_open,
+        read_only=read_only,
+        idle_s=idle * 60,
+        echo=lambda text: print(text, file=sys.stderr, flush=True),
+    )
+    return show.report({"pid": None}, (), as_json=as_json)
+
+
+@app.command()
+def tui(project: Project = None, as_json: AsJson = False) -> None:
+    """Browse and review the memory in this terminal."""
+    from ademem.doors import reading
+    from ademem.doors.undoable import forbid_reason
+    from ademem.doors.views import lines
+
+    try:
+        from ademem.doors.tui import app as terminal
+    except ModuleNotFoundError as error:
+        raise missing_package(error, "tui", "the terminal's browser") from error
+    outside = {name: value for name, value in os.environ.items() if name not in SESSIONS}
+    with api.open_memories(project, environment=outside, on_import=import_progress()) as memories:
+        show.notices(memories)
+        shows = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+        if as_json or not shows:
+            page = reading.read_overview(memories)
+            return show.report(page["status"], lines.overview(page), as_json=as_json)
+        forbidden = forbid_reason(os.environ) or memories.copy_notice
+        return terminal.Terminal(memories, forbidden, show.is_withheld).run()
