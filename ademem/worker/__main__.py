@@ -30,18 +30,24 @@ def main(root: str, model: Model | None = None) -> None:
     os.environ["ADEMEM_DISABLE"] = "1"  # no job starts a session whose hooks start a job
     bytecode.update()
     runtime = open_runtime(project.at(root), os.environ, clock.now())
+
+    def offer(embedder: Embedder) -> AbstractContextManager[None]:
+        """Let hooks use the model while it is loaded."""
+        from ademem.worker.warm_server import serve_while
+
+        return serve_while(runtime.project, runtime.environment, embedder, "work")
+
     try:
         _bound_memory(runtime)
-        run_due(
-            JobContext(
-                runtime,
-                clock.now,
-                model or find_model(runtime),
-                patient=True,
-                pause=lambda: time.sleep(PAUSE_S),
-                offer=lambda embedder: _serve(embedder, runtime),
-            )
+        context = JobContext(
+            runtime,
+            clock.now,
+            model or find_model(runtime),
+            patient=True,
+            pause=lambda: time.sleep(PAUSE_S),
+            offer=offer,
         )
+        run_due(context)
     finally:
         runtime.close()
 
@@ -53,13 +59,17 @@ def serve(root: str, load: Callable[[Runtime], Embedder | None] | None = None) -
     """
     os.environ["ADEMEM_DISABLE"] = "1"
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
+    from ademem.search import embedding
     from ademem.search.embedding import cache
 
     runtime = open_runtime(project.at(root), os.environ, clock.now())
     try:
         folder = cache.folder(runtime.environment, runtime.settings.embed.dtype)
         with cache.serving(folder) as is_ours:
-            embedder = (load or _load_model)(runtime) if is_ours else None
+            embedder = None
+            if is_ours:
+                settings, environment = runtime.settings.embed, runtime.environment
+                embedder = load(runtime) if load else embedding.load_pair(settings, environment)
             if embedder is not None:
                 _bound_memory(runtime)
                 from ademem.worker.warm_server import Server
@@ -68,19 +78,6 @@ def serve(root: str, load: Callable[[Runtime], Embedder | None] | None = None) -
                 server.run(idle_s=IDLE_S)
     finally:
         runtime.close()
-
-
-def _load_model(runtime: Runtime) -> Embedder | None:
-    from ademem.search import embedding
-
-    return embedding.load_pair(runtime.settings.embed, runtime.environment)
-
-
-def _serve(embedder: Embedder, runtime: Runtime) -> AbstractContextManager[None]:
-    """Let hooks use the model while it is loaded."""
-    from ademem.worker.warm_server import serve_while
-
-    return serve_while(runtime.project, runtime.environment, embedder, "work")
 
 
 def _bound_memory(runtime: Runtime) -> None:

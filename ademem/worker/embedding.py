@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
-    from ademem.store import Store
     from ademem.store.jobs import Job
     from ademem.worker.running import JobContext, Model
 
@@ -57,7 +56,11 @@ def run(context: JobContext, job: Job) -> datetime | None:
         dense.update_whitening(context.store, model.id, DIMENSIONS)
         dense.remove_old_files(context.store)
     if model.second and _embed_missing(model.second, context, job):
-        _mark_unread(context.store)
+        import numpy as np
+
+        every = memory_queries.everything(context.store)
+        unread = [memory.seq for memory in every if not is_english(embedded_text(memory))]
+        embeddings.save_unread_rows(context.store, np.array(unread, "<i8").tobytes())
         dense.update_whitening(context.store, model.second.id, DIMENSIONS)
     again = jobs.next_try(context.store, FAILURES, context.now())
     return parse(again) if again else None
@@ -77,15 +80,6 @@ def _embed_missing(model: Model, context: JobContext, job: Job) -> bool:
     with offer(embedder) if offer else nullcontext():
         _embed_all(chain([first], batches), embedder, context)
     return True
-
-
-def _mark_unread(store: Store) -> None:
-    """Record the rows that the first model does not read."""
-    import numpy as np
-
-    every = memory_queries.everything(store)
-    rows = [memory.seq for memory in every if not is_english(embedded_text(memory))]
-    embeddings.save_unread_rows(store, np.array(rows, "<i8").tobytes())
 
 
 def _embed_all(batches: Iterable[list[Memory]], embedder: Embedder, context: JobContext) -> None:

@@ -126,10 +126,6 @@ def sweep_is_due(context: JobContext) -> bool:
     return now >= next_sweep(context.store, context.runtime.settings.lifecycle, now)
 
 
-def sweep_period(context: JobContext) -> timedelta:
-    return timedelta(hours=context.runtime.settings.lifecycle.sweep_hours)
-
-
 def next_consolidation(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
     """Return one period after the last consolidation, or after the database was created."""
     last = maintenance.last(store, "consolidation", until=stamp(now))
@@ -140,10 +136,6 @@ def next_consolidation(store: Store, settings: LifecycleSettings, now: datetime)
 def consolidation_is_due(context: JobContext) -> bool:
     now = context.now()
     return now >= next_consolidation(context.store, context.runtime.settings.lifecycle, now)
-
-
-def consolidation_period(context: JobContext) -> timedelta:
-    return timedelta(days=context.runtime.settings.lifecycle.merge_days)
 
 
 def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
@@ -268,10 +260,6 @@ def embed(context: JobContext, job: Job) -> datetime | None:
     return embedding.run(context, job)
 
 
-def model_is_installed(context: JobContext) -> bool:
-    return context.model is not None
-
-
 def queue_embedding(context: JobContext) -> None:
     """Queue embedding while the store has no vector of a model; later each change queues it."""
     models = context.model.each if context.model else ()
@@ -328,13 +316,16 @@ def sweep(context: JobContext, _job: Job) -> None:
         return
     swept = sweeping.sweep_locked(context.runtime, context.now(), trigger="schedule")
     context.figures |= {name: getattr(swept, name) for name in maintenance.COUNTED}
-    if is_crowded(context.store, context.runtime.settings.lifecycle):
-        jobs.plan(context.store, CROWDED, context.now(), period=consolidation_period(context))
+    settings = context.runtime.settings.lifecycle
+    if is_crowded(context.store, settings):
+        period = timedelta(days=settings.merge_days)
+        jobs.plan(context.store, CROWDED, context.now(), period=period)
 
 
 def queue_sweep(context: JobContext) -> None:
     if sweep_is_due(context):
-        jobs.plan(context.store, "sweep", context.now(), period=sweep_period(context))
+        period = timedelta(hours=context.runtime.settings.lifecycle.sweep_hours)
+        jobs.plan(context.store, "sweep", context.now(), period=period)
 
 
 def extract(context: JobContext, job: Job) -> None:
@@ -383,12 +374,8 @@ def consolidate(context: JobContext, job: Job) -> None:
 
 def queue_consolidation(context: JobContext) -> None:
     if consolidation_is_due(context):
-        jobs.plan(
-            context.store,
-            "consolidate",
-            context.now(),
-            period=consolidation_period(context),
-        )
+        period = timedelta(days=context.runtime.settings.lifecycle.merge_days)
+        jobs.plan(context.store, "consolidate", context.now(), period=period)
 
 
 def uses(context: JobContext, job: Job) -> None:
@@ -467,7 +454,7 @@ JOBS: tuple[Kind, ...] = (
     Kind(
         name="embed",
         run=embed,
-        able=model_is_installed,
+        able=lambda context: context.model is not None,
         notice=queue_embedding,
         patience_s=COLD_START_S,
     ),
@@ -582,17 +569,12 @@ def recent_runs(project: Project) -> list[dict[str, Any]]:
     """Return the logged jobs, oldest first."""
     runs = []
     for path in (_path(project) + ".1", _path(project)):
-        for line in _lines(project, path):
-            with suppress(ValueError):  # a full disk may have cut a line
-                runs.append(loads(line))
+        with suppress(OSError, UnicodeDecodeError):
+            text = confined.read_text(project.root, path) or ""
+            for line in text.splitlines():
+                with suppress(ValueError):  # a full disk may have cut a line
+                    runs.append(loads(line))
     return runs
-
-
-def _lines(project: Project, path: str) -> list[str]:
-    try:
-        return (confined.read_text(project.root, path) or "").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return []
 
 
 def _path(project: Project) -> str:

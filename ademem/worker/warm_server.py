@@ -217,30 +217,21 @@ def search(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str
     limit = params.get("limit")
     if type(limit) is not int or not 0 < limit <= RANKED:
         raise Refused(f"`limit` is a number from 1 to {RANKED}")
-    found = engine.rank(
-        _text(params.get("query")),
-        runtime.store,
-        _read_filters(params.get("filters")),
-        runtime.now,
-        limit,
-        server.embedder,
-    )
-    hits = [(hit.memory.seq, hit.score, bool(hit.signals["whole"]), hit.weak) for hit in found.hits]
-    return {"mode": found.mode, "hits": hits}
-
-
-def _read_filters(given: object) -> engine.Filters:
-    if not isinstance(given, dict):
-        raise Refused("`filters` are those of a search")
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
-    }
+    query = _text(params.get("query"))
+    given: Any = params.get("filters")
     try:
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in given.items()
+        }
         for name in ("since", "until"):
             values[name] = clock.parse(values[name]) if values.get(name) else None
-        return engine.Filters(**values)
-    except (TypeError, ValueError) as error:
+        filters = engine.Filters(**values)
+    except (AttributeError, TypeError, ValueError) as error:
         raise Refused("`filters` are those of a search") from error
+    found = engine.rank(query, runtime.store, filters, runtime.now, limit, server.embedder)
+    hits = [(hit.memory.seq, hit.score, bool(hit.signals["whole"]), hit.weak) for hit in found.hits]
+    return {"mode": found.mode, "hits": hits}
 
 
 def stop(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
