@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from ademem.core.settings import find_key
 from ademem.guard import mutation, shell
@@ -84,11 +85,16 @@ def _words_of(command: Command) -> list[Word]:
 def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | None:
     code = " ".join([command.line, command.stdin.text if command.stdin else ""])
     if command.name.startswith(("python", "pypy")) and "ademem" in code:
-        in_module = _behind_module(command)
-        if in_module is None:
+        typed = [word.text for word in command.words]
+        behind = [
+            command.words[at + 2 :]
+            for at, (option, module) in enumerate(pairwise(typed))
+            if re.fullmatch(r"-[A-Za-z]*m", option) and module.partition(".")[0] == "ademem"
+        ]
+        if not behind:  # Python runs something else
             called = re.search(_IN_CODE, code)
             return f"`{called[0]}`" if called and is_quarantined("") else None
-        words = in_module
+        words = behind[0]
     elif command.name in RUNNERS:
         return _by_its_words(code, is_quarantined)
     elif _is_ours(command):
@@ -137,15 +143,6 @@ def _is_ours(command: Command) -> bool:
         return True
     verb, _ = _subcommand(command.words[1:])
     return first.expands and verb in VERBS
-
-
-def _behind_module(command: Command) -> tuple[Word, ...] | None:
-    """Return the words behind `-m ademem`; None if Python runs something else."""
-    texts = [word.text for word in command.words]
-    for at, text in enumerate(texts[:-1]):
-        if re.fullmatch(r"-[A-Za-z]*m", text) and texts[at + 1].partition(".")[0] == "ademem":
-            return command.words[at + 2 :]
-    return None
 
 
 def _subcommand(words: tuple[Word, ...]) -> tuple[str, list[str]]:

@@ -124,25 +124,19 @@ def look_up(command: Command, settings: GuardSettings) -> CommandPart:
             break
         options += words[:at]
         key, words = f"{key} {words[at].text}", words[at + 1 :]
+    arguments: list[Word] = []
+    valued, left = VALUE_OPTIONS.get(key, "").split(), iter(words)
+    for word in left:
+        arguments.append(word)
+        if is_option(word.text) and takes_value(word.text, valued):
+            next(left, None)
     return CommandPart(
-        key=key,
-        options=options,
-        arguments=tuple(_without_values(words, VALUE_OPTIONS.get(key, "").split())),
-        command=command,
-        settings=settings,
+        key=key, options=options, arguments=tuple(arguments), command=command, settings=settings
     )
 
 
 def _subcommands(key: str) -> str | None:
     return SUBCOMMANDS.get(key, SUBCOMMANDS.get(f"{key.rpartition(' ')[0]} *"))
-
-
-def _without_values(words: tuple[Word, ...], valued: list[str]) -> Iterator[Word]:
-    left = iter(words)
-    for word in left:
-        yield word
-        if is_option(word.text) and takes_value(word.text, valued):
-            next(left, None)
 
 
 def _pieces(word: Word) -> list[str]:

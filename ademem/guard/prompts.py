@@ -155,7 +155,9 @@ class ParsedPrompt:
             self.low = self.low[1:].replace("-", " ").replace(":", " ")
         prose = _prose(self.low)
         self.words = [token for token in _tokens(prose) if token[0].isalnum()]
-        sentences = (part.strip(" ;") for part in _split_sentences(prose))
+        for end in (". ", "! ", "? ", "; ", "\u3002", "\uff01", "\uff1f"):
+            prose = prose.replace(end, f"{end}\n")
+        sentences = (part.strip(" ;") for part in prose.splitlines())
         self.sentences = [(part, _tokens(part)) for part in sentences if part]
         self.order_words = settings.order_words if settings else ()
         self.question_words = (*(settings.question_words if settings else ()), *ASKING)
@@ -307,15 +309,10 @@ def _tokens(text: str) -> list[str]:
 def _prose(text: str) -> str:
     """Return the text without code between fences or ticks, paths and addresses."""
     plain = " ".join(" ".join(text.split("```")[::2]).split("`")[::2])
-    return " ".join(word for word in plain.split(" ") if not _is_path(word))
-
-
-def _split_sentences(text: str) -> list[str]:
-    for end in (". ", "! ", "? ", "; ", "\u3002", "\uff01", "\uff1f"):
-        text = text.replace(end, f"{end}\n")
-    return text.splitlines()
-
-
-def _is_path(word: str) -> bool:
-    bare = word.strip(".,;:!?()\"'\n")
-    return bare.startswith(("@", "/", "./")) or bare.count("/") > 1 or ("." in bare and "/" in bare)
+    found = []
+    for word in plain.split(" "):
+        bare = word.strip(".,;:!?()\"'\n")
+        is_path = bare.count("/") > 1 or ("." in bare and "/" in bare)
+        if not (is_path or bare.startswith(("@", "/", "./"))):
+            found.append(word)
+    return " ".join(found)

@@ -201,11 +201,7 @@ def find_known(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memo
     fingerprint = errors.fingerprint(line)
     known = memory_queries.promoted_errors(runtime.store, fingerprint, owner, here)
     filters = Filters(
-        owner=owner,
-        statuses=("promoted",),
-        categories=("gotcha",),
-        here=here,
-        elsewhere=False,
+        owner=owner, statuses=("promoted",), categories=("gotcha",), here=here, elsewhere=False
     )
     hits = suggest(line, runtime.store, filters, runtime.now)
     found = {memory.id: memory for memory in (*known, *(hit.memory for hit in hits))}

@@ -9,14 +9,7 @@ from ademem.core.errors import suppress
 from ademem.core.project import import_waits
 from ademem.core.repository import git_root
 from ademem.core.text import bounded, counted, preview
-from ademem.store import (
-    admission,
-    briefing_queries,
-    existence,
-    followed,
-    ledger,
-    memory_queries,
-)
+from ademem.store import admission, briefing_queries, existence, followed, ledger, memory_queries
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -118,7 +111,13 @@ def offer_init(session_id: str, environment: Mapping[str, str]) -> list[str]:
     """
     folder = environment.get("CLAUDE_PROJECT_DIR", "")
     interactive = environment.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
-    if not interactive or not git_root(folder) or not _has_earlier_session(session_id, environment):
+    if not interactive or not git_root(folder):
+        return []
+    projects, names = os.path.join(client.config_dir(environment), "projects"), []
+    with suppress(OSError):
+        for slug in os.listdir(projects):
+            names += os.listdir(os.path.join(projects, slug))
+    if not any(name.endswith(".jsonl") and name != f"{session_id}.jsonl" for name in names):
         return []
     extend_path(environment)
     if not trust.claim_notice("init", os.path.realpath(folder), environment):
@@ -133,17 +132,6 @@ def extend_path(environment: Mapping[str, str]) -> None:
     if env_file and os.path.isabs(where):
         with open(env_file, "a", encoding="utf-8") as file:
             file.write(f'export PATH="$PATH:{os.path.dirname(where)}"\n')
-
-
-def _has_earlier_session(session_id: str, environment: Mapping[str, str]) -> bool:
-    """Return True if the client has the transcript of another session."""
-    projects = os.path.join(client.config_dir(environment), "projects")
-    with suppress(OSError):
-        for slug in os.listdir(projects):
-            for name in os.listdir(os.path.join(projects, slug)):
-                if name.endswith(".jsonl") and name != f"{session_id}.jsonl":
-                    return True
-    return False
 
 
 def _fitting(beginning: str, text: str, end: str) -> str:
@@ -232,12 +220,7 @@ def describe_refused(first: confined.Refused, others: int = 0) -> str:
     return f"ademem left {preview(name, max(room, 8))}{rest}"
 
 
-NOTICES: tuple[Notice, ...] = (
-    refused_files,
-    settings_in_doubt,
-    pending_import,
-    changed_sources,
-)
+NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, pending_import, changed_sources)
 """Shown once a session."""
 ONCE: tuple[Notice, ...] = (came_with_files, database_made_elsewhere)
 """Each records that it was shown, so its lines are never dropped."""

@@ -32,25 +32,21 @@ def excerpt(checked: Checked, tree: WorkingTree) -> Excerpt:
     place = checked.location.noted
     current = checked.location.now or place
     now = _span(tree.small_lines(current.path, MOST_BYTES) or [], current)
-    noted = now if checked.location.now and place.hash else _find_version(place, tree)
-    return Excerpt(checked=checked, noted=noted, now=now)
+    if checked.location.now and place.hash:
+        return Excerpt(checked=checked, noted=now, now=now)
+    for version in _list_versions(tree.root, place.path) if place.hash else ():
+        lines = split_lines(version)
+        first, last = place.first, place.last
+        hash = hash_of_lines(lines, first, last) if first else blob_hash(b"".join(lines))
+        if hash.startswith(place.hash):
+            return Excerpt(checked=checked, noted=_span(lines, place), now=now)
+    return Excerpt(checked=checked, noted="", now=now)
 
 
 def _span(lines: list[bytes], place: Place) -> str:
     first, last = place.first or 1, place.last or len(lines)
     shown = lines[first - 1 : min(last, first - 1 + MOST_LINES)]
     return redact(b"".join(shown).decode("utf-8", "replace")).text
-
-
-def _find_version(place: Place, tree: WorkingTree) -> str:
-    """Return the lines of the newest committed version that has the hash of the place."""
-    for version in _list_versions(tree.root, place.path) if place.hash else ():
-        lines = split_lines(version)
-        whole = b"".join(lines)
-        hash = hash_of_lines(lines, place.first, place.last) if place.first else blob_hash(whole)
-        if hash.startswith(place.hash):
-            return _span(lines, place)
-    return ""
 
 
 def _list_versions(root: str, path: str) -> list[bytes]:

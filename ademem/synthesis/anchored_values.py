@@ -273,11 +273,8 @@ def _bound_values(note: _Note, code: str) -> Iterator[CodeValue]:
         if binding and is_name and (relevance < 2 or binding.name == token):
             continue  # of two names, the text speaks of one
         names = {place[1].name for place in places if place[1]}
-        is_word = token.isalpha() and token.lower() not in _TRUTHS
-        clear = token in note.quoted or (
-            not is_word and token.lower() not in _TRUTHS and len(token) > 2
-        )
-        if relevance or clear:
+        is_literal = not token.isalpha() and token.lower() not in _TRUTHS and len(token) > 2
+        if relevance or is_literal or token in note.quoted:
             name = binding.name if binding and (relevance or len(names) == 1) else ""
             yield CodeValue(name=name, token=token)
 
@@ -312,17 +309,12 @@ def _bindings(code: str, name: str = "") -> Iterator[Binding]:
     """Yield what names, or one *name*, are bound to."""
     if name and name not in code:
         return
-    if name:
-        quoted = re.escape(name)
-        patterns = [re.compile(rf"(?<![\w$.-])(?P<name>{quoted}){_AFTER}")]
-        if name == "return" or name.startswith("--"):
-            patterns.append(_SPACED)
-        elif "." not in name:  # an attribute is bound by its last name
-            patterns[0] = re.compile(rf"(?<![\w$-])(?P<name>{quoted}){_AFTER}")
-        patterns.append(_SPACED)
-    else:
-        patterns = [_BOUND, _SPACED]
-    for pattern in patterns:
+    bound_by = _BOUND
+    if name:  # an attribute is bound by its last name
+        is_last = "." not in name and name != "return" and not name.startswith("--")
+        before = r"(?<![\w$-])" if is_last else r"(?<![\w$.-])"
+        bound_by = re.compile(rf"{before}(?P<name>{re.escape(name)}){_AFTER}")
+    for pattern in (bound_by, _SPACED):
         for found in pattern.finditer(code):
             groups = found.groupdict()
             own = groups["name"] or groups.get("macro") or ""
@@ -330,11 +322,9 @@ def _bindings(code: str, name: str = "") -> Iterator[Binding]:
                 continue
             start = found.end()
             end = _end_of_bound(code, start)
-            bound = (
-                code[start:end].strip().rstrip("\"'` \t")
-                if not _TOKEN.match(code, start)
-                else code[start:end].strip()
-            )
+            bound = code[start:end].strip()
+            if not _TOKEN.match(code, start):
+                bound = bound.rstrip("\"'` \t")
             if bound and not bound.startswith("//"):
                 is_call = groups["operator"] == "("
                 yield Binding(name=own, bound=bound, at=start, end=end, is_call=is_call)
@@ -389,20 +379,16 @@ def _missing_token(
         return Finding(value=value)
     middle = sum(region) / 2 if region else 0
     closest = min(bindings, key=lambda each: abs(code.count("\n", 0, each.at) - middle))
-    return Finding(value=value, now=_counterpart(value.token, closest.bound))
+    bound = closest.bound  # of it, the part that stands where the token was
+    alike = [each for each, *_ in _tokens(bound) if _looks(each) == _looks(value.token)]
+    if len(alike) == 1:
+        return Finding(value=value, now=alike[0])
+    is_short = len(bound) <= TOKEN_CHARS and "\n" not in bound
+    return Finding(value=value, now=bound.strip("\"'`") if is_short else "")
 
 
 def _count(bindings: Iterable[Binding], token: str) -> int:
     return sum(contains(each.bound, token) for each in bindings)
-
-
-def _counterpart(token: str, bound: str) -> str:
-    """Return the part of a bound expression that stands where the token was."""
-    found = [each for each, *_ in _tokens(bound)]
-    alike = [each for each in found if _looks(each) == _looks(token)]
-    if len(alike) == 1:
-        return alike[0]
-    return bound.strip("\"'`") if len(bound) <= TOKEN_CHARS and "\n" not in bound else ""
 
 
 def _looks(token: str) -> str:
@@ -456,10 +442,8 @@ def _definitions(name: str, code: str) -> list[int]:
     if name not in code:
         return []
     if name.startswith("-"):
-        quoted = [
-            found.start() for found in re.finditer(rf"[\"'`]{re.escape(name)}(?![\w-])", code)
-        ]
-        return quoted or [found.start() for found in _whole(name).finditer(code)]
+        quoted = list(re.finditer(rf"[\"'`]{re.escape(name)}(?![\w-])", code))
+        return [found.start() for found in quoted or _whole(name).finditer(code)]
     places, keys = [], []
     for found in _whole(name).finditer(code):
         start, end = code.rfind("\n", 0, found.start()) + 1, code.find("\n", found.end())

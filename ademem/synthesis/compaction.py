@@ -121,7 +121,7 @@ def _store_corrections(event: Event, location: SessionLocation, runtime: Runtime
 
 
 def _store(draft: Draft, location: SessionLocation, runtime: Runtime) -> bool:
-    """Tell whether it is new; text that the session's hooks captured is not counted again."""
+    """Tell whether it is new; text that the session's hooks captured is left out."""
     text, session_id = draft.content, location.session_id
     if memory_queries.has_session_text(runtime.store, session_id, dedupe_key(text)):
         return False

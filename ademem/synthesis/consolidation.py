@@ -22,15 +22,7 @@ from ademem.core.shared_files import locked
 from ademem.core.text import clean, dedupe_key, unique, words
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in, order_in
-from ademem.store import (
-    Store,
-    embeddings,
-    jobs,
-    maintenance,
-    memories,
-    memory_queries,
-    transitions,
-)
+from ademem.store import Store, embeddings, jobs, maintenance, memories, memory_queries, transitions
 from ademem.store.maintenance import ADEMEM, CONSOLIDATION, UNAVAILABLE, ComparableMemory, LoggedRun
 from ademem.store.memories import Change
 from ademem.store.runtime import Runtime
@@ -111,14 +103,9 @@ def preview(run: ConsolidationRun) -> Consolidated:
         return Consolidated(outcome=UNAVAILABLE)
     merges = [_describe_merge("", merge.members[0].content, merge.members) for merge in plan.merges]
     becomes = {each.id: merge.members[0].id for merge in plan.merges for each in merge.members}
-    pairs = {
-        frozenset((found.left, found.right)): found
-        for found in (
-            _describe_conflict(pair, becomes)
-            for pair in relating.find_new_pairs(run.store, run.model)
-        )
-        if found.left != found.right
-    }
+    new = relating.find_new_pairs(run.store, run.model)
+    conflicts = (_describe_conflict(pair, becomes) for pair in new)
+    pairs = {frozenset((one.left, one.right)): one for one in conflicts if one.left != one.right}
     return _result("", plan, merges, list(pairs.values()))
 
 
@@ -368,13 +355,8 @@ def make_plan(known: Iterable[ComparableMemory], *, rewritten: bool) -> Plan:
     groups: dict[tuple[str | None, ...], list[ComparableMemory]] = {}
     for each in known:
         memory = each.memory
-        home = (
-            memory.scope,
-            memory.scope_owner_id,
-            memory.category,
-            memory.source_branch,
-            memory.file_scope_pattern,
-        )
+        place = (memory.source_branch, memory.file_scope_pattern)
+        home = (memory.scope, memory.scope_owner_id, memory.category, *place)
         groups.setdefault(home, []).append(each)
     clusters = 0
     merges: list[PlannedMerge] = []

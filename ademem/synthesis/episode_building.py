@@ -37,14 +37,7 @@ from ademem.store.runtime import Runtime
 from ademem.store.sessions import Session
 from ademem.store.transitions import Act
 from ademem.synthesis import ai
-from ademem.synthesis.conversation import (
-    CAUSE_MARKS,
-    FILES,
-    ITEMS,
-    TESTS,
-    Conversation,
-    relative,
-)
+from ademem.synthesis.conversation import CAUSE_MARKS, FILES, ITEMS, TESTS, Conversation, relative
 
 PURPOSE = "episode"
 """The word for episodes in the ledger and in the list of AI calls."""

@@ -18,12 +18,8 @@ from ademem.store.transitions import Act, CannotDo
 OUTCOMES = {"success": "succeeded", "failure": "failed", "cancelled": "cancelled"}
 """Outcomes that a person names, with the status of the mission."""
 LASTING = (
-    Category.FACT,
-    Category.PREFERENCE,
-    Category.PATTERN,
-    Category.DECISION,
-    Category.GOTCHA,
-    Category.CONVENTION,
+    *(Category.FACT, Category.PREFERENCE, Category.PATTERN),
+    *(Category.DECISION, Category.GOTCHA, Category.CONVENTION),
 )
 """Categories that stay useful after the mission."""
 COPIED_CONFIDENCE = 0.6
@@ -109,29 +105,23 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
                 if qualifies(memory)
             ]
         elif outcome == "failure":
-            pitfalls = (memory for memory in own if memory.category is Category.GOTCHA)
             made += [
                 copying.copy(memory, promoted=False)
-                for memory in pitfalls
-                if not memory.quarantine_reason
+                for memory in own
+                if memory.category is Category.GOTCHA and not memory.quarantine_reason
             ]
             if reason:
-                made.append(
-                    copying.write(
-                        Draft(
-                            content=f"{mission.goal}: {reason}" if mission.goal else reason,
-                            category=Category.GOTCHA,
-                            importance="high",
-                            origin=Origin(
-                                trust=Trust(act.actor),
-                                source_type=FAILURE,
-                                source_id=mission.id,
-                                session_id=act.session_id,
-                            ),
-                        ),
-                        mission.id,
-                    )
+                origin = Origin(
+                    trust=Trust(act.actor),
+                    source_type=FAILURE,
+                    source_id=mission.id,
+                    session_id=act.session_id,
                 )
+                content = f"{mission.goal}: {reason}" if mission.goal else reason
+                pitfall = Draft(
+                    content=content, category=Category.GOTCHA, importance="high", origin=origin
+                )
+                made.append(copying.write(pitfall, mission.id))
         copied = tuple(memory for memory in made if memory)
         jobs.queue(act.store, "mission", id, act.now)
     return Ended(

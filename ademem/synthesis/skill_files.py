@@ -6,6 +6,7 @@ import os
 
 from ademem.core import confined
 from ademem.core.clock import UTC, datetime
+from ademem.core.errors import suppress
 from ademem.core.redaction import redact
 from ademem.core.text import bounded, bytes_hex, clean
 from ademem.core.value import Value
@@ -39,10 +40,9 @@ def root(project: Project) -> str:
 
 def have_changed(project: Project) -> bool:
     """Tell whether a file was added, removed or written since `note_scanned`."""
-    try:
+    seen = ""
+    with suppress(OSError, UnicodeDecodeError):
         seen = confined.read_text(project.home_root, _path(project)) or ""
-    except (OSError, UnicodeDecodeError):
-        seen = ""
     return listing(root(project)) != seen
 
 
@@ -52,7 +52,14 @@ def note_scanned(project: Project, listing: str) -> None:
 
 def listing(root: str) -> str:
     """Return one line for each file: path, modification time and size."""
-    return "".join(f"{path} {_state(root, path)}\n" for path, _ in pages(root))
+    lines = []
+    for path, _ in pages(root):
+        real, found = real_path(root, path), None
+        with suppress(OSError):
+            found = confined.status(root, real) if real else None
+        state = f"{found.st_mtime_ns} {found.st_size}" if found else "gone"
+        lines.append(f"{path} {state}\n")
+    return "".join(lines)
 
 
 def pages(root: str) -> list[tuple[str, str]]:
@@ -90,15 +97,6 @@ def _below(root: str, folder: str, seen: set[str], top: str) -> Iterator[str]:
             yield path
         elif (inner := real_path(root, path)) and confined.is_folder(root, inner):
             yield from _below(root, path, seen, top)
-
-
-def _state(root: str, path: str) -> str:
-    real = real_path(root, path)
-    try:
-        found = confined.status(root, real) if real else None
-    except OSError:
-        found = None
-    return f"{found.st_mtime_ns} {found.st_size}" if found else "gone"
 
 
 def _path(project: Project) -> str:

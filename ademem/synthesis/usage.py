@@ -125,8 +125,9 @@ def contains_name(text: str, name: str) -> bool:
     """Tell whether the name stands in the text, and not as part of a longer one."""
     at = text.find(name)
     while at >= 0:
-        before, after = text[at - 1 : at] if at else "", text[at + len(name) :][:1]
-        if not (_is_word(before) and _is_word(name[0])) and not _is_word(after):
+        behind = at + len(name)
+        before = re.match(r"\w\w", text[at - 1 : at + 1]) if at else None
+        if not before and not re.match(r"\w", text[behind : behind + 1]):
             return True
         at = text.find(name, at + 1)
     return False
@@ -138,7 +139,3 @@ def _texts(value: object) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from _texts(each)
-
-
-def _is_word(char: str) -> bool:
-    return char.isalnum() or char == "_"

@@ -5,26 +5,9 @@ from __future__ import annotations
 import re
 
 from ademem.core.clock import UTC
-from ademem.core.memory import (
-    MAX_TITLED_BYTES,
-    TYPES,
-    Category,
-    Draft,
-    Importance,
-    Scope,
-    Trust,
-)
+from ademem.core.memory import MAX_TITLED_BYTES, TYPES, Category, Draft, Importance, Scope, Trust
 from ademem.core.redaction import redact, suspicious
-from ademem.core.text import (
-    bounded,
-    bounded_bytes,
-    clean,
-    dedupe_key,
-    fold,
-    preview,
-    slug,
-    unique,
-)
+from ademem.core.text import bounded, bounded_bytes, clean, dedupe_key, fold, preview, slug, unique
 from ademem.core.value import Value, as_dict, replace
 
 TYPE_CHECKING = False
@@ -170,6 +153,9 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     word = draft.category
     if word not in _NAMED:
         word = "_".join(redact(word).text.lower().split())
+    # tags are redacted first, because many keys have capitals
+    named = (*draft.tags, *([word] if word in TYPES else ()))
+    tags = ("-".join(fold(redact(text).text).lstrip("#").split()) for text in named)
     return replace(
         draft,
         scope=scope,
@@ -177,7 +163,7 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
         importance=importance,
         category=TYPES.get(word, word),
         title=draft.title and " ".join(draft.title.split()),
-        tags=unique(filter(None, map(_tag, (*draft.tags, *([word] if word in TYPES else ()))))),
+        tags=unique(filter(None, tags)),
     )
 
 
@@ -265,11 +251,6 @@ def _cut(draft: Reviewed, content: str, size: str) -> Reviewed:
 def _each_origin_text(origin: Origin, change: Callable[[str], str]) -> Origin:
     texts = {name: change(text) for name, text in as_dict(origin).items() if type(text) is str}
     return replace(origin, **texts)
-
-
-def _tag(text: str) -> str:
-    """Normalize a tag; redact it first, because many keys have capitals."""
-    return "-".join(fold(redact(text).text).lstrip("#").split())
 
 
 def _says_something(content: str) -> bool:

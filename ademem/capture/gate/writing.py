@@ -212,12 +212,7 @@ def _log_refusal(draft: Reviewed, rule: str, why: str, store: Store, now: dateti
     )
     logs.log_refusal(store, refusal, now)
     return Written(
-        accepted=False,
-        durability="rejected",
-        memory=None,
-        rule=rule,
-        reason=why,
-        notes=draft.notes,
+        accepted=False, durability="rejected", memory=None, rule=rule, reason=why, notes=draft.notes
     )
 
 

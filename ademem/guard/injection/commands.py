@@ -323,17 +323,13 @@ def installs_a_misspelt_package(commands: Commands) -> bool:
     """Find a package whose name is one typing error from a popular one."""
     for command in commands:
         if _is_installer(" ".join([_name(command), *_texts(command)])):
-            names = (re.split(r"[=<>~!\[@]", text)[0].lower() for text in _texts(command)[1:])
-            if any(_is_misspelt(name) for name in names if name[:1].isalpha()):
-                return True
+            names = {re.split(r"[=<>~!\[@]", text)[0].lower() for text in _texts(command)[1:]}
+            for name in names - _POPULAR:
+                if name[:1].isalpha() and len(name) > 4:
+                    near = (one for one in _POPULAR if abs(len(one) - len(name)) <= 1)
+                    if any(_is_one_slip(name, one) for one in near if len(one) > 4):
+                        return True
     return False
-
-
-def _is_misspelt(name: str) -> bool:
-    if len(name) < 5 or name in _POPULAR:
-        return False
-    near = (known for known in _POPULAR if abs(len(known) - len(name)) <= 1 and len(known) > 4)
-    return any(_is_one_slip(name, known) for known in near)
 
 
 def _is_one_slip(left: str, right: str) -> bool:
@@ -693,22 +689,13 @@ def _commands(text: str, *, marked: bool) -> tuple[Command, ...]:
     for command in script.commands:
         for inner in wrappers.unwrap(command):
             found.append(inner)
-            found.extend(_powershell(inner))
-            found.extend(_printed(inner))
+            nested = []
+            if _name(inner) in ("powershell", "pwsh"):
+                for option, value in pairwise(inner.words):
+                    if option.text.lower() in ("-c", "-command"):
+                        nested.append(value.text)
+            elif _name(inner) in ("echo", "printf") and "|" in inner.line:  # into a timer
+                nested.append(re.sub(r"^[\s*/\d-]+(?=[a-z])", "", " ".join(_texts(inner))))
+            scripts = filter(None, map(shell.parse, nested))
+            found += [each for nested_script in scripts for each in nested_script.commands]
     return tuple(found)
-
-
-def _powershell(command: Command) -> Iterator[Command]:
-    """Yield the commands of `powershell -Command "…"`."""
-    if _name(command) in ("powershell", "pwsh"):
-        words = command.words
-        for option, value in pairwise(words):
-            if option.text.lower() in ("-c", "-command") and (script := shell.parse(value.text)):
-                yield from script.commands
-
-
-def _printed(command: Command) -> Iterator[Command]:
-    """Yield the commands that `echo` writes to a start-up file or a timer."""
-    if _name(command) in ("echo", "printf") and "|" in command.line:
-        script = shell.parse(re.sub(r"^[\s*/\d-]+(?=[a-z])", "", " ".join(_texts(command))))
-        yield from script.commands if script else ()

@@ -93,16 +93,11 @@ def _follow(words: Sequence[Forms], phrase: Phrase, at: int | None) -> Iterator[
 
 def forms(word: str) -> Forms:
     """Return the word, without the s of a plural or third person, and with letters for digits."""
-    plain = _without_leet(word)
+    plain = word
+    if not word.isalpha() and not word.isdigit() and any(map(str.isalpha, word)):
+        letters = word.translate(_LEET)  # of words that mix letters and digits
+        plain = letters if letters.isalpha() else word
     found = (word,) if plain == word else (word, plain)
     if plain[-1:] == "s" and len(plain) > 3:
         return (*found, plain[:-1])
     return found
-
-
-def _without_leet(word: str) -> str:
-    """Replace digits by the letters they resemble, in words that mix both."""
-    if word.isalpha() or word.isdigit() or not any(map(str.isalpha, word)):
-        return word
-    plain = word.translate(_LEET)
-    return plain if plain.isalpha() else word

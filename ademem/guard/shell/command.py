@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import takewhile
 
 from ademem.core.value import Value
 
@@ -121,18 +122,11 @@ def is_assignment(word: str) -> bool:
 def sets_option(word: str, option: str) -> bool:
     """True if *word* sets *option*: alone, with a value, abbreviated, or in a cluster: `-xzf`."""
     if len(option) == 2:
-        return word == option or option[1] in _cluster(word)
+        letters = word[1:] if word[:1] == "-" and word[:2] != "--" else ""
+        cluster = takewhile(lambda sign: sign.isascii() and sign.isalnum(), letters)
+        return word == option or option[1] in cluster
     name = word.partition("=")[0]
     return name == option or (name.startswith("--") and len(name) > 2 and option.startswith(name))
-
-
-def _cluster(word: str) -> str:
-    """Return the letters behind a single dash, up to the first other character."""
-    letters = word[1:] if word[:1] == "-" and word[:2] != "--" else ""
-    end = next(
-        (i for i, each in enumerate(letters) if not (each.isascii() and each.isalnum())), None
-    )
-    return letters[:end]
 
 
 def takes_value(word: str, valued: list[str]) -> bool:

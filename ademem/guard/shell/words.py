@@ -264,7 +264,9 @@ class Words:
         """Read a `$…` or backquoted part: its value if known, else its source."""
         cursor, start, known = self.cursor, self.cursor.at, None
         if cursor.takes("`"):
-            known = self._script(_unescape(self._closed(_IN_BACKQUOTES, "`"), special or "\\`$"))
+            body, escapable = self._closed(_IN_BACKQUOTES, "`"), special or "\\`$"
+            plain = re.sub(r"(?s)\\(.)", lambda found: found[found[1] in escapable], body)
+            known = self._script(plain)
         elif cursor.takes("$(("):
             self.arithmetic()
         elif cursor.takes("$("):
@@ -296,11 +298,6 @@ class Words:
         if not body:
             raise Unreadable(f"no closing {closing}")
         return body[1]
-
-
-def _unescape(text: str, special: str) -> str:
-    """Remove the backslashes before *special* characters."""
-    return re.sub(r"(?s)\\(.)", lambda found: found[found[1] in special], text)
 
 
 def _splits(text: str) -> bool:

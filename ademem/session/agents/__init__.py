@@ -57,11 +57,7 @@ def run(translate: Translate, render: Render) -> None:
 
 
 def answer(
-    translate: Translate,
-    render: Render,
-    raw: bytes,
-    environment: Mapping[str, str],
-    now: datetime,
+    translate: Translate, render: Render, raw: bytes, environment: Mapping[str, str], now: datetime
 ) -> str:
     """Return the client's JSON object, or nothing; the first denial ends the event.
 

@@ -246,9 +246,7 @@ def knowledge(reader: Reader) -> list[Entry]:
     for sinking in (False, True):
         for importance in sorted(Importance, key=lambda each: -each.weight):
             found += reader.visible.of_project(
-                importance,
-                POOL * reader.level - len(found),
-                sinking=sinking,
+                importance, POOL * reader.level - len(found), sinking=sinking
             )
     return reader.by_worth(own) + reader.by_worth(found)
 

@@ -214,7 +214,9 @@ def _update(procedure: Procedure, path: str, name: str, job: Export) -> Exported
     if text is not None:
         file = parse_skill_file(text)
         writer = find_owner(file.sync_id, runtime, job.now)
-        if writer is None or not _owns(procedure, name, writer):
+        own = _stem(procedure.details.exported_skill_path or "")
+        is_heir = writer and writer.details.exported_skill_path is None and own == name
+        if writer is None or (writer.id != procedure.id and not is_heir):
             return Exported(path=path, outcome=FOREIGN)
         if file.edited and file.digest != (entry.content_hash if entry else None):
             if not job.dry_run:
@@ -231,13 +233,6 @@ def _update(procedure: Procedure, path: str, name: str, job: Export) -> Exported
     written = confined.write_text(root, path, text)
     index_file(procedure, path, parse_skill_file(text).digest, runtime, job.now)
     return Exported(path=path, outcome=WRITTEN if written else UNCHANGED)
-
-
-def _owns(procedure: Procedure, name: str, writer: Procedure) -> bool:
-    """Tell whether the file written from *writer* belongs to the procedure, also by succession."""
-    passed_on = writer.details.exported_skill_path is None
-    own = _stem(procedure.details.exported_skill_path or "")
-    return writer.id == procedure.id or (passed_on and own == name)
 
 
 def import_edit(

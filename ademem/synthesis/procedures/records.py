@@ -287,15 +287,14 @@ def count_outcome(
         )
         changed = replace(memory, confidence=confidence)
         uses = details.success_count + details.failure_count
+        is_proven = (
+            details.success_count >= settings.promote_successes and confidence >= PROMOTE_CONFIDENCE
+        )
+        is_bad = uses >= ARCHIVE_OUTCOMES and confidence < ARCHIVE_CONFIDENCE
         if not memory.pinned and not memory.quarantine_reason:
-            if (
-                succeeded
-                and memory.status is not Status.PROMOTED
-                and details.success_count >= settings.promote_successes
-                and confidence >= PROMOTE_CONFIDENCE
-            ):
+            if succeeded and is_proven and memory.status is not Status.PROMOTED:
                 changed = replace(changed, **transitions.promoted(memory, now))
-            elif not succeeded and uses >= ARCHIVE_OUTCOMES and confidence < ARCHIVE_CONFIDENCE:
+            elif not succeeded and is_bad:
                 changed = replace(changed, **transitions.archived())
         change = replace(_change(outcome, reason, now, actor), event_id=memories.new_event())
         table.put(store, details)
