@@ -68,9 +68,11 @@ def test_a_search_shows_the_hits_of_the_command_in_their_order(taught, question)
         found = api.search(memories, question, None, PAGE)
 
     assert ids(page) == [hit.memory.id for hit in found.hits]
-    shown = re.findall(r'<th scope="row">(\w+)</th><td><meter.*?class="number">([^<]+)<', page)
+    shown = re.findall(r'<dt>([\w ]+)</dt><dd><meter.*?class="number">([^<]+)<', page)
     assert shown == [
-        (name, f"{value:.2f}") for hit in found.hits for name, value in hit.signals.items()
+        (name.replace("_", " "), f"{value:.2f}")
+        for hit in found.hits
+        for name, value in hit.signals.items()
     ]
 
 
