@@ -385,7 +385,7 @@ def purge(
         list[str] | None, typer.Argument(metavar="[ID]...", help="Of memories, in full.")
     ] = None,
     person: Annotated[
-        str, typer.Option("--person", metavar="NAME", help="All that this person told first.")
+        str, typer.Option("--person", metavar="NAME", help="All that is this person's.")
     ] = "",
     keep_texts: Annotated[
         bool, typer.Option("--keep-texts", help="Take only the name off.")

@@ -387,7 +387,7 @@ class Hub:
         return PlainTextResponse("\n".join(lines) + "\n")
 
 
-_ROLE = "a writer changes what they wrote first, and a reviewer anything"
+_ROLE = "a writer changes what is theirs, and a reviewer anything"
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:

@@ -249,7 +249,7 @@ def receipts(db: Connection, slug: str, key: str) -> Row:
 
 
 def written_by(db: Connection, slug: str, name: str) -> list[Row]:
-    """Return the memories that a person told first and that are not deleted, as they are now."""
+    """Return the memories that are a person's and not deleted, as they are now."""
     rows = db.execute(
         "select r.entity_key as id, m.fields from hub.rows r"
         " join hub.mutations m on m.project = r.project and m.seq = r.seq"

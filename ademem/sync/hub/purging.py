@@ -27,7 +27,7 @@ def purge(db: Connection, slug: str, ids: Sequence[str], now: datetime) -> list[
 def purge_person(
     db: Connection, slug: str, name: str, now: datetime, *, keep_texts: bool
 ) -> list[str]:
-    """Delete what a person told first, and take their name off the rest; return the deleted ids.
+    """Delete what is a person's, and take their name off the rest; return the deleted ids.
 
     In memories of others that they changed, their words stay without the name.
     """

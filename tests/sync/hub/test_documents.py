@@ -13,10 +13,11 @@ from ademem.core.settings import HubSettings, Settings
 from ademem.core.value import replace
 from ademem.files import project_brief
 from ademem.store import hub_state, logs, memories, procedures, transitions
+from ademem.store.hub import administration, database
 from ademem.store.memories import new_event
 from ademem.store.procedures import Details
 from ademem.sync import mirror
-from ademem.sync.hub import mutations, rounds
+from ademem.sync.hub import mutations, purging, rounds
 from tests.sync.hub.test_rounds import told
 
 STEPS = "Use when a release is due.\n\n1. Run `make release`.\n2. Push the tag."
@@ -170,6 +171,22 @@ def test_a_writer_does_not_change_an_owners_brief(ann, clone):
     assert kim.sync().parked == ()
     ann.sync()
     assert brief(ann).project_summary == "Sells shoes."
+
+
+def test_a_purged_persons_name_is_off_the_brief_and_off_what_they_wrote_elsewhere(ann, bob, hub):
+    set_brief(ann, project_summary="Sells shoes.")
+    bob.learn("Deploys run at noon", id="m1", claimed_author="ann")
+    settle(bob, ann)
+    settle(bob)
+    assert brief(bob).claimed_author == "ann"
+    with database.connect(hub.database.owner) as db:
+        done = purging.purge_person(db, hub.slug, "ann", bob.now(), keep_texts=False)
+    bob.sync()
+
+    assert done == ["m1"]  # ann's, whoever told it
+    assert (brief(bob).project_summary, brief(bob).claimed_author) == ("Sells shoes.", "")
+    left = "select from hub.mutations where project = %s and author is not null and author <> %s"
+    assert hub.rows(left, hub.project, administration.NOBODY) == []
 
 
 def test_briefs_of_agents_stay(ann, hub):
