@@ -399,7 +399,9 @@ def each_line(store: Store) -> Iterator[dict[str, Any]]:
         memories.columns,
         store.db.execute(
             "select * from unified_memories where project_id = ? and scope = 'project'"
-            " and (status = 'promoted' or knowledge_key is not null) order by created_at, id",
+            " and (status = 'promoted' or knowledge_key is not null"
+            " or (status = 'candidate' and stamps like '%\"status\":\"promoted\"%'))"
+            " order by created_at, id",
             (store.project_id,),
         ),
     )

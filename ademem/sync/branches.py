@@ -158,8 +158,10 @@ class Place:
 
     def shows(self, memory: Memory) -> bool:
         """Return True if it belongs into the files here: it waits on no other branch."""
-        if memory.source_branch in (None, self.branch):
-            return True
+        return memory.source_branch in (None, self.branch) or self.holds(memory)
+
+    def holds(self, memory: Memory) -> bool:
+        """Return True if the commit that is checked out has it."""
         here = self._tree("HEAD") if self.commit else None
         return here is not None and memory.id in here.ids
 

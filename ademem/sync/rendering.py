@@ -108,10 +108,22 @@ class Lines:
         place = self._place
         for row in memory_queries.each_line(self._store):
             memory = database.read_row(row, memories.from_values, memories.TABLE, row["id"])
-            if memory and has_line(memory):
+            if memory and (has_line(memory) or self._is_kept(memory, row)):
                 shown = place.shows(memory) if place else memory.source_branch is None
                 if shown:
                     yield memory, row
+
+    def _is_kept(self, memory: Memory, row: Mapping[str, Any]) -> bool:
+        """Return True for the line of a colleague whose word, heard by a hub, does not count here.
+
+        To leave it out would take it away from the branch that is checked out.
+        """
+        is_open = memory.shareable and memory.status is Status.CANDIDATE
+        if not is_open or self._place is None or stamps.VALUES not in row["stamps"]:
+            return False
+        record = database.read_row(row, stamps.record_of_row, memories.TABLE, row["id"])
+        is_confirmed = record is not None and record.value("status") == Status.PROMOTED
+        return is_confirmed and not memory.has_lost_branch and self._place.holds(memory)
 
     def _dead(self, present: Texts) -> Iterator[Record]:
         store = self._store

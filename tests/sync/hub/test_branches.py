@@ -154,3 +154,30 @@ def test_it_is_shared_once_its_line_is_on_the_default_branch_here(ann, heard):
 
     assert follow(heard) is None
     assert not heard.memory("m1").write_gate_reason
+
+
+@pytest.mark.parametrize("branch", [None, "feature"])
+def test_a_line_that_git_has_stays_in_the_files_whoever_told_it_first(clone, branch):
+    kim, lee = clone("kim", "writer"), clone("lee")
+    kim.learn("Deploys run at noon", id="m1", status=Status.PROMOTED)
+    mirror.refresh(kim.project, kim.store, Settings(), kim.now())
+    if branch:
+        change = Change(operation="branch", actor="system", at=kim.act.now)
+        memories.put_back(kim.store, replace(kim.memory("m1"), source_branch=branch), change)
+    kim.sync()
+    lee.sync()
+    root = lee.project.root
+    git(root, "init", "--quiet", "--initial-branch=main")
+    mirror.refresh(lee.project, lee.store, Settings(), lee.now())
+    git(root, "add", "-Af")
+    git(root, "commit", "--quiet", "-m", "files")
+    git(root, "checkout", "--quiet", "-b", "feature")
+    written = lines_of(kim).read_text()
+    lines_of(lee).write_text(written)
+    git(root, "commit", "--quiet", "-am", "the line of kim")
+    assert lee.memory("m1").status is Status.CANDIDATE
+    for _ in range(2):
+        mirror.refresh(lee.project, lee.store, Settings(), lee.now())
+
+    assert '"id":"m1"' in lines_of(lee).read_text()
+    assert '"status":"promoted"' in lines_of(lee).read_text()
