@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cached_property, lru_cache
 
 from ademem.core.memory import Category
-from ademem.core.registers import LIVE, conflict_candidates, join_all
+from ademem.core.registers import LIVE, conflict_candidates, has_writes_of, join_all
 from ademem.core.text import clean, preview
 from ademem.core.value import Value
 from ademem.files import FOLDER, LINE_FILES, SHEET, knowledge, pages
@@ -115,9 +115,18 @@ class MemoryLines:
 
     @property
     def values(self) -> frozenset[Values]:
-        """Values of pages that were rendered from all lines, or from one of them."""
-        joined = self.record
-        found = map(values_of_record, (*self.records, *([joined] if joined else ())))
+        """Values of pages that were rendered from all lines, or from one that is not outdated.
+
+        Git's union leaves an outdated line, also where a revert made its item the present one.
+        """
+        records = self.records
+        newest = (
+            one
+            for one in records
+            if not any(has_writes_of(other, one) for other in records if other is not one)
+        )
+        joined = join_records(records)
+        found = map(values_of_record, (*newest, *([joined] if joined else ())))
         return frozenset(filter(None, found))
 
     @property
