@@ -241,7 +241,7 @@ def _for_site(what: str, memory: Memory, runtime: Runtime) -> Stage:
 
 
 def _for_error(line: str, memory: Memory, runtime: Runtime) -> Stage:
-    found = hint_events.find_known(client.read(b"{}"), line, runtime)
+    found = hint_events.find_on_error(client.read(b"{}"), line, runtime)
     ids = [each.id for each, _ in found]
     most = runtime.settings.briefing.hints
     return Stage(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TITLE_PARTS = ("learn", "takeaway", "aprend", "conclus")
-"""Each title of a learnings section has one of them, folded; see `passive.TITLES`."""
+"""Each title of a learnings section has one of them, folded; see `message_lessons.TITLES`."""
 
 
 def may_have_learnings(message: str) -> bool:

@@ -277,10 +277,10 @@ def _written_files(command: Command) -> dict[str, str]:
     targets = [each.target.text for each in command.redirects if each.operator in (">", ">|")]
     if len(targets) != 1 or len(command.redirects) > 2:
         return {}
-    from ademem.guard.shell.words import known_output
+    from ademem.guard.shell.words import printed_text
 
     others = tuple(each for each in command.redirects if ">" not in each.operator)
-    text = known_output(replace(command, redirects=others))
+    text = printed_text(replace(command, redirects=others))
     return {targets[0]: _literal_text(text)} if text else {}
 
 

@@ -62,7 +62,7 @@ class CallContext(Value):
 
 class Pass(Value):
     reason: str
-    settled: bool = False
+    is_final: bool = False
     """True if no later call of this turn can be denied."""
 
 
@@ -134,61 +134,63 @@ def consult(
     return Show(ids=tuple(one.id for one in findings if one in stopping or not one.in_context))
 
 
-def turn_is_free(call: ToolCall, known: CallContext) -> Pass | None:
-    if known.settings.mode == "off":
-        return Pass(reason="the guard is off", settled=True)
-    if known.turn is None:
+def turn_is_free(call: ToolCall, context: CallContext) -> Pass | None:
+    if context.settings.mode == "off":
+        return Pass(reason="the guard is off", is_final=True)
+    if context.turn is None:
         return Pass(reason="no prompt of this turn was seen")
-    if known.turn.turn_class != "required":
-        return Pass(reason=f"the turn is {known.turn.turn_class}: {known.turn.why}", settled=True)
-    if known.turn.searched:
-        return Pass(reason="memory was consulted in this turn", settled=True)
+    if context.turn.turn_class != "required":
+        return Pass(
+            reason=f"the turn is {context.turn.turn_class}: {context.turn.why}", is_final=True
+        )
+    if context.turn.searched:
+        return Pass(reason="memory was consulted in this turn", is_final=True)
     return None
 
 
-def call_is_harmless(call: ToolCall, known: CallContext) -> Pass | None:
+def call_is_harmless(call: ToolCall, context: CallContext) -> Pass | None:
     if call.tool in WRITING_TOOLS:
         real = os.path.realpath(call.path)
         lower = f"{real.lower()}/"  # a file system may ignore case
-        if any(lower.startswith(f"{switch.lower()}/") for switch in known.switches):
+        if any(lower.startswith(f"{switch.lower()}/") for switch in context.switches):
             return None
-        ours = (folder for folder in known.ours if real.startswith(folder + os.sep))
+        ours = (folder for folder in context.ours if real.startswith(folder + os.sep))
         folder = next(ours, None)
         return Pass(reason=f"{os.path.basename(folder)} is never guarded") if folder else None
     if call.tool in SHELL_TOOLS:
         from ademem.guard.mutation import judge
 
-        judgement = judge(call.command, known.settings)
+        judgement = judge(call.command, context.settings)
         return None if judgement.mutates else Pass(reason=judgement.reason)
-    if own_tool(call.tool, known.settings.mcp_servers):
+    if own_tool(call.tool, context.settings.mcp_servers):
         return Pass(reason="memory's own tool")
     if call.tool.startswith("mcp__"):
         from ademem.guard import mcp_tools
 
-        mutates = mcp_tools.changes(call.tool, known.settings)
+        mutates = mcp_tools.changes(call.tool, context.settings)
         return None if mutates else Pass(reason="a reading MCP tool")
     return Pass(reason=f"{call.tool} changes nothing")
 
 
-def was_denied_often(call: ToolCall, known: CallContext) -> Pass | None:
-    denied = known.turn.denied if known.turn else ()
-    if len(denied) >= known.settings.max_blocks and call.tool_use_id not in denied:
+def was_denied_often(call: ToolCall, context: CallContext) -> Pass | None:
+    denied = context.turn.denied if context.turn else ()
+    if len(denied) >= context.settings.max_blocks and call.tool_use_id not in denied:
         times = counted(len(denied), "time")
-        return Pass(reason=f"denied {times} in this turn; it is not denied again", settled=True)
+        return Pass(reason=f"denied {times} in this turn; it is not denied again", is_final=True)
     return None
 
 
-def nothing_to_recall(call: ToolCall, known: CallContext) -> Pass | None:
-    return Pass(reason="the store is empty") if known.empty_store() else None
+def nothing_to_recall(call: ToolCall, context: CallContext) -> Pass | None:
+    return Pass(reason="the store is empty") if context.empty_store() else None
 
 
 RULES = (turn_is_free, call_is_harmless, was_denied_often, nothing_to_recall)
 
 
-def decide(call: ToolCall, known: CallContext) -> Pass | Deny:
+def decide(call: ToolCall, context: CallContext) -> Pass | Deny:
     """Return the first pass of a rule; else deny, because memory must be searched first."""
     for rule in RULES:
-        outcome = rule(call, known)
+        outcome = rule(call, context)
         if outcome is not None:
             return outcome
     return Deny(reason="memory was not consulted in this turn")

@@ -132,7 +132,7 @@ def after_error(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
     if not line or payload.is_interrupt:
         return None
     with runtime.store.transaction():
-        text = show(payload, find_known(payload, line, runtime), line, key, runtime)
+        text = show(payload, find_on_error(payload, line, runtime), line, key, runtime)
     return client.context("PostToolUseFailure", text) or None
 
 
@@ -190,7 +190,7 @@ def _best(rows: list[sqlite3.Row]) -> list[tuple[Memory, str]]:
     return list(found.values())
 
 
-def find_known(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memory, str]]:
+def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memory, str]]:
     """Find memories of an error by its essential *line*: by its fingerprint, then by its words."""
     from ademem.capture import errors
     from ademem.search.engine import Filters, suggest
@@ -225,7 +225,7 @@ def show(
     from ademem.store import injections, ledger
     from ademem.store.injections import place
 
-    told = logs.list_in_context(runtime.store, key, runtime.now).difference(again)
+    seen = logs.list_in_context(runtime.store, key, runtime.now).difference(again)
     settings = runtime.settings.briefing
     room = settings.hint_tokens - _tokens(page(what, []))
     lines: list[str] = []
@@ -237,9 +237,9 @@ def show(
             continue
         mark = STALE if state in ("changed", "gone") else ""
         entry = untrusted.entry(memory, ENTRY_CHARS) + mark
-        room -= _tokens(entry) if memory.id not in told else 0
+        room -= _tokens(entry) if memory.id not in seen else 0
         is_full = len(lines) == settings.hints
-        why = "seen" if memory.id in told else "limit" if is_full else "room" if room < 0 else ""
+        why = "seen" if memory.id in seen else "limit" if is_full else "room" if room < 0 else ""
         placed.append(place(memory, characters=len(entry), left_out=why))
         if not why:
             lines.append(entry)

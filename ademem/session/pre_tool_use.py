@@ -68,8 +68,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 
         return consulting.before_call(call, payload, key, make_context(None, runtime), runtime)
     match decide(call, make_context(turns.get(runtime.store, key), runtime)):
-        case Pass(settled=settled):
-            if settled:
+        case Pass(is_final=is_final):
+            if is_final:
                 flags.set_quiet(runtime.project, key, True)
             from ademem.session import hint_events  # a denial tells nothing else
 

@@ -84,7 +84,7 @@ MESSAGES_ON_ERROR = 5
 CAUSE_CHARS = 200
 _CAUSE = re.compile(
     r"^\W*(?:root cause|cause|reason|ursache|causa)\W{0,4}[:=]\W*(?P<named>\S.*)$"
-    r"|^(?P<told>.*\b(?:because|caused by|due to|the (?:cause|reason|culprit) (?:is|was)"
+    r"|^(?P<explained>.*\b(?:because|caused by|due to|the (?:cause|reason|culprit) (?:is|was)"
     r"|turns? out|turned out|weil|wegen|parce que|porque|debido a)\b.*)$",
     re.I,
 )
@@ -299,7 +299,7 @@ def cause_in(message: str, lesson: str) -> str | None:
             if found["named"]:
                 return found["named"].strip(" *_.")
             if not subject.isdisjoint(_stems(sentence)):
-                return found["told"].strip(" *_.-")
+                return found["explained"].strip(" *_.-")
     return None
 
 

@@ -55,7 +55,7 @@ def test_a_change_is_denied_until_memory_was_consulted(call):
 
 
 @pytest.mark.parametrize(
-    ("call", "known", "reason", "settled"),
+    ("call", "known", "reason", "is_final"),
     [
         pytest.param(
             EDIT,
@@ -114,8 +114,8 @@ def test_a_change_is_denied_until_memory_was_consulted(call):
         pytest.param(EDIT, known(empty=True), "the store is empty", False, id="empty store"),
     ],
 )
-def test_what_passes_and_why(call, known, reason, settled):
-    assert decide(call, known) == Pass(reason=reason, settled=settled)
+def test_what_passes_and_why(call, known, reason, is_final):
+    assert decide(call, known) == Pass(reason=reason, is_final=is_final)
 
 
 @pytest.mark.parametrize("mode", ["strict", "assist", "orient", "warn"])

@@ -56,7 +56,7 @@ def instruction_in(text: str) -> str | None:
     plain = as_displayed(text)
     if any(sign in plain for sign in "\"\u201c\u201e\u00ab`'"):
         plain = re.sub(rf"({_ABOUT}[^.\n\"`]{{0,60}}){_MENTION}", "\\1\u2026", plain)
-    place = phrases.first_match(plain, patterns.known_in(plain))
+    place = phrases.first_match(plain, patterns.phrases_for(plain))
     if place is not None:
         return patterns.EFFECTS[place]
     for what, hints, shape in patterns.HINTED:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 _AI = "ai|llm|claude|assistant|model|agent|chatbot|gpt|copilot"
 _PERSON = "user|developer|human|person|people|owner|operator|maintainer|anyone|anybody|somebody"
-_TOLD = (
+_RULES = (
     "instruction|prompt|rule|guideline|directive|safeguard|order|constraint|restriction|told|said"
 )
 _EARLIER = (
@@ -21,7 +21,7 @@ _TELL = "tell|mention|inform|ask|reveal|notify|alert|report|disclose|announce|sh
 
 PHRASES = {
     "tells to forget instructions": phrases(
-        f"ignore|disregard|forget|override|overrule|bypass|discard ... {_EARLIER} ... {_TOLD}",
+        f"ignore|disregard|forget|override|overrule|bypass|discard ... {_EARLIER} ... {_RULES}",
         "ignore|disregard|forget|override|overrule|discard ... your|system|those|these|the"
         " ... instruction|prompt|guideline|directive|safeguard|constraint",
         "disregard|forget|bypass ... rule|instruction|directive|guideline|safeguard",
@@ -262,7 +262,7 @@ KNOWN = [phrase for known in PHRASES.values() for phrase in known]
 _LATIN: list[Phrase] = []
 
 
-def known_in(text: str) -> list[Phrase]:
+def phrases_for(text: str) -> list[Phrase]:
     """Return the phrases with letters as in the folded text."""
     if text.isascii():
         return KNOWN

@@ -43,8 +43,8 @@ def with_latin_letters(known: Sequence[Phrase]) -> list[Phrase]:
 def first_match(text: str, known: Sequence[Phrase]) -> int | None:
     """Return the position of the first phrase that a sentence of the folded text matches."""
     words = frozenset([form for word in _WORD.findall(text) for form in forms(word)])
-    begun = [(at, phrase) for at, phrase in enumerate(known) if not phrase[0].isdisjoint(words)]
-    near = [(at, phrase) for at, phrase in begun if not any(map(words.isdisjoint, phrase))]
+    started = [(at, phrase) for at, phrase in enumerate(known) if not phrase[0].isdisjoint(words)]
+    near = [(at, phrase) for at, phrase in started if not any(map(words.isdisjoint, phrase))]
     if not near:
         return None
     sentences = [

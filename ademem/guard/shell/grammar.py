@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from ademem.guard.shell.command import Command, Redirect, Script, Word
-from ademem.guard.shell.words import PLAIN, TextCursor, Unreadable, Words, known_output
+from ademem.guard.shell.words import PLAIN, TextCursor, Unreadable, Words, printed_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class UnfinishedCommand:
     @cached_property
     def command(self) -> Command:
         source = self.source.command if self.source else None
-        piped = known_output(source) if source else None
+        piped = printed_text(source) if source else None
         return Command(
             words=tuple(self.words),
             assignments=tuple(self.assignments),
@@ -273,15 +273,15 @@ class Grammar:
         outer, self._heredocs, first = self._heredocs, [], len(self.drafts)
         self.commands(")")
         self._heredocs = outer
-        return self._known_output(first)
+        return self._printed_text(first)
 
     def _script(self, text: str) -> Word | None:
         first = len(self.drafts)
         Grammar(text, outer=self).commands("")
-        return self._known_output(first)
+        return self._printed_text(first)
 
-    def _known_output(self, first: int) -> Word | None:
-        return known_output(self.drafts[first].command) if len(self.drafts) == first + 1 else None
+    def _printed_text(self, first: int) -> Word | None:
+        return printed_text(self.drafts[first].command) if len(self.drafts) == first + 1 else None
 
 
 def _if(grammar: Grammar) -> bool:

@@ -73,7 +73,7 @@ def unescape(text: str) -> str:
     return re.sub(_ESCAPE, _character, text) if "\\" in text else text
 
 
-def known_output(command: Command) -> Word | None:
+def printed_text(command: Command) -> Word | None:
     """Return the output of an echo, printf or cat without the last line break; None if unknown."""
     if any(redirect.operator[0] in ">&" for redirect in command.redirects):
         return None
