@@ -65,15 +65,13 @@ def read_statements() -> list[Pair]:
 
 def cross(pairs: list[Pair], files: list[str]) -> list[Pair]:
     """Pairs of texts of different pairs, and of those that the files hold."""
-    groups = [(pair.one, pair.other) for pair in pairs if pair.is_fitted and pair.mark == ">"]
+    groups = [(pair.one, pair.other) for pair in pairs if pair.is_fitted]
     crossed = [
         (one, other) for left, right in combinations(groups, 2) for one in left for other in right
     ]
     for file in (UNRELATED, *map(Path, files)):
         crossed += combinations(file.read_text(encoding="utf-8").splitlines(), 2)
-    crossed = [
-        texts for texts in crossed if contradiction.has_reason(contradiction.features(*texts))
-    ]
+    crossed = [texts for texts in crossed if contradiction.features(*texts)]
     embedder = embedding.load(configuration.load(None, os.environ).settings.embed, os.environ)
     if embedder is None:
         return [Pair("=", True, None, *texts) for texts in crossed]
@@ -87,8 +85,8 @@ def cross(pairs: list[Pair], files: list[str]) -> list[Pair]:
 def fit(pairs: list[Pair], *, with_cosine: bool) -> dict[str, float]:
     """Ridge regression of the log odds, by Newton's method."""
     rows = [_features(pair, with_cosine) for pair in pairs]
-    pairs = [pair for pair, row in zip(pairs, rows, strict=True) if contradiction.has_reason(row)]
-    rows = [row for row in rows if contradiction.has_reason(row)]
+    pairs = [pair for pair, row in zip(pairs, rows, strict=True) if row]
+    rows = [row for row in rows if row]
     names = list(rows[0])
     facts = np.array([[row[name] for name in names] for row in rows])
     wanted = np.array([pair.mark == ">" for pair in pairs], float)

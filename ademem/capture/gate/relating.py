@@ -39,7 +39,7 @@ LIKELY = 0.35
 """Score from which two memories are related."""
 STRONG = 0.6
 """Score from which the later one is taken for the heir of the earlier."""
-CERTAIN = 0.8
+CERTAIN = 0.7
 """Score from which a text that a person types replaces the earlier one at once."""
 SUBJECT = 0.3
 """Share of the common words from which two memories are about one subject."""
@@ -228,14 +228,14 @@ def _name_two_things(memory: Memory, other: Memory, home: Home) -> bool:
     "Billing is reviewed by the core team" and "The data team reviews search" both hold.
     """
     texts = compared_text(memory), compared_text(other)
-    found = contradiction.features(*texts)
-    if found["ended"] or not found["apart"]:
-        return False
     shared, *apart = contradiction.compare_subjects(*map(contradiction.read, texts))
+    found = contradiction.features(*texts)
+    if found["ended"] or not all(apart):
+        return False
     ids = memory.id, other.id
     if len(shared) > 1 and _is_said_of_others(shared, set().union(*apart), home, ids):
         return True
-    return bool(found["named_apart"] and shared) and all(
+    return bool(found["named"] and shared) and all(
         any(not _belongs(word, shared, home, ids) for word in words) for words in apart
     )
 

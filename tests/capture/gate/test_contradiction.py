@@ -107,6 +107,18 @@ class TestPairsWrittenBeforeTheRules:
             id="plain words in the place of others",
         ),
         pytest.param(
+            "Passwords are hashed with bcrypt at cost 12",
+            "Password hashing is Argon now, bcrypt hashes get upgraded at login",
+            "one says that something changed",
+            id="a word of change and the same subject",
+        ),
+        pytest.param(
+            "Log files stay for thirty days",
+            "Log files stay for two weeks",
+            "2 week against 30 day",
+            id="amounts in words",
+        ),
+        pytest.param(
             "We allow force pushes to main",
             "Force pushes to main are not allowed",
             "one says no",
@@ -142,6 +154,14 @@ def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
         pytest.param("Use pnpm and never npm", "Use pnpm instead of npm", id="one ban twice"),
         pytest.param("Use yarn in apps/web", "Use pnpm in apps/api", id="one choice a folder"),
         pytest.param("Shard 1 is in the EU", "Shard 2 is in the US", id="numbered things"),
+        pytest.param(
+            "Worker A listens on port 7001", "Worker B listens on port 7002", id="lettered things"
+        ),
+        pytest.param(
+            "The search index is dropped after 90 days",
+            "The search index of each book is built at the first question",
+            id="what happens again and again",
+        ),
         pytest.param("HTTP 404 is never retried", "HTTP 503 is retried twice", id="codes"),
         pytest.param(
             "API v1 returns XML", "API v2 returns JSON", id="two versions that both serve"
