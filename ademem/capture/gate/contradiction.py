@@ -475,12 +475,13 @@ def _find_exchange(left: Facts, right: Facts) -> str:
     ]
     if len(replaced) > 1 or any(_is_front(*place) for place in places):
         return SUBJECT
-    is_said_so = kept >= SHORTEST_FRAME and not all(_is_predicate(*place) for place in places)
-    return COMPLEMENT if is_said_so else ""
+    lists = "and" in left.words + right.words
+    is_predicate = all(_is_participle(*place) for place in places)
+    return COMPLEMENT if kept >= SHORTEST_FRAME and not (lists or is_predicate) else ""
 
 
-def _is_predicate(facts: Facts, at: int) -> bool:
-    """True for a participle: another predicate is another side of the subject, not its value."""
+def _is_participle(facts: Facts, at: int) -> bool:
+    """True for another predicate: it is another side of the subject, and no other value."""
     return facts.words[at - 1] in _BE and facts.words[at].endswith(("ed", "en", "ing"))
 
 
