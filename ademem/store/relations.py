@@ -131,7 +131,9 @@ with recursive asked as (
 select heirs.seq, later.seq, later.id, {_learned("later")} as at, later.trust, 'supersedes', 1
 from heirs join unified_memories as later on later.id = heirs.heir where {_open("later")}
 union all
-select paired.seq, later.seq, later.id, {_learned("later")} as at, later.trust, relation, 0
+-- What a person said is not replaced by a proposal of others.
+select paired.seq, later.seq, later.id, {_learned("later")} as at, later.trust,
+  iif(paired.trust = 'user' and later.trust <> 'user', 'conflicts_with', relation), 0
 from paired join unified_memories as later on later.sync_id = paired.other_id
 where {_open("later")} and (at, later.seq) > ({_learned("paired")}, paired.seq)
   and not (paired.trust = 'user' and later.trust in ('tool', 'web'))

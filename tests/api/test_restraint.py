@@ -4,6 +4,7 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.store import relations
 from ademem.store.transitions import CannotDo
 
 PERSON = Origin(trust=Trust.USER, source_type="user")
@@ -30,6 +31,18 @@ def test_a_change_of_what_a_person_said_becomes_a_candidate_beside_it(memories):
     assert api.get(memories, said.id).content == TEXT
     (pair,) = api.list_conflicts(memories)
     assert {pair.left, pair.right} == {said.id, updated.memory.id}
+
+
+def test_what_a_person_said_is_shown_beside_the_change_that_an_agent_proposes(memories):
+    said = write(memories, TEXT, PERSON)
+    proposed = api.update_by_agent(memories, said.id, AGENT, find="ten", replacement="sixty").memory
+
+    later = relations.find_later(memories.store, [said.seq])[said.seq]
+    assert (later.id, later.flag) == (proposed.id, f"contradicted-by-{proposed.id}")
+    assert not later.replaces
+
+    api.supersede(memories, said.id, proposed.id)
+    assert relations.find_later(memories.store, [said.seq])[said.seq].replaces
 
 
 def test_an_agent_edits_what_agents_wrote(memories):
