@@ -24,8 +24,9 @@ SHARED_FRAME = 0.4
 """Share of the shorter sentence that keeps its place around what is exchanged."""
 SHORTEST_FRAME = 3
 """Tokens that two sentences share at least, of which one says something else."""
-SUBJECT, COMPLEMENT = "subject", "complement"
-"""Roles of exchanged words: another subject, or what is said of the same one."""
+SUBJECT, COMPLEMENT, TWO_THINGS = "subject", "complement", "two things"
+"""Roles of exchanged words: another subject, what is said of the same one, or a name and a measure
+at once, as in one sentence about two services and their ports."""
 MOST_CHARS = 600
 """Characters of a text that are read: a longer one is about more than one matter."""
 
@@ -230,15 +231,23 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
     ended = bool(left.gone & right.parts or right.gone & left.parts)
     kinds = {kind.partition(" ")[0] for kind in differing}
     exchange = _find_exchange(left, right)
+    agrees = not differing and any(
+        left.values[kind] & right.values.get(kind, frozenset()) for kind in left.values
+    )
     changes = left.changes or right.changes
     slot = not _KINDS.isdisjoint(differing)
     versions = any(kind.startswith("version ") for kind in differing)
     has_subject = shared or ended or ((slot or versions) and not (left.subject and right.subject))
     share = min(1.0, shared / max(1, min(len(left.subject), len(right.subject))))
-    has_reason = differing or ended or exchange == COMPLEMENT or changes
+    says_other = exchange == COMPLEMENT and not agrees
+    has_reason = differing or ended or says_other or changes
     if not has_reason and share >= 0.5:
         has_reason = _turns_off(left, right) or find_opposition(one, other) is not None
-    if not (has_subject and has_reason) or _number_two_things(left, right):
+    if (
+        not (has_subject and has_reason)
+        or exchange == TWO_THINGS
+        or _number_two_things(left, right)
+    ):
         return {}
     common = min(shared, 3) / 3
     head = _have_one_head(left, right)
@@ -327,6 +336,9 @@ def stem(word: str) -> str:
     return word.rstrip("ey")[:5] if len(word) > 3 else word
 
 
+_MEANS = frozenset("by with through via".split())
+_CIRCUMSTANCES = frozenset("at in on before after under during within".split())
+"""Prepositions: "by hand" and "on Monday" are two sides of a matter, and both hold."""
 _BE = frozenset("is are was were be been gets get".split())
 _MANY = frozenset(
     """
@@ -453,8 +465,6 @@ def _find_exchange(left: Facts, right: Facts) -> str:
         return ""
     steps = SequenceMatcher(None, left.tokens, right.tokens, autojunk=False).get_opcodes()
     kept = sum(step[2] - step[1] for step in steps if step[0] == "equal")
-    if kept < SHARED_FRAME * min(len(left.tokens), len(right.tokens)):
-        return ""
     replaced = [
         step[1:]
         for step in steps
@@ -462,6 +472,17 @@ def _find_exchange(left: Facts, right: Facts) -> str:
         and _is_telling(left, left.tokens[step[1] : step[2]])
         and _is_telling(right, right.tokens[step[3] : step[4]])
     ]
+    if kept >= SHORTEST_FRAME and not (left.changes or right.changes):
+        values = [
+            _is_measured(left, step[:2]) and _is_measured(right, step[2:])
+            for step in replaced
+            if not left.parts.isdisjoint(left.tokens[slice(*step[:2])])
+            and not right.parts.isdisjoint(right.tokens[slice(*step[2:])])
+        ]
+        if any(values) and not all(values):
+            return TWO_THINGS
+    if kept < SHARED_FRAME * min(len(left.tokens), len(right.tokens)):
+        return ""
     exchanged = [
         (start, end, since, to)
         for start, end, since, to in replaced
@@ -477,7 +498,17 @@ def _find_exchange(left: Facts, right: Facts) -> str:
         return SUBJECT
     lists = "and" in left.words + right.words
     is_predicate = all(_is_participle(*place) for place in places)
-    return COMPLEMENT if kept >= SHORTEST_FRAME and not (lists or is_predicate) else ""
+    leads = {facts.words[at] for facts, at in places}
+    is_other_side = not (leads.isdisjoint(_MEANS) or leads.isdisjoint(_CIRCUMSTANCES))
+    has_other_side = lists or is_predicate or is_other_side
+    return COMPLEMENT if kept >= SHORTEST_FRAME and not has_other_side else ""
+
+
+def _is_measured(facts: Facts, place: tuple[int, ...]) -> bool:
+    """True if the words have an amount, a time or a number."""
+    values = (facts.values[kind] for kind in facts.values if kind.partition(" ")[0] in _MEASURES)
+    parts = {part for found in values for value in found for part in _parts(value)}
+    return not parts.isdisjoint(facts.tokens[slice(*place)])
 
 
 def _is_participle(facts: Facts, at: int) -> bool:

@@ -147,6 +147,21 @@ def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
         ),
         pytest.param("We renamed master to main", "We switched to pnpm", id="two changes"),
         pytest.param(
+            "The Kafka service listens on port 9092",
+            "The Redis service listens on port 6379",
+            id="one sentence with two names",
+        ),
+        pytest.param(
+            "Refunds are booked by hand",
+            "Refunds are booked on the next working day",
+            id="how and when",
+        ),
+        pytest.param(
+            "The proxy refuses uploads of more than 20 MB",
+            "The proxy lets no upload through that is larger than 20 MB",
+            id="one value in other words",
+        ),
+        pytest.param(
             "Webhooks are retried 8 times", "Webhooks are signed", id="another side of it"
         ),
         pytest.param("Logs go to Loki", "Log lines must be JSON", id="a detail"),
