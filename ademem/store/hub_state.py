@@ -165,27 +165,27 @@ def list_parked(store: Store) -> list[Parked]:
     return found
 
 
-def told(store: Store, entity: str, id: str) -> str:
+def last_sent(store: Store, entity: str, id: str) -> str:
     """Return the digest of the document that the hub has; empty for none."""
     return database.value(store.db, f"{TOLD}{entity}/{id}")
 
 
-def note_told(store: Store, entity: str, id: str, digest: str) -> None:
+def note_sent(store: Store, entity: str, id: str, digest: str) -> None:
     database.set_value(store.db, f"{TOLD}{entity}/{id}", digest)
 
 
-def forget_told(store: Store) -> None:
-    """Let every document be told again."""
+def forget_sent(store: Store) -> None:
+    """Let every document be sent again."""
     _forget(store, TOLD)
 
 
-def keep_heard(store: Store, entity: str, id: str, fields: dict[str, Any], person: str) -> None:
+def add_received(store: Store, entity: str, id: str, fields: dict[str, Any], person: str) -> None:
     """Keep a document until it can be applied; a later one replaces it."""
     value = record_json.compact({"fields": fields, "person": person})
     database.set_value(store.db, f"{HEARD}{entity}/{id}", value)
 
 
-def list_heard(store: Store) -> list[tuple[str, str, tuple[dict[str, Any], str]]]:
+def list_received(store: Store) -> list[tuple[str, str, tuple[dict[str, Any], str]]]:
     """Return entity, key, and fields and sender of the documents that wait."""
     query = "select name, value from store_values where name >= ? and name < ? order by name"
     found = []
@@ -196,7 +196,7 @@ def list_heard(store: Store) -> list[tuple[str, str, tuple[dict[str, Any], str]]
     return found
 
 
-def drop_heard(store: Store, entity: str, id: str) -> None:
+def drop_received(store: Store, entity: str, id: str) -> None:
     store.db.execute("delete from store_values where name = ?", (f"{HEARD}{entity}/{id}",))
 
 

@@ -111,7 +111,7 @@ def _exchange(
     lines = [line for one in done for line in _lines(one)]
     values: dict[str, object] = {"folders": done, "problems": problems}
     if synced:
-        received = f"{counted(synced.heard, 'change')} heard, {synced.changed} changed here"
+        received = f"{counted(synced.heard, 'change')} received, {synced.changed} changed here"
         lines.append(f"hub: {received}, {counted(synced.told, 'record')} sent")
         lines += [*_undo_lines(synced.event), *_parked_lines(synced.parked)]
         values["hub"] = synced

@@ -165,7 +165,7 @@ def check(
 ) -> None:
     """Check role, indexes, vacuum, disk, slots and clocks. Exit code 1 if one is wrong.
 
-    As the owner of the database it sees devices too; only the role that serves is told fit.
+    As the owner of the database it sees devices too; only the role that serves passes.
     """
     with _administering(dsn) as (db, _):
         from ademem.store.hub import checks
@@ -280,7 +280,7 @@ def _check_role(role: str, roles: tuple[str, ...]) -> None:
 
 @token_commands.command("list")
 def list_tokens(slug: Slug, dsn: Dsn = "", as_json: AsJson = False) -> None:
-    """List tokens, and how far each device has heard."""
+    """List tokens, and what each device has received."""
     with _administering(dsn) as (db, administration):
         found = administration.list_tokens(db, slug)
     show.listing(
@@ -396,7 +396,7 @@ def purge(
 ) -> None:
     """Delete memories, or a person, in hub and clones for good.
 
-    --dry-run --json exports what a person told.
+    --dry-run --json exports what a person wrote.
     """
     if bool(ids) == bool(person) or (keep_texts and not person):
         raise UsageError("give ids, or --person", "--keep-texts is of --person")

@@ -1,7 +1,7 @@
 """Documents that travel beside memories: how procedures fare, the standing brief, weekly uses.
 
-What is to be told is a query: what differs from what this store told or heard last. What is heard
-waits until the memory that it is about is here.
+What has to be sent is a query: what differs from what this store sent or received last. What
+arrives waits until the memory that it is about is here.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _INVALID = (
     *(project_brief.BadCore, sqlite3.IntegrityError, sqlite3.ProgrammingError),
 )
 AFTER = "after"
-"""Field with the digest of what was told before, so that an earlier state is told again."""
+"""Field with the digest of what was sent before, so that an earlier state is sent again."""
 
 
 class Kind(Value):
@@ -51,35 +51,35 @@ def due(store: Store, target: str, *, with_uses: bool) -> dict[tuple[str, str], 
         if kind.entity == USES and not with_uses:
             continue
         for fields in kind.read(store, target):
-            before = hub_state.told(store, kind.entity, fields["id"])
+            before = hub_state.last_sent(store, kind.entity, fields["id"])
             if record_json.is_id(fields["id"]) and _digest(fields) != before:
                 chain = {} if kind.entity == CORE else {AFTER: before}
                 found[kind.entity, fields["id"]] = fields | chain
     return found
 
 
-def note_told(store: Store, entity: str, fields: Fields) -> None:
-    """Record what the hub, or its refusal, has heard."""
-    hub_state.note_told(store, entity, fields["id"], _digest(fields))
+def note_sent(store: Store, entity: str, fields: Fields) -> None:
+    """Record that the hub has the document, or refused it."""
+    hub_state.note_sent(store, entity, fields["id"], _digest(fields))
 
 
 def _digest(fields: Fields) -> str:
-    told = {name: value for name, value in fields.items() if name != AFTER}
-    return sha256_hex(mutations.to_bytes(told).decode())[:32]
+    sent = {name: value for name, value in fields.items() if name != AFTER}
+    return sha256_hex(mutations.to_bytes(sent).decode())[:32]
 
 
-def apply_heard(store: Store, change: Change) -> int:
+def apply_received(store: Store, change: Change) -> int:
     """Apply the documents that wait here, if their memories have arrived; return how many did."""
     kinds = {kind.entity: kind for kind in KINDS}
     changed = 0
-    for entity, key, (fields, person) in hub_state.list_heard(store):
+    for entity, key, (fields, person) in hub_state.list_received(store):
         try:
             with store.savepoint():
                 done = kinds[entity].apply(store, fields, person, change)
         except _INVALID:
             done = False
         if done is not None:
-            hub_state.drop_heard(store, entity, key)
+            hub_state.drop_received(store, entity, key)
             changed += done
     return changed
 
@@ -121,7 +121,7 @@ def _apply_brief(store: Store, fields: Fields, person: str, change: Change) -> b
     changed = project_brief.receive(store, fields, person, change.at)
     for known in _read_brief(store, ""):
         if known == fields:
-            note_told(store, CORE, fields)
+            note_sent(store, CORE, fields)
     return changed
 
 

@@ -28,11 +28,11 @@ class Sender(Value):
     state: HubState
     replica: str
     incomplete: frozenset[str]
-    """Ids of which something was heard that could not be applied."""
+    """Ids of which something arrived that could not be applied."""
     protocol: int = mutations.PROTOCOL
     """Version that the server speaks."""
     documents: dict[tuple[str, str], Fields] = {}
-    """What is told beside memories and relations, by entity and key."""
+    """Documents sent beside memories and relations, by entity and key."""
 
 
 def shareable(mutation: Fields, sender: Sender) -> Fields | Refusal:

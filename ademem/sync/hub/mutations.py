@@ -43,7 +43,7 @@ BRANCH_CHARS = 200
 PERSON = "person"
 """Entity of the mutation that takes a name off; only the operator of the hub tells it."""
 BRANCH = "branch"
-"""Field of a memory that waits on a branch of git where it was told."""
+"""Field of a memory that waits on a branch of git where it was written."""
 DOCUMENTS = {
     "procedure": {"id", "learned", "outcomes", "updated_at", "after"},
     "core": {
@@ -165,7 +165,7 @@ def refuse(mutation: Any, project: str) -> Refusal | None:
 
 
 def branch_of(fields: Fields) -> str | None:
-    """Return the branch on which the memory waits where it was told."""
+    """Return the branch on which the memory waits where it was written."""
     name = fields.get(BRANCH)
     return "-".join(filed(name).split())[:BRANCH_CHARS] or None if isinstance(name, str) else None
 

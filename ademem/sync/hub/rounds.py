@@ -1,7 +1,7 @@
 """A round with the hub: hear what others said, then tell what it does not have.
 
-One process at a time does it, by a lease. What was heard is applied in one transaction with the
-number up to which it was heard; what was told is told again until the hub has acknowledged it.
+One process at a time does it, by a lease. What arrives is applied in one transaction with the
+number up to which it arrived; what was sent is sent again until the hub has acknowledged it.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class Hub:
                 elif error.rule == "epoch":
                     self.note(epoch=error.hint, heard=0)
                     journal.advance(self.store, self.state().target, journal.ALL)
-                    hub_state.forget_told(self.store)
+                    hub_state.forget_sent(self.store)
                 elif error.rule in ("snapshot", "gap"):
                     self.note(heard=0)
                 else:
@@ -212,7 +212,7 @@ class Hub:
                 state = self.note(heard=rows[-1]["seq"])
         with self.store.transaction():
             replication.replay(self.store, change, self._admit(None, change))
-            changed += documents.apply_heard(self.store, change)
+            changed += documents.apply_received(self.store, change)
         return heard, changed
 
     def _page(self, after: int, *, live: bool = False) -> dict[str, Any]:
@@ -241,7 +241,7 @@ class Hub:
                     changed += project_brief.forget_author(self.store, fields["id"])
                 elif entity in mutations.DOCUMENTS and one["replica"] != mine:
                     person = safe_name(one["person"])
-                    hub_state.keep_heard(self.store, entity, one["entity_key"], fields, person)
+                    hub_state.add_received(self.store, entity, one["entity_key"], fields, person)
                 elif one["replica"] != mine:
                     admit = self._admit(one, change)
                     is_new = replication.receive(self.store, entity, fields, change, admit, target)
@@ -296,7 +296,7 @@ class Hub:
     def _push(self, own: frozenset[tuple[str, str]] | None) -> tuple[int, list[Parked]]:
         """Tell what the hub lacks; what it refuses is parked, and stops nothing else.
 
-        Of everything only the *own* and what has changed since is told, not what was heard first.
+        Of everything only the *own* and what has changed since is sent, not what arrived first.
         """
         if self.state().role == "reader":
             return 0, []
@@ -318,7 +318,7 @@ class Hub:
                 for one, verdict in zip(batch, verdicts, strict=True):
                     entity, id = one["entity"], one["entity_key"]
                     if entity in mutations.DOCUMENTS:
-                        documents.note_told(self.store, entity, one["fields"])
+                        documents.note_sent(self.store, entity, one["fields"])
                     if verdict["verdict"] != "refused":
                         hub_state.unpark(self.store, entity, id)
                         told += 1

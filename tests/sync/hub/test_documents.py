@@ -158,7 +158,7 @@ def test_a_brief_that_orders_a_model_is_not_taken(ann, bob):
     settle(ann, bob)
 
     assert brief(bob) is None
-    assert hub_state.list_heard(bob.store) == []
+    assert hub_state.list_received(bob.store) == []
 
 
 def test_a_writer_does_not_change_an_owners_brief(ann, clone):
@@ -280,7 +280,7 @@ def test_a_document_that_nobody_can_read_stops_nothing(ann, bob, hub, fields):
 
     assert counts(bob) == (3, 0)
     assert bob.memory("m1")
-    assert hub_state.list_heard(bob.store) == []
+    assert hub_state.list_received(bob.store) == []
 
 
 def test_leaving_forgets_what_was_told_and_keeps_what_was_heard(ann, bob, hub):
