@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.json_text import loads
-from ademem.store.database import set_value, value
+from ademem.store.database import delete_values, set_value, value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,9 +43,8 @@ def add_brief(store: Store, agent: str, row: dict[str, Any]) -> None:
 
 
 def forget(store: Store) -> None:
-    for start in (ACTS, BRIEFS):
-        query = "delete from store_values where name >= ? and name < ?"
-        store.db.execute(query, (start, f"{start}~"))
+    for prefix in (ACTS, BRIEFS):
+        delete_values(store.db, prefix)
 
 
 def _read(store: Store, name: str) -> list[dict[str, Any]]:

@@ -221,6 +221,21 @@ def set_value(db: sqlite3.Connection, name: str, text: str) -> None:
     db.execute("insert or replace into store_values values (?, ?)", (name, text))
 
 
+def values(db: sqlite3.Connection, prefix: str) -> dict[str, str]:
+    """Return the values whose names begin with *prefix*, by the rest of their names in order."""
+    query = "select name, value from store_values where name >= ? and name < ? order by name"
+    return {name.removeprefix(prefix): text for name, text in db.execute(query, _range(prefix))}
+
+
+def delete_values(db: sqlite3.Connection, prefix: str) -> None:
+    db.execute("delete from store_values where name >= ? and name < ?", _range(prefix))
+
+
+def _range(prefix: str) -> tuple[str, str]:
+    """Return the bounds of names that begin with a prefix."""
+    return prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)
+
+
 def place(db: sqlite3.Connection) -> str:
     """Return inode and path of the database, which a copy has not; empty for one in memory."""
     path = db.execute("pragma database_list").fetchone()["file"]

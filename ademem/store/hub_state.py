@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ademem.store import Store
 
-PARKED, TOLD, HEARD = "hub_parked/", "hub_told/", "hub_heard/"
+PARKED, SENT, RECEIVED = "hub_parked/", "hub_sent/", "hub_received/"
 """Prefixes of the names of what the hub refused, and of documents that it has or that wait here."""
 USES = "uses_elsewhere/"
 """Prefix of the names of weekly sums of uses in other stores, which outlive the hub."""
@@ -119,8 +119,8 @@ def leave(store: Store) -> HubState | None:
         if state:
             journal.leave(store, state.target)
             db.execute("delete from store_values where name = ?", (HUB,))
-            for prefix in (PARKED, TOLD, HEARD):
-                _forget(store, prefix)
+            for prefix in (PARKED, SENT, RECEIVED):
+                database.delete_values(db, prefix)
         return state
 
 
@@ -157,47 +157,45 @@ def unpark(store: Store, entity: str, id: str) -> None:
 
 def list_parked(store: Store) -> list[Parked]:
     """Return what was refused, by the server or before it left."""
-    query = "select name, value from store_values where name >= ? and name < ? order by name"
     found = []
-    for name, value in store.db.execute(query, _range(PARKED)):
-        entity, _, id = name.removeprefix(PARKED).partition("/")
+    for name, value in database.values(store.db, PARKED).items():
+        entity, _, id = name.partition("/")
         found.append(Parked(entity=entity, id=id, **loads(value)))
     return found
 
 
 def last_sent(store: Store, entity: str, id: str) -> str:
     """Return the digest of the document that the hub has; empty for none."""
-    return database.value(store.db, f"{TOLD}{entity}/{id}")
+    return database.value(store.db, f"{SENT}{entity}/{id}")
 
 
 def note_sent(store: Store, entity: str, id: str, digest: str) -> None:
-    database.set_value(store.db, f"{TOLD}{entity}/{id}", digest)
+    database.set_value(store.db, f"{SENT}{entity}/{id}", digest)
 
 
 def forget_sent(store: Store) -> None:
     """Let every document be sent again."""
-    _forget(store, TOLD)
+    database.delete_values(store.db, SENT)
 
 
 def add_received(store: Store, entity: str, id: str, fields: dict[str, Any], person: str) -> None:
     """Keep a document until it can be applied; a later one replaces it."""
     value = record_json.compact({"fields": fields, "person": person})
-    database.set_value(store.db, f"{HEARD}{entity}/{id}", value)
+    database.set_value(store.db, f"{RECEIVED}{entity}/{id}", value)
 
 
 def list_received(store: Store) -> list[tuple[str, str, tuple[dict[str, Any], str]]]:
     """Return entity, key, and fields and sender of the documents that wait."""
-    query = "select name, value from store_values where name >= ? and name < ? order by name"
     found = []
-    for name, value in store.db.execute(query, _range(HEARD)):
-        entity, _, id = name.removeprefix(HEARD).partition("/")
-        kept = loads(value)
-        found.append((entity, id, (kept["fields"], kept["person"])))
+    for name, value in database.values(store.db, RECEIVED).items():
+        entity, _, id = name.partition("/")
+        document = loads(value)
+        found.append((entity, id, (document["fields"], document["person"])))
     return found
 
 
 def drop_received(store: Store, entity: str, id: str) -> None:
-    store.db.execute("delete from store_values where name = ?", (f"{HEARD}{entity}/{id}",))
+    store.db.execute("delete from store_values where name = ?", (f"{RECEIVED}{entity}/{id}",))
 
 
 def uses(store: Store, id: str) -> dict[str, int]:
@@ -208,11 +206,3 @@ def uses(store: Store, id: str) -> dict[str, int]:
 
 def keep_uses(store: Store, id: str, weeks: dict[str, int]) -> None:
     database.set_value(store.db, USES + id, record_json.compact(weeks))
-
-
-def _forget(store: Store, prefix: str) -> None:
-    store.db.execute("delete from store_values where name >= ? and name < ?", _range(prefix))
-
-
-def _range(prefix: str) -> tuple[str, str]:
-    return prefix, prefix[:-1] + "0"

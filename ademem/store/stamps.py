@@ -82,13 +82,8 @@ def follow(store: Store, stamp: str, now: datetime) -> None:
 
 def far_ahead(store: Store, now: datetime) -> dict[str, str]:
     """Return the last stamp of each replica whose clock is more than a day ahead of *now*."""
-    rows = store.db.execute(
-        "select name, value from store_values where name >= ? and name < ?",
-        (AHEAD, AHEAD[:-1] + "0"),
-    )
-    return {
-        name.removeprefix(AHEAD): stamp for name, stamp in rows if registers.is_ahead(stamp, now)
-    }
+    found = database.values(store.db, AHEAD)
+    return {name: stamp for name, stamp in found.items() if registers.is_ahead(stamp, now)}
 
 
 def of_new(stamp: str) -> str:
@@ -207,5 +202,4 @@ def _is_live(row: Row) -> bool:
 
 def targets(db: sqlite3.Connection) -> list[str]:
     """Return the names of the enrolled targets."""
-    query = "select name from store_values where name >= ? and name < ?"
-    return [row[0].removeprefix(TARGET) for row in db.execute(query, (TARGET, TARGET[:-1] + "0"))]
+    return list(database.values(db, TARGET))
