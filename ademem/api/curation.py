@@ -128,7 +128,7 @@ class Waiting(NamedTuple):
 
     @property
     def position(self) -> list[Any]:
-        """Where a review goes on, whatever became of this one."""
+        """The place in the order of a review, which lasts when this one is decided."""
         return list(self[:4])
 
 

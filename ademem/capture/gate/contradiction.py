@@ -473,11 +473,14 @@ def _find_exchange(left: Facts, right: Facts) -> str:
         and _is_telling(right, right.tokens[step[3] : step[4]])
     ]
     if kept >= SHORTEST_FRAME and not (left.changes or right.changes):
+        measures, their_measures = _measures(left), _measures(right)
         values = [
-            _is_measured(left, step[:2]) and _is_measured(right, step[2:])
-            for step in replaced
-            if not left.parts.isdisjoint(left.tokens[slice(*step[:2])])
-            and not right.parts.isdisjoint(right.tokens[slice(*step[2:])])
+            not (measures.isdisjoint(mine) or their_measures.isdisjoint(theirs))
+            for mine, theirs in (
+                (left.tokens[start:end], right.tokens[since:to])
+                for start, end, since, to in replaced
+            )
+            if not (left.parts.isdisjoint(mine) or right.parts.isdisjoint(theirs))
         ]
         if any(values) and not all(values):
             return TWO_THINGS
@@ -504,11 +507,10 @@ def _find_exchange(left: Facts, right: Facts) -> str:
     return COMPLEMENT if kept >= SHORTEST_FRAME and not has_other_side else ""
 
 
-def _is_measured(facts: Facts, place: tuple[int, ...]) -> bool:
-    """True if the words have an amount, a time or a number."""
+def _measures(facts: Facts) -> set[str]:
+    """Return the stems of amounts, times and numbers."""
     values = (facts.values[kind] for kind in facts.values if kind.partition(" ")[0] in _MEASURES)
-    parts = {part for found in values for value in found for part in _parts(value)}
-    return not parts.isdisjoint(facts.tokens[slice(*place)])
+    return {part for found in values for value in found for part in _parts(value)}
 
 
 def _is_participle(facts: Facts, at: int) -> bool:
