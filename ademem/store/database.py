@@ -30,7 +30,10 @@ else:
 SCHEMA = os.path.join(os.path.dirname(__file__), "schema.sql")
 """All of today's schema, of which a new database is made."""
 MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
-"""Numbered files that bring an older database to the same schema; a shipped one is never edited."""
+"""Numbered files that bring an older database to the same schema; a shipped one is never edited.
+
+The first makes the schema of FIRST_VERSION.
+"""
 CHECKPOINT_PAGES = 400
 """Pages of the log beyond which a commit writes it back."""
 LONG_LOG_BYTES = CHECKPOINT_PAGES * 4096
@@ -38,6 +41,8 @@ PAGES_KIB = 16_384
 """KiB of memory for pages of the database."""
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too, so that one row cannot fail a whole query."""
+FIRST_VERSION = 19
+"""The oldest schema that is migrated."""
 SCHEMA_VERSION = 34
 FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
@@ -347,11 +352,12 @@ def is_outdated(db: sqlite3.Connection) -> bool:
 
 
 def run_schema(db: sqlite3.Connection, done: int = 0, upto: int | None = None) -> None:
-    """Make all of the schema, or run the migrations after the first *done*, up to *upto*."""
+    """Make all of the schema, or run the migrations after version *done*, up to *upto*."""
     paths = [SCHEMA]
     if done or upto is not None:
         names = sorted(name for name in os.listdir(MIGRATIONS) if name.endswith(".sql"))
-        paths = [os.path.join(MIGRATIONS, name) for name in names[done:upto]]
+        first, last = (max(0, each - FIRST_VERSION + 1) for each in (done, upto or SCHEMA_VERSION))
+        paths = [os.path.join(MIGRATIONS, name) for name in names[first:last]]
     for path in paths:
         with open(path, encoding="utf-8") as file:
             for statement in statements(file.read()):

@@ -16,6 +16,7 @@ from ademem.core.text import sha256_hex
 from ademem.store import admission
 from ademem.store.database import (
     DECODE,
+    FIRST_VERSION,
     FIRST_WITH_SECRET,
     SCHEMA_VERSION,
     NewerDatabase,
@@ -44,24 +45,6 @@ else:
         import sqlite3
 
 SHIPPED = (
-    "5a5b84467dd14fa5fe717c78d5c7e15a",
-    "6f4a45584b040b9111d80b41628d2cf5",
-    "9e982999e2fdb58a29cdf1ec248d44f7",
-    "a66081284fb7d176fd8fabe5b2a957e0",
-    "43e017424c597132f7d6982eba36ff5b",
-    "05dc54736dbe6a458f020ec71dad79c4",
-    "5cdc4debe74acbf4006a06851087c95e",
-    "3e4541bce11721006e6f485671fd8326",
-    "287be841ca824d63139016210718a8fc",
-    "e326884d7e97de0379ba985123ab0090",
-    "fd222f38a0199d5d6f163e034e8026ad",
-    "9339fa1b84defe8d2883e1a770fafcc3",
-    "417889d34bf19bca8e5805258e15c8a6",
-    "51205de6fc73a28b9ab5c3e508135c2c",
-    "c718591838cfefa248c62da50222f5aa",
-    "767dfe128d5ce74e1a20a8b3301bbfe2",
-    "eca06176306e449ad664cacd9ebe293f",
-    "d119a62396b63b5090c6ea84c13d1af2",
     "e6ad1cf9a5f28415d7e8f22a32e2d5c4",
     "bbeade1cb37829271bf9300265e8ee0c",
     "a3209a55d194671c586b662a59eaf1ce",
@@ -79,7 +62,7 @@ SHIPPED = (
     "25365f44e23a7045087c7d88d88526bb",
     "f473c2fcea944fa450ef69c90af2c03f",
 )
-"""Digests of the schemas that were shipped, from version 1 on; see `fingerprint`."""
+"""Digests of the schemas that were shipped, from FIRST_VERSION on; see `fingerprint`."""
 
 LOOK_S = 5.0
 """Seconds to read a schema."""
@@ -160,7 +143,7 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
         return Kind.FOREIGN
     if not objects and found == 0:
         return Kind.OURS  # an empty file; opening it makes our tables
-    shipped = SHIPPED[found - 1] if 0 < found <= len(SHIPPED) else ""
+    shipped = SHIPPED[found - FIRST_VERSION] if found >= FIRST_VERSION else ""
     if shipped in (fingerprint(objects), fingerprint(filter(_is_not_left_over, objects))):
         return Kind.OURS
     if shipped:
@@ -183,7 +166,7 @@ def has_shipped_schema(db: sqlite3.Connection) -> bool:
         "select group_concat(quote(type) || quote(name) || quote(tbl_name) || quote(sql), char(10))"
         f" from ({_OBJECTS})"
     ).fetchone()[0]
-    return _digest(joined or "") == SHIPPED[SCHEMA_VERSION - 1]
+    return _digest(joined or "") == SHIPPED[-1]
 
 
 def open_read_only(path: str, wait_s: float, limit_s: float) -> sqlite3.Connection:

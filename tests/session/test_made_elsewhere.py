@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -154,7 +155,7 @@ def test_an_older_store_is_registered_where_a_session_of_it_left_its_transcript(
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("update sessions set id = ?", (SESSION,))
     if transcript:
-        folder = home / ".claude/projects" / str(root).replace("/", "-").replace("_", "-")
+        folder = home / ".claude/projects" / re.sub(r"[^A-Za-z0-9]", "-", str(root))
         folder.mkdir(parents=True)
         (folder / f"{transcript}.jsonl").touch()
     with api.open_memories(str(root), environment=dict(os.environ)) as memories:

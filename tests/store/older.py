@@ -92,11 +92,11 @@ VALID: dict[str | tuple[str, str], Any] = {
 
 
 def build(path: Path, version: int, *, journal: str = "wal") -> Path:
-    """What a release with this many schema files left behind."""
+    """What a release with this schema left behind."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(f"pragma journal_mode = {journal}")
-        for file in SCHEMA[:version]:
+        for file in SCHEMA[: version - database.FIRST_VERSION + 1]:
             db.executescript(file.read_text(encoding="utf-8"))
         for table in tables(db):
             insert_one(db, table)

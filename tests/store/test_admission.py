@@ -12,7 +12,7 @@ import pytest
 
 from ademem.core import trust
 from ademem.store import NewerDatabase, admission, database, inspection, memories, open_store
-from ademem.store.database import SCHEMA_VERSION
+from ademem.store.database import FIRST_VERSION, SCHEMA_VERSION
 from tests import builders
 from tests.builders import NOW, memory, project
 from tests.store import foreign, older
@@ -190,6 +190,7 @@ def test_a_schema_that_is_not_ours_is_set_aside(path, is_set_aside, script):
 
 OTHERS = {
     "no table of ours": "create table notes (x); insert into notes values (1);",
+    "a version before the first": f"pragma user_version = {FIRST_VERSION - 1}",
     "a version that lies": f"pragma user_version = {SCHEMA_VERSION}; create table projects (x);",
     "a version below all": "pragma user_version = -7; create table projects (x);",
     "a view for ADE's table": f"create view unified_memories as {foreign.ENDLESS};",
@@ -246,13 +247,15 @@ def test_a_database_of_ours_is_used(tmp_path, path, script):
     assert names(tmp_path) == ["ade.db"]
 
 
-@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))
+@pytest.mark.parametrize("version", range(FIRST_VERSION, SCHEMA_VERSION + 1))
 def test_every_schema_that_was_shipped_is_known(tmp_path, version):
     path = older.build(tmp_path / "ade.db", version)
     with closing(sqlite3.connect(path)) as db:
         digest = inspection.fingerprint(inspection.schema(db))
 
-    assert inspection.SHIPPED[version - 1] == digest, "the last of SHIPPED has to be this"
+    assert inspection.SHIPPED[version - FIRST_VERSION] == digest, (
+        "the last of SHIPPED has to be this"
+    )
 
 
 def test_tables_beside_ours_of_an_old_version_are_left_behind_and_ours_are_copied(tmp_path, path):

@@ -26,7 +26,8 @@ from tests.builders import NOW, memory, open_project, project
 from tests.store import ade_file, older, racing, schema_file
 from tests.store.stores import reopen, text_of
 
-VERSIONS = range(1, database.SCHEMA_VERSION + 1)
+OLDEST = database.FIRST_VERSION
+VERSIONS = range(OLDEST, database.SCHEMA_VERSION + 1)
 
 
 DROPPED = {
@@ -55,7 +56,7 @@ MERGED = [
 
 
 def test_the_version_counts_the_migrations():
-    assert len(older.SCHEMA) == database.SCHEMA_VERSION
+    assert len(older.SCHEMA) == len(VERSIONS)
 
 
 def test_the_schema_file_is_what_all_migrations_make():
@@ -185,7 +186,7 @@ def test_an_older_database_gets_the_schema_of_a_new_one(tmp_path, path, version)
 
 
 def test_an_older_database_is_found_by_its_words_afterwards(tmp_path, path):
-    older.build(path, 1)
+    older.build(path, OLDEST)
     store = open_project(tmp_path)
     query = "select count(*) from unified_memories_fts where unified_memories_fts match 'content'"
 
@@ -212,7 +213,7 @@ def test_an_empty_file_becomes_a_database(tmp_path, path, leave):
 def test_the_copy_from_before_the_migration_holds_what_was_committed(tmp_path, path):
     """Row E34 of safe storage."""
 
-    older.build(path, 1)
+    older.build(path, OLDEST)
     with closing(sqlite3.connect(path)) as other:  # keeps the rows in the write-ahead log
         other.execute("update unified_memories set content = 'newest'")
         other.commit()
@@ -222,16 +223,16 @@ def test_the_copy_from_before_the_migration_holds_what_was_committed(tmp_path, p
     (backup,) = backups.list_all(project(tmp_path), os.environ)
     (row,) = older.rows(backup.path)["unified_memories"]
     assert row["content"] == "newest"
-    assert text_of(backup.path)[1] == 1
+    assert text_of(backup.path)[1] == OLDEST
 
 
 def test_where_no_data_folder_can_be_made_the_copy_is_beside_the_database(tmp_path, path, home):
-    older.build(path, 1)
+    older.build(path, OLDEST)
     (home / ".local").touch()
     reopen(tmp_path)
 
     copy = path.with_name("ade.db.before-migration")
-    assert text_of(copy)[1] == 1
+    assert text_of(copy)[1] == OLDEST
     assert copy.stat().st_mode & 0o777 == 0o600
 
 
@@ -301,7 +302,7 @@ def test_a_newer_database_is_refused_and_left_alone(tmp_path, path):
 
 
 def test_a_database_that_somebody_newer_migrates_meanwhile_is_refused(tmp_path, path, monkeypatch):
-    older.build(path, 1)
+    older.build(path, OLDEST)
     begin = database.Transaction
 
     def late(db):
@@ -313,16 +314,20 @@ def test_a_database_that_somebody_newer_migrates_meanwhile_is_refused(tmp_path, 
 
     with pytest.raises(NewerDatabase):
         reopen(tmp_path)
-    assert "turns" not in older.rows(path)
+    assert "injections" not in older.rows(path)
 
 
 @pytest.mark.parametrize(
     ("leave", "count"),
     [
         pytest.param(lambda root: None, 0, id="nothing"),
-        pytest.param(lambda root: older.build(root / ".ade" / "ade.db", 1), 1, id="an older one"),
         pytest.param(
-            lambda root: older.build(root / ".ade" / "ade.db", 1, journal="delete"),
+            lambda root: older.build(root / ".ade" / "ade.db", OLDEST),
+            1,
+            id="an older one",
+        ),
+        pytest.param(
+            lambda root: older.build(root / ".ade" / "ade.db", OLDEST, journal="delete"),
             1,
             id="an older one without a log",
         ),
@@ -349,10 +354,10 @@ def test_eight_processes_may_open_at_once(tmp_path, path, leave, count):
 
 
 def test_a_migration_waits_for_a_writer_no_longer_than_told(tmp_path, path):
-    older.build(path, 1)
+    older.build(path, OLDEST)
     with closing(sqlite3.connect(path)) as writer:
         writer.execute("begin immediate")
 
         with pytest.raises(sqlite3.OperationalError, match="locked"):
             open_store(project(tmp_path), NOW, wait_s=0.01)
-    assert "turns" not in older.rows(path)
+    assert "injections" not in older.rows(path)
