@@ -52,7 +52,7 @@ FUNCTIONS = {
     "graphs": "get_graph",
     "mapping": "get_map list_area request_map has_vectors is_map_requested",
     "projects": """
-        list_projects forget_project find_known open_others find_groups merge_projects
+        list_projects forget_project find_registered open_others find_groups merge_projects
     """,
     "relating": """
         judge list_relations list_proposals scan_relations list_deferred replay_deferred

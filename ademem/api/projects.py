@@ -12,7 +12,7 @@ from typing import Any
 
 from ademem.core import caller, project, registry
 from ademem.core.errors import AdememError, NotFound, UsageError
-from ademem.core.registry import Known
+from ademem.core.registry import RegisteredProject
 from ademem.core.value import Value, as_dict
 from ademem.store import backups, statistics, transfers, transitions
 from ademem.store.backups import Kind
@@ -42,10 +42,10 @@ class Merged(Value):
 
 def list_projects(environment: Mapping[str, str], now: datetime) -> list[dict[str, Any]]:
     rows = []
-    for known in registry.list_known(environment):
-        row: dict[str, Any] = as_dict(known)
+    for registered in registry.list_projects(environment):
+        row: dict[str, Any] = as_dict(registered)
         try:
-            with _open(known, environment, now) as opened:
+            with _open(registered, environment, now) as opened:
                 row["memories"] = statistics.promoted(opened.store)
         except (AdememError, sqlite3.Error, OSError):
             row["memories"] = None
@@ -53,19 +53,19 @@ def list_projects(environment: Mapping[str, str], now: datetime) -> list[dict[st
     return rows
 
 
-def forget_project(name: str, environment: Mapping[str, str]) -> Known:
+def forget_project(name: str, environment: Mapping[str, str]) -> RegisteredProject:
     """Take a project off the list; its memory stays where it is."""
-    known = find_known(name, environment)
-    registry.forget(known.root, environment)
-    return known
+    registered = find_registered(name, environment)
+    registry.forget(registered.root, environment)
+    return registered
 
 
-def find_known(name: str, environment: Mapping[str, str]) -> Known:
+def find_registered(name: str, environment: Mapping[str, str]) -> RegisteredProject:
     """Return the project of a name or folder; raises NoSuchProject, or UsageError for several."""
     wanted, folder = registry.normalize_name(name), os.path.realpath(name)
-    known = registry.list_known(environment)
-    found = [each for each in known if folder == each.root]
-    found = found or [each for each in known if each.name == wanted]
+    projects = registry.list_projects(environment)
+    found = [each for each in projects if folder == each.root]
+    found = found or [each for each in projects if each.name == wanted]
     if not found:
         raise NoSuchProject(name)
     if len(found) > 1:
@@ -79,23 +79,25 @@ def open_others(runtime: Runtime) -> Iterator[dict[str, Runtime]]:
     """Open the other projects by name, to be read alone; those that cannot be are left out."""
     with ExitStack() as opened:
         others: dict[str, Runtime] = {}
-        for known in registry.list_known(runtime.environment):
-            if project.at(known.root).database == runtime.project.database:
+        for registered in registry.list_projects(runtime.environment):
+            if project.at(registered.root).database == runtime.project.database:
                 continue
             try:
-                other = opened.enter_context(_open(known, runtime.environment, runtime.clock()))
+                other = opened.enter_context(
+                    _open(registered, runtime.environment, runtime.clock())
+                )
             except (AdememError, sqlite3.Error, OSError):
                 continue
             other.store.make_read_only()
-            others[known.root if known.name in others else known.name] = other
+            others[registered.root if registered.name in others else registered.name] = other
         yield others
 
 
-def find_groups(environment: Mapping[str, str]) -> list[tuple[Known, ...]]:
+def find_groups(environment: Mapping[str, str]) -> list[tuple[RegisteredProject, ...]]:
     """Return groups of projects that may be one, the last used first in each."""
-    known = registry.list_known(environment)
-    groups: list[list[Known]] = []
-    for one, other in combinations(known, 2):
+    projects = registry.list_projects(environment)
+    groups: list[list[RegisteredProject]] = []
+    for one, other in combinations(projects, 2):
         if not (_is_variant(one, other) or _distance(one.name, other.name) <= NEAR):
             continue
         group = next((each for each in groups if one in each or other in each), None)
@@ -118,8 +120,8 @@ def merge_projects(
 
     *force* merges any, for a person. Each emptied database is kept as a backup.
     """
-    target = find_known(into, environment)
-    chosen = [find_known(name, environment) for name in sources]
+    target = find_registered(into, environment)
+    chosen = [find_registered(name, environment) for name in sources]
     for each in chosen:
         if each.root == target.root:
             raise UsageError(f"{into!r} is the project to merge into", "name another")
@@ -131,7 +133,12 @@ def merge_projects(
     return [_merge(each, target, environment, now) for each in chosen]
 
 
-def _merge(source: Known, target: Known, environment: Mapping[str, str], now: datetime) -> Merged:
+def _merge(
+    source: RegisteredProject,
+    target: RegisteredProject,
+    environment: Mapping[str, str],
+    now: datetime,
+) -> Merged:
     from ademem.api.files import refresh_files
 
     with _open(source, environment, now) as old, _open(target, environment, now) as new:
@@ -147,11 +154,11 @@ def _merge(source: Known, target: Known, environment: Mapping[str, str], now: da
     return Merged(source=source.name, into=target.name, counts=counts, backup=saved.path)
 
 
-def _open(known: Known, environment: Mapping[str, str], now: datetime) -> Runtime:
-    return open_runtime(project.at(known.root), environment, now)
+def _open(registered: RegisteredProject, environment: Mapping[str, str], now: datetime) -> Runtime:
+    return open_runtime(project.at(registered.root), environment, now)
 
 
-def _is_variant(one: Known, other: Known) -> bool:
+def _is_variant(one: RegisteredProject, other: RegisteredProject) -> bool:
     """True for spellings of one name, and clones of one remote."""
     same_remote = bool(one.remote) and one.remote == other.remote
     return same_remote or _letters(one.name) == _letters(other.name)

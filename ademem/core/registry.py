@@ -22,7 +22,7 @@ FRESH_HOURS = 24
 """Hours within which a use is not noted again."""
 
 
-class Known(Value):
+class RegisteredProject(Value):
     root: str
     name: str
     remote: str
@@ -46,16 +46,16 @@ def strip_credentials(address: str) -> str:
     return re.sub(r"(?<=://)[^/@]*@", "", address.strip())
 
 
-def list_known(environment: Mapping[str, str]) -> list[Known]:
+def list_projects(environment: Mapping[str, str]) -> list[RegisteredProject]:
     """Return the projects whose folders are still there, the last used first."""
     found = []
     for row in _read(environment):
         try:
-            known = Known(**{name: str(row[name]) for name in Known._fields})
-        except (KeyError, TypeError):
+            fields = {name: str(row[name]) for name in RegisteredProject._fields}
+        except KeyError:
             continue
-        if os.path.isdir(os.path.join(known.root, ".ade")):
-            found.append(known)
+        if os.path.isdir(os.path.join(fields["root"], ".ade")):
+            found.append(RegisteredProject(**fields))
     return sorted(found, key=lambda each: each.last_used, reverse=True)
 
 
@@ -64,14 +64,14 @@ def note_use(
 ) -> None:
     """Record a use of a project, unless one of the last day is recorded."""
     root = project.main if os.path.isdir(os.path.join(project.main, ".ade")) else project.root
-    for known in list_known(environment):
-        if known.root == root and _is_fresh(known, now):
+    for registered in list_projects(environment):
+        if registered.root == root and _is_fresh(registered, now):
             return
     remote = strip_credentials(git.text(root, "remote", "get-url", "origin"))
     name = name_of(project, configured, remote)
-    noted = Known(root=root, name=name, remote=remote, last_used=stamp(now))
+    noted = RegisteredProject(root=root, name=name, remote=remote, last_used=stamp(now))
     with shared_files.locked(f"{_path(environment)}.lock"):
-        _write([noted, *(k for k in list_known(environment) if k.root != root)], environment)
+        _write([noted, *(k for k in list_projects(environment) if k.root != root)], environment)
 
 
 def forget(root: str, environment: Mapping[str, str]) -> None:
@@ -80,7 +80,7 @@ def forget(root: str, environment: Mapping[str, str]) -> None:
     if shared_files.read_text(path) is None:
         return
     with shared_files.locked(f"{path}.lock"):
-        left = [known for known in list_known(environment) if known.root != root]
+        left = [each for each in list_projects(environment) if each.root != root]
         if left:
             _write(left, environment)
         else:
@@ -89,9 +89,9 @@ def forget(root: str, environment: Mapping[str, str]) -> None:
         shared_files.remove(f"{path}.lock")
 
 
-def _is_fresh(known: Known, now: datetime) -> bool:
+def _is_fresh(registered: RegisteredProject, now: datetime) -> bool:
     try:
-        return abs((now - parse(known.last_used)).total_seconds()) < FRESH_HOURS * 3600
+        return abs((now - parse(registered.last_used)).total_seconds()) < FRESH_HOURS * 3600
     except ValueError:
         return False
 
@@ -108,6 +108,6 @@ def _read(environment: Mapping[str, str]) -> list[dict[str, object]]:
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
-def _write(known: list[Known], environment: Mapping[str, str]) -> None:
-    text = json.dumps([as_dict(each) for each in known], indent=2) + "\n"
+def _write(projects: list[RegisteredProject], environment: Mapping[str, str]) -> None:
+    text = json.dumps([as_dict(each) for each in projects], indent=2) + "\n"
     shared_files.write_atomic(_path(environment), text, mode=0o600)

@@ -182,7 +182,7 @@ def test_the_last_project_that_is_forgotten_takes_the_list_with_it(tmp_path):
         registry.note_use(project.at(str(tmp_path / name)), "", environment, NOW)
 
     registry.forget(str(tmp_path / "one"), environment)
-    assert [known.name for known in registry.list_known(environment)] == ["two"]
+    assert [known.name for known in registry.list_projects(environment)] == ["two"]
     registry.forget(str(tmp_path / "two"), environment)
     registry.forget(str(tmp_path / "two"), environment)
     assert list((tmp_path / "data").iterdir()) == []
