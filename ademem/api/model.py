@@ -22,7 +22,7 @@ from ademem.worker.warm import ask
 
 
 def install_model(
-    tell: Callable[[str, int], None] = lambda activity, percent: None,
+    on_progress: Callable[[str, int], None] = lambda activity, percent: None,
     *,
     source: Source | None = None,
     path: str = "",
@@ -32,7 +32,7 @@ def install_model(
 ) -> Done:
     """Install or repair the model; raises CannotInstall or DamagedModel."""
     chosen = _settings(root, environment, dtype)
-    return install.install(chosen, environment, tell, source=source, path=path)
+    return install.install(chosen, environment, on_progress, source=source, path=path)
 
 
 def model_status(

@@ -179,8 +179,8 @@ def _take_from_files(runtime: Runtime) -> list[str]:
         runtime.now,
         environment=runtime.environment,
     ).taken
-    said = [f"took {counted(taken.count, 'memory')} from the files"]
-    return said + [f"not taken: {problem.path}: {problem.message}" for problem in taken.refused]
+    lines = [f"took {counted(taken.count, 'memory')} from the files"]
+    return lines + [f"not taken: {problem.path}: {problem.message}" for problem in taken.refused]
 
 
 TABLES = ("unified_memories", "memories")

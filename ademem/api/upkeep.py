@@ -39,7 +39,7 @@ def work(
     With *wait*, jobs of another worker are complete when this returns.
     """
     installed = running.find_model(runtime)
-    shift = running.JobContext(runtime, runtime.clock, installed, tell=on_progress)
+    shift = running.JobContext(runtime, runtime.clock, installed, on_progress=on_progress)
     return running.run_due(shift, retry=retry, wait=wait)
 
 

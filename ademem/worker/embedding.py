@@ -84,16 +84,16 @@ def _embed_missing(model: Model, context: JobContext, job: Job) -> bool:
 
 def _embed_all(batches: Iterable[list[Memory]], embedder: Embedder, context: JobContext) -> None:
     done = context.figures
-    left = embeddings.counts(context.store, embedder.model_id).waiting if context.tell else 0
+    left = embeddings.counts(context.store, embedder.model_id).waiting if context.on_progress else 0
     for batch in batches:
         kept = _embed(batch, embedder, context)
         done["batches"] += 1
         done["embedded"] += kept
         done["batch"] = len(batch)
         done["largest"] = max(done["largest"], len(batch))
-        if context.tell:
+        if context.on_progress:
             left = max(left - len(batch), 0)
-            context.tell(f"embedded {done['embedded']:,}, {left:,} to go")
+            context.on_progress(f"embedded {done['embedded']:,}, {left:,} to go")
         if context.pause and len(batch) > 1:
             context.pause()
 

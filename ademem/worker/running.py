@@ -60,7 +60,7 @@ class JobContext:
         *,
         patient: bool = False,
         pause: Callable[[], None] | None = None,
-        tell: Callable[[str], None] | None = None,
+        on_progress: Callable[[str], None] | None = None,
         offer: Callable[[Embedder], AbstractContextManager[None]] | None = None,
     ) -> None:
         self.runtime = runtime
@@ -72,7 +72,7 @@ class JobContext:
         """Postpone what can wait while a session is active."""
         self.pause = pause
         """Called between two batches."""
-        self.tell = tell
+        self.on_progress = on_progress
         """Called with the progress, for a person who watches."""
         self.offer = offer
         """Serves the loaded model to other processes while the context lasts."""
@@ -176,9 +176,9 @@ def mirror(context: JobContext, _job: Job) -> datetime | None:
     """Bring the files of the project up to date, in every worktree that has them."""
     from ademem.sync.mirror import refresh
 
-    def tell(done: int, total: int) -> None:
-        if context.tell:
-            context.tell(f"{done:,} of {total:,} changes of the files are imported")
+    def report(done: int, total: int) -> None:
+        if context.on_progress:
+            context.on_progress(f"{done:,} of {total:,} changes of the files are imported")
 
     own, left = context.runtime.project, False
     for place in (own, *filter(was_read, worktrees(own))):
@@ -190,7 +190,7 @@ def mirror(context: JobContext, _job: Job) -> datetime | None:
         refresh(
             *(place, context.store, settings, context.now()),
             pause=context.pause,
-            on_batch=tell,
+            on_batch=report,
             environment=environment,
         )
     return context.now() + GIT_RETRY if left else None

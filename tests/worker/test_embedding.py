@@ -128,7 +128,7 @@ def test_what_arrives_during_the_work_is_embedded_by_the_same_run(world):
 def test_a_person_who_looks_on_is_told_how_far_it_is(world):
     lines = []
     world.keep(*numbered(60))
-    world.work(tell=lines.append)
+    world.work(on_progress=lines.append)
 
     assert lines == ["embedded 50, 10 to go", "embedded 60, 0 to go"]
 

@@ -20,7 +20,7 @@ NOTHING: dict[str, str] = {}
 ALIKE = 0.5
 """Share of common words from which the differences of two texts are shown."""
 MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
-SAYING = ("insert", "merge", "revise")
+STATEMENTS = ("insert", "merge", "revise")
 """Operations by which a text was said, for the first time or again."""
 TIERS = {Tier.PINNED: "pinned", Tier.ACTIVE: "active", Tier.FADING: "fading"}
 
@@ -140,12 +140,12 @@ def to_page(
             }
         )
         before = text if text is not None else before
-    said = [row for row in revisions if row["operation"] in SAYING]
+    statements = [row for row in revisions if row["operation"] in STATEMENTS]
     return {
         "memory": memory,
         "row": to_row(memory, astray),
-        "origins": len({_origin(row) for row in said}),
-        "speakers": Counter(row["actor"] for row in said),
+        "origins": len({_origin(row) for row in statements}),
+        "speakers": Counter(row["actor"] for row in statements),
         "why": waits_for(memory),
         "waits": bool(memory.quarantine_reason)
         or memory.claimed_author is not None

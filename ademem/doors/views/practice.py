@@ -122,12 +122,12 @@ def to_mission(
     mission: Mission, entries: Sequence[Memory], episodes: Sequence[Episode]
 ) -> dict[str, Any]:
     """Return a mission with its memories, oldest first, its sessions, and its episode."""
-    told = [memory.source_session_id for memory in entries]
+    written = [memory.source_session_id for memory in entries]
     seen = [each.session_id for each in episodes[::-1]]
     whole = next((each for each in episodes if not each.session_id), None)
     return as_dict(mission) | {
         "entries": [to_row(memory) for memory in entries],
-        "sessions": [id for id in dict.fromkeys([*seen, *told]) if id],
+        "sessions": [id for id in dict.fromkeys([*seen, *written]) if id],
         "episode": as_dict(whole) if whole else None,
     }
 

@@ -169,7 +169,7 @@ def to_days(
     sessions: Sequence[Row], episodes: Sequence[Episode], decisions: Mapping[str, Mapping[str, int]]
 ) -> list[dict[str, Any]]:
     """Group sessions, the newest first, by the local day on which they started, with their work."""
-    told = {each.session_id: each for each in reversed(episodes)}
+    summaries = {each.session_id: each for each in reversed(episodes)}
     return [
         {
             "day": day,
@@ -177,7 +177,7 @@ def to_days(
                 {
                     **row,
                     "decisions": _join_counts(decisions.get(row["id"], {})),
-                    "work": _to_work(told[row["id"]]) if row["id"] in told else None,
+                    "work": _to_work(summaries[row["id"]]) if row["id"] in summaries else None,
                 }
                 for row in rows
             ],

@@ -23,9 +23,9 @@ class Check:
         root: str,
         environment: Mapping[str, str],
         now: Callable[[], datetime],
-        tell: Callable[[str], None],
+        announce: Callable[[str], None],
     ) -> None:
-        self._root, self._environment, self._now, self._tell = root, environment, now, tell
+        self._root, self._environment, self._now, self._announce = root, environment, now, announce
         self._lock, self._is_wanted = Lock(), False
         self.findings: list[Finding] = []
         self.at: datetime | None = None
@@ -60,4 +60,4 @@ class Check:
             if found:
                 self.findings = [Finding(**each) for each in found["findings"]]
                 self.at = self._now()
-        self._tell(EVENT)
+        self._announce(EVENT)

@@ -46,7 +46,7 @@ class Live:
         self._oldest = self.last
         """The id after which no event was dropped."""
         self._position: Position | None = None
-        self._told: list[str] = []
+        self._announced: list[str] = []
         self._windows = 0
         self._poll: asyncio.Task[None] | None = None
         self._looked = asyncio.Event()
@@ -57,7 +57,9 @@ class Live:
         The reading thread calls it: a page has all that its id covers.
         """
         self._position, changes = api.find_changes(memories, self._position)
-        changes += [Change(kind=self._told.pop(0), count=0, sessions={}) for _ in [*self._told]]
+        changes += [
+            Change(kind=self._announced.pop(0), count=0, sessions={}) for _ in [*self._announced]
+        ]
         for change in changes:
             self.last += 1
             text = json.dumps({"count": change.count, "sessions": change.sessions})
@@ -67,9 +69,9 @@ class Live:
             self.events = self.events[-MOST:]
         return self.last
 
-    def tell(self, kind: str) -> None:
+    def announce(self, kind: str) -> None:
         """Have the next look tell windows of what no log has; from any thread."""
-        self._told.append(kind)
+        self._announced.append(kind)
 
     async def stream(self, after: int | None, is_ending: Callable[[], bool]) -> AsyncIterator[str]:
         """Yield the events after an id, or `reload` where some of them are not known."""

@@ -112,7 +112,7 @@ class OpenProject:
         self.reads = MemoryThread(found.root, outside, writes=False, now=now)
         self.acts = MemoryThread(found.root, environment, writes=True, now=now)
         self.live = Live(self.reads)
-        self.check = Check(found.root, outside, now, self.live.tell)
+        self.check = Check(found.root, outside, now, self.live.announce)
         self.repairs: list[str] = []
         """Lines of the last fix."""
 

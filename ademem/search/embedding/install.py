@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ademem.core.settings import EmbedSettings
     from ademem.search.embedding.cache import Manifest
 
-    Tell = Callable[[str, int], None]
+    OnProgress = Callable[[str, int], None]
 
 SPACE = {"int8": 160_000_000, "fp32": 400_000_000, cache.MULTILINGUAL: 200_000_000}
 """Bytes that an installation takes at most while it is under way."""
@@ -69,7 +69,7 @@ class NoSpace(CannotInstall):
 def install(
     settings: EmbedSettings,
     environment: Mapping[str, str],
-    tell: Tell,
+    on_progress: OnProgress,
     *,
     source: Source | None = None,
     path: str = "",
@@ -81,7 +81,7 @@ def install(
     """
     folder = cache.folder(environment, settings.dtype)
     if cache.is_locked(folder):
-        tell("waiting", 0)
+        on_progress("waiting", 0)
     try:
         with locked(cache.lock(folder)):
             found = cache.manifest(folder)
@@ -99,7 +99,7 @@ def install(
                 target=os.path.join(aside, "model"),
                 environment=environment,
                 path=path,
-                tell=tell,
+                on_progress=on_progress,
             )
             return _install(job, settings, [source] if source else list(Source), folder)
     except OSError as error:
@@ -133,7 +133,7 @@ def _install(job: Job, settings: EmbedSettings, named: list[Source], folder: str
         if shutil.disk_usage(job.scratch).free < SPACE[job.dtype]:
             raise NoSpace(folder, job.dtype)
         used, passed_over = _fetch(job, named)
-        job.tell("checking", 90)
+        job.on_progress("checking", 90)
         sealed = _check(job, settings, used)
         _prepare(job.target, job.dtype)
         # Between the two renames there is no model, never half of one.
@@ -143,7 +143,7 @@ def _install(job: Job, settings: EmbedSettings, named: list[Source], folder: str
     finally:
         shutil.rmtree(job.target, ignore_errors=True)
     shutil.rmtree(job.scratch, ignore_errors=True)
-    job.tell("ready", 100)
+    job.on_progress("ready", 100)
     return Done(
         folder=folder,
         source=used,

