@@ -39,7 +39,7 @@ _DETAIL = re.compile(r"- (tags|path): (.*)")
 
 
 class ListItem(Value):
-    """An item of a topic file."""
+    """An item of a topic file or of the review sheet; the last three fields are of the sheet."""
 
     line: int
     """The line where it begins, counted from 1; 0 if unknown."""
@@ -49,6 +49,11 @@ class ListItem(Value):
     content: str = ""
     tags: tuple[str, ...] = ()
     path: str | None = None
+    ticked: bool = False
+    category: str = ""
+    """The category as it was typed; empty without its line."""
+    origin_text: str = ""
+    """The kind of source and the time, after a level of trust that is lower than usual."""
 
 
 class FreeText(Value):

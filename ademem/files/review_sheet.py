@@ -41,17 +41,8 @@ _BULLET = re.compile(r"[-*+] ")
 _DETAIL = re.compile(r"  - (category|from): (.*)")
 
 
-class Candidate(Value):
-    item: ListItem
-    ticked: bool = False
-    category: str = ""
-    """The category as it was typed; empty without its line."""
-    origin_text: str = ""
-    """The kind of source and the time, after a level of trust that is lower than usual."""
-
-
 class Sheet(Value):
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[ListItem, ...] = ()
     offered: tuple[str, ...] = ()
     """Ids of the candidates on it when it was written."""
     free_texts: tuple[FreeText, ...] = ()
@@ -63,30 +54,25 @@ def make_sheet(memories: Iterable[Memory], old: Sheet | None = None) -> Sheet:
     Where two machines captured the same, both keep the origin that the sheet has.
     """
     old = old or Sheet()
-    origins = {one.item.id: one.origin_text for one in old.candidates if one.origin_text}
+    origins = {one.id: one.origin_text for one in old.candidates if one.origin_text}
     candidates = []
     for memory in memories:
         doubtful = f"{memory.trust} by " if memory.trust in DOUBTFUL else ""
         origin = f"{doubtful}{memory.source_type}, {stamp(memory.created_at)}"
-        candidates.append(
-            Candidate(
-                item=item_of(memory),
-                category=memory.category,
-                origin_text=origins.get(memory.id, origin),
-            )
-        )
-    candidates.sort(key=lambda one: (one.origin_text.rpartition(", ")[2], one.item.id or ""))
-    offered = tuple(one.item.id for one in candidates if one.item.id)
+        origin = origins.get(memory.id, origin)
+        candidates.append(replace(item_of(memory), category=memory.category, origin_text=origin))
+    candidates.sort(key=lambda one: (one.origin_text.rpartition(", ")[2], one.id or ""))
+    offered = tuple(one.id for one in candidates if one.id)
     return Sheet(candidates=tuple(candidates), offered=offered, free_texts=old.free_texts)
 
 
 def render_sheet(sheet: Sheet) -> str:
     """Render the page; a person's lines follow the item they followed, else the title."""
-    ids = {one.item.id for one in sheet.candidates}
+    ids = {one.id for one in sheet.candidates}
     blocks = [TITLE, INTRO, *(() if sheet.candidates else (NOTHING,))]
     blocks += [part.text for part in sheet.free_texts if part.after not in ids]
     for candidate in sheet.candidates:
-        first, *rest = render_item(candidate.item).split("\n")
+        first, *rest = render_item(candidate).split("\n")
         details = [
             f"  - {name}: {one_line(text, DETAIL_CHARS)}"
             for name, text in (("category", candidate.category), ("from", candidate.origin_text))
@@ -94,7 +80,7 @@ def render_sheet(sheet: Sheet) -> str:
         ]
         box = "- [x] " if candidate.ticked else "- [ ] "
         blocks.append("\n".join([box + first.removeprefix("- "), *rest, *details]))
-        id = candidate.item.id
+        id = candidate.id
         blocks += [part.text for part in sheet.free_texts if id and part.after == id]
     if sheet.offered:
         blocks.append("\n".join([OFFERED, *sheet.offered, END]))
@@ -105,19 +91,15 @@ def parse_sheet(text: str) -> Sheet:
     lines = list(clean_lines(text))
     offered = tuple(_pop_offered(lines))
     details, ticked = _pop_details(lines), _pop_boxes(lines)
-    candidates: list[Candidate] = []
+    candidates: list[ListItem] = []
     free_texts: list[FreeText] = []
     for part in parse_page(lines):
         if isinstance(part, ListItem):
             found = details.get(part.line, {})
-            candidates.append(
-                Candidate(
-                    item=part,
-                    ticked=part.line in ticked,
-                    category=found.get("category", ""),
-                    origin_text=found.get("from", ""),
-                )
-            )
+            category, origin = (found.get(name, "") for name in ("category", "from"))
+            is_ticked = part.line in ticked
+            part = replace(part, ticked=is_ticked, category=category, origin_text=origin)
+            candidates.append(part)
             continue
         own = "\n".join(line for line in part.text.split("\n") if line not in OURS)
         if own := own.strip("\n"):

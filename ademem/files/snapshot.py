@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.core.registers import Record
-    from ademem.files.review_sheet import Candidate
 
     T = TypeVar("T")
 
@@ -37,7 +36,7 @@ MOST_PAGES = 50
 _MARK = re.compile(r"<!-- (\S+) -->[ \t\r]*$", re.M)
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 
-Values = tuple[Category, str, str, tuple[str, ...], str]
+Values = tuple[Category | None, str, str, tuple[str, ...], str]
 """Category, title, content, tags and path; equal for items that differ in line wrapping alone."""
 
 
@@ -45,8 +44,14 @@ class PlacedItem(Value):
     """An item and the file it stands in."""
 
     path: str
-    category: Category
+    category: Category | None
+    """None for a candidate of the sheet without one: its memory keeps its category."""
     item: ListItem
+
+    @property
+    def is_confirmed(self) -> bool:
+        """True for a ticked candidate: what stands in a topic file counts as ticked."""
+        return self.item.ticked or self.path != SHEET
 
     @property
     def position(self) -> tuple[str, int]:
@@ -56,6 +61,9 @@ class PlacedItem(Value):
     def values(self) -> Values:
         item = self.item
         return _normalize(self.category, item.title, item.content, item.tags, item.path)
+
+    def is_equal(self, other: PlacedItem) -> bool:
+        return (self.values, self.is_confirmed) == (other.values, other.is_confirmed)
 
 
 class KnowledgeLine:
@@ -177,20 +185,6 @@ def join_records(records: Iterable[Record]) -> Record | None:
     return next(iter(join_all(records).values()), None)
 
 
-class Offer(Value):
-    placed: PlacedItem
-    ticked: bool = False
-    has_category: bool = True
-    """True if it names a category; otherwise the memory keeps its category."""
-    origin_text: str = ""
-    """The origin as the sheet shows it."""
-
-    @property
-    def values(self) -> tuple[object, ...]:
-        category, *rest = self.placed.values
-        return (category if self.has_category else None, *rest)
-
-
 class Snapshot(Value):
     placed: PlacedItems
     """Items by the id of their memory; a merge without our driver can leave two with one id."""
@@ -200,9 +194,9 @@ class Snapshot(Value):
     """The lines of each memory, by its id."""
     foreign: tuple[KnowledgeLine, ...] = ()
     """Lines without an id of ours."""
-    sheet: dict[str, Offer] = {}
+    sheet: dict[str, PlacedItem] = {}
     """Candidates by the id of their memory."""
-    proposed: tuple[Offer, ...] = ()
+    proposed: tuple[PlacedItem, ...] = ()
     """Candidates that a person added."""
     offered: frozenset[str] = frozenset()
     """Ids of the candidates that the sheet offered when it was written."""
@@ -313,8 +307,8 @@ def snapshot(
     problems: list[Problem] = []
     beyond: list[Problem] = []
     sound: list[str] = []
-    offers: dict[str, Offer] = {}
-    proposed: list[Offer] = []
+    offers: dict[str, PlacedItem] = {}
+    proposed: list[PlacedItem] = []
     offered = frozenset[str]()
     for path in sorted(texts):
         if path in unchanged:
@@ -337,10 +331,10 @@ def snapshot(
             beyond += oversized(path, texts[path])
             for candidate in sheet.candidates:
                 offer = _parse_offer(candidate, problems)
-                if too_long := _too_long_item(path, candidate.item):
+                if too_long := _too_long_item(path, candidate):
                     beyond.append(too_long)
-                elif candidate.item.id:
-                    offers[candidate.item.id] = offer
+                elif candidate.id:
+                    offers[candidate.id] = offer
                 else:
                     proposed.append(offer)
         else:
@@ -392,7 +386,7 @@ def _record(raw: str) -> Record | None:
 
 
 def _normalize(
-    category: Category, title: object, content: object, tags: tuple[str, ...], path: object
+    category: Category | None, title: object, content: object, tags: tuple[str, ...], path: object
 ) -> Values:
     def squeeze(text: object) -> str:
         return " ".join(str(text or "").split())
@@ -445,21 +439,15 @@ def _parse_items(path: str, text: str) -> Iterator[PlacedItem]:
             category = pages.category_of_heading(part.text) or category
 
 
-def _parse_offer(candidate: Candidate, problems: list[Problem]) -> Offer:
+def _parse_offer(candidate: ListItem, problems: list[Problem]) -> PlacedItem:
     """Parse a candidate; report an unknown category and ignore it."""
-    category, has_category = Category.FACT, False
+    category = None
     try:
-        if candidate.category:
-            category, has_category = Category(candidate.category), True
+        category = Category(candidate.category) if candidate.category else None
     except ValueError:
         message = f"no category {preview(candidate.category, 40)!r}; use {', '.join(Category)}"
-        problems.append(Problem(path=SHEET, line=candidate.item.line, message=message))
-    return Offer(
-        placed=PlacedItem(path=SHEET, category=category, item=candidate.item),
-        ticked=candidate.ticked,
-        has_category=has_category,
-        origin_text=candidate.origin_text,
-    )
+        problems.append(Problem(path=SHEET, line=candidate.line, message=message))
+    return PlacedItem(path=SHEET, category=category, item=candidate)
 
 
 def _parse_lines(

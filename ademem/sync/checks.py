@@ -251,12 +251,12 @@ def wrong_candidates(subject: Subject) -> Iterator[Problem]:
     offered = rendering.each_offered(subject.store, subject.place) if sheet else ()
     known = _Ids(memory.id for memory in offered)
     for candidate in parse_sheet(sheet or "").candidates:
-        message = known.check(candidate.item.id, anything=subject.fresh)
-        message = message or _too_long(candidate.item, subject.bounds)
+        message = known.check(candidate.id, anything=subject.fresh)
+        message = message or _too_long(candidate, subject.bounds)
         if candidate.category and candidate.category not in set(Category):
             message = f"has the category {candidate.category!r}, which is none"
         if message:
-            yield Problem(path=SHEET, line=candidate.item.line, message=message)
+            yield Problem(path=SHEET, line=candidate.line, message=message)
 
 
 class _Ids:

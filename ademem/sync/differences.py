@@ -6,12 +6,11 @@ import re
 from functools import cache, cached_property, partial
 
 from ademem.core.clock import parse
-from ademem.core.memory import Draft, Origin, Status, Trust
+from ademem.core.memory import Category, Draft, Origin, Status, Trust
 from ademem.core.registers import candidate_name
-from ademem.core.value import replace
 from ademem.files import SHEET
 from ademem.files.markdown import ListItem
-from ademem.files.snapshot import MemoryLines, Offer, PlacedItem, Snapshot, snapshot, values_of
+from ademem.files.snapshot import MemoryLines, PlacedItem, Snapshot, snapshot, values_of
 from ademem.files.texts import Problem, Texts
 from ademem.guard.injection import order_in, order_of
 from ademem.store import memories, memory_queries, transitions
@@ -41,8 +40,8 @@ def find_differences(before: Snapshot, now: Snapshot, history: GitHistory) -> It
         yield from found.find_edits(id)
     yield from found.find_removals()
     yield from found.find_decisions()
-    for placed in now.placed.unnamed():
-        yield _difference(placed, _add_item, placed=placed)
+    for placed in (*now.placed.unnamed(), *now.proposed):
+        yield _difference(placed, _add, placed=placed)
 
 
 def _difference(placed: PlacedItem, act: Any, /, **given: Any) -> Difference:
@@ -97,7 +96,7 @@ class _Comparison:
                 yield _difference(item, _edit_item, id=id, now=item, before=earlier)
                 is_edit = earlier is not None and item.values[2] == earlier.values[2]
             elif item.values[2] not in self._texts:  # the memory has another text already
-                yield _difference(item, _add_item, placed=item, is_second=True)
+                yield _difference(item, _add, placed=item, is_second=True)
 
     def find_removals(self) -> Iterator[Difference]:
         """Yield items and lines that were removed; a missing file is written again."""
@@ -122,24 +121,20 @@ class _Comparison:
         for id, offer in now.sheet.items():
             earlier = before.sheet.get(id)
             in_lines = now.lines.get(id) if earlier is None else None
-            has_line = in_lines is not None and offer.placed.values in in_lines.values
-            if not offer.ticked and (has_line or id in self._losing_ids):
+            has_line = in_lines is not None and offer.values in in_lines.values
+            if not offer.is_confirmed and (has_line or id in self._losing_ids):
                 continue
-            if earlier is None or (earlier.values, earlier.ticked) != (offer.values, offer.ticked):
-                yield _difference(offer.placed, _review, now=offer, before=earlier)
-        for offer in now.proposed:
-            yield _difference(offer.placed, _review, now=offer)
+            if earlier is None or not earlier.is_equal(offer):
+                yield _difference(offer, _review, now=offer, before=earlier)
         offered = now.offered | before.sheet.keys() if SHEET in now.read else set()
-        for id in sorted(offered - now.sheet.keys()):
+        for id in sorted(offered - now.sheet.keys() - self._losing_ids):
             earlier = before.sheet.get(id)
-            if id in self._losing_ids:
-                continue
             if not now.has_item(id):
                 refuse = partial(_refuse, id=id, before=earlier, offered=id in now.offered)
                 yield Difference(position=(SHEET, 1), apply=refuse)
-            elif earlier and id in now.placed:  # moved to a topic file, which counts as ticked
-                moved = Offer(placed=now.placed[id][0], ticked=True)
-                yield _difference(moved.placed, _review, now=moved, before=earlier)
+            elif earlier and id in now.placed:  # moved to a topic file
+                moved = now.placed[id][0]
+                yield _difference(moved, _review, now=moved, before=earlier)
 
     @cached_property
     def _texts(self) -> frozenset[str]:
@@ -215,20 +210,18 @@ def _lines(item: ListItem) -> frozenset[str]:
 
 
 def _changed_fields(known: Memory, now: PlacedItem, before: PlacedItem | None) -> dict[str, Any]:
-    """Return the fields in which the item differs from the base, or else from the memory."""
-    if now.values == values_of(known):
-        return {}
+    """Return the fields that the item changes in the base, or else in the memory."""
     values = now.category, now.item.title, now.item.content, now.item.tags, now.item.path
     names = ("category", "title", "content", "tags", "file_scope_pattern")
-    earlier = before.values if before else values_of(known)
-    found = zip(names, values, now.values, earlier, strict=True)
-    return {name: value for name, value, new, old in found if new != old}
+    ours = values_of(known)
+    found = zip(names, values, now.values, before.values if before else ours, ours, strict=True)
+    return {name: value for name, value, new, *old in found if new not in (None, *old)}
 
 
 def _edit_item(context: ImportContext, id: str, now: PlacedItem, before: PlacedItem | None) -> None:
     known = context.find(id)
     if known is None:
-        return _add_item(context, now)
+        return _add(context, now)
     if known.superseded_by and now.values == values_of(known):
         return None
     source = context.provenance.of(now.path, known.id)
@@ -255,90 +248,83 @@ def _archive(context: ImportContext, id: str, before: PlacedItem | MemoryLines) 
         context.note("archived", known.id)
 
 
-def _add_item(context: ImportContext, placed: PlacedItem, is_second: bool = False) -> None:
-    """Add an item: promoted if it is a person's or came with the files, else a candidate.
+def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) -> None:
+    """Pass an item to the gate, as confirmed where it is in a page or ticked, unless an agent did.
 
-    A second text about one memory is a candidate, too.
+    A second text about one memory is a candidate, and its sheet's word on its origin counts.
     """
-    item = placed.item
+    item, history = placed.item, context.history
     if is_second and item.id:
         texts = [" ".join(text.split()) for text in context.earlier_texts(item.id)]
         text = " ".join(item.content.split())
         was_replaced = text in texts and (text != texts[-1] or len(texts) == 1)
-        if was_replaced and not context.history.has_written(item.content):
+        if was_replaced and not history.has_written(item.content):
             return
     if not context.claim(placed):
         return
+    is_offer = placed.path == SHEET
     source = context.provenance.of(placed.path, item.id, item.content)
-    trust = source.trust
-    by_merge = is_second and not context.history.by_hand
-    if source.by_person and (by_merge or order_of(item.title, item.content)):
-        trust = Trust.IMPORT  # git put it there, or it needs a person's command
-    origin = Origin(trust=trust, source_type=trust.value, claimed_author=source.author)
-    _write(placed, origin, context, promoted=not (is_second or source.by_agent))
-
-
-def _write(
-    placed: PlacedItem,
-    origin: Origin,
-    context: ImportContext,
-    *,
-    promoted: bool,
-    created_at: datetime | None = None,
-) -> None:
-    """Pass a claimed item to the gate."""
-    item, branch = placed.item, context.waits_on(placed.item.id, None)
+    trust, kind, moment = _parse_origin(item.origin_text)
+    # Of another store, put there by git, or to be set by a person's command alone.
+    is_strange = (is_offer and item.id) or (is_second and not history.by_hand)
+    if source.by_person and not is_strange and not order_of(item.title, item.content):
+        trust, kind = Trust.USER, ""
+    elif source.by_agent:
+        trust = source.trust
+    if not kind or kind in context.settings.promote_sources:
+        kind = "file" if is_offer else trust.value
     draft = Draft(
         content=item.content,
-        category=placed.category,
+        category=placed.category or Category.FACT,
         title=item.title,
         tags=item.tags,
         path=item.path,
-        promoted=promoted,
-        created_at=created_at,
-        origin=replace(origin, source_id=placed.path, branch=branch),
+        promoted=placed.is_confirmed and not (is_second or source.by_agent),
+        created_at=moment,
+        origin=Origin(
+            trust=trust,
+            source_type=kind,
+            source_id=placed.path,
+            branch=context.waits_on(item.id, None),
+            claimed_author=source.author,
+        ),
     )
     context.write(draft, placed)
 
 
-def _review(context: ImportContext, now: Offer, before: Offer | None = None) -> None:
+def _review(context: ImportContext, now: PlacedItem, before: PlacedItem | None = None) -> None:
     """Apply corrections, then a tick; another branch's sheet is no decision."""
-    id = now.placed.item.id
+    id = str(now.item.id)
     known = _find_candidate(id, context)
     if known is None:
-        store = context.act.store
-        is_known = id and (context.find(id) is not None or memory_queries.is_dead_by_id(store, id))
-        if not is_known:
-            _propose(now, context)
+        if context.find(id) is None and not memory_queries.is_dead_by_id(context.act.store, id):
+            _add(context, now)
         return
     if not context.history.has_file_change(SHEET):
         return
     source = context.provenance.of(SHEET, known.id)
-    if before is None or now.values != before.values:
-        earlier = _with_category(before, known) if before else None
-        changes = _changed_fields(known, _with_category(now, known), earlier)
-        context.edit(known, changes, source)
-    if now.ticked and not (before and before.ticked):
+    context.edit(known, _changed_fields(known, now, before), source)
+    if now.is_confirmed and not (before and before.is_confirmed):
         order = order_in(memories.get(context.act.store, known.id))
         if order:  # whoever ticked it
             raise CannotDo(f"{known.id} {order}", "`ademem promote` in a terminal confirms it")
         if source.by_agent:
             message = f"an agent ticked {known.id}, which confirms nothing: `ademem review` does"
-            line = now.placed.item.line
+            line = now.item.line
             context.ignored.append(Problem(path=SHEET, line=line, message=message))
             return
         transitions.promote(known.id, context.act_of(source))
         context.note("promoted", known.id)
 
 
-def _refuse(context: ImportContext, id: str, before: Offer | None, offered: bool) -> None:
+def _refuse(context: ImportContext, id: str, before: PlacedItem | None, offered: bool) -> None:
     """Reject the candidate, unless it was changed after the version that was removed.
 
     Where a commit took item and offer away, another store had archived it: then it is not among
     those that the sheet itself lists as *offered*.
     """
     known = _find_candidate(id, context)
-    if known is None or (before and _with_category(before, known).values != values_of(known)):
+    if known is None or (before and _changed_fields(known, before, None)):
         return
     history = context.history
     act = context.act_of(context.provenance.of(SHEET, known.id))
@@ -350,25 +336,6 @@ def _refuse(context: ImportContext, id: str, before: Offer | None, offered: bool
         context.note("archived", known.id)
 
 
-def _propose(offer: Offer, context: ImportContext) -> None:
-    """Add a candidate of another store, or one that a person wrote; a tick promotes it."""
-    item = offer.placed.item
-    if not context.claim(offer.placed):
-        return
-    source = context.provenance.of(SHEET, item.id, item.content)
-    order = order_of(item.title, item.content)
-    by_person = item.id is None and source.by_person and not order
-    trust, kind, moment = _parse_origin(offer.origin_text)
-    if by_person or kind in context.settings.promote_sources:
-        kind = "file"
-    if source.by_agent:
-        trust = source.trust
-    trust = Trust.USER if by_person else trust
-    origin = Origin(trust=trust, source_type=kind, claimed_author=source.author)
-    promoted = offer.ticked and not source.by_agent
-    _write(offer.placed, origin, context, promoted=promoted, created_at=moment)
-
-
 def _find_candidate(id: str | None, context: ImportContext) -> Memory | None:
     """Return the memory if it is a candidate that the sheet may decide."""
     found = context.find(id)
@@ -376,16 +343,11 @@ def _find_candidate(id: str | None, context: ImportContext) -> Memory | None:
     return found if found and waits and not found.quarantine_reason else None
 
 
-def _with_category(offer: Offer, known: Memory) -> PlacedItem:
-    """Return the item in the category it names, or else in the memory's."""
-    return offer.placed if offer.has_category else replace(offer.placed, category=known.category)
-
-
 def _parse_origin(text: str) -> tuple[Trust, str, datetime | None]:
     """Parse trust, kind of source and time; a sheet cannot raise trust."""
     found = re.fullmatch(r"(?:(tool|web) by )?([\w-]{1,40})(?:, (\S+))?", text)
     if not found:
-        return Trust.IMPORT, "file", None
+        return Trust.IMPORT, "", None
     try:
         moment = parse(found[3]) if found[3] else None
     except ValueError:

@@ -15,7 +15,7 @@ from ademem.core.value import replace
 from ademem.files import INDEX, SHEET, knowledge, record_lines
 from ademem.files.markdown import NOTHING, FreeText, ListItem, parse_items, render_item
 from ademem.files.pages import free_texts_of, page_head, regions_of, replace_regions
-from ademem.files.review_sheet import Candidate, Sheet, parse_sheet, render_sheet
+from ademem.files.review_sheet import Sheet, parse_sheet, render_sheet
 from ademem.files.texts import clean_lines
 from ademem.sync.rewinding import restamp
 
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 CONFLICT = "conflict"
 """The tag of a losing text."""
 
-_ITEM_FIELDS = ("title", "content", "tags", "path")
+_DECISIONS = ("ticked", "category", "origin_text")
+"""Fields of candidates, of which the greater of two changed ones is kept."""
+_FIELDS = ("title", "content", "tags", "path")
 
 
 def merge_versions(path: str, base: str, ours: str, theirs: str) -> str:
@@ -59,7 +61,7 @@ def _merge_index(*versions: str) -> str:
 
 
 def _merge_page(*versions: str) -> str:
-    base, ours, theirs = _items_by_id(*versions)
+    base, ours, theirs = _items_by_id(map(parse_items, versions))
     merged = {
         id: merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
         for id in _names(base, ours, theirs)
@@ -76,18 +78,18 @@ def _merge_page(*versions: str) -> str:
 
 
 def _merge_sheet(*versions: str) -> str:
-    """Merge candidates with the decisions of both sides, and the lists of what was offered."""
+    """Merge candidates with the decisions of both sides, and the lists of what was offered.
+
+    A losing text becomes a second candidate without an id; the greater wins, without times.
+    """
     sheets = [parse_sheet(text) for text in versions]
-    base, ours, theirs = (
-        {
-            one.item.id or _content_of(one.item): replace(one, item=replace(one.item, line=0))
-            for one in sheet.candidates
-        }
-        for sheet in sheets
-    )
-    kept: list[Candidate] = []
+    base, ours, theirs = _items_by_id(one.candidates for one in sheets)
+    kept: list[ListItem] = []
     for id in _names(base, ours, theirs):
-        kept += _merge_candidate(base.get(id), ours.get(id), theirs.get(id))
+        merged = merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
+        kept += merged[-1:]
+        for lost in merged[:-1]:
+            kept.append(replace(lost, id=None, tags=(*lost.tags, CONFLICT), ticked=False))
     return render_sheet(
         Sheet(
             candidates=tuple(kept),
@@ -105,32 +107,6 @@ def _names(base: Iterable[Key], ours: Iterable[Key], theirs: Iterable[Key]) -> l
 def _merge_free_texts(versions: Iterable[Iterable[FreeText]]) -> list[FreeText]:
     kept = three_way(*({replace(part, line=0) for part in side} for side in versions))
     return sorted(kept, key=lambda part: str((part.after, part.text)))
-
-
-def _merge_candidate(
-    base: Candidate | None, ours: Candidate | None, theirs: Candidate | None
-) -> list[Candidate]:
-    """Merge a candidate; a losing text becomes a second one without an id.
-
-    A tick, like any change, is kept; of two changed texts the greater, as a sheet has no times.
-    """
-    if ours == theirs or theirs == base:
-        return [ours] if ours else []
-    if ours == base or ours is None or theirs is None:
-        kept = theirs if ours == base else ours or theirs
-        return [kept] if kept else []
-    before = base or replace(ours, item=ListItem(line=0), ticked=False, category="")
-    texts = merge_items((before.item,) if base else (), (ours.item,), (theirs.item,))
-    won, *lost = sorted(texts, key=_content_of, reverse=True)
-    categories = {ours.category, theirs.category} - {before.category}
-    candidate = Candidate(
-        item=won,
-        ticked=before.ticked ^ (ours.ticked != before.ticked or theirs.ticked != before.ticked),
-        category=max(categories, default=before.category),
-        origin_text=max(ours.origin_text, theirs.origin_text),
-    )
-    losers = (replace(text, id=None, tags=(*text.tags, CONFLICT)) for text in lost)
-    return [candidate, *(replace(candidate, item=text, ticked=False) for text in losers)]
 
 
 def merge_items(base: Variants, ours: Variants, theirs: Variants) -> Variants:
@@ -153,16 +129,18 @@ def _exchange_changes(
 ) -> tuple[ListItem, ListItem]:
     """Return ours with the fields only they changed, and theirs with the fields only we changed."""
     mine, yours = {}, {}
-    for name in _ITEM_FIELDS:
+    for name in (*_FIELDS, *_DECISIONS):
         then, we, they = (getattr(item, name) for item in (before, ours, theirs))
+        if name in _DECISIONS and then not in (we, they):
+            we = they = max(we, they)
         mine[name] = they if we == then else we
         yours[name] = we if they == then else they
     return replace(ours, **mine), replace(theirs, **yours)
 
 
-def _items_by_id(*versions: str) -> list[dict[Hashable, Variants]]:
+def _items_by_id(versions: Iterable[Iterable[ListItem]]) -> list[dict[Hashable, Variants]]:
     """Return items by id, which equal ones share, or by content without one."""
-    sides = [[replace(item, line=0) for item in parse_items(text)] for text in versions]
+    sides = [[replace(item, line=0) for item in items] for items in versions]
     ids = {_content_of(replace(one, id=None)): one.id for side in sides for one in side if one.id}
     found = []
     for side in sides:
@@ -176,7 +154,7 @@ def _items_by_id(*versions: str) -> list[dict[Hashable, Variants]]:
 
 
 def _content_of(item: ListItem) -> tuple[str, ...]:
-    return tuple(str(getattr(item, name)) for name in (*_ITEM_FIELDS, "id"))
+    return tuple(str(getattr(item, name)) for name in (*_FIELDS, "id"))
 
 
 def merge_lines(*versions: str) -> str:

@@ -641,7 +641,7 @@ def test_decisions_of_two_sides_come_together():
     struck = base.replace(base[base.index("- [ ] two") : base.index("- [ ] three")], "")
     found = both_ways(base, ticked, struck.replace("- [ ] three", "- [ ] four"))
 
-    assert [(item.item.content, item.ticked) for item in found.candidates] == [
+    assert [(item.content, item.ticked) for item in found.candidates] == [
         ("one text", True),
         ("four", False),
     ]
@@ -663,11 +663,11 @@ def test_of_two_corrections_one_stands_and_the_other_beside_it():
         base, base.replace("one text", "one line"), base.replace("one text", "one word")
     )
 
-    assert [(item.item.id, item.item.content) for item in found.candidates] == [
+    assert [(item.id, item.content) for item in found.candidates] == [
         (ROWS[0].id, "one word"),
         (None, "one line"),
     ]
-    assert found.candidates[1].item.tags == ("conflict",)
+    assert found.candidates[1].tags == ("conflict",)
 
 
 DECISIONS = st.lists(st.sampled_from(["leave", "tick", "strike", "edit"]), min_size=3, max_size=3)
@@ -678,8 +678,8 @@ def decided(decisions, who):
     base = review_sheet.make_sheet(ROWS)
     items = []
     for item, how in zip(base.candidates, decisions, strict=True):
-        edit = replace(item.item, content=f"{item.item.content} says {who}")
-        after = {"tick": replace(item, ticked=True), "edit": replace(item, item=edit)}
+        edit = replace(item, content=f"{item.content} says {who}")
+        after = {"tick": replace(item, ticked=True), "edit": edit}
         if how != "strike":
             items.append(after.get(how, item))
     return review_sheet.render_sheet(replace(base, candidates=tuple(items)))
@@ -688,14 +688,14 @@ def decided(decisions, who):
 @given(DECISIONS, DECISIONS)
 def test_no_decision_is_lost_and_none_is_made_up(ours, theirs):
     found = both_ways(page(*ROWS), decided(ours, "Ada"), decided(theirs, "Bob"))
-    named = {item.item.id: item for item in found.candidates if item.item.id}
+    named = {item.id: item for item in found.candidates if item.id}
 
     for row, both in zip(ROWS, zip(ours, theirs, strict=True), strict=True):
         gone = "strike" in both and not {"tick", "edit"} & set(both)
         assert (row.id in named) is not gone
         if not gone:
             assert named[row.id].ticked is ("tick" in both)
-            assert (named[row.id].item.content != row.content) is ("edit" in both)
+            assert (named[row.id].content != row.content) is ("edit" in both)
     assert len(found.candidates) - len(named) == sum(
         both == ("edit", "edit") for both in zip(ours, theirs, strict=True)
     )
@@ -704,7 +704,7 @@ def test_no_decision_is_lost_and_none_is_made_up(ours, theirs):
 def test_new_candidates_of_both_sides_are_offered():
     found = both_ways(page(ROWS[0]), page(ROWS[0], ROWS[1]), page(ROWS[0], ROWS[2]))
 
-    assert {item.item.content for item in found.candidates} == {row.content for row in ROWS}
+    assert {item.content for item in found.candidates} == {row.content for row in ROWS}
     assert set(found.offered) == {row.id for row in ROWS}
 
 
@@ -753,5 +753,5 @@ def test_what_is_written_is_read_again(texts, titled):
     found = review_sheet.parse_sheet(written)
 
     assert review_sheet.render_sheet(found) == written
-    assert [item.item.content for item in found.candidates] == [clean(row.content) for row in rows]
+    assert [item.content for item in found.candidates] == [clean(row.content) for row in rows]
     assert found.offered == tuple(row.id for row in rows)
