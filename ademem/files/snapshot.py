@@ -159,22 +159,6 @@ class MemoryLines:
         archived = any(record.life != LIVE for record in self.records)
         return archived and not self.is_archived
 
-    @property
-    def placed(self) -> Iterator[PlacedItem]:
-        """The lines as items of a page."""
-        for line, record in zip(self.lines, self.records, strict=False):
-            if record.texts and record.life == LIVE and record.value("category"):
-                content, title = record.text
-                item = ListItem(
-                    line=line.number,
-                    title=title,
-                    content=content,
-                    tags=record.items("tags"),
-                    path=record.value("path"),
-                )
-                category = Category(record.value("category"))
-                yield PlacedItem(path=line.path, category=category, item=item)
-
     def is_equal(self, other: MemoryLines | None) -> bool:
         return other is not None and {one.raw for one in self.lines} == {
             one.raw for one in other.lines

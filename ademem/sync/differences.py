@@ -8,25 +8,28 @@ from functools import cache, cached_property, partial
 from ademem.core.clock import parse
 from ademem.core.memory import Category, Draft, Origin, Status, Trust
 from ademem.core.registers import candidate_name
+from ademem.core.value import replace
 from ademem.files import SHEET
-from ademem.files.markdown import ListItem
-from ademem.files.snapshot import MemoryLines, PlacedItem, Snapshot, snapshot, values_of
-from ademem.files.texts import Problem, Texts
+from ademem.files.markdown import parse_items
+from ademem.files.snapshot import PlacedItem, Snapshot, values_of
+from ademem.files.texts import Problem
 from ademem.guard.injection import order_in, order_of
 from ademem.store import memories, memory_queries, transitions
 from ademem.store.transitions import CannotDo
 from ademem.sync.import_context import Difference
+from ademem.sync.merging import items_by_id, merge_items
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Hashable, Iterator
     from datetime import datetime
     from typing import Any
 
     from ademem.core.memory import Memory
-    from ademem.files.snapshot import PlacedItems, Values
+    from ademem.files.snapshot import Values
     from ademem.sync.git_history import GitHistory
     from ademem.sync.import_context import ImportContext
+    from ademem.sync.merging import Variants
 
 
 CANDIDATE_ID_CHARS = 12
@@ -51,7 +54,7 @@ def _difference(placed: PlacedItem, act: Any, /, **given: Any) -> Difference:
 class _Comparison:
     def __init__(self, before: Snapshot, now: Snapshot, history: GitHistory) -> None:
         self._before, self._now, self._history = before, now, history
-        self._pages_of_merges = cache(self._read_merges)
+        self._merges_of = cache(self._read_merges)
 
     def find_lines(self) -> Iterator[Difference]:
         """Yield what is new or changed in the lines, by ademem and by others."""
@@ -88,9 +91,9 @@ class _Comparison:
             if len(items) == 1 and lines_before:
                 lost -= lines_before.losing_texts
             edited = tuple(item for item in edited if item.values[2] not in lost)
-        archived = line_is_new and lines is not None and lines.is_archived
-        is_edit = len(edited) == len(items) and not (len(items) > 1 and line_is_new)
-        is_edit = is_edit and not archived
+        is_edit = len(edited) == len(items) and not (
+            lines and line_is_new and (len(items) > 1 or lines.is_archived)
+        )
         for item in sorted(edited, key=lambda item: item.values):
             if is_edit:
                 yield _difference(item, _edit_item, id=id, now=item, before=earlier)
@@ -101,19 +104,19 @@ class _Comparison:
     def find_removals(self) -> Iterator[Difference]:
         """Yield items and lines that were removed; a missing file is written again."""
         before, now = self._before, self._now
-        removed = set()
-        for id in before.placed:
-            if id in now.placed or (id in now.lines and now.lines[id].needs_no_item):
+        for id in dict.fromkeys((*before.placed, *before.lines)):
+            if now.has_item(id):
                 continue
-            items = before.placed[id]  # which may parse its page once more
-            if all(item.path in now.read for item in items) and not now.has_item(id):
-                removed.add(id)
-                yield _difference(items[0], _archive, id=id, before=items[0])
-        for id, lines in before.lines.items():  # its page may be gone with its last item
-            present = id in now.lines or id in removed or now.has_item(id)
-            if not present and lines.last.path in now.read and not lines.is_archived:
-                archive = partial(_archive, id=id, before=lines)
-                yield Difference(position=lines.last.position, apply=archive)
+            items, lines, here = before.placed.get(id), before.lines.get(id), now.lines.get(id)
+            page_is_read = items and all(item.path in now.read for item in items)
+            if items and page_is_read and not (here and here.needs_no_item):
+                position, versions = items[0].position, frozenset((items[0].values,))
+            elif lines and not (here or lines.is_archived) and lines.last.path in now.read:
+                position, versions = lines.last.position, lines.values  # its page may be gone
+            else:
+                continue
+            archive = partial(_archive, id=id, path=position[0], versions=versions)
+            yield Difference(position=position, apply=archive)
 
     def find_decisions(self) -> Iterator[Difference]:
         """Yield candidates of the sheet that are new, changed, ticked or removed."""
@@ -151,62 +154,26 @@ class _Comparison:
             if record
         )
 
-    def _split(self, placed: PlacedItem, known: Container[Values | None]) -> tuple[PlacedItem, ...]:
-        """Return the versions that git combined in the item, but for *known* ones, or the item.
+    def _split(
+        self, placed: PlacedItem, known: Container[Values | None], skip: int = 0
+    ) -> Iterator[PlacedItem]:
+        """Yield the unknown versions that git combined in the item without our driver, or the item.
 
-        Without our driver, git merges pages by lines, and makes up none: an item with a line that
-        no version has was written by hand, and one that lacks a line of its version was shortened,
-        unless a merge made it.
+        They are what the driver would have made of the sides.
         """
-        if self._history.by_hand:
-            return (placed,)
-        id, lines = str(placed.item.id), _lines(placed.item)
-        (sides, merged), versions = self._merged(id), self._versions(id)
-        if placed.values in merged and placed.values not in versions:
-            parts = tuple(sides.values())
-        elif any(lines <= _lines(one.item) for one in versions.values()):
-            return (placed,)
-        else:
-            parts = tuple(one for one in versions.values() if _lines(one.item) <= lines)
-        if not parts or not lines <= self._all_lines:
-            return (placed,)
-        return tuple(one for one in parts if one.values not in known)
+        id, item = str(placed.item.id), replace(placed.item, line=0)
+        for at, merge in enumerate(self._merges_of(placed.path)[skip:], skip + 1):
+            base, ours, theirs, left = (items.get(id, ()) for items in merge)
+            if item in left and item not in (*ours, *theirs):
+                for part in merge_items(base, ours, theirs):
+                    version = replace(placed, item=replace(part, line=placed.item.line))
+                    parts = self._split(version, known, at)
+                    yield from (one for one in parts if one.values not in known)
+                return
+        yield placed
 
-    def _versions(self, id: str) -> dict[Values, PlacedItem]:
-        """Return the versions of the base, of the lines, and of the sides of merges."""
-        lines = self._now.lines.get(id)
-        items = (*self._before.placed.get(id, ()), *(lines.placed if lines else ()))
-        return {item.values: item for item in items} | self._merged(id)[0]
-
-    def _merged(self, id: str) -> tuple[dict[Values, PlacedItem], dict[Values, PlacedItem]]:
-        """Return the versions of the sides of merges, and those that the merges left."""
-        sides: dict[Values, PlacedItem] = {}
-        merged: dict[Values, PlacedItem] = {}
-        for path in {placed.path for placed in self._now.placed[id]}:
-            for found, pages in zip((sides, merged), self._pages_of_merges(path), strict=True):
-                items = (item for page in pages for item in page.get(id, ()))
-                found |= {item.values: item for item in items}
-        return sides, merged
-
-    def _read_merges(self, path: str) -> list[list[PlacedItems]]:
-        return [
-            [snapshot(Texts.of({path: text})).placed for text in texts]
-            for texts in self._history.read_merges(path)
-        ]
-
-    @cached_property
-    def _all_lines(self) -> frozenset[str]:
-        """The lines of all memories, as git may combine two."""
-        versions = (one for id in self._now.placed for one in self._versions(id).values())
-        return frozenset(line for one in versions for line in _lines(one.item))
-
-
-def _lines(item: ListItem) -> frozenset[str]:
-    title = f"**{item.title}**" if item.title else ""
-    tags = f"- tags: {' '.join(item.tags)}" if item.tags else ""
-    path = f"- path: {item.path}" if item.path else ""
-    lines = (line.strip() for line in (title, *item.content.split("\n"), tags, path))
-    return frozenset(filter(None, lines))
+    def _read_merges(self, path: str) -> list[list[dict[Hashable, Variants]]]:
+        return [items_by_id(map(parse_items, four)) for four in self._history.read_merges(path)]
 
 
 def _changed_fields(known: Memory, now: PlacedItem, before: PlacedItem | None) -> dict[str, Any]:
@@ -233,18 +200,13 @@ def _edit_item(context: ImportContext, id: str, now: PlacedItem, before: PlacedI
     return context.edit(known, _changed_fields(known, now, before), source)
 
 
-def _archive(context: ImportContext, id: str, before: PlacedItem | MemoryLines) -> None:
-    """Archive the memory, unless it was changed after the version that was removed."""
+def _archive(context: ImportContext, id: str, path: str, versions: Container[Values]) -> None:
+    """Archive the memory, unless it was changed after the *versions* that were removed."""
     known = context.find(id)
     if known is None or not known.live or not context.history.has_change(known.id):
         return
-    if isinstance(before, MemoryLines):
-        versions, path = before.values, before.last.path
-    else:
-        versions, path = frozenset((before.values,)), before.path
     if values_of(known) in versions:
-        source = context.provenance.of(path, known.id)
-        transitions.archive(known.id, context.act_of(source))
+        transitions.archive(known.id, context.act_of(context.provenance.of(path, known.id)))
         context.note("archived", known.id)
 
 

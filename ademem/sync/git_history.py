@@ -18,7 +18,7 @@ from ademem.sync.tracked_files import fingerprint, load_fingerprints, present_te
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ademem.core.project import Project
     from ademem.sync.tracked_files import MergeBase
@@ -72,16 +72,20 @@ class GitHistory(Value):
         """Return True if the file was changed here, or by one of the commits."""
         return self.by_hand or bool(self.since and self._log("-1", "%H", self.since, path))
 
-    def read_merges(self, path: str) -> tuple[list[str], list[str]]:
-        """Return the file as the sides of the last merges had it, and as the merges left it."""
+    def read_merges(self, path: str) -> Iterator[tuple[str, ...]]:
+        """Yield base, sides and result of the last merges that git made of the file, newest first.
+
+        A result with a line that neither side has was written by a person.
+        """
         asked = ("rev-list", "--merges", "--parents", f"--max-count={MOST_MERGES}", self.since)
         listed = git.text(self.root, *asked).split("\n") if self.since else []
-        merges = [line.split() for line in listed if line]
-        made = {merge for merge, *_ in merges}
-        sides = {parent for _, *parents in merges for parent in parents} - made
-        asked_for = ([f"{sha}:./{path}" for sha in sorted(shas)] for shas in (sides, made))
-        before, after = ([git.text(self.root, "show", one) for one in each] for each in asked_for)
-        return before, after
+        for merge, one, other, *_ in (line.split() for line in listed if line):
+            base = git.text(self.root, "merge-base", one, other).strip()
+            commits = (base, one, other, merge)
+            texts = [git.text(self.root, "show", f"{sha}:./{path}") for sha in commits]
+            _, ours, theirs, left = (set(text.split("\n")) for text in texts)
+            if left <= ours | theirs:
+                yield tuple(texts)
 
     def commits_with(self, path: str, id: str | None, text: str = "") -> frozenset[str] | None:
         """Return the commits that made a change; none for an uncommitted edit.

@@ -61,7 +61,7 @@ def _merge_index(*versions: str) -> str:
 
 
 def _merge_page(*versions: str) -> str:
-    base, ours, theirs = _items_by_id(map(parse_items, versions))
+    base, ours, theirs = items_by_id(map(parse_items, versions))
     merged = {
         id: merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
         for id in _names(base, ours, theirs)
@@ -83,7 +83,7 @@ def _merge_sheet(*versions: str) -> str:
     A losing text becomes a second candidate without an id; the greater wins, without times.
     """
     sheets = [parse_sheet(text) for text in versions]
-    base, ours, theirs = _items_by_id(one.candidates for one in sheets)
+    base, ours, theirs = items_by_id(one.candidates for one in sheets)
     kept: list[ListItem] = []
     for id in _names(base, ours, theirs):
         merged = merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
@@ -138,7 +138,7 @@ def _exchange_changes(
     return replace(ours, **mine), replace(theirs, **yours)
 
 
-def _items_by_id(versions: Iterable[Iterable[ListItem]]) -> list[dict[Hashable, Variants]]:
+def items_by_id(versions: Iterable[Iterable[ListItem]]) -> list[dict[Hashable, Variants]]:
     """Return items by id, which equal ones share, or by content without one."""
     sides = [[replace(item, line=0) for item in items] for items in versions]
     ids = {_content_of(replace(one, id=None)): one.id for side in sides for one in side if one.id}
