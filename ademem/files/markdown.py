@@ -11,6 +11,7 @@ A line of the text that looks like markup of a page gets one more backslash.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 
 from ademem.core.text import clean, preview
 from ademem.core.value import Value
@@ -36,6 +37,9 @@ _BULLET = re.compile(r"[-*+] +(?=\S)")
 _STRUCTURE = re.compile(rf"#{{1,6}}(?:\s|$)|```|~~~|<!--|[<>=]{{7}}|\||\s|{re.escape(NOTHING)}$")
 """The beginning of a line that does not continue the line before it."""
 _DETAIL = re.compile(r"- (tags|path): (.*)")
+_BOX = re.compile(r"\[([ xX])\] +(?=\S)")
+_CANDIDATE_DETAIL = re.compile(r"- (tags|path|category|from): (.*)")
+"""A detail in the review sheet, whose items begin with a box."""
 
 
 class ListItem(Value):
@@ -92,6 +96,23 @@ def render_item(item: ListItem) -> str:
     return "- " + "\n".join(f"  {line}".rstrip() for line in lines).lstrip()
 
 
+def follow_with(
+    free_texts: Iterable[FreeText], items: Iterable[tuple[str | None, str]]
+) -> Iterator[str]:
+    """Yield rendered items by their ids, each with the lines of a person behind it.
+
+    Those that follow none of the items come first.
+    """
+    items, behind = list(items), defaultdict[str | None, list[str]](list)
+    ids = {id for id, _ in items if id}
+    for part in free_texts:
+        behind[part.after if part.after in ids else None].append(part.text)
+    yield from behind.pop(None, ())
+    for id, text in items:
+        yield text
+        yield from behind[id]
+
+
 def headline(memory: Memory, chars: int) -> str:
     """Return title and text on one line of about *chars* characters at most."""
     title = f"{memory.title}: " if memory.title else ""
@@ -108,7 +129,7 @@ def parse_items(text: str) -> Iterator[ListItem]:
     return (part for part in parse_page(clean_lines(text)) if isinstance(part, ListItem))
 
 
-def parse_page(lines: Iterable[str]) -> Iterator[ListItem | FreeText]:
+def parse_page(lines: Iterable[str], *, is_sheet: bool = False) -> Iterator[ListItem | FreeText]:
     """Yield the items of a page and the lines between them, in order.
 
     Any bullet at the margin begins an item; indented lines, and lines that an editor wrapped,
@@ -119,7 +140,7 @@ def parse_page(lines: Iterable[str]) -> Iterator[ListItem | FreeText]:
         bullet = _BULLET.match(block[0])
         if bullet:
             indented = (line.removeprefix("  ") for line in block[1:])
-            item = _parse_item([block[0][bullet.end() :], *indented], start)
+            item = _parse_item([block[0][bullet.end() :], *indented], start, is_sheet)
             after = item.id
             yield item
         elif any(block):
@@ -145,11 +166,17 @@ def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
         yield start, block
 
 
-def _parse_item(lines: list[str], start: int) -> ListItem:
+def _parse_item(lines: list[str], start: int, is_sheet: bool) -> ListItem:
     while lines and not lines[-1]:
         lines.pop()
+    box = _BOX.match(lines[0]) if is_sheet else None
+    if box:
+        lines[0] = lines[0][box.end() :]
     details: dict[str, str] = {}
-    while len(lines) > 1 and (detail := _DETAIL.fullmatch(lines[-1])):
+    detail_line = _CANDIDATE_DETAIL if is_sheet else _DETAIL
+    while len(lines) > 1 and (detail := detail_line.fullmatch(lines[-1])):
+        if is_sheet and detail[1] in details:  # a line of the text
+            break
         details[detail[1]] = _unescape_comments(detail[2])
         lines.pop()
     id = next(filter(None, map(_ID.search, lines)), None)
@@ -167,6 +194,9 @@ def _parse_item(lines: list[str], start: int) -> ListItem:
         ),
         tags=tuple(details.get("tags", "").split()),
         path=details.get("path"),
+        ticked=box is not None and box[1] != " ",
+        category=details.get("category", ""),
+        origin_text=details.get("from", ""),
     )
 
 

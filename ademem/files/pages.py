@@ -9,6 +9,7 @@ from ademem.files import project_brief
 from ademem.files.markdown import (
     NOTHING,
     FreeText,
+    follow_with,
     headline,
     item_of,
     one_line,
@@ -161,12 +162,8 @@ def render_topic(
             title += f": {file.subtopic}"
         if number > 1:
             title += f", page {number}"
-        ids = {memory.id for memory in memories}
-        free = free_texts.get(name, ())
-        blocks = [part.text for part in free if part.after not in ids]
-        for memory in memories:
-            blocks.append(render_item(item_of(memory)))
-            blocks += [part.text for part in free if part.after == memory.id]
+        items = ((memory.id, render_item(item_of(memory))) for memory in memories)
+        blocks = list(follow_with(free_texts.get(name, ()), items))
         about = f"{file.topic.about}. {WEIGH}"
         rendered[name] = "\n\n".join([f"# {title}", about, *(blocks or [NOTHING])]) + "\n"
     return rendered

@@ -15,7 +15,15 @@ import re
 from ademem.core.clock import stamp
 from ademem.core.value import Value, replace
 from ademem.files.knowledge import DOUBTFUL
-from ademem.files.markdown import FreeText, ListItem, item_of, one_line, parse_page, render_item
+from ademem.files.markdown import (
+    FreeText,
+    ListItem,
+    follow_with,
+    item_of,
+    one_line,
+    parse_page,
+    render_item,
+)
 from ademem.files.texts import clean_lines
 
 TYPE_CHECKING = False
@@ -35,10 +43,6 @@ OFFERED, END = "<!-- offered", "-->"
 
 DETAIL_CHARS = 200
 """Characters of a detail line."""
-
-_BOX = re.compile(r"([-*+]) +\[([ xX])\] +(?=\S)")
-_BULLET = re.compile(r"[-*+] ")
-_DETAIL = re.compile(r"  - (category|from): (.*)")
 
 
 class Sheet(Value):
@@ -68,37 +72,31 @@ def make_sheet(memories: Iterable[Memory], old: Sheet | None = None) -> Sheet:
 
 def render_sheet(sheet: Sheet) -> str:
     """Render the page; a person's lines follow the item they followed, else the title."""
-    ids = {one.id for one in sheet.candidates}
     blocks = [TITLE, INTRO, *(() if sheet.candidates else (NOTHING,))]
-    blocks += [part.text for part in sheet.free_texts if part.after not in ids]
-    for candidate in sheet.candidates:
-        first, *rest = render_item(candidate).split("\n")
-        details = [
-            f"  - {name}: {one_line(text, DETAIL_CHARS)}"
-            for name, text in (("category", candidate.category), ("from", candidate.origin_text))
-            if text
-        ]
-        box = "- [x] " if candidate.ticked else "- [ ] "
-        blocks.append("\n".join([box + first.removeprefix("- "), *rest, *details]))
-        id = candidate.id
-        blocks += [part.text for part in sheet.free_texts if id and part.after == id]
+    items = ((one.id, _render_candidate(one)) for one in sheet.candidates)
+    blocks += follow_with(sheet.free_texts, items)
     if sheet.offered:
         blocks.append("\n".join([OFFERED, *sheet.offered, END]))
     return "\n\n".join(blocks) + "\n"
 
 
+def _render_candidate(candidate: ListItem) -> str:
+    details = (
+        f"  - {name}: {one_line(text, DETAIL_CHARS)}"
+        for name, text in (("category", candidate.category), ("from", candidate.origin_text))
+        if text
+    )
+    box = "- [x] " if candidate.ticked else "- [ ] "
+    return "\n".join([box + render_item(candidate).removeprefix("- "), *details])
+
+
 def parse_sheet(text: str) -> Sheet:
     lines = list(clean_lines(text))
     offered = tuple(_pop_offered(lines))
-    details, ticked = _pop_details(lines), _pop_boxes(lines)
     candidates: list[ListItem] = []
     free_texts: list[FreeText] = []
-    for part in parse_page(lines):
+    for part in parse_page(lines, is_sheet=True):
         if isinstance(part, ListItem):
-            found = details.get(part.line, {})
-            category, origin = (found.get(name, "") for name in ("category", "from"))
-            is_ticked = part.line in ticked
-            part = replace(part, ticked=is_ticked, category=category, origin_text=origin)
             candidates.append(part)
             continue
         own = "\n".join(line for line in part.text.split("\n") if line not in OURS)
@@ -118,35 +116,3 @@ def _pop_offered(lines: list[str]) -> Iterator[str]:
             return
         if at > start and re.fullmatch(r"[\w-]+", line):
             yield line
-
-
-def _pop_boxes(lines: list[str]) -> set[int]:
-    """Return the numbers of lines with a ticked box, and remove all boxes."""
-    ticked = set()
-    for number, line in enumerate(lines, 1):
-        if box := _BOX.match(line):
-            lines[number - 1] = f"{box[1]} {line[box.end() :]}"
-            if box[2] != " ":
-                ticked.add(number)
-    return ticked
-
-
-def _pop_details(lines: list[str]) -> dict[int, dict[str, str]]:
-    """Return the details of each item by the number of its first line, and blank their lines.
-
-    From the end backwards: only a line behind the text of an item is a detail.
-    """
-    found: dict[int, dict[str, str]] = {}
-    behind: dict[str, str] = {}
-    in_text = False
-    for at in range(len(lines) - 1, -1, -1):
-        detail = _DETAIL.fullmatch(lines[at])
-        if _BULLET.match(lines[at]):
-            found[at + 1] = behind
-            behind, in_text = {}, False
-        elif detail and not in_text and detail[1] not in behind:
-            behind[detail[1]] = detail[2]
-            lines[at] = ""
-        elif lines[at].startswith("  "):
-            in_text = True
-    return found

@@ -13,7 +13,7 @@ from ademem.core import record_json
 from ademem.core.registers import join_all
 from ademem.core.value import replace
 from ademem.files import INDEX, SHEET, knowledge, record_lines
-from ademem.files.markdown import NOTHING, FreeText, ListItem, parse_items, render_item
+from ademem.files.markdown import NOTHING, FreeText, ListItem, follow_with, parse_items, render_item
 from ademem.files.pages import free_texts_of, page_head, regions_of, replace_regions
 from ademem.files.review_sheet import Sheet, parse_sheet, render_sheet
 from ademem.files.texts import clean_lines
@@ -61,19 +61,13 @@ def _merge_index(*versions: str) -> str:
 
 
 def _merge_page(*versions: str) -> str:
-    base, ours, theirs = items_by_id(map(parse_items, versions))
-    merged = {
-        id: merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
-        for id in _names(base, ours, theirs)
-    }
-    kept = {id: items for id, items in merged.items() if items}
-    free_texts = _merge_free_texts(map(free_texts_of, versions))
+    items = [
+        (str(id), "\n\n".join(map(render_item, merged)))
+        for id, merged in _merge_each(map(parse_items, versions))
+    ]
     heads = (page_head(text) for text in sorted(filter(None, versions)))
     head = next((head for head in heads if head is not None), [])
-    blocks = [part.text for part in free_texts if part.after not in kept]
-    for id, items in kept.items():
-        blocks += [render_item(one) for one in items]
-        blocks += [part.text for part in free_texts if part.after == id]
+    blocks = list(follow_with(_merge_free_texts(map(free_texts_of, versions)), items))
     return "\n\n".join([*head, *(blocks or [NOTHING])]) + "\n"
 
 
@@ -83,10 +77,8 @@ def _merge_sheet(*versions: str) -> str:
     A losing text becomes a second candidate without an id; the greater wins, without times.
     """
     sheets = [parse_sheet(text) for text in versions]
-    base, ours, theirs = items_by_id(one.candidates for one in sheets)
     kept: list[ListItem] = []
-    for id in _names(base, ours, theirs):
-        merged = merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
+    for _, merged in _merge_each(one.candidates for one in sheets):
         kept += merged[-1:]
         for lost in merged[:-1]:
             kept.append(replace(lost, id=None, tags=(*lost.tags, CONFLICT), ticked=False))
@@ -99,9 +91,12 @@ def _merge_sheet(*versions: str) -> str:
     )
 
 
-def _names(base: Iterable[Key], ours: Iterable[Key], theirs: Iterable[Key]) -> list[Key]:
-    """Return the names in the order of the base, followed by new ones."""
-    return [*base, *sorted({*ours, *theirs} - {*base}, key=str)]
+def _merge_each(versions: Iterable[Iterable[ListItem]]) -> Iterator[tuple[Hashable, Variants]]:
+    """Yield what each item comes to, in the order of the base, followed by new ones."""
+    base, ours, theirs = items_by_id(versions)
+    for id in (*base, *sorted({*ours, *theirs} - {*base}, key=str)):
+        if merged := merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ())):
+            yield id, merged
 
 
 def _merge_free_texts(versions: Iterable[Iterable[FreeText]]) -> list[FreeText]:
