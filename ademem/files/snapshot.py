@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import cache, lru_cache
 
 from ademem.core.memory import Category
 from ademem.core.registers import LIVE, conflict_candidates, has_writes_of, join_all
@@ -19,7 +18,7 @@ from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import Any, TypeVar
 
     from ademem.core.memory import Memory
@@ -172,8 +171,8 @@ def join_records(records: Iterable[Record]) -> Record | None:
 class Snapshot(Value):
     placed: PlacedItems
     """Items by the id of their memory; a merge without our driver can leave two with one id."""
-    unchanged: Container[str] = ()
-    """Ids of items on pages that are not in `placed`."""
+    unchanged: Callable[[], frozenset[str]] = frozenset
+    """Reads the ids of items on pages that are not in `placed`."""
     lines: dict[str, MemoryLines] = {}
     """The lines of each memory, by its id."""
     foreign: tuple[KnowledgeLine, ...] = ()
@@ -191,77 +190,49 @@ class Snapshot(Value):
     """Problems of lines and items that are too long; these stay in the files."""
 
     def has_item(self, id: str) -> bool:
-        return id in self.placed or id in self.unchanged
+        return id in self.placed or id in self.unchanged()
 
 
-class Page(Value):
-    """The items of a page, and problems of those that are too long."""
-
-    items: Mapping[str, tuple[PlacedItem, ...]]
-    unnamed: tuple[PlacedItem, ...]
-    """Items that a person added."""
-    oversized: tuple[Problem, ...]
-
-
-class PlacedItems(Mapping[str, "tuple[PlacedItem, ...]"]):
+class PlacedItems:
     """Items by the id of their memory, parsed on access: the last pages are kept in memory."""
 
     def __init__(self, texts: Texts) -> None:
-        self._paths: dict[str, tuple[str, ...]] = {}
-        self._with_unnamed: list[str] = []
+        self._paths: dict[str | None, tuple[str, ...]] = {}
         self._texts = texts
         self._page = lru_cache(maxsize=MOST_PAGES)(self._parse)
 
-    def add(self, path: str) -> tuple[Problem, ...]:
+    def add(self, path: str) -> list[Problem]:
         """Add the items of a page; return problems of those that are too long."""
-        page = self._page(path)
-        for id in page.items:
+        items, beyond = self._page(path)
+        for id in items:
             self._paths[id] = (*self._paths.get(id, ()), path)
-        self._with_unnamed += [path] if page.unnamed else []
-        return page.oversized
+        return beyond
 
-    def unnamed(self) -> Iterator[PlacedItem]:
-        """Yield the items that a person added."""
-        return (item for path in self._with_unnamed for item in self._page(path).unnamed)
-
-    def _parse(self, path: str) -> Page:
-        items: dict[str, tuple[PlacedItem, ...]] = {}
-        text, unnamed = self._texts[path], []
-        beyond = list(oversized(path, text))
-        for placed in _parse_items(path, text):
+    def _parse(self, path: str) -> tuple[dict[str | None, list[PlacedItem]], list[Problem]]:
+        items: dict[str | None, list[PlacedItem]] = {}
+        beyond = list(oversized(path, self._texts[path]))
+        for placed in _parse_items(path, self._texts[path]):
             if too_long := _too_long_item(path, placed.item):
                 beyond.append(too_long)
-            elif id := placed.item.id:
-                items[sys.intern(id)] = (*items.get(id, ()), placed)
             else:
-                unnamed.append(placed)
-        return Page(items=items, unnamed=tuple(unnamed), oversized=tuple(beyond))
+                id = placed.item.id
+                items.setdefault(sys.intern(id) if id else None, []).append(placed)
+        return items, beyond
 
-    def __getitem__(self, id: str) -> tuple[PlacedItem, ...]:
-        return tuple(item for path in self._paths[id] for item in self._page(path).items[id])
+    def __getitem__(self, id: str | None) -> tuple[PlacedItem, ...]:
+        """Return the items of a memory; with None those that a person added."""
+        paths = self._paths.get(id, ())
+        return tuple(item for path in paths for item in self._page(path)[0][id])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
+        return filter(None, self._paths)
 
     def __contains__(self, id: object) -> bool:
         return id in self._paths
 
-    def __len__(self) -> int:
-        return len(self._paths)
 
-
-class _ItemIds:
-    """The ids of items on pages, read when one is looked for."""
-
-    def __init__(self, texts: Texts) -> None:
-        self._texts = texts
-
-    def __contains__(self, id: object) -> bool:
-        return id in self._found
-
-    @cached_property
-    def _found(self) -> frozenset[str]:
-        return frozenset(id for path in self._texts for id in _MARK.findall(self._texts[path]))
+def _item_ids(texts: Texts, paths: Iterable[str]) -> Iterator[str]:
+    return (id for path in paths for id in _MARK.findall(texts[path]))
 
 
 def unchanged_pages(now: Texts, before: Texts) -> set[str]:
@@ -270,7 +241,7 @@ def unchanged_pages(now: Texts, before: Texts) -> set[str]:
     same = {path for _, path in topics if now.digests.get(path) == before.digests.get(path)}
     parts = (_MARK.findall(side[path]) for side, path in topics if path not in same)
     if changed := {id for ids in parts for id in ids}:
-        same = {path for path in same if changed.isdisjoint(_MARK.findall(now[path]))}
+        same = {path for path in same if changed.isdisjoint(_item_ids(now, (path,)))}
     return same
 
 
@@ -326,7 +297,7 @@ def snapshot(
     unread = {problem.path for problem in beyond}
     return Snapshot(
         placed=placed,
-        unchanged=_ItemIds(texts.only(unchanged)),
+        unchanged=cache(lambda: frozenset(_item_ids(texts, unchanged))),
         lines={id: MemoryLines(*lines) for id, lines in lines_by_id.items()},
         foreign=tuple(foreign),
         sheet=offers,

@@ -43,7 +43,7 @@ def find_differences(before: Snapshot, now: Snapshot, history: GitHistory) -> It
         yield from found.find_edits(id)
     yield from found.find_removals()
     yield from found.find_decisions()
-    for placed in (*now.placed.unnamed(), *now.proposed):
+    for placed in (*now.placed[None], *now.proposed):
         yield _difference(placed, _add, placed=placed)
 
 
@@ -76,7 +76,7 @@ class _Comparison:
     def find_edits(self, id: str) -> Iterator[Difference]:
         """Yield edits of the memory's items: what differs from both the base and its line."""
         items = self._now.placed[id]
-        earlier = next(iter(self._before.placed.get(id, ())), None)
+        earlier = next(iter(self._before.placed[id]), None)
         lines, lines_before = self._now.lines.get(id), self._before.lines.get(id)
         known = {earlier.values if earlier else None} | (lines.values if lines else set())
         edited = tuple(item for item in items if item.values not in known)
@@ -107,9 +107,9 @@ class _Comparison:
         for id in dict.fromkeys((*before.placed, *before.lines)):
             if now.has_item(id):
                 continue
-            items, lines, here = before.placed.get(id), before.lines.get(id), now.lines.get(id)
-            page_is_read = items and all(item.path in now.read for item in items)
-            if items and page_is_read and not (here and here.needs_no_item):
+            items, lines, here = before.placed[id], before.lines.get(id), now.lines.get(id)
+            pages_are_read = all(item.path in now.read for item in items)
+            if items and pages_are_read and not (here and here.needs_no_item):
                 position, versions = items[0].position, frozenset((items[0].values,))
             elif lines and not (here or lines.is_archived) and lines.last.path in now.read:
                 position, versions = lines.last.position, lines.values  # its page may be gone

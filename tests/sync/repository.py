@@ -83,7 +83,7 @@ class Worktree:
     def shown(self):
         """What the topic files say; the lines say no other, but for candidates."""
         found = snapshot(present(at(str(self.root))))
-        placed = {item.item.content for items in found.placed.values() for item in items}
+        placed = {item.item.content for id in found.placed for item in found.placed[id]}
         lines = {
             line.found["content"]
             for lines in found.lines.values()
