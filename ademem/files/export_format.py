@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections import Counter
 from itertools import islice
@@ -12,7 +11,7 @@ from ademem.capture.gate.rows import build_row
 from ademem.capture.gate.rules import instruction_beside, instruction_shaped
 from ademem.capture.gate.writing import StoreLookup
 from ademem.core import anchor, record_json, registers
-from ademem.core.clock import stamp, timedelta
+from ademem.core.clock import stamp
 from ademem.core.errors import FORBIDDEN
 from ademem.core.json_text import loads
 from ademem.core.memory import Draft, Importance, Origin, Scope, Status, Tier, Trust
@@ -55,9 +54,6 @@ RELATION = "relation"
 PAGE = 1000
 CHUNK = 1000
 """Lines of one transaction."""
-
-CLOCKS_DIFFER = timedelta(days=1)
-"""The most that another clock may be ahead; a later time would be the newest for ever."""
 
 FIELDS = (
     "id",
@@ -117,8 +113,6 @@ RULES = (
     instruction_beside,
 )
 """Rules of the gate for restored text, which is as untrusted as any file."""
-
-_NAME = re.compile(r"[\w-]{1,64}", re.ASCII)
 
 
 class Imported(Value):
@@ -337,7 +331,7 @@ def _check_version(record: Record) -> None:
 
 def at_most(moment: datetime | None, now: datetime) -> datetime:
     """Return a time from another clock, limited to CLOCKS_DIFFER ahead of *now*."""
-    return min(moment or now, now + CLOCKS_DIFFER)
+    return min(moment or now, now + registers.CLOCKS_DIFFER)
 
 
 def _draft(record: Record, job: Import) -> Draft:
@@ -384,7 +378,7 @@ def _values(record: Record) -> dict[str, tuple[str, ...]]:
 def _id(record: Record, field: str) -> str:
     """Return an id that is valid in a file and in a command."""
     name = text(record, field) or ""
-    if not _NAME.fullmatch(name) or redact(name).found:
+    if not record_json.is_id(name) or redact(name).found:
         raise BadLine(f"has no {field} of at most 64 letters, digits, - and _")
     return name
 

@@ -126,17 +126,10 @@ def list_earlier(store: Store, agent: str = "") -> list[CoreMemory]:
     from ademem.store import acts
 
     rows = acts.list_briefs(store, agent)
-    return [
-        CoreMemory(
-            **_fields(loads(row["payload_json"])),
-            version=row["version"],
-            updated_at=parse(row["updated_at"]),
-        )
-        for row in reversed(rows)
-    ]
+    return [_from_row(row | {"claimed": None}) for row in reversed(rows)]
 
 
-def _from_row(row: sqlite3.Row) -> CoreMemory:
+def _from_row(row: sqlite3.Row | dict[str, Any]) -> CoreMemory:
     try:
         fields = _fields(loads(row["payload_json"]))
     except BadCore as error:
@@ -274,12 +267,9 @@ def newest(
     ours, theirs = load(store, agent), read_file(project, agent)
     if theirs is None or (ours and theirs.version < ours.version):
         return ours
-    known = {text for _, text in lines(ours)}
-    _refuse_orders({label: text for label, text in lines(theirs) if text not in known})
     before = frozenset(ours.claimed if ours else ())
-    accepted = ours.texts - before if ours else frozenset()
     author = ours.claimed_author if ours else ""
-    theirs = _with_claim(theirs, theirs.texts - accepted, author)
+    theirs = _claim_new_texts(theirs, ours, author)
     if source and not before.issuperset(theirs.claimed):
         found = source(os.path.relpath(file_path(project, agent), project.root))
         strange: set[str] = set()
@@ -298,18 +288,12 @@ def receive(store: Store, found: Mapping[str, Any], author: str, now: datetime) 
 
     Raises BadCore for one that is not valid, or whose new texts instruct a model.
     """
-    version, at = found.get("version"), found.get("updatedAt")
-    if type(version) is not int or not 0 < version < MAX_VERSION or not isinstance(at, str):
-        raise BadCore("a brief has a version, a whole number from 1, and a time in updatedAt")
-    theirs = CoreMemory(**_validated(found), version=version, updated_at=parse(at))
+    theirs = _parse(found)
     with store.transaction():
         ours = load(store)
         if ours and _order(theirs) <= _order(ours):
             return False
-        known = {text for _, text in lines(ours)}
-        _refuse_orders({label: text for label, text in lines(theirs) if text not in known})
-        accepted = ours.texts - {*ours.claimed} if ours else frozenset()
-        _save(store, _with_claim(theirs, theirs.texts - accepted, author), "")
+        _save(store, _claim_new_texts(theirs, ours, author), "")
         jobs.queue(store, "mirror", "project", now)
         jobs.queue(store, "current", "project", now)
     return True
@@ -358,6 +342,14 @@ def _with_claim(document: CoreMemory, texts: Collection[str], author: str) -> Co
     return replace(document, claimed=claimed, claimed_author=author if claimed else "")
 
 
+def _claim_new_texts(theirs: CoreMemory, ours: CoreMemory | None, author: str) -> CoreMemory:
+    """Return theirs with what was not accepted here marked as claimed. Raises BadCore."""
+    known = {text for _, text in lines(ours)}
+    _refuse_orders({label: text for label, text in lines(theirs) if text not in known})
+    accepted = ours.texts - {*ours.claimed} if ours else frozenset()
+    return _with_claim(theirs, theirs.texts - accepted, author)
+
+
 def read_file(project: Project, agent: str = "") -> CoreMemory | None:
     """Return the brief in the file, secrets redacted; None without one. Raises BadCore."""
     path = file_path(project, agent)
@@ -368,14 +360,19 @@ def read_file(project: Project, agent: str = "") -> CoreMemory | None:
         raw = loads(text)
         if not isinstance(raw, dict):
             raise BadCore("a brief is one JSON object")
-        version, at = raw.get("version"), raw.get("updatedAt")
-        if type(version) is not int or not 0 < version < MAX_VERSION or not isinstance(at, str):
-            raise BadCore("a brief has a version, a whole number from 1, and a time in updatedAt")
-        return CoreMemory(**_validated(raw), version=version, updated_at=parse(at))
+        return _parse(raw)
     except (ValueError, OverflowError, RecursionError, BadCore) as error:
         raise BadCore(f"{path}: {error}", "mend the file, or delete it and refresh") from error
     except confined.Refused as error:
         raise BadCore(str(error), error.hint) from error
+
+
+def _parse(raw: Mapping[str, Any]) -> CoreMemory:
+    """Make a brief of an object of JSON, secrets redacted. Raises BadCore."""
+    version, at = raw.get("version"), raw.get("updatedAt")
+    if type(version) is not int or not 0 < version < MAX_VERSION or not isinstance(at, str):
+        raise BadCore("a brief has a version, a whole number from 1, and a time in updatedAt")
+    return CoreMemory(**_validated(raw), version=version, updated_at=parse(at))
 
 
 def write_file(project: Project, document: CoreMemory, agent: str = "") -> bool:
