@@ -134,9 +134,13 @@ class Place:
         return any(tree and tree.has(memory.id, memory.knowledge_key) for tree in found)
 
     def confirmed(self, ids: Iterable[str]) -> set[str]:
-        """Return those of the ids whose line on the default branch, here or at origin, confirms."""
+        """Return those of the ids whose line on the default branch, here or at origin, confirms.
+
+        Without a default branch, the commit that is checked out counts.
+        """
         marks = [word for id in ids for word in ("-e", f'"id":"{id}"')]
-        if not marks or not self._default:
+        refs = self._default or (["HEAD"] if self.commit else [])
+        if not marks or not refs:
             return set()
         lines = ("--", f"{FOLDER}*.jsonl")
         nothing = 1  # grep's exit status where it found nothing
@@ -146,7 +150,7 @@ class Place:
             "-haF",
             "--no-color",
             *marks,
-            *self._default,
+            *refs,
             *lines,
             codes=(0, nothing),
         )

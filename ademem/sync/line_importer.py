@@ -19,7 +19,7 @@ from ademem.core.value import replace
 from ademem.files import records
 from ademem.files.records import BadLine, Import, Outcome
 from ademem.files.snapshot import join_records
-from ademem.store import memories, replication, stamps, transitions
+from ademem.store import memories, replication, stamps
 from ademem.store.memories import Change
 from ademem.store.transitions import CannotDo
 from ademem.sync.arrivals import admission
@@ -46,7 +46,6 @@ def import_record(
     known = stamps.record_of_row(row) if row else replication.read(store, id)
     found = _written(id, lines, before, known, context)
     if found is None or (known and has_writes_of(known, found)):
-        _confirm(id, line, context)
         return
     joined = join(known, found) if known else found
     is_candidate = joined.value("status") != Status.PROMOTED
@@ -81,26 +80,6 @@ def import_record(
         context.note("edited", id)
     elif was_live != is_live:
         context.note("archived" if was_live else "restored" if memory else "added", id)
-
-
-def _confirm(id: str, line: KnowledgeLine, context: ImportContext) -> None:
-    """Confirm a candidate whose confirmation came by a hub first, where it did not count."""
-    memory = context.find(id)
-    if (
-        memory is None
-        or not memory.live
-        or memory.status is not Status.CANDIDATE
-        or memory.quarantine_reason
-        or memory.source_branch
-        or line.found.get("status") != Status.PROMOTED
-        or context.waits_on(id, memory.knowledge_key)
-        or context.provenance.of_record(line.path, line.found, id).by_agent
-    ):
-        return
-    at = context.act.now
-    confirmed = replace(memory, **transitions.promoted(memory, at))
-    change = Change(operation=stamps.BRANCH, actor=Trust.IMPORT, at=at, event_id=context.event)
-    memories.put_back(context.act.store, confirmed, change)
 
 
 def _lost_stamps(lines: MemoryLines, lines_before: MemoryLines | None) -> bool:
