@@ -526,7 +526,7 @@ class Home:
             "seq in (select rowid from unified_memories_fts where unified_memories_fts match :match"
             f"  order by rank limit :limit) and {_HOME} and {_UNQUARANTINED}"
         )
-        return self._find(where, match=match, limit=limit)
+        return memories.find_by_key(self._store, where, match=match, limit=limit, **self._values)
 
     def _find(self, where: str, tail: str = "", **values: Any) -> list[Memory]:
         return memories.find(self._store, where, tail, **values, **self._values)
@@ -535,7 +535,7 @@ class Home:
 def by_seqs(store: Store, seqs: Iterable[int]) -> list[Memory]:
     """The memories in these rows, newest first."""
     where = "seq in (select value from json_each(:seqs))"
-    return memories.find(store, where, "order by seq desc", seqs=numbers(seqs))
+    return memories.find_by_key(store, where, "order by seq desc", seqs=numbers(seqs))
 
 
 def has_rejected(store: Store) -> bool:

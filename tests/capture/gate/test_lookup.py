@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ademem.capture.gate import relating
 from ademem.capture.gate.duplicates import NEAR_DUPLICATE
 from ademem.capture.gate.writing import StoreLookup
 from ademem.core.memory import Scope, Status
@@ -39,6 +40,26 @@ def test_only_live_memories_of_the_same_owner_stand_on_the_shelf(store, fields, 
 
     assert len(found) == 3 + seen
     assert all(bool(memory) is seen for memory in found)
+
+
+def test_what_a_memory_is_compared_with_is_read_by_its_rows(store):
+    other, mine = memory(TEXT), memory(f"{TEXT}, and the second one writes")
+    insert(store, other, mine)
+    asked = []
+    store.db.set_trace_callback(asked.append)
+    alike = relating.find_alike(mine, store)
+    near = StoreLookup(store).near(reviewed(TEXT))
+    store.db.set_trace_callback(None)
+    plans = [
+        row["detail"]
+        for query in asked
+        if "unified_memories" in query and not query.startswith("--")  # of FTS5
+        for row in store.db.execute(f"explain query plan {query}")
+    ]
+
+    assert other.id in {each.id for each in alike}
+    assert other.id in {each.id for each in near}
+    assert [plan for plan in plans if "unified_memories USING INDEX" in plan] == []
 
 
 def test_an_owner_sees_what_is_theirs(store):
