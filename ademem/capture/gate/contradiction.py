@@ -71,7 +71,7 @@ _CHANGE = re.compile(
 _NAMED = r"([\w.@/+-]+(?: (?-i:[A-Z0-9])[\w.+-]*)*)"
 _SUBJECT = rf"(?<![\w.@/+-]){_NAMED}"
 _ENDED = r"retired|removed|replaced|dropped|sold|closed|deleted|deprecated|abandoned|shut down"
-_GONE = tuple(
+_REPLACES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"\b(?:instead of|in place of|rather than|in lieu of|no longer(?: \w+ing)?|statt"
@@ -80,6 +80,12 @@ _GONE = tuple(
         rf"|away from|moved out of|not) (?:the |our )?{_NAMED}",
         r"\b(?:switch\w*|mov(?:ed|ing)|migrat(?:ed|ing)|converted|ported|upgraded|cut|went|renamed"
         rf"|changed|raised|lowered)\b[^.;,]*? from (?:the )?{_NAMED}",
+    )
+)
+"""Where a sentence names, behind a word of change, the thing that is no longer used."""
+_ENDS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
         rf"{_SUBJECT}(?: \w+){{0,2}} (?:was|were|has been|have been|got) (?:{_ENDED})\b",
         rf"{_SUBJECT}(?: \w+){{0,2}} (?:is|are) (?:gone|retired|deprecated|forbidden|out\b"
         r"|no longer|not (?:\w+ )?(?:used|supported|needed)|not used)",
@@ -87,7 +93,11 @@ _GONE = tuple(
         rf"{_SUBJECT} (?:left|quit)\b",
     )
 )
-"""Where a sentence names the thing that is no longer used."""
+"""Where it names the thing first."""
+_END = re.compile(
+    rf"\b(?:{_ENDED}|gone|forbidden|out|no longer|not|ended|left|quit)", re.IGNORECASE
+)
+"""A word that each of these has, which is faster to look for."""
 
 _FORBIDDEN = re.compile(
     r"\b(?:never|do not|don't|must not|mustn't|should not|shouldn't|may not|avoid|nie|niemals|nunca"
@@ -149,6 +159,12 @@ _NUMBERED = (
     - _VERSIONED
 )
 """Nouns that a number follows to tell one of several."""
+_MEASURE = re.compile(r"(\d+(?:[.,]\d+)*)([a-z]+|%)")
+_CLOCK = re.compile(r"\d{1,2}:\d\d")
+_NUMBER = re.compile(r"v?\d+(?:[.,]\d+)*")
+_VERSION = re.compile(r"v\d+")
+_HOST = re.compile(r"[a-z][a-z-]+(?:\.[a-z0-9-]+)+\.[a-z]{2,}")
+_MIXED = re.compile(r"[a-z]\d|\d[a-z]")
 _TOKEN = re.compile(r"[\w/.$@#+-]*\w%?|%")
 _PATH = re.compile(
     r"/[\w.-]+(?:/[\w.-]+)*/?"
@@ -278,7 +294,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
 def read(text: str) -> Facts:
     text = re.sub(r"\b(front|back) end\b", r"\1end", text[:MOST_CHARS])
     raw = [token.strip(".-") or token for token in _TOKEN.findall(text)]
-    folded = [fold(token) for token in raw]
+    folded = [token.lower() if token.isascii() else fold(token) for token in raw]
     values: set[tuple[str, str]] = set()
     subject: list[str] = []
     labels: dict[str, str] = {}
@@ -297,13 +313,14 @@ def read(text: str) -> Facts:
         at += width
     gone = {
         stem(fold(part))
-        for pattern in _GONE
+        for pattern in (*_REPLACES, *(_ENDS if _END.search(text) else ()))
         for match in pattern.finditer(text)
         for part in re.findall(r"[\w.-]*\w", match[1])
         if fold(part) not in _STOP
     }
-    allowed = _stems(_FORBIDDEN.sub(" ", text))
-    banned = {stem for ban in _FORBIDDEN.findall(text) for stem in _stems(ban)} - allowed
+    banned = {stem for ban in _FORBIDDEN.findall(text) for stem in _stems(ban)}
+    if banned:
+        banned -= _stems(_FORBIDDEN.sub(" ", text))
     words = [word for word in folded if word not in _ARTICLES]
     kinds: dict[str, frozenset[str]] = {}
     for kind, value in values:
@@ -360,12 +377,12 @@ def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[
     if token in SLOTS and (token not in PLAIN_WORDS or (at and raw[at][:1].isupper())):
         called = _name_kind(raw, folded, at)
         return [(kind, token) for kind in (*SLOTS[token], *([called] if called else []))], 1
-    if measured := re.fullmatch(r"(\d+(?:[.,]\d+)*)([a-z]+|%)", token):
+    if measured := _MEASURE.fullmatch(token):
         kind = _UNITS.get(measured[2])
         return ([(kind, f"{measured[1]} {measured[2]}")], 1) if kind else ([("name", token)], 1)
-    if re.fullmatch(r"\d{1,2}:\d\d", token):
+    if _CLOCK.fullmatch(token):
         return [("clock", token)], 1
-    if token in _NUMBERS or re.fullmatch(r"v?\d+(?:[.,]\d+)*", token):
+    if token in _NUMBERS or _NUMBER.fullmatch(token):
         return _read_number(raw, folded, at)
     if token in _OFTEN:
         return [("time", token)], 1
@@ -389,10 +406,10 @@ def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[
         return [(kind, token)], 1
     if raw[at].isupper() and len(token) > 2 and token.isalpha():
         return [("acronym", token)], 1
-    if "@" in token[1:] or re.fullmatch(r"[a-z][a-z-]+(?:\.[a-z0-9-]+)+\.[a-z]{2,}", raw[at]):
+    if "@" in token[1:] or _HOST.fullmatch(raw[at]):
         return [("address", token)], 1
     is_title = raw[at][:1].isupper() and at > 0
-    is_mixed = raw[at][1:] != raw[at][1:].lower() or re.search(r"[a-z]\d|\d[a-z]", token)
+    is_mixed = raw[at][1:] != raw[at][1:].lower() or _MIXED.search(token)
     if not raw[at].isupper() and (is_title or is_mixed):
         return [("name", token)], 1
     return [], 1
@@ -400,8 +417,8 @@ def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[
 
 def _name_kind(raw: list[str], folded: list[str], at: int) -> str:
     """Return the kind of thing that the token names by its neighbours; "" if it is no name."""
-    three, two, one = (["", "", "", *folded][at + place] for place in range(3))
-    after, last = ([*folded, "", ""][at + place] for place in (1, 2))
+    three, two, one = ["", "", "", *folded[max(0, at - 3) : at]][-3:]
+    after, last = [*folded[at + 1 : at + 3], "", ""][:2]
     if after in _CREWS or (after in _THINGS and one not in _THINGS and (last in _STOP or not last)):
         return NAME_OF + after
     if one in _THINGS and (not two or two in _ARTICLES or three in _ARTICLES):
@@ -440,7 +457,7 @@ def _is_release(raw: list[str], at: int) -> bool:
 
 def _is_label(raw: list[str], folded: list[str], at: int) -> bool:
     """True for what tells one of several things: `Shard 2`, `HTTP 404`, `worker B`, `v2`."""
-    if re.fullmatch(r"v\d+", folded[at]):
+    if _VERSION.fullmatch(folded[at]):
         return True
     before = folded[at - 1] if at else ""
     if before in _STOP or before in SLOTS or before in _VERSIONED or before in _MONTHS:

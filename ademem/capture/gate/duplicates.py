@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ademem.capture.gate.form import Merge, Reject, Revise, is_key_from_text, with_note
 from ademem.core import text as text_
@@ -303,9 +304,14 @@ def _explicit_key(draft: Reviewed) -> str | None:
 
 def repeats(text: str, shown: str) -> bool:
     """True for the shown text, a part of it, or nearly the same words."""
-    mine, theirs = (" ".join(re.findall(r"\w+", fold(each))) for each in (text, shown))
+    mine, theirs = _join_words(text), _join_words(shown)
     is_part = len(mine) >= PART_CHARS and mine in theirs
     return mine == theirs or is_part or _is_near(text, shown)
+
+
+@lru_cache(maxsize=text_.COMPARED)
+def _join_words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", fold(text)))
 
 
 def _is_near(left: str, right: str) -> bool:
