@@ -47,13 +47,12 @@ class Matches(Value):
 
     def ranked(self) -> list[int]:
         """The named rows, those with every term, the others; each by BM25, newest first."""
-        bm25 = self.bm25
         first = [self.exact, self.whole - self.exact]
         rest = self.share.keys() - self.exact - self.whole
         return [
             seq
             for some in (*first, rest)
-            for _, seq in sorted([(bm25.get(seq, 0.0), seq) for seq in some], reverse=True)
+            for seq in sorted(sorted(some, reverse=True), key=self.bm25.__getitem__, reverse=True)
         ]
 
 
@@ -74,6 +73,7 @@ def find_matches(query: Query, store: Store, parameters: Parameters, *, alone: b
     return replace(
         found,
         share={**found.share, **dict.fromkeys(exact, 1.0)},
+        bm25={**dict.fromkeys(exact, 0.0), **found.bm25},
         whole=found.whole | exact,
         exact=exact,
     )
@@ -127,14 +127,17 @@ def _match(
         of = [(bits[term], math.sqrt(times.get(term, 1))) for term in mine]
         for at, seq, points in rows:
             bit, factor = of[at]
-            held[seq] = held.get(seq, 0) | bit
-            bm25[seq] = bm25.get(seq, 0.0) + points * factor
+            if seq in held:
+                held[seq] |= bit
+                bm25[seq] += points * factor
+            else:
+                held[seq], bm25[seq] = bit, points * factor
     # Many rows hold the same terms.
     places = {some: _places(some) for some in set(held.values())}
-    shares = {some: sum(weights[place] for place in places[some]) for some in places}
+    shares = {some: min(1.0, sum(weights[place] for place in places[some])) for some in places}
     every = (1 << len(information)) - 1
     return Matches(
-        share={seq: min(1.0, shares[some]) for seq, some in held.items()},
+        share={seq: shares[some] for seq, some in held.items()},
         bm25=bm25,
         whole=frozenset(seq for seq, some in held.items() if some == every),
         terms={seq: places[some] for seq, some in held.items()},

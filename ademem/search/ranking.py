@@ -151,7 +151,8 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
     kept.sort(key=order, reverse=True)
     found = memories.entries(search.store, kept[:pool])
     features = dialogue.read_features(search.query.text) if has_turns else None
-    hits = [_weigh(memory, signals[memory.seq], features, search) for memory in found]
+    scored = score_weights(parameters)
+    hits = [_weigh(memory, signals[memory.seq], features, search, scored) for memory in found]
     return [replace(hit, weak=True) if _is_weak(hit.signals) else hit for hit in hits]
 
 
@@ -239,9 +240,13 @@ def weighted_mean(signals: Mapping[str, float], weights: Mapping[str, float]) ->
 
 
 def weigh(
-    memory: Entry, signals: Mapping[str, float], parameters: Parameters, now: datetime
+    memory: Entry,
+    signals: Mapping[str, float],
+    parameters: Parameters,
+    now: datetime,
+    weights: Mapping[str, float],
 ) -> Ranked:
-    """Score a memory by its relevance and its own signals."""
+    """Score a memory by its relevance and its own signals; *weights* are `score_weights`."""
     weighed = {
         **signals,
         "recency": recency(days_between(memory.updated_at, now), parameters.half_life_days),
@@ -254,7 +259,7 @@ def weigh(
         ),
         "tier": _tier_bonus(memory, parameters),
     }
-    score = weighted_mean(weighed, score_weights(parameters)) + weighed["tier"]
+    score = weighted_mean(weighed, weights) + weighed["tier"]
     if memory.status is Status.CANDIDATE:
         score *= parameters.candidate_discount
     weighed["composite"] = score
@@ -339,7 +344,13 @@ def _read_neighbours(
     return neighbours, visible_rows(wanted, search.store, search.filters, statuses, len(wanted))
 
 
-def _weigh(memory: Entry, signals: Signals, features: Features | None, search: Search) -> Ranked:
+def _weigh(
+    memory: Entry,
+    signals: Signals,
+    features: Features | None,
+    search: Search,
+    weights: Mapping[str, float],
+) -> Ranked:
     bonus: dict[str, float] = {}
     if features is not None and DIALOGUE in memory.tags:
         from ademem.search import dialogue
@@ -348,9 +359,8 @@ def _weigh(memory: Entry, signals: Signals, features: Features | None, search: S
     elif search.query.asks and memory.source_type == PROCEDURE:  # it tells what to do
         bonus = {"steps": search.parameters.steps}
     relevance = signals["relevance"] + sum(bonus.values())
-    return weigh(
-        memory, {**signals, **bonus, "relevance": relevance}, search.parameters, search.now
-    )
+    known = {**signals, **bonus, "relevance": relevance}
+    return weigh(memory, known, search.parameters, search.now, weights)
 
 
 def _is_weak(signals: Signals) -> bool:

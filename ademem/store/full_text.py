@@ -103,7 +103,9 @@ def postings(
 ) -> Iterator[tuple[list[str], Iterable[tuple[int, int, float]]]]:
     """For each index its terms, and rows of a term's place in them, a memory and its BM25."""
     for lookup, mine in _by_index(chosen, terms):
-        yield mine, store.db.execute(lookup.rows, (array(mine),))
+        rows = store.db.execute(lookup.rows, (array(mine),))
+        rows.row_factory = None  # plain tuples, as they are many
+        yield mine, rows
 
 
 def matched_words(store: Store, terms: Mapping[str, Index], seqs: Iterable[int]) -> frozenset[str]:

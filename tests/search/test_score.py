@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ademem.core.memory import Importance, Status, Tier
 from ademem.search import lexical, ranking
 from ademem.search.parameters import DEFAULTS
-from ademem.search.ranking import Hit, choose_best, weigh, weighted_mean
+from ademem.search.ranking import Hit, choose_best, score_weights, weigh, weighted_mean
 from tests.builders import NOW, memory
 
 
@@ -71,7 +71,9 @@ def test_a_missing_signal_leaves_the_score_of_the_others_alone():
 
 
 def weighed(relevance: float = 0.65, **changes) -> Hit:
-    return weigh(memory(**changes), {"relevance": relevance}, DEFAULTS, NOW)
+    return weigh(
+        memory(**changes), {"relevance": relevance}, DEFAULTS, NOW, score_weights(DEFAULTS)
+    )
 
 
 def test_a_hit_tells_every_signal_of_its_score():
