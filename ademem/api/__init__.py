@@ -124,7 +124,7 @@ def init(root: str, *, environment: Mapping[str, str] = os.environ) -> tuple[str
 
 
 def open_memories(
-    root: str | None = None,
+    root: str | project.Project | None = None,
     *,
     environment: Mapping[str, str] = os.environ,
     now: Callable[[], datetime] = clock.now,
@@ -133,7 +133,7 @@ def open_memories(
     with_personal: bool = True,
     connections: IdleConnections | None = None,
 ) -> Runtime:
-    """Open the memory of the project at *root* (default: of the current folder).
+    """Open the memory of a project, or of that at *root* (default: of the current folder).
 
     Pending changes of its files are imported first, unless *catch_up* is False; *on_import* gets
     how many of how many are done. A database that cannot be written or is locked is read from a
@@ -141,7 +141,10 @@ def open_memories(
     of a process that opens memories often. Raises NotEnrolled, Ambiguous, NewerDatabase or
     sqlite3.Error.
     """
-    found = project.find(root, environment, os.getcwd())
+    if isinstance(root, project.Project):
+        found = root
+    else:
+        found = project.find(root, environment, os.getcwd())
     runtime = _open(found, environment, now(), connections)
     runtime.clock, runtime.before_close = now, refresh_hints
     runtime.with_personal = with_personal

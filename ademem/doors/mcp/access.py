@@ -90,12 +90,12 @@ class Caller:
         found: dict[str, Project] = {}
         for folder in folders:
             try:
-                roots = [project.find(None, {}, os.path.abspath(folder)).root]
+                there = [project.find(None, {}, os.path.abspath(folder))]
             except project.Ambiguous as several:
-                roots = list(several.candidates)
+                there = [project.at(root) for root in several.candidates]
             except NotEnrolled:
-                roots = []
-            found |= {root: project.at(root) for root in roots if root != home or self.root}
+                there = []
+            found |= {each.root: each for each in there if each.root != home or self.root}
         return tuple(found.values())
 
     def set_roots(self, uris: Sequence[str]) -> None:
@@ -181,7 +181,7 @@ class Call:
         """Open a project of the call, in the session that makes it."""
         environment = dict(self.caller.environment) | IN_SERVER
         with api.open_memories(
-            found.root, environment=environment, connections=self.caller.connections
+            found, environment=environment, connections=self.caller.connections
         ) as memories:
             self.runtime = memories
             self.turn = self._find_turn(memories.store)

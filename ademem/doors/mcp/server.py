@@ -242,8 +242,11 @@ class Session:
 
         The choice is put into the arguments; without one the write is refused with the list.
         """
-        known, projects = context.session.client_capabilities, self.caller.find().projects
-        if len(projects) < 2 or known is None or known.elicitation is None:
+        known = context.session.client_capabilities
+        if known is None or known.elicitation is None:
+            return None
+        projects = self.caller.find().projects
+        if len(projects) < 2:
             return None
         names = [each.name for each in projects]
         if len(set(names)) < len(names):
