@@ -8,7 +8,7 @@ from ademem.core import process
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from ademem.core.clock import Deadline
 
@@ -98,3 +98,17 @@ def text(root: str, command: str, *arguments: str, timeout_s: float = TIMEOUT_S)
     """Return what git prints as text; empty where `output` returns None."""
     found = output(root, command, *arguments, timeout_s=timeout_s)
     return (found or b"").decode("utf-8", "replace")
+
+
+def parse_objects(printed: bytes) -> Iterator[bytes | None]:
+    """Yield the content of each object that `cat-file --batch` printed; None for a missing one."""
+    at = 0
+    while at < len(printed):
+        end = printed.index(b"\n", at)
+        size = printed[at:end].rsplit(b" ", 1)[-1]
+        at = end + 1
+        if not size.isdigit():
+            yield None
+            continue
+        yield printed[at : at + int(size)]
+        at += int(size) + 1

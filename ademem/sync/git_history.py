@@ -79,13 +79,26 @@ class GitHistory(Value):
         """
         asked = ("rev-list", "--merges", "--parents", f"--max-count={MOST_MERGES}", self.since)
         listed = git.text(self.root, *asked).split("\n") if self.since else []
-        for merge, one, other, *_ in (line.split() for line in listed if line):
-            base = git.text(self.root, "merge-base", one, other).strip()
-            commits = (base, one, other, merge)
-            texts = [git.text(self.root, "show", f"{sha}:./{path}") for sha in commits]
-            _, ours, theirs, left = (set(text.split("\n")) for text in texts)
-            if left <= ours | theirs:
-                yield tuple(texts)
+        merges = [line.split()[:3] for line in listed if line]
+        commits = {sha for merge in merges for sha in merge}
+        versions = self._read_versions(path, commits) if merges else {}
+        for merge, one, other in merges:
+            ours, theirs, left = (versions[sha] for sha in (one, other, merge))
+            if set(left.split("\n")) <= {*ours.split("\n"), *theirs.split("\n")}:
+                base = git.text(self.root, "merge-base", one, other).strip()
+                yield self._read_versions(path, [base])[base], ours, theirs, left
+
+    def _read_versions(self, path: str, commits: Iterable[str]) -> dict[str, str]:
+        """Return the file as each of the commits has it, empty where it has none."""
+        texts = dict.fromkeys(commits, "")
+        asked = "".join(f"{commit}:./{path}\n" for commit in texts).encode()
+        try:
+            printed = git.run(self.root, "cat-file", "--batch", stdin=asked).output
+        except OSError:
+            return texts
+        for sha, content in zip([*texts], git.parse_objects(printed), strict=False):
+            texts[sha] = (content or b"").decode("utf-8", "replace")
+        return texts
 
     def commits_with(self, path: str, id: str | None, text: str = "") -> frozenset[str] | None:
         """Return the commits that made a change; none for an uncommitted edit.

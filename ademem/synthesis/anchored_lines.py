@@ -64,16 +64,10 @@ def _list_versions(root: str, path: str) -> list[bytes]:
             if len(row) == 3 and row[1] == "blob" and int(row[2]) <= MOST_BYTES
         ]
         blobs = list(dict.fromkeys(small))
-        contents = _ask(root, "--batch=%(objectsize)", blobs) if blobs else b""
+        contents = _ask(root, "--batch", blobs) if blobs else b""
     except (OSError, TimeoutError):
         return []
-    versions, at = [], 0
-    while at < len(contents):
-        size, _, _ = contents[at : at + 20].partition(b"\n")
-        start = at + len(size) + 1
-        at = start + int(size) + 1
-        versions.append(contents[start : at - 1])
-    return versions
+    return [content for content in git.parse_objects(contents) if content is not None]
 
 
 def _ask(root: str, mode: str, names: list[str]) -> bytes:

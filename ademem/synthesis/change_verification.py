@@ -357,15 +357,9 @@ def _commits(root: str, range: str) -> tuple[str, str]:
 
 def _read_blobs(root: str, blobs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     data = _git(root, "cat-file", "--batch", stdin="".join(f"{id}\n" for id in blobs).encode())
-    at = 0
-    while at < len(data):
-        end = data.index(b"\n", at)
-        words = data[at:end].split()
-        at = end + 1
-        if len(words) == 3:
-            size = int(words[2])
-            yield words[0].decode(), data[at : at + size]
-            at += size + 1
+    for blob, content in zip(blobs, git.parse_objects(data), strict=True):
+        if content is not None:
+            yield blob, content
 
 
 def _git(root: str, command: str, *arguments: str, stdin: bytes = b"") -> bytes:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ademem.core import git
 from ademem.store import memories
+from ademem.sync.git_history import GitHistory
 from tests.sync.histories import begin, texts
 from tests.sync.team import add, retag, retitle, rewrite
 
@@ -54,6 +56,37 @@ def test_an_entry_of_two_texts_is_neither_of_them(two):
     assert "tags: api\n  " in page  # git put both into one entry
     assert known <= said
     assert row_of(ours).content == row_of(theirs).content
+
+
+def test_the_sides_of_merges_are_read_by_two_runs_of_git(two, monkeypatch):
+    ours, theirs = two
+    for number in range(3):
+        add(theirs, 1, number)
+        theirs.share()
+        taken(ours, theirs.head())
+        theirs.git("reset", "--quiet", "--hard", ours.head())
+        theirs.refresh()
+        add(ours, 2, number)
+        ours.share()
+    runs, run = [], git.run
+
+    def count(*given, **more):
+        runs.append(given)
+        return run(*given, **more)
+
+    monkeypatch.setattr(git, "run", count)
+    sides, merged = GitHistory(root=ours.root, since="HEAD").read_merges(f".ade/memory/{PAGE}")
+    shown = ours.git("rev-list", "--merges", "--parents", "HEAD").stdout.split("\n")[:-1]
+
+    assert len(runs) == 2
+    for found, commits in (
+        (sides, {side for line in shown for side in line.split()[1:]}),
+        (merged, {line.split()[0] for line in shown}),
+    ):
+        texts_there = {ours.git("show", f"{one}:.ade/memory/{PAGE}").stdout for one in commits}
+        assert len(found) == len({*found})
+        assert {*found} <= texts_there
+    assert merged
 
 
 def test_two_texts_typed_at_once_are_one_memory_and_a_candidate(two):
