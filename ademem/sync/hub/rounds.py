@@ -158,7 +158,7 @@ class Hub:
         heard, changed = self._pull(change)
         self.note(lifecycle="pushing")
         told, parked = self._push(own)
-        again = self._pull(change)
+        again = self._pull(change) if told else (0, 0)
         changed += again[1]
         wipe_removed(self.store)
         self.note(pulled_at=stamp(self.now()))
