@@ -42,6 +42,10 @@ def commit(member):
 def merge(member, other):
     """Git's merge; a conflict of damaged chunks is committed as it stands."""
     commit(member)
+    return merge_committed(member, other)
+
+
+def merge_committed(member, other):
     if not member.merge(other.head()):
         member.git("add", "-A", ".ade")
         member.git("commit", "--quiet", "--allow-empty", "-m", "merge")
@@ -61,21 +65,32 @@ def revert(member):
 
 def settle(members, drives):
     """Hand everything to everybody until nothing is new; nobody loses a file any more."""
-    for _ in range(12):
-        done = []
-        for member, drive in zip(members, drives, strict=True):
-            done.append(exchange(member, drive))
-            for other in set(drives) - {drive}:
-                for path in files(drive):
-                    there = other / path.relative_to(drive)
-                    there.parent.mkdir(exist_ok=True)
-                    if not there.exists() or there.stat().st_mtime_ns < path.stat().st_mtime_ns:
-                        shutil.copy2(path, there)
-        for member in members:
-            done += [merge(member, other) for other in members if other is not member]
-        if not any(each.read or each.written for each in done) and len(pages(members)) == 1:
+    for number in range(12):
+        if not hand_on(members, drives, number):
             return
     raise AssertionError("the exchange does not end")
+
+
+def hand_on(members, drives, number):
+    """Hand all to all by folders and by git; return True if it was new to one of them.
+
+    One of them, another one each time, merges what the others have, and they merge that.
+    """
+    done = []
+    for member, drive in zip(members, drives, strict=True):
+        done.append(exchange(member, drive))
+        for other in set(drives) - {drive}:
+            for path in files(drive):
+                there = other / path.relative_to(drive)
+                there.parent.mkdir(exist_ok=True)
+                if not there.exists() or there.stat().st_mtime_ns < path.stat().st_mtime_ns:
+                    shutil.copy2(path, there)
+    done += [commit(member) for member in members]
+    middle = members[number % len(members)]
+    others = [member for member in members if member is not middle]
+    done += [merge_committed(middle, other) for other in others]
+    done += [merge_committed(other, middle) for other in others]
+    return any(each.read or each.written for each in done) or len(pages(members)) > 1
 
 
 def pages(members):

@@ -26,10 +26,10 @@ from tests.sync.test_histories_of_carriers import (
     commit,
     discard,
     exchange,
+    hand_on,
     merge,
     pages,
     revert,
-    settle,
 )
 
 
@@ -86,9 +86,10 @@ def share_all(member):
 
 def settle_all(members, drives, people):
     """Hand everything to everybody by every way until nothing is new."""
-    for _ in range(12):
-        settle(members, drives)
-        if not any(done.changed or done.told for done in [one.sync() for one in people]):
+    for number in range(12):
+        is_new = hand_on(members, drives, number)
+        done = [one.sync() for one in people]
+        if not is_new and not any(one.changed or one.told for one in done):
             return
     raise AssertionError("the exchange does not end")
 
