@@ -35,6 +35,9 @@ if TYPE_CHECKING:
         def tokens(self, text: str) -> list[int]:
             """Ids of its word pieces between the two marks, at most MAX_TOKENS."""
 
+        def vector(self, tokens: Sequence[int]) -> np.ndarray:
+            """The unit vector of these word pieces; raises DamagedModel."""
+
     class Asymmetric(Embedder, Protocol):
         """One that embeds a question in another way than the passages that answer it."""
 
@@ -55,8 +58,12 @@ class DamagedModel(AdememError):
 
 
 def model_id(settings: EmbedSettings) -> str:
-    """Vectors are comparable when they have the same one: model, number format, length seen."""
-    return f"{cache.MODELS[settings.dtype]}/{settings.dtype}/{MAX_TOKENS}"
+    """Vectors are comparable when they have the same one: model, number format, how texts are read.
+
+    `words` stands for identifiers that are read as their words.
+    """
+    reading = MAX_TOKENS if settings.dtype == cache.MULTILINGUAL else f"{MAX_TOKENS}/words"
+    return f"{cache.MODELS[settings.dtype]}/{settings.dtype}/{reading}"
 
 
 def second_settings(settings: EmbedSettings) -> EmbedSettings:

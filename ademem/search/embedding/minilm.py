@@ -65,6 +65,7 @@ MARKS = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK)\]")
 """What the tokenizer takes for its own marks when it stands in a text."""
 LONGEST_WORD = 100
 
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 _CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127))
 _WORDS = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
 
@@ -82,7 +83,7 @@ class MiniLM:
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         rows = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            row[:] = self._vector(self.tokens(text))
+            row[:] = self.vector(self.tokens(split_identifiers(text)))
         return rows
 
     def tokens(self, text: str) -> list[int]:
@@ -111,7 +112,7 @@ class MiniLM:
         tokenizer.enable_truncation(MAX_TOKENS)
         return tokenizer
 
-    def _vector(self, tokens: Sequence[int]) -> np.ndarray:
+    def vector(self, tokens: Sequence[int]) -> np.ndarray:
         """The mean of the token vectors at length 1; raises DamagedModel when it has none."""
         ids = np.array([tokens], dtype=np.int64)
         given = {
@@ -133,6 +134,11 @@ class MiniLM:
             raise DamagedModel("it gives vectors without a direction")
         unit: np.ndarray = mean / np.float32(length)
         return unit
+
+
+def split_identifiers(text: str) -> str:
+    """Separate the words of camelCase, which the model would read as one: it ignores case."""
+    return _HUMP.sub(" ", text)
 
 
 def open_session(folder: str, *, once: bool) -> Any:

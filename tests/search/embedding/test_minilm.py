@@ -7,6 +7,7 @@ import pytest
 
 from ademem.core.settings import EmbedSettings
 from ademem.search import embedding
+from ademem.search.embedding import minilm
 from ademem.search.embedding.published import reference_sentences, unpack_vector
 
 GOLDEN = reference_sentences(str(Path(__file__).with_name("golden.json")))
@@ -24,7 +25,8 @@ def loaded(models, dtype, **how):
 
 @BOTH
 def test_every_sentence_has_the_published_vector(models, dtype):
-    vectors = loaded(models, dtype).embed([sentence["text"] for sentence in GOLDEN])
+    model = loaded(models, dtype)
+    vectors = np.stack([model.vector(model.tokens(sentence["text"])) for sentence in GOLDEN])
 
     published = np.array([unpack_vector(sentence["vector"]) for sentence in GOLDEN])
     cosines = (vectors * published).sum(axis=1)
@@ -64,8 +66,23 @@ def test_half_a_character_reads_like_a_question_mark(models):
     assert model.tokens("caf\u00e9 \ud800") == model.tokens("caf\u00e9 ?")
 
 
-def test_the_model_id_tells_number_format_and_length(models):
-    assert loaded(models, "int8").model_id == "all-MiniLM-L6-v2/int8/256"
+@pytest.mark.parametrize(
+    ("identifier", "words"),
+    [
+        pytest.param("`useOrders` refetches", "`use Orders` refetches", id="two words"),
+        pytest.param("toUtcDay()", "to Utc Day()", id="three words"),
+        pytest.param("an HTTPServer in JSON", "an HTTPServer in JSON", id="capitals stay"),
+    ],
+)
+def test_an_identifier_is_read_as_its_words(models, identifier, words):
+    model = loaded(models, "int8")
+
+    assert (model.embed([identifier]) == model.embed([words])).all()
+    assert minilm.split_identifiers(identifier) == words
+
+
+def test_the_model_id_tells_number_format_and_reading(models):
+    assert loaded(models, "int8").model_id == "all-MiniLM-L6-v2/int8/256/words"
 
 
 def test_no_texts_are_no_rows(models):
