@@ -80,17 +80,21 @@ class GitHistory(Value):
         asked = ("rev-list", "--merges", "--parents", f"--max-count={MOST_MERGES}", self.since)
         listed = git.text(self.root, *asked).split("\n") if self.since else []
         merges = [line.split()[:3] for line in listed if line]
-        commits = {sha for merge in merges for sha in merge}
-        versions = self._read_versions(path, commits) if merges else {}
+        versions = self._read_versions(path, {sha for merge in merges for sha in merge})
+        bases = {}
         for merge, one, other in merges:
-            ours, theirs, left = (versions[sha] for sha in (one, other, merge))
-            if set(left.split("\n")) <= {*ours.split("\n"), *theirs.split("\n")}:
-                base = git.text(self.root, "merge-base", one, other).strip()
-                yield self._read_versions(path, [base])[base], ours, theirs, left
+            left, ours, theirs = (versions[sha].split("\n") for sha in (merge, one, other))
+            if left not in (ours, theirs) and {*left} <= {*ours, *theirs}:
+                bases[merge, one, other] = git.text(self.root, "merge-base", one, other).strip()
+        versions |= self._read_versions(path, {*bases.values()})
+        for (merge, one, other), base in bases.items():
+            yield tuple(versions[sha] for sha in (base, one, other, merge))
 
     def _read_versions(self, path: str, commits: Iterable[str]) -> dict[str, str]:
         """Return the file as each of the commits has it, empty where it has none."""
         texts = dict.fromkeys(commits, "")
+        if not texts:
+            return texts
         asked = "".join(f"{commit}:./{path}\n" for commit in texts).encode()
         try:
             printed = git.run(self.root, "cat-file", "--batch", stdin=asked).output

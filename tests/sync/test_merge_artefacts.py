@@ -58,35 +58,33 @@ def test_an_entry_of_two_texts_is_neither_of_them(two):
     assert row_of(ours).content == row_of(theirs).content
 
 
-def test_the_sides_of_merges_are_read_by_two_runs_of_git(two, monkeypatch):
+def test_only_merges_that_combined_a_page_are_looked_at_and_all_by_few_runs_of_git(
+    two, monkeypatch
+):
     ours, theirs = two
-    for number in range(3):
-        add(theirs, 1, number)
-        theirs.share()
-        taken(ours, theirs.head())
-        theirs.git("reset", "--quiet", "--hard", ours.head())
-        theirs.refresh()
-        add(ours, 2, number)
-        ours.share()
-    runs, run = [], git.run
+    retag(ours, 0, 1)
+    ours.share()
+    rewrite(theirs, 3, 2)
+    theirs.share()
+    taken(ours, theirs.head())  # both changed the page
+    add(theirs, 1, 0)
+    theirs.share()
+    taken(ours, theirs.head())  # one of them did
+    path, runs, run = f".ade/memory/{PAGE}", [], git.run
 
-    def count(*given, **more):
-        runs.append(given)
-        return run(*given, **more)
+    def count(root, command, *given, **more):
+        runs.append(command)
+        return run(root, command, *given, **more)
 
     monkeypatch.setattr(git, "run", count)
-    sides, merged = GitHistory(root=ours.root, since="HEAD").read_merges(f".ade/memory/{PAGE}")
-    shown = ours.git("rev-list", "--merges", "--parents", "HEAD").stdout.split("\n")[:-1]
+    found = list(GitHistory(root=ours.root, since="HEAD").read_merges(path))
+    assert runs == ["rev-list", "cat-file", "merge-base", "cat-file"]
 
-    assert len(runs) == 2
-    for found, commits in (
-        (sides, {side for line in shown for side in line.split()[1:]}),
-        (merged, {line.split()[0] for line in shown}),
-    ):
-        texts_there = {ours.git("show", f"{one}:.ade/memory/{PAGE}").stdout for one in commits}
-        assert len(found) == len({*found})
-        assert {*found} <= texts_there
-    assert merged
+    *_, line = ours.git("rev-list", "--merges", "--parents", "HEAD").stdout.split("\n")[:-1]
+    merge, *sides = line.split()
+    base = ours.git("merge-base", *sides).stdout.strip()
+    shown = [ours.git("show", f"{sha}:{path}").stdout for sha in (base, *sides, merge)]
+    assert found == [tuple(shown)]
 
 
 def test_two_texts_typed_at_once_are_one_memory_and_a_candidate(two):
