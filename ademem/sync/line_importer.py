@@ -40,8 +40,6 @@ def import_record(
     for line in lines.lines:
         _check(line)
     store, line = context.act.store, lines.last
-    if _lost_stamps(lines, before):
-        context.note("unstamped", id)
     row = memories.raw_row(store.db, id)
     known = stamps.record_of_row(row) if row else replication.read(store, id)
     found = _written(id, lines, before, known, context)
@@ -82,14 +80,6 @@ def import_record(
         context.note("archived" if was_live else "restored" if memory else "added", id)
 
 
-def _lost_stamps(lines: MemoryLines, lines_before: MemoryLines | None) -> bool:
-    """Return True if an older ademem wrote the lines anew; git sets them back to earlier ones."""
-    before, after = lines_before.record if lines_before else None, lines.record
-    if before is None or after is None or not has_stamps(before) or has_stamps(after):
-        return False
-    return time_of(after.last_stamp) >= time_of(before.last_stamp)
-
-
 def _check(line: KnowledgeLine) -> None:
     found = line.found
     if record_json.is_newer(found):
@@ -122,19 +112,19 @@ def _written(
     if has_stamps(after) and not has_writes_of(known, after):
         return after
     before = lines_before.record if lines_before else None
-    alive = join_records(one for one in lines.records if one.life == LIVE)
-    if alive and known.life != LIVE and (before is None or before.life != LIVE):
-        back = history.has_returned(id)
-        refused = known.life == REJECTED and alive.value("status") != Status.PROMOTED
-        if has_writes_of(known, alive):
-            return write_over(known, alive, context.tick(known)) if back and not refused else None
+    # Of a union, the line that says otherwise of its life counts if git set it back to that.
+    is_live, was_live = known.life == LIVE, before is not None and before.life == LIVE
+    other = join_records(one for one in lines.records if (one.life == LIVE) is not is_live)
+    if other and was_live is is_live and has_writes_of(known, other):
+        other = replace(other, texts={}) if is_live else other
+        is_set_back = history.is_reverted(id) if is_live else history.has_returned(id)
+        return write_over(known, other, context.tick(known)) if is_set_back else None
     if before is None or lines_before is None:
         return after
-    gone = join_records(one for one in lines.records if one.life != LIVE)
-    if gone and known.life == before.life == LIVE and has_writes_of(known, gone):
-        again = history.is_reverted(id)
-        return write_over(known, replace(gone, texts={}), context.tick(known)) if again else None
     if not has_writes_of(before, after):
+        is_later = time_of(after.last_stamp) >= time_of(before.last_stamp)
+        if has_stamps(before) and is_later and not has_stamps(after):
+            context.note("unstamped", id)  # an older ademem wrote it anew
         return restamp(before, after)
     if history.has_left(line.raw for line in lines_before.lines):  # it was set back
         return write_over(before, after, context.tick(known))
