@@ -10,22 +10,21 @@ from ademem.core.memory import Category, Draft, Origin, Status, Trust
 from ademem.core.registers import candidate_name
 from ademem.core.value import replace
 from ademem.files import SHEET
-from ademem.files.markdown import parse_items
 from ademem.files.snapshot import PlacedItem, Snapshot, values_of
 from ademem.files.texts import Problem
 from ademem.guard.injection import order_in, order_of
 from ademem.store import memories, memory_queries, transitions
 from ademem.store.transitions import CannotDo
 from ademem.sync.import_context import Difference
-from ademem.sync.merging import items_by_id, merge_items
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Hashable, Iterator
+    from collections.abc import Container, Iterator
     from datetime import datetime
     from typing import Any
 
     from ademem.core.memory import Memory
+    from ademem.files.markdown import ListItem
     from ademem.files.snapshot import Values
     from ademem.sync.git_history import GitHistory
     from ademem.sync.import_context import ImportContext
@@ -54,7 +53,7 @@ def _difference(placed: PlacedItem, act: Any, /, **given: Any) -> Difference:
 class _Comparison:
     def __init__(self, before: Snapshot, now: Snapshot, history: GitHistory) -> None:
         self._before, self._now, self._history = before, now, history
-        self._merges_of = cache(self._read_merges)
+        self._combined_in = cache(self._read_merges)
 
     def find_lines(self) -> Iterator[Difference]:
         """Yield what is new or changed in the lines, by ademem and by others."""
@@ -161,19 +160,22 @@ class _Comparison:
 
         They are what the driver would have made of the sides.
         """
-        id, item = str(placed.item.id), replace(placed.item, line=0)
-        for at, merge in enumerate(self._merges_of(placed.path)[skip:], skip + 1):
-            base, ours, theirs, left = (items.get(id, ()) for items in merge)
-            if item in left and item not in (*ours, *theirs):
-                for part in merge_items(base, ours, theirs):
+        item = replace(placed.item, line=0)
+        for at, combined in enumerate(self._combined_in(placed.path)[skip:], skip + 1):
+            if item in combined:
+                for part in combined[item]:
                     version = replace(placed, item=replace(part, line=placed.item.line))
                     parts = self._split(version, known, at)
                     yield from (one for one in parts if one.values not in known)
                 return
         yield placed
 
-    def _read_merges(self, path: str) -> list[list[dict[Hashable, Variants]]]:
-        return [items_by_id(map(parse_items, four)) for four in self._history.read_merges(path)]
+    def _read_merges(self, path: str) -> list[dict[ListItem, Variants]]:
+        if not (merges := list(self._history.read_merges(path))):
+            return []
+        from ademem.sync.merging import find_combined  # most imports have no use for it
+
+        return [find_combined(*versions) for versions in merges]
 
 
 def _changed_fields(known: Memory, now: PlacedItem, before: PlacedItem | None) -> dict[str, Any]:

@@ -93,9 +93,9 @@ def _merge_sheet(*versions: str) -> str:
 
 def _merge_each(versions: Iterable[Iterable[ListItem]]) -> Iterator[tuple[Hashable, Variants]]:
     """Yield what each item comes to, in the order of the base, followed by new ones."""
-    base, ours, theirs = items_by_id(versions)
+    base, ours, theirs = _items_by_id(versions)
     for id in (*base, *sorted({*ours, *theirs} - {*base}, key=str)):
-        if merged := merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ())):
+        if merged := _merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ())):
             yield id, merged
 
 
@@ -104,7 +104,7 @@ def _merge_free_texts(versions: Iterable[Iterable[FreeText]]) -> list[FreeText]:
     return sorted(kept, key=lambda part: str((part.after, part.text)))
 
 
-def merge_items(base: Variants, ours: Variants, theirs: Variants) -> Variants:
+def _merge_items(base: Variants, ours: Variants, theirs: Variants) -> Variants:
     """Merge an item; return each text where both sides changed it, nothing if it was deleted."""
     if ours == theirs or theirs == base:
         return ours
@@ -117,6 +117,20 @@ def merge_items(base: Variants, ours: Variants, theirs: Variants) -> Variants:
     distinct = {_content_of(item): item for pair in pairs for item in pair}
     new = [content for content in distinct if distinct[content] not in base]
     return tuple(distinct[content] for content in sorted(new or distinct))  # or each took one
+
+
+def find_combined(*versions: str) -> dict[ListItem, Variants]:
+    """Return the items of git's result that neither side has, with what the driver makes of them.
+
+    The *versions* of a page are the base, both sides, and the result.
+    """
+    base, ours, theirs, result = _items_by_id(map(parse_items, versions))
+    return {
+        item: _merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
+        for id, items in result.items()
+        for item in items
+        if item not in (*ours.get(id, ()), *theirs.get(id, ()))
+    }
 
 
 def _exchange_changes(
@@ -133,7 +147,7 @@ def _exchange_changes(
     return replace(ours, **mine), replace(theirs, **yours)
 
 
-def items_by_id(versions: Iterable[Iterable[ListItem]]) -> list[dict[Hashable, Variants]]:
+def _items_by_id(versions: Iterable[Iterable[ListItem]]) -> list[dict[Hashable, Variants]]:
     """Return items by id, which equal ones share, or by content without one."""
     sides = [[replace(item, line=0) for item in items] for items in versions]
     ids = {_content_of(replace(one, id=None)): one.id for side in sides for one in side if one.id}
