@@ -52,7 +52,10 @@ def write_once(
 
     *home* sets branch and mission; by default those of the process.
     """
+    # Loaded before others wait for the end of the transaction.
     from ademem.capture import gate
+    from ademem.guard.injection import patterns, phrases  # noqa: F401
+    from ademem.store import stamps  # noqa: F401
 
     store = runtime.store
     source_type = draft.origin.source_type

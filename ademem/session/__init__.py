@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     Handle = Callable[[client.Payload, Runtime], "str | None"]
 
-WAIT_S = 2.0
-"""Longest wait for another writer; SessionEnd has 1.5 s for everything."""
-WAIT_END_S = 0.6
+WAIT_S = 5.0
+"""Longest wait for another writer: half of a hook's time, as what is not written is lost."""
+SHORT_WAITS_S = {"session_end": 0.6, "pre_compact": 2.0}
+"""SessionEnd has 1.5 s for everything, and PreCompact waits for each of its steps."""
 REPORTING = ("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop")
 """Events whose failure is shown to the person; what PreCompact prints goes to a model."""
 READ_ONLY = ("session_start", "user_prompt_submit")
@@ -59,7 +60,7 @@ def answer(
         found = project.find(None, environment, folder)
         payload = client.read(raw)
         if is_writable(found):
-            wait_s = WAIT_END_S if event == "session_end" else WAIT_S
+            wait_s = SHORT_WAITS_S.get(event, WAIT_S)
             runtime = open_runtime(found, environment, now, wait_s=wait_s)
         elif event in READ_ONLY:
             from ademem.worker.read_only import open_copy
