@@ -48,8 +48,7 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
     surfaced = runtime.settings.relations
     if not surfaced.surface or memory.quarantine_reason:
         return written
-    with runtime.store.transaction():
-        found = relating.propose(memory, alike, runtime.store, now, surfaced.candidates)
+    found = relating.propose(memory, alike, runtime.store, now, surfaced.candidates)
     return replace(written, candidates=tuple(found))
 
 

@@ -324,22 +324,25 @@ def propose(
     """Return memories on the subject of one that was written, each with a relation that waits."""
     found = sorted(_on_subject(memory, alike), key=lambda one: one[0], reverse=True)
     candidates: list[Candidate] = []
-    for score, other in found:
-        if len(candidates) == most:
-            break
-        relations.add(
-            store,
-            other,
-            memory,
-            relations.RELATED,
-            score=score,
-            reason="both are about one subject",
-            actor=ADEMEM,
-            now=now,
-        )
-        if relations.waits(store, other, memory):
-            id = relations.id_of(other, memory)
-            candidates.append(Candidate(memory=other, judgment_id=id, score=score))
+    if not found:
+        return candidates
+    with store.transaction():
+        for score, other in found:
+            if len(candidates) == most:
+                break
+            relations.add(
+                store,
+                other,
+                memory,
+                relations.RELATED,
+                score=score,
+                reason="both are about one subject",
+                actor=ADEMEM,
+                now=now,
+            )
+            if relations.waits(store, other, memory):
+                id = relations.id_of(other, memory)
+                candidates.append(Candidate(memory=other, judgment_id=id, score=score))
     return candidates
 
 
