@@ -1,6 +1,10 @@
 """Rows of Engram's behaviour by commands; `tests/doors/mcp/test_engram_rows.py` has its tools."""
 
+import gzip
+import hashlib
 import json
+import shutil
+import subprocess
 from contextlib import closing
 
 import pytest
@@ -196,6 +200,139 @@ def test_e19_nothing_is_queued_without_a_target(ademem, add):
         assert db.execute("select count(*) from sync_mutations").fetchone()[0] == 0
 
 
+def test_e19_with_a_target_the_last_state_of_a_memory_waits_once(ademem, add, tmp_path):
+    id = add(LESSON)["memory"]["id"]
+    (tmp_path / "share").mkdir()
+    ademem("sync", "--dir", str(tmp_path / "share"))
+    for number in range(examples(100, share=5)):
+        ademem("edit", id, "--content", f"{LESSON}, as of release {number}")
+    (waiting,) = ademem.json("sync", "--status")["folders"]
+    (sent,) = ademem.json("sync")["folders"]
+    (again,) = ademem.json("sync")["folders"]
+
+    assert (waiting["waiting"], sent["sent"], again["sent"]) == (1, 1, 0)
+
+
+def put_chunk(root, **content):
+    """Write a chunk as Engram does."""
+    data = json.dumps({"sessions": [], "observations": [], "prompts": []} | content).encode()
+    id = hashlib.sha256(data).hexdigest()[:8]
+    manifest = root / ".engram/manifest.json"
+    (root / ".engram/chunks").mkdir(parents=True, exist_ok=True)
+    (root / f".engram/chunks/{id}.jsonl.gz").write_bytes(gzip.compress(data))
+    listed = json.loads(manifest.read_text()) if manifest.exists() else {"version": 1, "chunks": []}
+    entry = {"id": id, "created_by": "eve", "created_at": "2026-01-03T10:00:00Z"}
+    listed["chunks"].append(entry | {"sessions": 0, "memories": 0, "prompts": 0})
+    manifest.write_text(json.dumps(listed))
+    return id
+
+
+def observation(number, content):
+    return {
+        "id": number,
+        "sync_id": f"obs-{number}",
+        "session_id": "s1",
+        "type": "fact",
+        "title": content[:20],
+        "content": content,
+        "project": "project",
+        "scope": "project",
+        "created_at": "2026-01-01 10:00:00",
+        "updated_at": "2026-01-01 10:00:00",
+    }
+
+
+def relation(id, source, target):
+    payload = {
+        "sync_id": id,
+        "source_id": source,
+        "target_id": target,
+        "relation": "related",
+        "judgment_status": "judged",
+        "marked_by_actor": "eve",
+        "created_at": "2026-01-02 10:00:00",
+        "updated_at": "2026-01-02 10:00:00",
+    }
+    return {
+        "seq": 1,
+        "target_key": "local",
+        "entity": "relation",
+        "entity_key": id,
+        "op": "upsert",
+        "payload": json.dumps(payload),
+        "source": "local",
+        "project": "project",
+        "occurred_at": "2026-01-02 10:00:00",
+    }
+
+
+def test_e20_a_relation_waits_for_its_memories_and_stops_nothing(ademem):
+    early = [relation("rel-0000000000000001", "obs-1", "obs-2")]
+    put_chunk(ademem.root, mutations=early)
+    put_chunk(ademem.root, observations=[observation(1, LESSON)])
+    put_chunk(ademem.root, mutations=[relation("rel-0000000000000002", "obs-1", "obs-9")])
+    first = ademem.json("sync", "--engram", "--import")
+    waiting = ademem.json("relations", "deferred")
+    put_chunk(ademem.root, observations=[observation(2, OTHER)])
+    second = ademem.json("sync", "--engram", "--import")
+    replayed = ademem.json("relations", "deferred", "--replay")
+    (left,) = replayed["deferred"]
+    dropped = ademem.json("relations", "deferred", "--drop", left["id"])
+
+    assert (first["inserted"], waiting["count"], second["inserted"]) == (1, 2, 1)
+    assert [one["relation"] for one in ademem.json("relations")["relations"]] == ["related"]
+    assert dropped["count"] == 0
+
+
+def test_e21_two_clones_write_and_read_chunks_and_come_to_the_same(ademem, add, tmp_path):
+    clone = tmp_path / "clone"
+    git("init", "-b", "main")
+    git("add", ".ade")
+    git("commit", "-m", "enrol")
+    git("clone", ".", str(clone))
+    for root, texts in ((ademem.root, (LESSON, NEAR)), (clone, (OTHER,))):
+        ademem.monkeypatch.chdir(root)
+        for text in texts:
+            add(text)
+        ademem("sync", "--engram")
+        git("add", "-f", ".engram")
+        git("commit", "-m", "chunk")
+    ademem.monkeypatch.chdir(ademem.root)
+    git("pull", "--no-rebase", str(clone), "main", check=False)
+    assert "<<<<<<<" in (ademem.root / ".engram/manifest.json").read_text()
+    ademem("sync", "--engram", "--import")
+    again = ademem.json("sync", "--engram", "--import")
+    shutil.copytree(ademem.root / ".engram", clone / ".engram", dirs_exist_ok=True)
+    ademem.monkeypatch.chdir(clone)
+    ademem("sync", "--engram", "--import")
+
+    mine, theirs = (contents(ademem, root) for root in (ademem.root, clone))
+    assert OTHER in mine
+    assert mine == theirs
+    assert (again["read"], again["inserted"], again["updated"]) == ([], 0, 0)
+
+
+def git(*words, check=True):
+    who = ["-c", "user.name=anna", "-c", "user.email=anna@example.org"]
+    subprocess.run(["git", *who, *words], check=check, capture_output=True)
+
+
+def contents(ademem, root):
+    return {row["content"] for row in ademem.json("list", "--project", str(root))["memories"]}
+
+
+def test_e21_a_chunk_with_another_byte_is_named_and_the_others_are_taken(ademem):
+    bad = put_chunk(ademem.root, observations=[observation(1, LESSON)])
+    put_chunk(ademem.root, observations=[observation(2, OTHER)])
+    path = ademem.root / f".engram/chunks/{bad}.jsonl.gz"
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()).replace(b"cut", b"Cut")))
+    received = ademem.json("sync", "--engram", "--import")
+
+    assert ademem.exit_code == 1
+    assert bad in str(received["problems"])
+    assert contents(ademem, ademem.root) == {OTHER}
+
+
 def test_e22_an_export_into_an_empty_project_and_out_again_is_the_same(ademem, add, tmp_path):
     add(LESSON, "--topic-key", "bug/release", "--type", "decision")
     add(OTHER, "--tags", "parser,invoices")
@@ -209,6 +346,28 @@ def test_e22_an_export_into_an_empty_project_and_out_again_is_the_same(ademem, a
 
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
     assert again["inserted"] == 0
+
+
+def test_e22_the_interchange_is_exact_and_another_version_is_refused(ademem, add, tmp_path):
+    add(LESSON, "--topic-key", "bug/release", "--type", "decision")
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    ademem("export", str(first), "--format", "engram")
+    (tmp_path / "other").mkdir()
+    ademem.monkeypatch.chdir(tmp_path / "other")
+    ademem("init")
+    newer = tmp_path / "newer.json"
+    newer.write_text(json.dumps(json.loads(first.read_text()) | {"version": "0.9.0"}))
+    refused = ademem("import", str(newer), "--format", "engram")
+    untouched = ademem.json("list")["memories"]
+    ademem("import", str(first), "--format", "engram")
+    ademem("import", str(first), "--format", "engram")
+    ademem("export", str(second), "--format", "engram")
+    mine, theirs = (json.loads(path.read_text())["observations"] for path in (first, second))
+
+    assert "0.9.0" in refused
+    assert untouched == []
+    assert [one["sync_id"] for one in mine] == [one["sync_id"] for one in theirs]
+    assert [one["content"] for one in mine] == [one["content"] for one in theirs]
 
 
 def test_e23_of_several_projects_below_none_is_written_to(ademem, tmp_path):
@@ -308,3 +467,55 @@ def test_e32_no_secret_reaches_a_file(ademem, add):
 
     assert found(ademem, "signs its calls")
     assert found_below(ademem.root) == {}
+
+
+@pytest.mark.parametrize("said", ["", "no json", '{"session_id": 7}', "valid"])
+def test_e33_each_registered_hook_ends_well_whatever_it_reads(ademem, said):
+    ademem("install")
+    settings = json.loads((ademem.root / ".claude/settings.local.json").read_text())
+    for event, groups in settings["hooks"].items():
+        payload = {"session_id": "s1", "cwd": str(ademem.root), "hook_event_name": event}
+        (handler,) = groups[0]["hooks"]
+        ended = subprocess.run(
+            ["sh", "-c", handler["command"]],
+            input=json.dumps(payload) if said == "valid" else said,
+            capture_output=True,
+            text=True,
+        )
+
+        assert (ended.returncode, ended.stderr) == (0, ""), event
+        if ended.stdout and event != "PreCompact":
+            assert json.loads(ended.stdout), event
+    sessions = [row["id"] for row in ademem.json("session", "list")["sessions"]]
+    assert ("s1" in sessions) == (said == "valid")
+
+
+def test_e34_a_database_of_a_newer_schema_is_refused_and_left_alone(ademem, add):
+    add(LESSON)
+    path = project.at(str(ademem.root)).database
+    with closing(database.connect(path, wait_s=0)) as db:
+        db.execute("pragma user_version = 9999")
+    refused = ademem("list")
+
+    assert ademem.exit_code == 6
+    assert "schema 9999" in refused
+    with closing(database.connect(path, wait_s=0)) as db:
+        assert db.execute("select content from unified_memories").fetchone()[0] == LESSON
+
+
+def test_e35_settings_are_the_same_bytes_after_two_installations_and_their_end(ademem):
+    theirs = '{"hooks": [{"type":"command","command":"theirs"}]}'
+    own = f'{{\n   "hooks" : {{\n      "Stop" : [ {theirs} ]\n   }},\n\n   "model":"opus"}}'
+    file = ademem.root / ".claude/settings.local.json"
+    file.parent.mkdir()
+    file.write_text(own)
+    ademem("install")
+    once = file.read_text()
+    ademem("install")
+    twice = file.read_text()
+    ademem("uninstall")
+
+    assert "theirs" in once
+    assert json.loads(once)["hooks"].keys() > {"Stop"}
+    assert once == twice
+    assert file.read_text() == own

@@ -441,6 +441,27 @@ def test_e29_learnings_are_saved_once(talk):
     assert talk(scenario) == [(1, 1), (1, 0), (0, 0)]
 
 
+@pytest.mark.parametrize(
+    ("heading", "saved"),
+    [(f"{'#' * level} Key Learnings", 1) for level in range(1, 7)]
+    + [
+        ("**Key Learnings**", 1),
+        ("## Lessons learned:", 1),
+        ("## Key Takeaways", 1),
+        ("## Aprendizajes clave", 1),
+        ("## Lecciones aprendidas", 1),
+        ("## Next steps", 0),
+        ("Key Learnings of last year are below", 0),
+    ],
+)
+def test_e29_learnings_stand_under_a_heading_of_any_level_in_two_languages(talk, heading, saved):
+    async def scenario(call):
+        text = f"Done.\n\n{heading}\n\n- too short\n- The cache is cleared before migrations run\n"
+        return (await call("capture_passive", content=text)).saved
+
+    assert talk(scenario) == saved
+
+
 def test_e30_a_decision_is_due_after_six_months_until_it_is_marked(talk, world):
     world.know("Backups run at night, in UTC", OTHER, category="fact")
 

@@ -284,6 +284,51 @@ def test_what_servers_and_hooks_acknowledge_at_once_is_there(world):
     assert world.row("select sum(observation_count) from unified_memories")[0] == acknowledged
 
 
+def save(server, number, writer):
+    """Save by Engram's tool; return True where it is acknowledged."""
+    words = numbered(writer, number)
+    send(server, call(number + 1, "mem_save", title=words.split()[2], content=words))
+    answer = read(server)
+    return bool(answer) and not answer["result"].get("isError")
+
+
+def test_sixteen_servers_save_at_once_and_lose_nothing(world):
+    """Row E34 of safe storage."""
+
+    world.configure("[doors]\nwrites_per_minute = 100000\n")
+    servers, count = (16, 200) if FULL else (4, 10)
+
+    def serve(writer):
+        with started(world, sys.executable, *COMMAND, "--tools", "engram") as server:
+            shake(server)
+            return sum(save(server, number, f"saver {writer}") for number in range(count))
+
+    with ThreadPoolExecutor(servers) as pool:
+        saved = sum(pool.map(serve, range(servers)))
+
+    assert saved == servers * count
+    assert world.row("select sum(observation_count) from unified_memories")[0] == saved
+
+
+def test_what_a_killed_server_acknowledged_is_there(world):
+    """Row E34 of safe storage."""
+
+    world.configure("[doors]\nwrites_per_minute = 100000\n")
+    rng, kept = random.Random(11), 0
+    for writer in range(examples(30, share=10)):
+        with started(world, sys.executable, *COMMAND, "--tools", "engram") as server:
+            shake(server)
+            kept += sum(save(server, number, f"killed {writer}") for number in range(3))
+            words = numbered(f"killed {writer}", 9)
+            send(server, call(9, "mem_save", title="last", content=words))
+            time.sleep(rng.random() / 50)
+            server.kill()
+            server.wait()
+
+        assert world.row("select count(*) from unified_memories")[0] >= kept
+        assert world.row("pragma integrity_check")[0] == "ok"
+
+
 def test_mutated_messages_stop_nothing_and_no_request_is_answered_twice(world):
     rng = random.Random(5)
     line = json.dumps(call(1, "memory_search", query="login tokens")).encode()
