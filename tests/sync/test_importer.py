@@ -175,6 +175,20 @@ def test_an_entry_that_is_not_taken_is_reported_and_left_where_it_is(clone, type
     assert "Logins need a retry <!--" in clone.read(GOTCHAS)
 
 
+def test_a_page_that_is_left_alone_takes_no_later_edit_back(clone):
+    row = gotcha(clone)
+    clone.refresh()
+    clone.write(GOTCHAS, f"{clone.read(GOTCHAS)}\n- Fixed the login bug\n")
+    clone.refresh()
+    newer = Change(operation="edit", actor="user", at=clone.tick())
+    memories.update(clone.store, replace(row, content="the cache is safe now"), newer)
+    clone.refresh()
+
+    assert "the cache is not thread safe" in clone.read(GOTCHAS)
+    assert clone.taken().edited == ()
+    assert clone.live() == ["the cache is safe now"]
+
+
 def test_entries_in_another_order_are_no_change(clone):
     rows = [gotcha(clone, f"rule {n} of the cache") for n in range(3)]
     clone.refresh()
