@@ -86,7 +86,8 @@ class GitHistory(Value):
             left, ours, theirs = (versions[sha].split("\n") for sha in (merge, one, other))
             if left not in (ours, theirs) and {*left} <= {*ours, *theirs}:
                 bases[merge, one, other] = git.text(self.root, "merge-base", one, other).strip()
-        versions |= self._read_versions(path, {*bases.values()})
+        versions |= self._read_versions(path, {*bases.values()} - {""})
+        versions[""] = ""  # the base of unrelated histories
         for (merge, one, other), base in bases.items():
             yield tuple(versions[sha] for sha in (base, one, other, merge))
 
