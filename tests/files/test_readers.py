@@ -395,12 +395,34 @@ def test_one_of_several_projects_has_to_be_named(memories, source):
     assert only(stored(memories), "Learned:").content.endswith("Round once in blog")
 
 
+def test_what_a_worktree_noted_belongs_to_the_project_it_was_merged_into(memories, source):
+    path = claude_mem(source, "shop", "shop/fix")
+    with closing(sqlite3.connect(path)) as db:
+        for table in ("observations", "session_summaries"):
+            db.execute(f"alter table {table} add column merged_into_project text")
+            db.execute(f"update {table} set merged_into_project = 'shop' where project <> 'shop'")
+        db.commit()
+    report = api.import_foreign(memories, str(path))
+
+    assert (report.inserted, report.merged) == (4, 2)
+
+
 def test_prompts_come_without_secrets(memories, source):
     api.import_foreign(memories, str(claude_mem(source, "shop")))
 
     (row,) = memories.store.db.execute("select session_id, content from user_prompts")
     assert row["session_id"] == "claude-mem:c-shop"
     assert SECRET.split()[-1] not in row["content"]
+
+
+def test_the_time_above_a_note_of_a_day_is_no_title(memories, source):
+    text = "## Session 09:12\n\n### 09:12\n<!-- session:a turn:t -->\n- Cents drift by line\n"
+    pages(source / ".memsearch", **{"memory__2026-01-14": text})
+    api.import_foreign(memories, str(source))
+
+    (memory,) = stored(memories)
+    assert (memory.title, memory.content) == (None, "Cents drift by line")
+    assert memory.created_at.date().isoformat() == "2026-01-14"
 
 
 def test_what_is_archived_there_is_archived_here(memories, source):

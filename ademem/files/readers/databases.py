@@ -55,8 +55,8 @@ def _fits_claude_mem(path: str) -> bool:
 
 def _claude_mem_projects(path: str) -> list[str]:
     with open_foreign(_file(path, CLAUDE_MEM)) as db:
-        found = (row for table in _CLAUDE_MEM_TABLES for row in rows(db, table, "project"))
-        return sorted({name for row in found if (name := text_of(row["project"]))})
+        found = (row for table in _CLAUDE_MEM_TABLES for row in rows(db, table, *_PROJECT))
+        return sorted({name for row in found if (name := _project(row))})
 
 
 _CLAUDE_MEM_TABLES = ("observations", "session_summaries")
@@ -69,10 +69,10 @@ def _read_claude_mem(path: str, project: str) -> Found:
         for row in rows(db, "sdk_sessions", *wanted):
             sessions[row["content_session_id"]] = row["project"]
         for row in rows(db, "observations", *_OBSERVATION):
-            if project in ("", row["project"]):
+            if project in ("", _project(row)):
                 yield _observation(row)
         for row in rows(db, "session_summaries", *_SUMMARY):
-            if project in ("", row["project"]):
+            if project in ("", _project(row)):
                 yield _summary(row)
         for row in rows(db, "user_prompts", *_PROMPT):
             session = text_of(row["content_session_id"])
@@ -86,13 +86,21 @@ def _read_claude_mem(path: str, project: str) -> Found:
                 )
 
 
+_PROJECT = ("project", "merged_into_project")
 _OBSERVATION = """
-    id project text type title facts narrative concepts files_modified created_at_epoch
+    id project merged_into_project text type title facts narrative concepts files_modified
+    created_at_epoch
 """.split()
 _SUMMARY = """
-    id project request investigated learned completed next_steps notes created_at_epoch
+    id project merged_into_project request investigated learned completed next_steps notes
+    created_at_epoch
 """.split()
 _PROMPT = "content_session_id prompt_number prompt_text created_at_epoch".split()
+
+
+def _project(row: dict[str, Any]) -> str:
+    """Return the project: of a worktree that was merged, the one that has its work now."""
+    return text_of(row["merged_into_project"]) or text_of(row["project"])
 
 
 def _observation(row: dict[str, Any]) -> Item | Skipped:

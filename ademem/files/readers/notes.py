@@ -28,6 +28,8 @@ from ademem.files.readers.items import (
 )
 
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})")
+_TIME = re.compile(r"(?:[A-Za-z ]+ )?\d\d:\d\d")
+"""A heading of daily notes that names nothing."""
 _HEADING_CHARS = 120
 
 
@@ -113,7 +115,8 @@ def _read_memsearch(path: str, project: str) -> Found:
             continue
         found = _DATE.search(os.path.basename(page.name))
         created_at = moment_of(found[1]) if found else None
-        yield from _passage_items(page, Category.FACT, created_at=created_at)
+        for item in _passage_items(page, Category.FACT, created_at=created_at):
+            yield replace(item, title=None) if _TIME.fullmatch(item.title or "") else item
 
 
 # basic-memory
