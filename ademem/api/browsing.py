@@ -295,15 +295,11 @@ def _sections(runtime: Runtime, chars: int) -> Iterator[tuple[str, list[str], in
         [entry(memory, chars) for memory in best],
         memory_queries.count_established(store, branch),
     )
-    known = session_queries.list_sessions(store, CONTEXT_SESSIONS)
+    summaries, total = session_queries.list_summaries(store, CONTEXT_SESSIONS)
     yield (
         "Sessions",
-        [
-            f"- {row['started_at'][:16]} "
-            + escaped(preview(row.get("summary", "no summary"), chars))
-            for row in known
-        ],
-        statistics.sessions(store),
+        [f"- {start[:16]} {escaped(preview(summary, chars))}" for start, summary in summaries],
+        total,
     )
     typed = session_queries.search_prompts(store, "", None, CONTEXT_PROMPTS)
     yield (

@@ -64,6 +64,16 @@ def list_sessions(
     ]
 
 
+def list_summaries(store: Store, limit: int) -> tuple[list[tuple[str, str]], int]:
+    """Return start and summary of the newest sessions that have one, and how many there are."""
+    rows = store.db.execute(
+        "select started_at, summary, count(*) over () from sessions"
+        " where project_id = ? and summary <> '' order by started_at desc, rowid desc limit ?",
+        (store.project_id, limit),
+    ).fetchall()
+    return [(row[0], row[1]) for row in rows], rows[0][2] if rows else 0
+
+
 def find_first_prompts(store: Store, ids: Iterable[str]) -> dict[str, str]:
     rows = store.db.execute(
         "select session_id, content from user_prompts where seq in (select min(seq)"

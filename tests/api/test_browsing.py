@@ -223,3 +223,16 @@ def test_a_context_begins_with_what_is_pinned(world):
         text = api.get_context(memories, compact=True)["text"]
 
     assert text.splitlines()[1].startswith("- [fact] Deploys need a lock")
+
+
+def test_a_context_has_the_sessions_that_tell_something(world):
+    with world.memories() as memories:
+        for number in range(7):
+            api.start_session(memories, f"told{number}", "/srv")
+            api.end_session(memories, f"told{number}", summary=f"Release {number} was cut")
+        api.start_session(memories, "silent", "/srv")
+        found = api.get_context(memories)
+
+    lines = [line for line in found["text"].splitlines() if line.startswith("- ")]
+    assert [line.partition(" was")[0][-1] for line in lines] == list("65432")
+    assert found["left_out"]["sessions"] == 2
