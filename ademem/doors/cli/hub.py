@@ -19,7 +19,16 @@ from ademem.core.text import counted
 from ademem.core.value import as_dict
 from ademem.doors.cli import missing_package, show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Limit, Project, open_project
+from ademem.doors.cli.options import (
+    AsJson,
+    DryRun,
+    Limit,
+    Project,
+    argument,
+    flag,
+    open_project,
+    option,
+)
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -72,8 +81,8 @@ def _administering(dsn: str) -> Iterator[tuple[Connection, Any]]:
 
 @hub.command()
 def join(
-    url: Annotated[str, typer.Argument(metavar="URL", help="Of the hub, as https://HOST:PORT.")],
-    code: Annotated[str, typer.Argument(metavar="CODE", help="Of the invitation.")],
+    url: str = argument("URL", "Of the hub, as https://HOST:PORT."),
+    code: str = argument("CODE", "Of the invitation."),
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
@@ -111,18 +120,10 @@ def open_page(project: Project = None) -> None:
 
 @hub.command()
 def serve(
-    bind: Annotated[
-        str, typer.Option("--bind", metavar="HOST:PORT", help="Where to listen.")
-    ] = "127.0.0.1:7440",
-    certificate: Annotated[
-        str | None, typer.Option("--tls-cert", metavar="FILE", help="Its certificate.")
-    ] = None,
-    key: Annotated[
-        str | None, typer.Option("--tls-key", metavar="FILE", help="The certificate's key.")
-    ] = None,
-    proxied: Annotated[
-        bool, typer.Option("--proxied", help="A proxy before it has the certificate.")
-    ] = False,
+    bind: str = option("--bind", "Where to listen.", "127.0.0.1:7440", metavar="HOST:PORT"),
+    certificate: str | None = option("--tls-cert", "Its certificate.", metavar="FILE"),
+    key: str | None = option("--tls-key", "The certificate's key.", metavar="FILE"),
+    proxied: bool = flag("--proxied", "A proxy before it has the certificate."),
     dsn: Dsn = "",
     as_json: AsJson = False,
 ) -> None:
@@ -157,9 +158,7 @@ def migrate(dsn: Dsn = "", as_json: AsJson = False) -> None:
 
 @hub.command()
 def check(
-    url: Annotated[
-        str, typer.Option("--url", metavar="URL", help="Of the hub, to look at its certificate.")
-    ] = "",
+    url: str = option("--url", "Of the hub, to look at its certificate.", "", metavar="URL"),
     dsn: Dsn = "",
     as_json: AsJson = False,
 ) -> None:
@@ -222,10 +221,7 @@ def invite(
     slug: Slug,
     person: Person,
     role: Role = "writer",
-    existing: Annotated[
-        bool,
-        typer.Option("--existing", help="The person of this name in other projects is meant."),
-    ] = False,
+    existing: bool = flag("--existing", "The person of this name in other projects is meant."),
     dsn: Dsn = "",
     as_json: AsJson = False,
 ) -> None:
@@ -299,7 +295,7 @@ def list_tokens(slug: Slug, dsn: Dsn = "", as_json: AsJson = False) -> None:
 @token_commands.command("revoke")
 def revoke_token(
     slug: Slug,
-    id: Annotated[str, typer.Argument(metavar="TOKEN", help="Beginning of its id.")],
+    id: str = argument("TOKEN", "Beginning of its id."),
     dsn: Dsn = "",
     as_json: AsJson = False,
 ) -> None:
@@ -314,9 +310,7 @@ def revoke_token(
 @hub.command()
 def audit(
     slug: Slug,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Name rows that are missing or were changed.")
-    ] = False,
+    verify: bool = flag("--verify", "Name rows that are missing or were changed."),
     limit: Limit = 20,
     dsn: Dsn = "",
     as_json: AsJson = False,
@@ -345,7 +339,7 @@ def audit(
 @hub.command()
 def receipts(
     slug: Slug,
-    id: Annotated[str, typer.Argument(metavar="ID", help="Of a memory, in full.")],
+    id: str = argument("ID", "Of a memory, in full."),
     dsn: Dsn = "",
     as_json: AsJson = False,
 ) -> None:
@@ -381,15 +375,9 @@ def _deletion_lines(found: dict[str, Any]) -> list[str]:
 @hub.command()
 def purge(
     slug: Slug,
-    ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Of memories, in full.")
-    ] = None,
-    person: Annotated[
-        str, typer.Option("--person", metavar="NAME", help="All that is this person's.")
-    ] = "",
-    keep_texts: Annotated[
-        bool, typer.Option("--keep-texts", help="Take only the name off.")
-    ] = False,
+    ids: list[str] | None = argument("[ID]...", "Of memories, in full.", None),
+    person: str = option("--person", "All that is this person's.", "", metavar="NAME"),
+    keep_texts: bool = flag("--keep-texts", "Take only the name off."),
     dry_run: DryRun = False,
     dsn: Dsn = "",
     as_json: AsJson = False,
@@ -422,7 +410,7 @@ def purge(
 
 @hub.command()
 def backup(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where backups are kept.")],
+    folder: Path = argument("DIR", "Where backups are kept."),
     dsn: Dsn = "",
     as_json: AsJson = False,
 ) -> None:
@@ -437,7 +425,7 @@ def backup(
 
 @hub.command()
 def restore(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder hub-…Z.")],
+    folder: Path = argument("DIR", "A folder hub-…Z."),
     dsn: Dsn = "",
     as_json: AsJson = False,
 ) -> None:
@@ -456,8 +444,8 @@ def restore(
 @hub.command()
 def move(
     slug: Slug,
-    url: Annotated[str, typer.Argument(metavar="URL", help="Of the other hub, for clients.")],
-    to: Annotated[str, typer.Option("--to", metavar="URL", help="Of its database.")],
+    url: str = argument("URL", "Of the other hub, for clients."),
+    to: str = option("--to", "Of its database.", ..., metavar="URL"),
     dsn: Dsn = "",
     as_json: AsJson = False,
 ) -> None:
@@ -477,7 +465,7 @@ def move(
 @hub.command()
 def compact(
     slug: Slug,
-    days: Annotated[int, typer.Option("--days", min=1, help="Age from which.")] = 90,
+    days: int = option("--days", "Age from which.", 90, min=1),
     dsn: Dsn = "",
     as_json: AsJson = False,
 ) -> None:
