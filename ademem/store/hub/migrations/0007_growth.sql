@@ -1,6 +1,11 @@
--- A first upload of many memories in one minute, before PostgreSQL has looked at the tables by itself.
+-- A first upload of many memories, of which PostgreSQL's figures about the tables know nothing yet.
 --
--- Without figures about them the planner joins each new mutation to all others of the project.
+-- Where the planner takes a project for empty, it joins each of its mutations to all others. So the
+-- statements of a push leave it one way, from each new mutation to its entity; the figures follow the
+-- growth of the tables, and have no list of the projects that were there.
+
+alter table hub.mutations alter column project set statistics 0;
+alter table hub.rows alter column project set statistics 0;
 
 create function hub.analyze_grown() returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -9,7 +14,7 @@ declare
 begin
   for grown in select relname from pg_class
     where oid in ('hub.mutations'::regclass, 'hub.rows'::regclass)
-      and pg_relation_size(oid) > 4 * greatest(relpages, 4) * current_setting('block_size')::bigint
+      and pg_relation_size(oid) > 2 * greatest(relpages, 8) * current_setting('block_size')::bigint
   loop
     execute format('analyze (skip_locked) hub.%I', grown);
   end loop;
@@ -23,28 +28,36 @@ create or replace function hub.settle(which uuid, start bigint) returns void lan
 declare
   has_deletions boolean;
   has_relations boolean;
+  contained bigint[];
   more_rows bigint;
 begin
   perform hub.analyze_grown();
   select bool_or(op = 'delete'), bool_or(entity = 'relation') into has_deletions, has_relations
     from hub.mutations where project = which and seq > start;
-  update hub.mutations old set live = false from hub.mutations new
-    where new.project = which and new.seq > start
-      and old.project = which and old.live and old.entity = new.entity
-      and old.entity_key = new.entity_key and old.seq <= new.heard and old.schema <= new.schema
-      and hub.rank(old.role) <= hub.rank(new.role);
+  contained := array(
+    select old.seq from hub.mutations new cross join lateral (
+      select o.seq from hub.mutations o
+      where o.project = which and o.live and o.entity = new.entity and o.entity_key = new.entity_key
+        and o.seq + 0 <= new.heard and o.schema <= new.schema and hub.rank(o.role) <= hub.rank(new.role)
+      offset 0
+    ) old
+    where new.project = which and new.seq > start);
+  update hub.mutations set live = false where project = which and seq = any (contained);
   if has_deletions then
-    update hub.mutations old set fields = null, live = false from hub.mutations new
-      where new.project = which and new.seq > start and new.op = 'delete' and new.live
-        and old.project = which and old.entity = new.entity and old.entity_key = new.entity_key
+    with deleted as materialized (
+      select entity, entity_key from hub.mutations
+      where project = which and seq > start and op = 'delete' and live
+    )
+    update hub.mutations old set fields = null, live = false from deleted
+      where old.project = which and old.entity = deleted.entity and old.entity_key = deleted.entity_key
         and old.op <> 'delete';
-    with dangling as (
-      update hub.mutations old set fields = null, live = false from hub.mutations deleted
-        where deleted.project = which and deleted.seq > start
-          and deleted.entity = 'memory' and deleted.op = 'delete'
-          and old.project = which and old.entity = 'relation'
-          and (old.fields ->> 'source_id' = coalesce(deleted.fields ->> 'sync_id', deleted.entity_key)
-            or old.fields ->> 'target_id' = coalesce(deleted.fields ->> 'sync_id', deleted.entity_key))
+    with deleted as materialized (
+      select coalesce(fields ->> 'sync_id', entity_key) as sync_id from hub.mutations
+      where project = which and seq > start and entity = 'memory' and op = 'delete'
+    ), dangling as (
+      update hub.mutations old set fields = null, live = false from deleted
+        where old.project = which and old.entity = 'relation'
+          and (old.fields ->> 'source_id' = deleted.sync_id or old.fields ->> 'target_id' = deleted.sync_id)
         returning old.entity_key
     ), ended as (
       update hub.rows r set gone = true from (select distinct entity_key from dangling) d
