@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -36,7 +37,7 @@ from psycopg.types.json import Jsonb
 
 from ademem.core.clock import now
 from ademem.store.hub import administration, database, moving, requests
-from ademem.sync.hub import leaving, mutations, purging
+from ademem.sync.hub import leaving, mutations, purging, rounds
 from tests import hubs, postgres
 
 ROUNDS, BATCH, KEYS = 3, 10, 40
@@ -44,8 +45,6 @@ ROUNDS, BATCH, KEYS = 3, 10, 40
 TWICE = 5
 """Of so many pushes one is sent a second time."""
 PROGRAM = "from ademem.doors.cli import program; program()"
-WAIT_S = 2
-"""Before a request is repeated that the server had no room for."""
 
 Batch = list[dict[str, Any]]
 mutation: Callable[..., dict[str, Any]] = hubs.mutation
@@ -98,8 +97,13 @@ def make_clients(db: database.Connection, count: int, projects: int, name: str) 
     return made
 
 
-async def ask(port: int, client: Client, method: str, path: str, body: bytes) -> tuple[int, Any]:
-    """Send one request over a connection of its own, as clients do."""
+async def ask(
+    port: int, client: Client, method: str, path: str, body: bytes
+) -> tuple[int, Any, float]:
+    """Send one request over a connection of its own, as clients do.
+
+    Returns the status, the answer, and the seconds after which to ask again.
+    """
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     head = (
         f"{method} /v1/projects/{client.project}/mutations{path} HTTP/1.1\r\nHost: hub\r\n"
@@ -112,23 +116,25 @@ async def ask(port: int, client: Client, method: str, path: str, body: bytes) ->
     finally:
         writer.close()
     status, _, content = answer.partition(b"\r\n\r\n")
-    return int(status[9:12]), json.loads(content) if status[9:12] == b"200" else None
+    wait = re.findall(rb"\r\nretry-after: (\d+)", status, re.I)
+    found = json.loads(content) if status[9:12] == b"200" else None
+    return int(status[9:12]), found, float(wait[0]) if wait else 0
 
 
 async def insist(
     port: int, client: Client, asked: Counter[int], method: str, path: str, body: bytes = b""
 ) -> Any:
-    """Ask until the server has room."""
-    while True:
+    """Ask until the server has room, with the waits of a client."""
+    for failures in itertools.count(1):
         try:
-            status, answer = await ask(port, client, method, path, body)
+            status, answer, wait = await ask(port, client, method, path, body)
         except (OSError, ValueError):
-            status = 0
+            status, answer, wait = 0, None, 0
         asked[status] += 1
         if status == 200:
             return answer
         assert status in (0, 429, 503), status
-        await asyncio.sleep(random.uniform(0, 2 * WAIT_S))
+        await asyncio.sleep(wait + rounds.backoff(failures, random.random()))
 
 
 async def tell(port: int, client: Client, figures: Figures, choice: random.Random) -> None:

@@ -47,11 +47,17 @@ if TYPE_CHECKING:
 PORT = 7440
 CONNECTIONS = 8
 DRAIN_S = 10
-MOST_REQUESTS = 512
+MOST_REQUESTS = 1_536
 """Requests that are answered or wait at once; those above are answered 503."""
-MOST_CONNECTIONS = 4 * MOST_REQUESTS
+PROJECT_REQUESTS = 256
+"""Those of one project."""
+PROJECT_CONNECTIONS = CONNECTIONS // 2
+"""Connections to the database that one project may occupy."""
+MOST_CONNECTIONS = 2 * MOST_REQUESTS
 RETRY_S = 2
 """Seconds after which to ask again, in each answer 503."""
+FULL_RETRY_S = 3600
+"""Those where a person has to delete something first."""
 OPTIONS = "-c lock_timeout=10s -c statement_timeout=30s"
 AUDITED = 100
 """Last acts that the page shows."""
@@ -89,17 +95,22 @@ class Rate:
 
 
 class TooMany(Refused):
-    def __init__(self, why: str, hint: str, wait_s: int) -> None:
-        super().__init__("rate", why, hint)
+    def __init__(self, why: str, hint: str, wait_s: int, *, rule: str = "rate") -> None:
+        super().__init__(rule, why, hint, 429)
         self.wait_s = wait_s
 
 
-class Hub:
-    """The application: its pool of connections, limits and figures.
+class Share:
+    """What one project may occupy at once, so that many clients of it leave room for the others."""
 
-    Pushes to a project take turns before they take a connection, so that one of many writers leaves
-    the pool to the others.
-    """
+    def __init__(self) -> None:
+        self.turn = asyncio.Lock()
+        """Held by the one push that is written."""
+        self.connections = asyncio.Semaphore(PROJECT_CONNECTIONS)
+
+
+class Hub:
+    """The application: its pool of connections, limits and figures."""
 
     def __init__(self, dsn: str, limits: Limits, *, proxied: bool = False) -> None:
         self.limits, self.proxied = limits, proxied
@@ -107,7 +118,9 @@ class Hub:
         self.figures = Counter[str]()
         self.is_ending = False
         self.under_way = 0
-        self.turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self.under_way_in = Counter[str]()
+        """By project."""
+        self.shares: WeakValueDictionary[str, Share] = WeakValueDictionary()
         self.log: Callable[[str], object] = lambda line: print(line, file=sys.stderr, flush=True)
         self.pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
             dsn,
@@ -155,9 +168,11 @@ class Hub:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         started, status = time.perf_counter(), 500
+        project = scope["path"].removeprefix("/v1/projects/").partition("/")[0]
         self.under_way += 1
-        is_free = self.under_way <= MOST_REQUESTS or scope["path"] in OPEN
-        app = self.app if is_free else _refuse_busy
+        self.under_way_in[project] += 1
+        is_free = self.under_way <= MOST_REQUESTS and self.under_way_in[project] <= PROJECT_REQUESTS
+        app = self.app if is_free or scope["path"] in OPEN else _refuse_busy
 
         async def note(message: Message) -> None:
             nonlocal status
@@ -173,6 +188,9 @@ class Hub:
             await app(scope, receive, note)
         finally:
             self.under_way -= 1
+            self.under_way_in[project] -= 1
+            if not self.under_way_in[project]:
+                del self.under_way_in[project]
             route = getattr(scope.get("route"), "path", "-")
             seconds = time.perf_counter() - started
             name = f'method="{scope["method"]}",route="{route}"'
@@ -188,11 +206,15 @@ class Hub:
         """Begin a transaction of the caller, if they have at least this role."""
         token = token or self._check(request)
         project = str(request.path_params["project"])
-        async with self.pool.connection() as db:
+        share = self._share(project)
+        async with share.connections, self.pool.connection() as db:
             caller = await requests.enter(db, token, project)
             self._check_caller(caller, least)
             self.rate.check(f"project {project}", self.limits.project_requests_per_minute)
             yield db, caller
+
+    def _share(self, project: str) -> Share:
+        return self.shares.setdefault(project, Share())
 
     def _check(self, request: Request) -> bytes:
         """Return the digest of the token; raises Refused for a request that is not let in."""
@@ -273,22 +295,16 @@ class Hub:
         """Write a batch, and answer a verdict for each of its mutations."""
         token = self._check(request)
         body = await _read(request, mutations.BODY_BYTES)
-        batch = _parse(body).get("mutations")
-        if not isinstance(batch, list) or len(batch) > mutations.BATCH:
-            most = f"a push has a list of up to {mutations.BATCH} mutations"
-            raise Refused("argument", "the body is no push", most)
         project = str(request.path_params["project"])
-        async with self.turns.setdefault(project, asyncio.Lock()):
-            refused = await run_in_threadpool(
-                lambda: [mutations.refuse(one, project) for one in batch]
-            )
+        share = self._share(project)
+        async with share.turn:
+            batch, refused = await run_in_threadpool(_judge, body, project)
             good = [one for one, why in zip(batch, refused, strict=True) if why is None]
             async with self._entered(request, "writer", token) as (db, caller):
                 found = await self._project(db, request)
                 if found.live_rows + len(good) > self.limits.rows:
-                    raise Refused(
-                        "rows", "the project has as many memories as it may", "delete some"
-                    )
+                    full = "the project has as many memories as it may"
+                    raise TooMany(full, "delete some", FULL_RETRY_S, rule="rows")
                 assert caller.device is not None
                 today = await requests.add_usage(db, project, caller.device, len(body))
                 if today > self.limits.bytes_per_day:
@@ -432,6 +448,17 @@ def _parse(body: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise Refused("argument", "the body is no object", "send an object")
     return found
+
+
+def _judge(
+    body: bytes, project: str
+) -> tuple[list[mutations.Fields], list[mutations.Refusal | None]]:
+    """Return the mutations of a push, and why each is refused, or None."""
+    batch = _parse(body).get("mutations")
+    if not isinstance(batch, list) or len(batch) > mutations.BATCH:
+        most = f"a push has a list of up to {mutations.BATCH} mutations"
+        raise Refused("argument", "the body is no push", most)
+    return batch, [mutations.refuse(one, project) for one in batch]
 
 
 def _no_number(name: str) -> None:

@@ -205,7 +205,9 @@ def test_limits_answer_with_the_time_to_wait(hub, monkeypatch):
     assert int(answer.headers["retry-after"]) > 0
     assert not hub.rows("select from hub.rows where entity_key = 'bytes'")
     set_limits(rows=1)
-    assert hub.push("ann", new(hub, "rows")).status == 409
+    answer = hub.push("ann", new(hub, "rows"))
+    assert (answer.status, answer.json()["error"]) == (429, "rows")
+    assert answer.headers["retry-after"] == str(server.FULL_RETRY_S)
     for name in ("requests_per_minute", "project_requests_per_minute", "hub_requests_per_minute"):
         set_limits(**{name: 0})
         assert hub.pull("ann").status == 429
@@ -325,21 +327,51 @@ def test_roles_stand_in_one_order():
     assert requests.ROLES[1:] == administration.ROLES
 
 
-def test_writers_of_a_project_that_wait_leave_the_others_their_connections(hub):
-    slow = mutation(hub.project, "waiting")
+LOCKS = {
+    "push": "select from hub.projects where slug = 'team' for update",
+    "pull": "select from hub.cursors c join hub.projects p on p.id = c.project where slug = 'team'"
+    " for update of c",
+}
+
+
+@pytest.fixture(params=LOCKS)
+def crowd(hub, request):
+    """Twenty requests to `team` that wait for the database."""
+    asks = {"push": lambda: hub.push("ann", new(hub, "late")), "pull": lambda: hub.pull("ann")}
+    hub.pull("ann")
+    waiting = [threading.Thread(target=asks[request.param]) for _ in range(20)]
     with database.connect(hub.database.owner) as db, db.transaction():
-        db.execute("select from hub.projects where slug = 'team' for update")
-        waiting = [threading.Thread(target=hub.push, args=("ann", slow)) for _ in range(20)]
+        db.execute(LOCKS[request.param])
         for each in waiting:
             each.start()
-        wait_until(lambda: hub.hub.turns)
-        started = time.monotonic()
-        answer = hub.push("bob", mutation(hub.projects["other"], "quick"), slug="other")
-        assert answer.status == 200
-        assert time.monotonic() - started < 5
+        wait_until(lambda: hub.hub.under_way == len(waiting))
+        yield
     for each in waiting:
         each.join()
-    assert hub.verdicts("ann", slow) == ["known"]
+
+
+def ask_another_project(hub):
+    started = time.monotonic()
+    statuses = {
+        hub.push("bob", mutation(hub.projects["other"], "quick"), slug="other").status,
+        hub.pull("bob", slug="other").status,
+    }
+    return statuses, time.monotonic() - started
+
+
+def test_the_requests_of_a_project_that_wait_leave_the_others_their_connections(hub, crowd):
+    statuses, seconds = ask_another_project(hub)
+
+    assert statuses == {200}
+    assert seconds < 5
+
+
+def test_a_project_with_too_many_requests_is_busy_alone(hub, crowd, monkeypatch):
+    monkeypatch.setattr(server, "PROJECT_REQUESTS", 20)
+    answer = hub.pull("ann")
+
+    assert (answer.status, answer.json()["error"]) == (503, "busy")
+    assert ask_another_project(hub)[0] == {200}
 
 
 def test_of_many_clients_nothing_is_lost_or_doubled_and_the_latest_wins(hub):
