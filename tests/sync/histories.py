@@ -47,6 +47,7 @@ def begin(members, start):
     first, *others = members
     for act, which, value in start:
         act(first, which, value)
+    first.git("add", ".ade/.gitattributes", ".ade/.gitignore")
     first.share()
     base = first.head()
     for other in others:

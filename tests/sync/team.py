@@ -252,6 +252,7 @@ class Team:
             members.append(Member(root, number))
             attributes = enrolment.MERGED.replace("merge=ademem", merging)
             (root / ".ade/.gitattributes").write_text(attributes)
+            (root / ".ade/.gitignore").write_text(enrolment.IGNORED)
         try:
             yield members
         finally:

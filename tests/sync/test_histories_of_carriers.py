@@ -46,6 +46,7 @@ def merge(member, other):
 
 
 def merge_committed(member, other):
+    """Git's merge without a commit before it."""
     if not member.merge(other.head()):
         member.git("add", "-A", ".ade")
         member.git("commit", "--quiet", "--allow-empty", "-m", "merge")
