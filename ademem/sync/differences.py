@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.files.markdown import ListItem
-    from ademem.files.snapshot import Values
+    from ademem.files.snapshot import KnowledgeLine, Values
     from ademem.sync.git_history import GitHistory
     from ademem.sync.import_context import ImportContext
     from ademem.sync.merging import Variants
@@ -46,8 +46,8 @@ def find_differences(before: Snapshot, now: Snapshot, history: GitHistory) -> It
         yield _difference(placed, _add, placed=placed)
 
 
-def _difference(placed: PlacedItem, act: Any, /, **given: Any) -> Difference:
-    return Difference(position=placed.position, apply=partial(act, **given))
+def _difference(found: PlacedItem | KnowledgeLine, act: Any, /, **given: Any) -> Difference:
+    return Difference(position=found.position, apply=partial(act, **given))
 
 
 class _Comparison:
@@ -66,11 +66,10 @@ class _Comparison:
 
             for id in changed:
                 lines, act = now.lines[id], line_importer.import_record
-                act_on = partial(act, id=id, lines=lines, before=before.lines.get(id))
-                yield Difference(position=lines.last.position, apply=act_on)
+                earlier = before.lines.get(id)
+                yield _difference(lines.last, act, id=id, lines=lines, before=earlier)
             for line in foreign:
-                act_on = partial(line_importer.import_foreign_line, line=line)
-                yield Difference(position=line.position, apply=act_on)
+                yield _difference(line, line_importer.import_foreign_line, line=line)
 
     def find_edits(self, id: str) -> Iterator[Difference]:
         """Yield edits of the memory's items: what differs from both the base and its line."""
@@ -109,13 +108,11 @@ class _Comparison:
             items, lines, here = before.placed[id], before.lines.get(id), now.lines.get(id)
             pages_are_read = all(item.path in now.read for item in items)
             if items and pages_are_read and not (here and here.needs_no_item):
-                position, versions = items[0].position, frozenset((items[0].values,))
+                versions = frozenset((items[0].values,))
+                yield _difference(items[0], _archive, id=id, path=items[0].path, versions=versions)
             elif lines and not (here or lines.is_archived) and lines.last.path in now.read:
-                position, versions = lines.last.position, lines.values  # its page may be gone
-            else:
-                continue
-            archive = partial(_archive, id=id, path=position[0], versions=versions)
-            yield Difference(position=position, apply=archive)
+                line = lines.last  # its page may be gone
+                yield _difference(line, _archive, id=id, path=line.path, versions=lines.values)
 
     def find_decisions(self) -> Iterator[Difference]:
         """Yield candidates of the sheet that are new, changed, ticked or removed."""
