@@ -206,7 +206,7 @@ def conflict_candidates(record: Record) -> list[Candidate]:
     said = {fold(record.texts[stamp][0]) for stamp in known}
     for stamp in heads:
         content, title = record.texts[stamp]
-        id = candidate_name(record.id, content)[:12]
+        id = candidate_id(record.id, content)
         if fold(content) not in said and id not in found:
             found[id] = Candidate(
                 id=id, memory_id=record.id, stamp=stamp, content=content, title=title
@@ -214,9 +214,9 @@ def conflict_candidates(record: Record) -> list[Candidate]:
     return list(found.values())
 
 
-def candidate_name(memory_id: str, content: str) -> str:
-    """Return the digest whose beginnings are the ids of a conflict candidate."""
-    return sha256_hex("conflict", memory_id, content)
+def candidate_id(memory_id: str, content: str, chars: int = 12) -> str:
+    """Return the id of a conflict candidate; with more characters it is its sync id."""
+    return sha256_hex("conflict", memory_id, content)[:chars]
 
 
 def values_of(record: Record) -> dict[str, Any]:

@@ -403,7 +403,7 @@ def _row_of_candidate(one: Candidate, memory: Memory, now: datetime) -> Memory:
     return replace(
         memory,
         id=one.id,
-        sync_id=registers.candidate_name(memory.id, one.content)[:32],
+        sync_id=registers.candidate_id(memory.id, one.content, 32),
         content=one.content,
         title=one.title,
         topic_key=None,

@@ -7,7 +7,7 @@ from functools import cache, cached_property, partial
 
 from ademem.core.clock import parse
 from ademem.core.memory import Category, Draft, Origin, Status, Trust
-from ademem.core.registers import candidate_name
+from ademem.core.registers import candidate_id
 from ademem.core.value import replace
 from ademem.files import SHEET
 from ademem.files.snapshot import PlacedItem, Snapshot, values_of
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from ademem.sync.git_history import GitHistory
     from ademem.sync.import_context import ImportContext
     from ademem.sync.merging import Variants
-
-
-CANDIDATE_ID_CHARS = 12
 
 
 def find_differences(before: Snapshot, now: Snapshot, history: GitHistory) -> Iterator[Difference]:
@@ -144,11 +141,7 @@ class _Comparison:
     def _losing_ids(self) -> frozenset[str]:
         """The ids of texts that lost once and are those of their memories by now."""
         records = ((id, lines.record) for id, lines in self._now.lines.items())
-        return frozenset(
-            candidate_name(id, record.text[0])[:CANDIDATE_ID_CHARS]
-            for id, record in records
-            if record
-        )
+        return frozenset(candidate_id(id, record.text[0]) for id, record in records if record)
 
     def _split(
         self, placed: PlacedItem, known: Container[Values | None], skip: int = 0
