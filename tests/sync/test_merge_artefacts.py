@@ -101,6 +101,22 @@ def test_two_texts_typed_at_once_are_one_memory_and_a_candidate(two):
     ]
 
 
+def test_three_texts_that_two_merges_combined_before_an_import_are_taken_apart(team):
+    with team.history("merge=union", 3) as members:
+        begin(members, [(add, 2, 3), (retitle, 0, 2)])
+        words = ("the words of Ann", "the words of Ben", "the words of Kim")
+        _, *tips = [
+            typed(member, "lesson 23 of 0 counts", text)
+            for member, text in zip(members, words, strict=True)
+        ]
+        for tip in tips:
+            assert members[0].merge(tip)
+        members[0].share()
+
+        assert members[0].texts() == set(words)
+        assert members[0].refresh().taken.count == 0
+
+
 def test_different_fields_that_two_people_typed_are_both_taken(two):
     ours, theirs = two
     tip = typed(theirs, "lesson 23 of 0 counts", "their own words")
