@@ -212,14 +212,9 @@ def fill(store: Store, agent: str, field: str, text: str, *, author: str, now: d
     current = load(store, agent) or CoreMemory(updated_at=now)
     if getattr(current, found.name):
         return False
+    items = [line.strip(" -*") for line in text.splitlines()]
     try:
-        given = _validated(
-            {
-                found.key: [line.strip(" -*") for line in text.splitlines()]
-                if found.is_list
-                else text
-            }
-        )
+        given = _validated({found.key: items if found.is_list else text})
         _refuse_orders(given)
     except BadCore:
         return False
