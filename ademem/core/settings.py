@@ -269,11 +269,12 @@ class SyncSettings(Section):
 
 class HubSettings(Section):
     promote: str = shared("reviewer", choices=("reviewer", "git"))
-    """Whose word confirms what comes from the hub: a reviewer's; with `git` only the files'."""
+    """A memory from the hub counts as confirmed when a reviewer or owner confirmed it; with `git`
+    only when its line is on git's default branch."""
     pull_minutes: int = shared(15, 1, 100_000)
-    """Minutes after which background work asks the hub again for what others said."""
+    """Background work pulls from the hub when the last exchange is older than these minutes."""
     uses: bool = yours(False, stricter=LESS)
-    """Tell the hub in how many sessions of each week a memory was used, without the sessions."""
+    """Send the hub the number of sessions of each week that used a memory, and not which ones."""
 
 
 class ProjectSettings(Section):
