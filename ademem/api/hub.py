@@ -28,7 +28,7 @@ class HubStatus(Value):
     person: str
     role: str
     lifecycle: str
-    heard: int
+    position: int
     """Number of the last mutation that was applied."""
     pulled_at: str
     waiting: int
@@ -59,7 +59,7 @@ def sync_hub(runtime: Runtime) -> Round:
     """Pull what others changed, and push what the hub does not have."""
     try:
         done = _hub(runtime).run()
-    except hub_state.Taken as error:
+    except hub_state.LeaseHeld as error:
         raise Conflict("another process syncs with the hub now", "try again in a minute") from error
     if done.changed:
         exchanging.relate(runtime)
@@ -94,7 +94,7 @@ def get_hub_status(runtime: Runtime) -> HubStatus | None:
         person=state.person,
         role=state.role,
         lifecycle=state.lifecycle,
-        heard=state.heard,
+        position=state.position,
         pulled_at=state.pulled_at,
         waiting=len(journal.rows_since(runtime.store, state.target)),
         retry_at=state.retry_at if waits else "",

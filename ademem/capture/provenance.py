@@ -18,6 +18,8 @@ WEB_TOOLS = frozenset({"WebFetch", "WebSearch"})
 
 SOURCES = (Trust.WEB, Trust.TOOL)
 """Untrusted sources, least trusted first."""
+_RECEIVED = "heard_"
+"""Prefix of the kind, as stores have it, of a ledger entry for a turn with such a source."""
 
 
 def source_of(tool_name: str) -> Trust | None:
@@ -34,7 +36,7 @@ def record_source(payload: Payload, runtime: Runtime) -> None:
         return
     for turn in {payload.agent_id, _prompt(payload, runtime)} - {""}:
         key = f"{payload.session_id}:{turn}"
-        ledger.claim(runtime.store, f"heard_{source}", key, runtime.now)
+        ledger.claim(runtime.store, _RECEIVED + source, key, runtime.now)
 
 
 def trust_of(payload: Payload, runtime: Runtime) -> Trust:
@@ -59,14 +61,14 @@ def trust_of_caller(environment: Mapping[str, str], store: Store) -> Trust:
 def trust_of_turn(turn: str, store: Store) -> Trust:
     """Return the trust in the words of a turn, `session:prompt` or `session:subagent`."""
     for source in SOURCES:
-        if ledger.is_claimed(store, f"heard_{source}", turn):
+        if ledger.is_claimed(store, _RECEIVED + source, turn):
             return source
     return Trust.AGENT
 
 
 def trust_of_session(session_id: str, store: Store) -> Trust:
     for source in SOURCES:
-        if ledger.is_any_claimed(store, f"heard_{source}", f"{session_id}:"):
+        if ledger.is_any_claimed(store, _RECEIVED + source, f"{session_id}:"):
             return source
     return Trust.AGENT
 

@@ -1,4 +1,4 @@
-"""Where this database stands with the hub: how far it heard, who may sync now, what was refused.
+"""The exchange of this database with the hub: its position, who may sync now, what was refused.
 
 Nothing is stored before the project joined a hub. The token is in a file, not here.
 """
@@ -23,6 +23,8 @@ PARKED, SENT, RECEIVED = "hub_parked/", "hub_sent/", "hub_received/"
 """Prefixes of the names of what the hub refused, and of documents that it has or that wait here."""
 USES = "uses_elsewhere/"
 """Prefix of the names of weekly sums of uses in other stores, which outlive the hub."""
+_POSITION_BEFORE = "heard"
+"""Key of the position in stores of before."""
 LEASE = timedelta(seconds=60)
 SETTLED = timedelta(seconds=5)
 """Time in which changes are collected for one round."""
@@ -39,7 +41,7 @@ class HubState(Value):
     person: str
     role: str
     epoch: str
-    heard: int = 0
+    position: int = 0
     """Number of the last mutation that was applied; 0 before the first snapshot."""
     pulled_at: str = ""
     lifecycle: str = "idle"
@@ -67,13 +69,18 @@ class Parked(Value):
     why: str
 
 
-class Taken(Exception):
+class LeaseHeld(Exception):
     """Another process syncs."""
 
 
 def read(store: Store) -> HubState | None:
     found = database.value(store.db, HUB)
-    return HubState(**loads(found)) if found else None
+    if not found:
+        return None
+    values = loads(found)
+    if _POSITION_BEFORE in values:
+        values["position"] = values.pop(_POSITION_BEFORE)
+    return HubState(**values)
 
 
 def is_due(store: Store, now: datetime, pull_minutes: int) -> bool:
@@ -125,22 +132,22 @@ def leave(store: Store) -> HubState | None:
 
 
 def take_lease(store: Store, owner: str, now: datetime) -> HubState:
-    """Become the process that syncs; raises Taken while another one does."""
+    """Become the process that syncs; raises LeaseHeld while another one does."""
     with store.transaction():
         state = read(store)
         if state is None or (state.owner not in ("", owner) and state.until > stamp(now)):
-            raise Taken
+            raise LeaseHeld
         state = replace(state, owner=owner, until=stamp(now + LEASE))
         write(store, state)
         return state
 
 
 def change(store: Store, by: str, now: datetime, **changes: Any) -> HubState:
-    """Change the state and renew the lease; raises Taken if another process has it."""
+    """Change the state and renew the lease; raises LeaseHeld if another process has it."""
     with store.transaction():
         state = read(store)
         if state is None or state.owner != by:
-            raise Taken
+            raise LeaseHeld
         state = replace(state, until=stamp(now + LEASE), **changes)
         write(store, state)
         return state

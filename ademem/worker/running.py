@@ -421,12 +421,12 @@ def sync_hub(context: JobContext, _job: Job) -> datetime | None:
     try:
         hub = Hub(context.store, runtime.project, settings.gate, settings.hub, context.now)
         done = hub.run()
-    except hub_state.Taken:
+    except hub_state.LeaseHeld:
         return context.now() + hub_state.LEASE
     except HubError:
         context.figures["failures"] = 1
         return None
-    context.figures |= {"heard": done.heard, "changed": done.changed, "told": done.told}
+    context.figures |= {"received": done.received, "changed": done.changed, "sent": done.sent}
     return None
 
 

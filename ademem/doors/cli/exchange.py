@@ -111,8 +111,8 @@ def _exchange(
     lines = [line for one in done for line in _lines(one)]
     values: dict[str, object] = {"folders": done, "problems": problems}
     if synced:
-        received = f"{counted(synced.heard, 'change')} received, {synced.changed} changed here"
-        lines.append(f"hub: {received}, {counted(synced.told, 'record')} sent")
+        received = f"{counted(synced.received, 'change')} received, {synced.changed} changed here"
+        lines.append(f"hub: {received}, {counted(synced.sent, 'record')} sent")
         lines += [*_undo_lines(synced.event), *_parked_lines(synced.parked)]
         values["hub"] = synced
     _report_problems(values, lines, problems, as_json)

@@ -286,7 +286,7 @@ def list_tokens(slug: Slug, dsn: Dsn = "", as_json: AsJson = False) -> None:
         lines=lambda row: [
             f"{row['id']}  {row['person']} on {row['device']}  "
             + ("revoked" if row["revoked_at"] else f"until {row['expires_at']:%Y-%m-%d}")
-            + f"  heard {row['heard'] or 0}"
+            + f"  received {row['position'] or 0}"
         ],
         none="no device has joined",
     )
@@ -343,16 +343,17 @@ def receipts(
     dsn: Dsn = "",
     as_json: AsJson = False,
 ) -> None:
-    """Name devices that heard of a deletion. Exit code 1: not all."""
+    """Name devices that have received a deletion. Exit code 1: not all."""
     with _administering(dsn) as (db, administration):
         found = administration.receipts(db, slug, id)
     lines = _deletion_lines(found)
     lines += [
-        f"{one['person']} on {one['device']}: has {'' if one['has_heard'] else 'not '}heard"
+        f"{one['person']} on {one['device']} has"
+        f" {'' if one['has_received'] else 'not '}received it"
         for one in found["devices"]
     ]
     show.report(found, lines, as_json=as_json)
-    raise typer.Exit(0 if all(one["has_heard"] for one in found["devices"]) else NO)
+    raise typer.Exit(0 if all(one["has_received"] for one in found["devices"]) else NO)
 
 
 def _deletion_lines(found: dict[str, Any]) -> list[str]:
@@ -403,7 +404,7 @@ def purge(
             done = purging.purge(db, slug, ids or [], now())
     lines = [
         f"deleted {counted(len(done), 'memory')} for good; what was committed to git stays there",
-        f"`ademem hub receipts {slug} ID` names the devices that have not heard of it",
+        f"`ademem hub receipts {slug} ID` names the devices that have not received it",
     ]
     return show.report({"deleted": done, "person": person or None}, lines, as_json=as_json)
 

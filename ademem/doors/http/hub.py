@@ -478,7 +478,7 @@ def _digest(text: object) -> bytes:
 def _number(request: Request, name: str) -> int:
     text = request.query_params.get(name, "0")
     if not text.isascii() or not text.isdecimal() or len(text) > 18:
-        raise Refused("argument", f"{name} is no number", "send the last one that was heard")
+        raise Refused("argument", f"{name} is no number", "send the last one that was received")
     return int(text)
 
 

@@ -139,7 +139,7 @@ def _is_elsewhere(db: Connection, project: str, name: str) -> bool:
 def list_tokens(db: Connection, slug: str) -> list[Row]:
     rows = db.execute(
         "select left(encode(t.hash, 'hex'), 12) as id, p.name as person, d.name as device,"
-        " t.expires_at, t.revoked_at, c.seq as heard, c.seen_at"
+        " t.expires_at, t.revoked_at, c.seq as position, c.seen_at"
         " from hub.members m join hub.tokens t on t.person = m.person"
         " join hub.people p on p.id = m.person join hub.devices d on d.id = t.device"
         " left join hub.cursors c on c.project = m.project and c.device = t.device"
@@ -217,7 +217,7 @@ def broken_audit(db: Connection, slug: str) -> list[int]:
 
 
 def receipts(db: Connection, slug: str, key: str) -> Row:
-    """Return which devices have heard of the last change to an entity, and which have not."""
+    """Return which devices have received the last change to an entity, and which have not."""
     project = project_id(db, slug)
     row = db.execute(
         "select max(r.seq) as seq, bool_or(gone) as gone, max(m.at) as at from hub.rows r"
@@ -232,7 +232,7 @@ def receipts(db: Connection, slug: str, key: str) -> Row:
         (project, row["at"]),
     ).fetchone()
     devices = db.execute(
-        "select d.name as device, p.name as person, c.seq >= %s as has_heard, c.seen_at"
+        "select d.name as device, p.name as person, c.seq >= %s as has_received, c.seen_at"
         " from hub.cursors c join hub.devices d on d.id = c.device"
         " join hub.people p on p.id = d.person where c.project = %s order by p.name, d.name",
         (row["seq"], project),

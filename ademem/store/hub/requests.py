@@ -87,12 +87,12 @@ async def pull(
     return await rows.fetchall()
 
 
-async def note_cursor(db: Connection, project: str, device: str, heard: int) -> None:
+async def note_cursor(db: Connection, project: str, device: str, position: int) -> None:
     """Record how far a device has applied the mutations."""
     await db.execute(
         "insert into hub.cursors (project, device, seq) values (%s, %s, %s)"
         " on conflict (project, device) do update set seq = excluded.seq, seen_at = now()",
-        (project, device, heard),
+        (project, device, position),
     )
 
 
@@ -119,7 +119,7 @@ async def list_members(db: Connection, project: str) -> list[dict[str, Any]]:
 
 
 async def list_devices(db: Connection, project: str) -> list[dict[str, Any]]:
-    """Return tokens and how far their devices have heard; nothing for who is no owner."""
+    """Return tokens and the positions of their devices; nothing for who is no owner."""
     query = "select * from hub.devices_of(which => %s)"
     return await (await db.execute(query, (project,))).fetchall()
 

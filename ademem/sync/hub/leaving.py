@@ -67,7 +67,7 @@ def bounds(mutation: Fields, _: Sender) -> Fields | Refusal:
 
 
 def signed_by(mutation: Fields, sender: Sender) -> Fields | Refusal:
-    """Add person, database and how far it had heard, and the id that is made of the content."""
+    """Add person, database, the position of the database, and the id made of the content."""
     if not sender.state.person:
         return Refusal(rule="person", why="nobody's name is on it")
     is_whole = mutation["entity_key"] not in sender.incomplete
@@ -75,7 +75,7 @@ def signed_by(mutation: Fields, sender: Sender) -> Fields | Refusal:
         "project": sender.state.project,
         "by": sender.state.person,
         "replica": sender.replica,
-        "heard": sender.state.heard if is_whole else 0,
+        "heard": sender.state.position if is_whole else 0,
         "schema": mutations.SCHEMA,
         "mutation_id": mutations.content_id(mutation),
     }

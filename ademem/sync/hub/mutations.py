@@ -1,8 +1,9 @@
 """Mutations as they travel between a store and the hub, and the checks of both sides.
 
 A mutation has the whole record of a memory or a relation, so that joining it is all that a reader
-does, and the number up to which its writer had heard, so that the hub knows which earlier ones it
-contains without reading them. Its id is made of its content: what comes twice is one mutation.
+does, and the position up to which its writer had received others, so that the hub knows which of
+them it contains without reading them. Its id is made of its content: what comes twice is one
+mutation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A round with the hub: hear what others said, then tell what it does not have.
+"""A round with the hub: pull what others changed, then push what it does not have.
 
 One process at a time does it, by a lease. What arrives is applied in one transaction with the
 number up to which it arrived; what was sent is sent again until the hub has acknowledged it.
@@ -46,7 +46,7 @@ TOKEN = os.path.join("run", "hub.token")
 FIRST_WAIT_S, LONGEST_WAIT_S = 5, 900
 RENEWED_BEFORE = timedelta(days=30)
 """Age before its end at which a token is replaced."""
-_HEARD = {"seq", "entity", "entity_key", "fields", "shows_promoted", "replica", "role", "person"}
+_ROW_KEYS = {"seq", "entity", "entity_key", "fields", "shows_promoted", "replica", "role", "person"}
 """Keys of a mutation in an answer."""
 _REMOVED = "hub_removed"
 """Name of the mark that freed pages may hold a text that was deleted for good."""
@@ -59,12 +59,12 @@ class Round(Value):
 
     event: str = ""
     """The act that `ademem undo` takes back; empty if nothing changed here."""
-    heard: int = 0
+    received: int = 0
     """Mutations that were read."""
     changed: int = 0
     """Memories and relations that changed here."""
-    told: int = 0
-    """Mutations that the hub has now."""
+    sent: int = 0
+    """Mutations that the hub acknowledged."""
     parked: tuple[Parked, ...] = ()
 
 
@@ -105,7 +105,7 @@ class Hub:
         return state
 
     def run(self) -> Round:
-        """Hear and tell everything; raises HubError after it noted when to try again."""
+        """Pull and push everything; raises HubError after it noted when to try again."""
         self.state()
         hub_state.take_lease(self.store, self.owner, self.now())
         try:
@@ -132,7 +132,7 @@ class Hub:
         return done
 
     def _run_through_changes(self) -> Round:
-        """Run a round, with the hub that the project moved to; after a restore tell it all."""
+        """Run a round, with the hub that the project moved to; after a restore push it all."""
         for _ in range(4):
             try:
                 self._renew_token()
@@ -141,11 +141,11 @@ class Hub:
                 if error.rule == "moved":
                     self.note(url=check_url(error.hint))
                 elif error.rule == "epoch":
-                    self.note(epoch=error.hint, heard=0)
+                    self.note(epoch=error.hint, position=0)
                     journal.advance(self.store, self.state().target, journal.ALL)
                     hub_state.forget_sent(self.store)
                 elif error.rule in ("snapshot", "gap"):
-                    self.note(heard=0)
+                    self.note(position=0)
                 else:
                     raise
         raise HubError(502, "answer", "it does not stay in one state", "ask its operator")
@@ -155,18 +155,18 @@ class Hub:
         event = new_event()
         change = Change(operation="import", actor="import", at=self.now(), event_id=event)
         own = self._list_own()
-        heard, changed = self._pull(change)
+        received, changed = self._pull(change)
         self.note(lifecycle="pushing")
-        told, parked = self._push(own)
-        again = self._pull(change) if told else (0, 0)
+        sent, parked = self._push(own)
+        again = self._pull(change) if sent else (0, 0)
         changed += again[1]
         wipe_removed(self.store)
         self.note(pulled_at=stamp(self.now()))
         return Round(
             event=event if changed else "",
-            heard=heard + again[0],
+            received=received + again[0],
             changed=changed,
-            told=told,
+            sent=sent,
             parked=tuple(parked),
         )
 
@@ -191,29 +191,29 @@ class Hub:
             write_token(self.project, self.token)
 
     def _pull(self, change: Change) -> tuple[int, int]:
-        """Apply what others said; return how many mutations were read, and changed something."""
-        heard = changed = 0
+        """Apply what others changed; return the numbers of mutations and of changes."""
+        received = changed = 0
         state = self.state()
-        if state.heard == 0:
+        if state.position == 0:
             after, head = 0, None
             while page := self._page(after, live=True):
                 head = page["head"] if head is None else head
                 rows = page["mutations"]
-                heard, changed = heard + len(rows), changed + self._apply(rows, change)
+                received, changed = received + len(rows), changed + self._apply(rows, change)
                 if not page["more"]:
                     break
                 after = rows[-1]["seq"]
-            state = self.note(heard=head)
-        while rows := self._page(state.heard)["mutations"]:
-            if [one["seq"] for one in rows] != [*range(state.heard + 1, rows[-1]["seq"] + 1)]:
+            state = self.note(position=head)
+        while rows := self._page(state.position)["mutations"]:
+            if [one["seq"] for one in rows] != [*range(state.position + 1, rows[-1]["seq"] + 1)]:
                 raise HubError(502, "gap", "a number is missing in what it answers")
             with self.store.transaction():
-                heard, changed = heard + len(rows), changed + self._apply(rows, change)
-                state = self.note(heard=rows[-1]["seq"])
+                received, changed = received + len(rows), changed + self._apply(rows, change)
+                state = self.note(position=rows[-1]["seq"])
         with self.store.transaction():
             replication.replay(self.store, change, self._admit(None, change))
             changed += documents.apply_received(self.store, change)
-        return heard, changed
+        return received, changed
 
     def _page(self, after: int, *, live: bool = False) -> dict[str, Any]:
         query = f"?after={after}&epoch={self.state().epoch}{'&live=1' if live else ''}"
@@ -221,7 +221,7 @@ class Hub:
         rows = page.get("mutations")
         if not isinstance(rows, list) or not {"head", "more"} <= page.keys():
             raise HubError(502, "answer", "it answers no list of mutations")
-        if not all(isinstance(one, dict) and one.keys() >= _HEARD for one in rows):
+        if not all(isinstance(one, dict) and one.keys() >= _ROW_KEYS for one in rows):
             raise HubError(502, "answer", "it answers what is no mutation")
         return page
 
@@ -288,13 +288,13 @@ class Hub:
         )
 
     def _list_own(self) -> frozenset[tuple[str, str]] | None:
-        """Return what is here before a round that tells everything; None before any other."""
+        """Return what is here before a round that sends everything; None before any other."""
         if journal.cursor(self.store, self.state().target) != journal.ALL:
             return None
         return frozenset(leaving.waiting(self.sender()))
 
     def _push(self, own: frozenset[tuple[str, str]] | None) -> tuple[int, list[Parked]]:
-        """Tell what the hub lacks; what it refuses is parked, and stops nothing else.
+        """Send what the hub lacks; what it refuses is parked, and stops nothing else.
 
         Of everything only the *own* and what has changed since is sent, not what arrived first.
         """
@@ -302,7 +302,7 @@ class Hub:
             return 0, []
         sender, last = self.sender(), journal.last(self.store.db)
         parked: list[Parked] = []
-        told = 0
+        sent = 0
         waiting = leaving.waiting(sender)
         if own is not None:
             rows = journal.rows_since(self.store, sender.state.target)
@@ -321,7 +321,7 @@ class Hub:
                         documents.note_sent(self.store, entity, one["fields"])
                     if verdict["verdict"] != "refused":
                         hub_state.unpark(self.store, entity, id)
-                        told += 1
+                        sent += 1
                         continue
                     rule, why = str(verdict["rule"]), str(verdict["why"])
                     parked.append(Parked(entity=entity, id=id, rule=rule, why=why))
@@ -330,7 +330,7 @@ class Hub:
             for found in parked:
                 hub_state.park(self.store, found.entity, found.id, found.rule, found.why)
             journal.advance(self.store, sender.state.target, last)
-        return told, parked
+        return sent, parked
 
     def _prepared(
         self, waiting: list[tuple[str, str]], sender: Sender, parked: list[Parked]

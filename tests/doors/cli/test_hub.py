@@ -76,7 +76,7 @@ def test_a_day_of_an_owner(hub, ran):
         assert ran(DONE[name].replace("add another", "add fourth"))[1].strip(), name
     code, printed = ran("hub receipts team m1", "--json")
     assert code == 1
-    assert json.loads(printed)["devices"][0]["has_heard"] is False
+    assert json.loads(printed)["devices"][0]["has_received"] is False
     code, printed = ran("hub purge team --person ann --dry-run --json")
     assert [row["id"] for row in json.loads(printed)["records"]] == ["m1"]
     assert json.loads(ran(DONE["hub purge"], "--json")[1])["deleted"] == ["m1"]
@@ -260,10 +260,10 @@ def test_two_people_share_through_the_hub_by_commands(hub, ran, ademem):
     assert mutation["fields"]["content"] == "Deploys run at noon on fridays"
     assert mutation["by"] == "lee"
     assert hub.rows("select from hub.rows where entity_key = %s", mutation["entity_key"]) == []
-    assert json.loads(ran("sync --json")[1])["hub"]["told"] == 1
+    assert json.loads(ran("sync --json")[1])["hub"]["sent"] == 1
     assert len(hub.rows("select from hub.rows where entity_key = %s", mutation["entity_key"])) == 1
     status = json.loads(ran("sync --status --json")[1])["hub"]
-    assert (status["lifecycle"], status["waiting"], status["heard"]) == ("healthy", 0, 1)
+    assert (status["lifecycle"], status["waiting"], status["position"]) == ("healthy", 0, 1)
     assert json.loads(ran("hub leave --json")[1]) == {"left": "pair"}
     assert ran("hub leave")[0] == 1
 

@@ -393,7 +393,7 @@ def test_compaction_leaves_the_snapshot(hub):
     assert hub.rows("select floor from hub.projects") == [{"floor": 3}]
 
 
-def test_a_receipt_names_who_has_heard_of_a_deletion(hub):
+def test_a_receipt_names_who_has_received_of_a_deletion(hub):
     hub.join("bob")
     gone = mutation(2, op="delete", fields={"id": "m1", "life": "removed"})
     hub.push("ann", mutation(1), gone)
@@ -405,5 +405,5 @@ def test_a_receipt_names_who_has_heard_of_a_deletion(hub):
     with database.connect(hub.database.owner) as db:
         receipt = administration.receipts(db, "team", "m1")
     assert receipt["is_deleted"]
-    heard = {one["person"]: one["has_heard"] for one in receipt["devices"]}
+    heard = {one["person"]: one["has_received"] for one in receipt["devices"]}
     assert heard == {"ann": False, "bob": True}

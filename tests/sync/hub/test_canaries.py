@@ -77,7 +77,7 @@ def test_no_canary_is_in_queue_traffic_files_logs_or_figures(tmp_path, monkeypat
         ]
 
     assert len(CANARIES) >= 40
-    assert done.told > len(CANARIES) / 2  # the sentences themselves are told, without the keys
+    assert done.sent > len(CANARIES) / 2  # the sentences themselves are told, without the keys
     assert {one.id for one in done.parked} >= {f"held-{at}" for at in range(len(HELD_BACK))}
     assert {*rules} == {"secret"}
     assert len(rows) > len(CANARIES) / 2

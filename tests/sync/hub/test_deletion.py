@@ -33,7 +33,7 @@ def files_with(word, *folders):
 def heard(hub, id):
     with database.connect(hub.database.owner) as db:
         found = administration.receipts(db, hub.slug, id)
-    return found, {one["device"] for one in found["devices"] if one["has_heard"]}
+    return found, {one["device"] for one in found["devices"] if one["has_received"]}
 
 
 def relate(clone, one, other, reason):
@@ -86,7 +86,7 @@ def test_of_a_purged_memory_no_byte_is_left_once_all_have_heard(away, tmp_path):
         assert purging.purge(db, "team", ["c1"], now()) == ["c1"]
     for clone in clones[:2]:
         clone.sync()
-    assert clones[0].sync().heard == 0  # it tells how far it heard
+    assert clones[0].sync().received == 0  # it tells how far it heard
 
     clones[1].sync()
     found, names = heard(hub, "c1")

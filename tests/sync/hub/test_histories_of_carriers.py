@@ -89,7 +89,7 @@ def settle_all(members, drives, people):
     for number in range(12):
         is_new = hand_on(members, drives, number)
         done = [one.sync() for one in people]
-        if not is_new and not any(one.changed or one.told for one in done):
+        if not is_new and not any(one.changed or one.sent for one in done):
             return
     raise AssertionError("the exchange does not end")
 

@@ -159,7 +159,7 @@ class Pair:
             assert exported(ann.store) == exported(bob.store)
             assert len(exported(ann.store)) == 4 * self.number
             assert ann.waiting() == bob.waiting() == 0
-            assert ann.sync().told == 0
+            assert ann.sync().sent == 0
 
 
 @pytest.fixture

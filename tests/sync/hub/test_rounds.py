@@ -33,7 +33,7 @@ def told(hub):
 def test_a_memory_reaches_the_others_with_its_senders_name(ann, bob):
     ann.learn("Deploys run at noon", id="m1", tags=("deploy",))
 
-    assert (ann.sync().told, bob.sync().changed) == (1, 1)
+    assert (ann.sync().sent, bob.sync().changed) == (1, 1)
     arrived = bob.memory("m1")
     assert (arrived.content, arrived.claimed_author) == ("Deploys run at noon", "ann")
     assert exported(ann.store) == exported(bob.store)
@@ -44,7 +44,7 @@ def test_what_was_heard_and_told_is_not_told_again(ann, bob, hub):
     ann.sync()
     bob.sync()
 
-    assert [(one.sync().told, one.sync().changed) for one in (ann, bob, ann)] == [(0, 0)] * 3
+    assert [(one.sync().sent, one.sync().changed) for one in (ann, bob, ann)] == [(0, 0)] * 3
     assert len(told(hub)) == 1
     assert ann.waiting() == bob.waiting() == 0
 
@@ -74,11 +74,11 @@ def test_a_clone_that_comes_late_takes_the_snapshot(ann, bob, clone, hub):
     bob.sync()
     ann.sync()
     kim = clone("kim")
-    assert kim.sync().heard < len(told(hub)) + 1
+    assert kim.sync().received < len(told(hub)) + 1
 
     assert exported(kim.store) == exported(ann.store)
-    assert kim.state.heard == ann.state.heard
-    assert kim.sync().heard == 0
+    assert kim.state.position == ann.state.position
+    assert kim.sync().received == 0
 
 
 def test_a_relation_arrives_with_both_its_memories(ann, bob):
@@ -155,7 +155,7 @@ def test_each_step_holds_back_what_only_it_finds(ann, hub, monkeypatch, text, fi
     done = ann.sync()
 
     assert [(one.id, one.rule) for one in done.parked] == [("c1", rule)]
-    assert done.told == 1
+    assert done.sent == 1
     assert [one.id for one in hub_state.list_parked(ann.store)] == ["c1"]
     patient = doctor.Patient(project=ann.project, environment={}, now=ann.now())
     assert all(word in doctor.journal_is_sound(patient).message for word in ("memory c1", rule))
@@ -183,7 +183,7 @@ def test_what_was_refused_is_told_once_it_changed(clone, ann, hub):
     kim.learn("Tests run at two", id="m2")
     done = kim.sync()
 
-    assert ([one.rule for one in done.parked], done.told) == (["role"], 1)
+    assert ([one.rule for one in done.parked], done.sent) == (["role"], 1)
     assert kim.waiting() == 0
     with database.connect(hub.database.owner) as db:
         administration.set_role(db, hub.slug, "kim", "reviewer")
@@ -316,7 +316,7 @@ def test_with_git_a_memory_is_confirmed_when_its_line_is_on_the_default_branch(
         git(lee.project.root, "commit", "--quiet", "-m", status)
         assert follow() == [Status(status), Status.CANDIDATE]
     assert exported(lee.store) == exported(kim.store)
-    assert lee.sync().told == 0
+    assert lee.sync().sent == 0
 
 
 def test_a_reviewer_confirms_a_writers_memory_for_all(clone, ann):
@@ -328,7 +328,7 @@ def test_a_reviewer_confirms_a_writers_memory_for_all(clone, ann):
     transitions.edit("m1", ann.act, GateSettings(), tags=("x",))
     ann.sync()
     lee.learn("A reader's own", id="m9")
-    assert lee.sync().told == 0
+    assert lee.sync().sent == 0
     assert lee.memory("m1").status == Status.CANDIDATE
     transitions.promote("m1", ann.act)
     ann.sync()
@@ -355,7 +355,7 @@ def test_a_deletion_reaches_every_clone_and_every_text_of_the_hub(ann, bob, clon
     assert "canary" not in json.dumps(told(hub), default=str)
     with database.connect(hub.database.owner) as db:
         found = administration.receipts(db, hub.slug, "m1")
-    heard = {one["device"]: one["has_heard"] for one in found["devices"]}
+    heard = {one["device"]: one["has_received"] for one in found["devices"]}
     assert heard == {"ann": True, "bob": True, "away": False}
     transitions.edit("m1", away.act, GateSettings(), content="The canary is back")
     away.sync()
@@ -460,7 +460,7 @@ def test_histories_with_lost_answers_end_in_the_same_memories(seed, clone, hub, 
     late = clone("late")
     for one in (late, *clones, late, *clones):
         one.sync()
-    assert [one.sync().told for one in clones] == [0] * 3
+    assert [one.sync().sent for one in clones] == [0] * 3
     first, *others = (exported(one.store) for one in (*clones, late))
     assert all(one == first for one in others)
     assert len({str(shown(one.store)) for one in clones}) == 1
@@ -472,12 +472,12 @@ def test_histories_with_lost_answers_end_in_the_same_memories(seed, clone, hub, 
 def test_one_process_syncs_at_a_time_and_a_dead_one_is_followed(ann):
     stopped, other = ann.round(), ann.round()
     hub_state.take_lease(ann.store, stopped.owner, ann.now())
-    with pytest.raises(hub_state.Taken):
+    with pytest.raises(hub_state.LeaseHeld):
         other.run()
     ann.minute += 2
     other.run()
-    with pytest.raises(hub_state.Taken):
-        stopped.note(heard=0)
+    with pytest.raises(hub_state.LeaseHeld):
+        stopped.note(position=0)
 
 
 def test_a_failure_waits_longer_each_time_and_says_why(ann, hub):
@@ -574,7 +574,7 @@ def test_an_answer_that_is_none_of_a_hub_changes_nothing(ann, monkeypatch, answe
     with pytest.raises(HubError):
         ann.sync()
     assert exported(ann.store) == before
-    assert ann.state.heard == 0
+    assert ann.state.position == 0
 
 
 def test_a_clock_ahead_is_taken_and_named_and_moves_no_other(ann, bob):
@@ -623,7 +623,7 @@ def test_what_cannot_be_read_is_given_up_and_the_cursor_goes_on(ann, bob, hub):
     bob.sync()
 
     assert bob.memory("m2").live
-    assert bob.state.heard == 2
+    assert bob.state.position == 2
     assert len(journal.find_deferred(bob.store).dead) == 1
 
 
@@ -633,3 +633,16 @@ def test_each_failure_doubles_the_wait_up_to_a_quarter_of_an_hour():
     assert waits[:4] == [5, 10, 20, 40]
     assert waits[-2:] == [900, 900]
     assert (rounds.backoff(1, 0.0), rounds.backoff(1, 1.0)) == (3.75, 6.25)
+
+
+def test_a_store_from_before_keeps_its_position(ann):
+    ann.learn("Deploys run at noon")
+    ann.sync()
+    position = ann.state.position
+    ann.store.db.execute(
+        "update store_values set value = replace(value, '\"position\":', '\"heard\":')"
+        " where name = 'hub'"
+    )
+
+    assert ann.state.position == position > 0
+    assert ann.sync().received == 0

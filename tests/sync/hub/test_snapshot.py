@@ -35,7 +35,7 @@ def test_a_clone_below_the_floor_takes_all_rows_in_bounded_memory(ann, clone, hu
         started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         done = child.sync()
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - started
-        (tmp_path / "done").write_text(f"{done.heard} {done.told} {grown}")
+        (tmp_path / "done").write_text(f"{done.received} {done.sent} {grown}")
 
     kim.store.close()
     os.waitpid(forked(sync), 0)

@@ -41,7 +41,7 @@ def test_a_lease_holder_that_is_stopped_and_goes_on_applies_and_tells_nothing_tw
         stopping = Stopping(limit)
         with pair.open("ann") as ann, pytest.MonkeyPatch.context() as patch:
             patch.setattr(Client, "ask", stopping.around(acknowledging(pair.noted)))
-            with suppress(hub_state.Taken):
+            with suppress(hub_state.LeaseHeld):
                 ann.sync()
 
     stops = 0
@@ -52,7 +52,7 @@ def test_a_lease_holder_that_is_stopped_and_goes_on_applies_and_tells_nothing_tw
         has_stopped = state_of(child) == "T"
         if has_stopped:
             stops += 1
-            with pair.open("ann") as ann, pytest.raises(hub_state.Taken):
+            with pair.open("ann") as ann, pytest.raises(hub_state.LeaseHeld):
                 ann.sync()  # it is not dead yet
             pair.minute += 3  # longer than its lease
             pair.sync("ann")
