@@ -348,8 +348,7 @@ def receipts(
         found = administration.receipts(db, slug, id)
     lines = _deletion_lines(found)
     lines += [
-        f"{one['person']} on {one['device']} has"
-        f" {'' if one['has_received'] else 'not '}received it"
+        f"{one['person']} on {one['device']} has {'' if one['has_received'] else 'not '}received it"
         for one in found["devices"]
     ]
     show.report(found, lines, as_json=as_json)

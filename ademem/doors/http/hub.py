@@ -32,11 +32,12 @@ from ademem.core.value import Value
 from ademem.doors.http import loopback
 from ademem.doors.http.loopback import Refused
 from ademem.doors.web.hub_page import HubPage, Visit
-from ademem.store.hub import administration, database, moving, requests
+from ademem.store.hub import administration, checks, database, moving, requests
 from ademem.sync.hub import mutations
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -59,6 +60,8 @@ RETRY_S = 2
 FULL_RETRY_S = 3600
 """Those where a person has to delete something first."""
 OPTIONS = "-c lock_timeout=10s -c statement_timeout=30s"
+LEAST_FREE_BYTES = 1 << 28
+"""Free bytes on the disk of the database below which the server is not ready."""
 AUDITED = 100
 """Last acts that the page shows."""
 OPEN = ("/health", "/ready", "/metrics")
@@ -112,8 +115,10 @@ class Share:
 class Hub:
     """The application: its pool of connections, limits and figures."""
 
-    def __init__(self, dsn: str, limits: Limits, *, proxied: bool = False) -> None:
-        self.limits, self.proxied = limits, proxied
+    def __init__(
+        self, dsn: str, limits: Limits, *, proxied: bool = False, folder: Path | None = None
+    ) -> None:
+        self.limits, self.proxied, self.folder = limits, proxied, folder
         self.rate = Rate()
         self.figures = Counter[str]()
         self.is_ending = False
@@ -387,10 +392,12 @@ class Hub:
         return JSONResponse({"status": "alive"})
 
     async def ready(self, _request: Request) -> Response:
-        """Answer 503 while it ends, or without a database of this schema."""
+        """Answer 503 while it ends, without a database of this schema or without room for it."""
         async with self.pool.connection() as db:
-            is_ready = database.is_served(await requests.schema_version(db))
-        is_ready = is_ready and not self.is_ending
+            is_served = database.is_served(await requests.schema_version(db))
+        found = checks.room(self.folder)
+        is_full = found is not None and found[0] < LEAST_FREE_BYTES
+        is_ready = is_served and not is_full and not self.is_ending
         return JSONResponse({"ready": is_ready}, 200 if is_ready else 503)
 
     async def metrics(self, _request: Request) -> Response:
@@ -526,7 +533,8 @@ def serve(
         )
     with closing(database.connect(dsn)) as db:
         database.check_server(db)
-    hub = Hub(dsn, limits or Limits(), proxied=proxied)
+        folder = database.data_folder(db)
+    hub = Hub(dsn, limits or Limits(), proxied=proxied, folder=folder)
     options = {"host": host or loopback.ADDRESS, "port": int(port)}
     tls = {"ssl_certfile": certificate, "ssl_keyfile": key} if certificate else {}
     Server(hub, on_ready, **options, **tls).run()

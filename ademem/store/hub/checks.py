@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import shutil
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-from psycopg import errors
 
 from ademem.core.clock import stamp
 from ademem.core.errors import AdememError
@@ -19,6 +16,7 @@ from ademem.store.hub import administration, database
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
+    from pathlib import Path
 
     from ademem.store.hub.database import Connection
 
@@ -66,15 +64,20 @@ def vacuum(db: Connection, _now: datetime) -> Iterator[tuple[str, str]]:
         yield dead, f"switch autovacuum on, or `vacuum analyze hub.{row['relname']}`"
 
 
+def room(folder: Path | None) -> tuple[int, int] | None:
+    """Return free and all bytes of the disk of a folder; None where it cannot be seen."""
+    try:
+        usage = shutil.disk_usage(folder) if folder else None
+    except OSError:
+        usage = None
+    return (usage.free, usage.total) if usage else None
+
+
 def disk(db: Connection, _now: datetime) -> Iterator[tuple[str, str]]:
     """Name a disk that is nearly full; of a database elsewhere nothing is known."""
-    try:
-        row = db.execute("show data_directory").fetchone() or {}
-        usage = shutil.disk_usage(Path(row["data_directory"]))
-    except (OSError, errors.InsufficientPrivilege):
-        return
-    if usage.free < FREE_SHARE * usage.total:
-        yield f"the disk of the database has {usage.free >> 20} MB free", "make room on it"
+    free, total = room(database.data_folder(db)) or (0, 0)
+    if free < FREE_SHARE * total:
+        yield f"the disk of the database has {free >> 20} MB free", "make room on it"
 
 
 def slots(db: Connection, _now: datetime) -> Iterator[tuple[str, str]]:

@@ -110,6 +110,20 @@ def check_server(db: Connection) -> None:
         )
 
 
+def data_folder(db: Connection) -> Path | None:
+    """Return the folder of the database; None on another machine, and for a role that cannot ask.
+
+    A superuser, a member of pg_read_all_settings and no other role may ask.
+    """
+    if not (db.info.host.startswith("/") or db.info.host in ("localhost", "127.0.0.1", "::1")):
+        return None
+    try:
+        row = db.execute("show data_directory").fetchone()
+    except psycopg.errors.InsufficientPrivilege:
+        return None
+    return Path(row["data_directory"]) if row else None
+
+
 def tables_without_rls(db: Connection) -> list[str]:
     rows = db.execute(
         "select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace"

@@ -256,13 +256,17 @@ def test_a_closed_project_takes_nothing_more_and_is_read(hub):
     assert hub.pull("old-hand", slug="old").status == 200
 
 
-def test_health_readiness_and_figures_name_no_project(hub):
+def test_health_readiness_and_figures_name_no_project(hub, tmp_path, monkeypatch):
     assert hub.ask("GET", "/health").json() == {"status": "alive"}
     answer = hub.ask("GET", "/ready")
     assert (answer.status, answer.json()) == (200, {"ready": True})
     hub.hub.is_ending = True
     assert hub.ask("GET", "/ready").status == 503
     hub.hub.is_ending = False
+    monkeypatch.setattr(hub.hub, "folder", tmp_path)
+    assert hub.ask("GET", "/ready").status == 200
+    monkeypatch.setattr(server, "LEAST_FREE_BYTES", 1 << 60)
+    assert hub.ask("GET", "/ready").status == 503
     hub.push("ann", new(hub, "counted"))
     figures = hub.ask("GET", "/metrics").body.decode()
     assert 'hub_verdicts_total{verdict="taken",rule=""}' in figures
