@@ -22,7 +22,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from ademem import __version__
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from starlette.requests import Request
-    from starlette.responses import Response
     from starlette.types import Message, Receive, Scope, Send
 
     from ademem.store.hub.requests import Caller, Connection
@@ -293,8 +292,14 @@ class Hub:
                 )
             project = str(request.path_params["project"])
             rows = await requests.pull(db, project, after, mutations.PAGE, live=live)
-        body = {"head": found.head, "epoch": found.epoch, "mutations": rows}
-        return JSONResponse(body | {"more": len(rows) == mutations.PAGE})
+        facts = {
+            "head": found.head,
+            "epoch": found.epoch,
+            "more": len(rows) == mutations.PAGE,
+            "digest": mutations.digest_page(listed := mutations.to_bytes(rows)),
+        }
+        body = mutations.to_bytes(facts).removesuffix(b"}") + b',"mutations":' + listed + b"}"
+        return Response(body, media_type="application/json")
 
     async def push(self, request: Request) -> Response:
         """Write a batch, and answer a verdict for each of its mutations."""

@@ -100,6 +100,11 @@ def to_bytes(value: object) -> bytes:
     return text.encode()
 
 
+def digest_page(mutations: bytes) -> str:
+    """Return the digest by which a reader knows that it has all mutations of an answer."""
+    return hashlib.sha256(mutations).hexdigest()
+
+
 def well_formed(mutation: Any, project: str) -> Refusal | None:
     """Refuse what is no mutation, or says another thing beside its fields than in them."""
     if not isinstance(mutation, dict) or mutation.keys() - {AUTHOR} != _KEYS.keys():

@@ -1,9 +1,12 @@
-"""A clone that heard too little for a compacted journal takes the snapshot, at any size."""
+"""A clone behind a compacted journal takes the snapshot, at any size and whole."""
 
 import os
 import resource
 
+import pytest
+
 from ademem.store.hub import administration, database
+from ademem.sync.hub.transport import Client, HubError
 from tests.examples import FULL, examples
 from tests.hubs import mutation
 from tests.store.replicas import exported
@@ -48,3 +51,27 @@ def test_a_clone_below_the_floor_takes_all_rows_in_bounded_memory(ann, clone, hu
     again = Clone(tmp_path / "kim", "kim")
     assert len(exported(again.store)) == ROWS + 2
     again.store.close()
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["snapshot", "journal"])
+def test_an_answer_that_lost_a_row_on_its_way_is_not_applied(ann, clone, monkeypatch, is_first):
+    bob = clone("bob")
+    if not is_first:
+        bob.sync()
+    for id in ("m1", "m2", "m3"):
+        ann.learn(f"Deploys of {id} run at noon", id=id)
+    ann.sync()
+    ask = Client.ask
+
+    def lose_one(client, method, path, body=None):
+        answer = ask(client, method, path, body)
+        del answer.get("mutations", [])[-1:]
+        return answer
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Client, "ask", lose_one)
+        with pytest.raises(HubError, match="changed on the way"):
+            bob.sync()
+        assert exported(bob.store) == []
+    bob.sync()
+    assert exported(bob.store) == exported(ann.store)
