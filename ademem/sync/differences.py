@@ -7,7 +7,7 @@ from functools import cache, cached_property, partial
 
 from ademem.core.clock import parse
 from ademem.core.memory import Category, Draft, Origin, Status, Trust
-from ademem.core.registers import candidate_id
+from ademem.core.registers import as_time, candidate_id
 from ademem.core.value import replace
 from ademem.files import SHEET
 from ademem.files.snapshot import PlacedItem, Snapshot, values_of
@@ -302,8 +302,5 @@ def _parse_origin(text: str) -> tuple[Trust, str, datetime | None]:
     found = re.fullmatch(r"(?:(tool|web) by )?([\w-]{1,40})(?:, (\S+))?", text)
     if not found:
         return Trust.IMPORT, "", None
-    try:
-        moment = parse(found[3]) if found[3] else None
-    except ValueError:
-        moment = None
-    return Trust(found[1] or Trust.IMPORT), found[2], moment
+    time = as_time(found[3])
+    return Trust(found[1] or Trust.IMPORT), found[2], parse(time) if time else None
