@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 from ademem.core.errors import (
@@ -142,6 +143,7 @@ class WriteRate:
         self._writes.append(now_s)
 
 
+@lru_cache(maxsize=16)
 def name_client(name: str, version: str) -> str:
     """Return the name that a client gave itself, redacted, as the run that writes."""
     from ademem.core.redaction import redact
