@@ -47,11 +47,11 @@ class Matches(Value):
 
     def ranked(self) -> list[int]:
         """The named rows, those with every term, the others; each by BM25, newest first."""
-        first = [self.exact, self.whole - self.exact]
-        rest = self.share.keys() - self.exact - self.whole
+        named = self.exact | self.whole
+        rest = self.share.keys() - named if named else self.share
         return [
             seq
-            for some in (*first, rest)
+            for some in (self.exact, self.whole - self.exact, rest)
             for seq in sorted(sorted(some, reverse=True), key=self.bm25.__getitem__, reverse=True)
         ]
 
@@ -136,11 +136,12 @@ def _match(
     places = {some: _places(some) for some in set(held.values())}
     shares = {some: min(1.0, sum(weights[place] for place in places[some])) for some in places}
     every = (1 << len(information)) - 1
+    whole = [seq for seq, some in held.items() if some == every] if every in places else ()
     return Matches(
-        share={seq: shares[some] for seq, some in held.items()},
+        share=dict(zip(held, map(shares.__getitem__, held.values()), strict=True)),
         bm25=bm25,
-        whole=frozenset(seq for seq, some in held.items() if some == every),
-        terms={seq: places[some] for seq, some in held.items()},
+        whole=frozenset(whole),
+        terms=dict(zip(held, map(places.__getitem__, held.values()), strict=True)),
         weights=weights,
         words=tuple(map(bare_word, information)),
     )

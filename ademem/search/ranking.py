@@ -358,9 +358,10 @@ def _weigh(
         bonus = dialogue.bonus(features, memory, search.parameters)
     elif search.query.asks and memory.source_type == PROCEDURE:  # it tells what to do
         bonus = {"steps": search.parameters.steps}
-    relevance = signals["relevance"] + sum(bonus.values())
-    known = {**signals, **bonus, "relevance": relevance}
-    return weigh(memory, known, search.parameters, search.now, weights)
+    if bonus:
+        relevance = signals["relevance"] + sum(bonus.values())
+        signals = {**signals, **bonus, "relevance": relevance}
+    return weigh(memory, signals, search.parameters, search.now, weights)
 
 
 def _is_weak(signals: Signals) -> bool:

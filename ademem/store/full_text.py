@@ -43,16 +43,17 @@ class Index(StrEnum):
 
 
 class _Lookup(Value):
-    """SQL that asks one index for a JSON list of terms: row counts, and rows with their BM25."""
+    """SQL that asks one index for terms."""
 
-    counts: str
+    found: str
+    """Table and condition of the rows with the term `term.value`."""
     rows: str
+    """Query for the rows with each of a JSON list of terms, and their BM25."""
 
 
 def _match(table: str, weights: str) -> _Lookup:
     return _Lookup(
-        counts=f"select (select count(*) from (select 1 from {table}"
-        f" where {table} match term.value limit :most)) from json_each(:terms) as term",
+        found=f"{table} where {table} match term.value",
         rows=f"select term.key, found.rowid, -bm25({table}, {weights}) from json_each(?) as term"
         f" cross join {table} as found where found.{table} match term.value",
     )
@@ -66,8 +67,7 @@ _LOOKUPS = {
     Index.WORDS: _match("unified_memories_fts", "5, 1, 2, 1, 3"),  # title content tags path topic
     Index.GRAMS: _match("unified_memories_trigram", "5, 1"),  # title content
     Index.ROWS: _Lookup(
-        counts=f"select (select count(*) from (select 1 from {_CONTAINS} limit :most))"
-        " from json_each(:terms) as term",
+        found=_CONTAINS,
         rows=f"select term.key, memory.seq, 0.0 from json_each(?) as term cross join {_CONTAINS}",
     ),
 }
@@ -93,7 +93,9 @@ def count_rows(store: Store, terms: Mapping[str, Index], most: int = -1) -> dict
     """Return the number of rows with each term; counting ends at *most*."""
     counts: dict[str, int] = {}
     for lookup, mine in _by_index(terms, terms):
-        rows = store.db.execute(lookup.counts, {"terms": array(mine), "most": most})
+        found = lookup.found if most < 0 else f"(select 1 from {lookup.found} limit {most})"
+        query = f"select (select count(*) from {found}) from json_each(?) as term"
+        rows = store.db.execute(query, (array(mine),))
         counts |= zip(mine, (row[0] for row in rows), strict=True)
     return counts
 

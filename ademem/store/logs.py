@@ -141,21 +141,23 @@ def log_shown(
     turn = as_dict(key) if key else {"session_id": None, "agent_id": "", "prompt_id": ""}
     turn |= {"project": store.project_id, "place": place, "query": query and redact(query).text}
     turn |= {"now": stamp(now), "pending": pending}
-    if items and place in PLACES:
-        known = _list_unasked(store, key) if key else set()
-        store.db.execute(
-            "insert into memory_exposure (memory_id, shown, unused)"
-            " select id, 1, 1 from unified_memories where id in (select value from json_each(?))"
-            f" on conflict do update set shown = {_ONE_MORE.format('shown')},"
-            f" unused = {_ONE_MORE.format('unused')}",
-            (array({item.memory_id for item in items if item.memory_id} - known),),
+    with store.transaction() as db:
+        if items and place in PLACES:
+            known = _list_unasked(store, key) if key else set()
+            db.execute(
+                "insert into memory_exposure (memory_id, shown, unused)"
+                " select id, 1, 1 from unified_memories"
+                " where id in (select value from json_each(?))"
+                f" on conflict do update set shown = {_ONE_MORE.format('shown')},"
+                f" unused = {_ONE_MORE.format('unused')}",
+                (array({item.memory_id for item in items if item.memory_id} - known),),
+            )
+        db.executemany(
+            "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"
+            " memory_id, rank, score, created_at, pending) values (:project, :session_id,"
+            " :agent_id, :prompt_id, :place, :query, :memory_id, :rank, :score, :now, :pending)",
+            [turn | as_dict(item) | {"rank": at} for at, item in enumerate(items or [Shown()], 1)],
         )
-    store.db.executemany(
-        "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"
-        " memory_id, rank, score, created_at, pending) values (:project, :session_id, :agent_id,"
-        " :prompt_id, :place, :query, :memory_id, :rank, :score, :now, :pending)",
-        [turn | as_dict(item) | {"rank": at} for at, item in enumerate(items or [Shown()], 1)],
-    )
 
 
 def note_compaction(store: Store, key: TurnKey, now: datetime) -> bool:

@@ -311,6 +311,7 @@ def entries(store: Store, seqs: Iterable[int]) -> list[Entry]:
         " cross join unified_memories as memory on memory.seq = asked.value"
     )
     found = store.db.execute(query, (numbers(seqs),))
+    found.row_factory = None  # plain tuples, as they are many
     return _all(Entry, Entry._fields, found)
 
 
@@ -328,16 +329,17 @@ def from_rows(found: sqlite3.Cursor) -> list[Memory]:
     return _all(Memory, [column[0] for column in found.description], found)
 
 
-def _all(kind: type[Made], names: Sequence[str], rows: Iterable[sqlite3.Row]) -> list[Made]:
+def _all(kind: type[Made], names: Sequence[str], rows: Iterable[Iterable[Any]]) -> list[Made]:
     return list(_each(kind, names, rows))
 
 
-def _each(kind: type[Made], names: Sequence[str], rows: Iterable[sqlite3.Row]) -> Iterator[Made]:
+def _each(kind: type[Made], names: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator[Made]:
     for row in rows:
+        values = dict(zip(names, row, strict=True))
         try:
-            yield of(kind, _read(dict(zip(names, row, strict=True))))
+            yield of(kind, _read(values))
         except database.MISREAD as error:
-            database.note_unreadable(TABLE, row["id"], error)
+            database.note_unreadable(TABLE, values["id"], error)
 
 
 def columns(row: sqlite3.Row) -> dict[str, Any]:
