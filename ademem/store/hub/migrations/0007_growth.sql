@@ -41,7 +41,7 @@ begin
         and o.seq + 0 <= new.heard and o.schema <= new.schema and hub.rank(o.role) <= hub.rank(new.role)
       offset 0
     ) old
-    where new.project = which and new.seq > start);
+    where new.project = which and new.seq > start and new.heard > 0);
   update hub.mutations set live = false where project = which and seq = any (contained);
   if has_deletions then
     with deleted as materialized (
