@@ -265,6 +265,7 @@ def test_a_person_says_which_folders_are_trusted(person, source):
     [
         "ADEMEM_DISABLE",
         "ADEMEM_AI_KEY",
+        "ADEMEM_HUB_DSN",
         "ADEMEM_ASKED",
         "ADEMEM_PROJECT",
         "ADEMEM_GUARD",

@@ -24,7 +24,7 @@ NAMED = 2
 """Most keys that a short line names."""
 NAME_CHARS = 30
 
-SECRETS = ("ADEMEM_AI_KEY",)
+SECRETS = ("ADEMEM_AI_KEY", "ADEMEM_HUB_DSN")
 """Variables that look like settings; each is read where it is used, and never stored."""
 
 
