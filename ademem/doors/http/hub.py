@@ -408,7 +408,7 @@ class Hub:
     async def metrics(self, _request: Request) -> Response:
         pool = {f"hub_pool_{name}": value for name, value in self.pool.get_stats().items()}
         found: dict[str, float] = {**self.figures, **pool}
-        with suppress(psycopg.Error, PoolTimeout):  # the others tell that it is away
+        with suppress(psycopg.Error, PoolTimeout):  # the other figures stay readable without it
             async with self.pool.connection(timeout=1) as db:
                 found |= await requests.read_figures(db)
         lines = [f"{name} {value:.12g}" for name, value in sorted(found.items())]

@@ -367,7 +367,7 @@ _DIGEST = "select encode(sha256(convert_to(concat({}), 'UTF8')), 'hex') as diges
 
 
 def begin_epoch(db: Connection, slug: str) -> None:
-    """Let each client tell again what the hub may lack after a restore."""
+    """Let each client send again what the hub may lack after a restore."""
     project = project_id(db, slug)
     db.execute("update hub.projects set epoch = gen_random_uuid() where id = %s", (project,))
     note(db, project, "restore")

@@ -74,7 +74,7 @@ def room(folder: Path | None) -> tuple[int, int] | None:
 
 
 def disk(db: Connection, _now: datetime) -> Iterator[tuple[str, str]]:
-    """Name a disk that is nearly full; of a database elsewhere nothing is known."""
+    """Name a disk that is nearly full; that of a database elsewhere cannot be seen."""
     free, total = room(database.data_folder(db)) or (0, 0)
     if free < FREE_SHARE * total:
         yield f"the disk of the database has {free >> 20} MB free", "make room on it"

@@ -9,10 +9,11 @@ from psycopg import AsyncConnection
 from psycopg.types.json import Jsonb
 
 from ademem.core.value import Value
+from ademem.store.hub import administration
 
 Connection = AsyncConnection[dict[str, Any]]
 
-ROLES = ("former", "reader", "writer", "reviewer", "owner")
+ROLES = ("former", *administration.ROLES)
 """From the least rights to the most."""
 
 

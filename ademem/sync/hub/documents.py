@@ -133,7 +133,7 @@ def _read_uses(store: Store, target: str) -> Iterator[Fields]:
 
 
 def _apply_uses(store: Store, fields: Fields, _person: str, _change: Change) -> bool | None:
-    """Count what is new of the uses elsewhere; of each week the greater sum is known."""
+    """Count what is new of the uses elsewhere; of each week the greater sum counts."""
     id, weeks = _memory_of(fields), fields["weeks"]
     if memories.raw_row(store.db, id) is None:
         return None

@@ -42,7 +42,7 @@ MUTATION_BYTES = 250_000
 """Largest mutation, so that each fits into a request."""
 BRANCH_CHARS = 200
 PERSON = "person"
-"""Entity of the mutation that takes a name off; only the operator of the hub tells it."""
+"""Entity of the mutation that takes a name off; only the operator of the hub sends it."""
 BRANCH = "branch"
 """Field of a memory that waits on a branch of git where it was written."""
 DOCUMENTS = {
@@ -72,7 +72,7 @@ _KEYS = {
     "schema": int,
 }
 AUTHOR = "author"
-"""Key with the name of who wrote the memory, if it came to its teller by git; in no digest."""
+"""Key with the name of who wrote the memory, if its sender had it by git; in no digest."""
 _PLACES = re.compile(r"^(?:[/~\\]|[A-Za-z]:[/\\])")
 _HOMES = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)\w|/root/")
 
@@ -85,15 +85,15 @@ class Refusal(Value):
 
 
 def content_id(mutation: Fields) -> str:
-    """Return a UUID of version 8 that is the digest of what the mutation says."""
-    said = [mutation["entity"], mutation["fields"], mutation["shows_promoted"]]
-    text = json.dumps(said, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    """Return a UUID of version 8 that is the digest of the content."""
+    content = [mutation["entity"], mutation["fields"], mutation["shows_promoted"]]
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     found = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     return f"{found[:8]}-{found[8:12]}-8{found[13:16]}-8{found[17:20]}-{found[20:32]}"
 
 
 def to_bytes(value: object) -> bytes:
-    """Return the very bytes in which a request says it."""
+    """Return the bytes of a value in a request or an answer."""
     text = json.dumps(
         value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
     )
@@ -106,7 +106,7 @@ def digest_page(mutations: bytes) -> str:
 
 
 def well_formed(mutation: Any, project: str) -> Refusal | None:
-    """Refuse what is no mutation, or says another thing beside its fields than in them."""
+    """Refuse what is no mutation, or whose key or stamp differs from that of its fields."""
     if not isinstance(mutation, dict) or mutation.keys() - {AUTHOR} != _KEYS.keys():
         return Refusal(rule="malformed", why="it does not have the keys of a mutation")
     kinds = _KEYS | {AUTHOR: str} if AUTHOR in mutation else _KEYS

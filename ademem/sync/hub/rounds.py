@@ -51,7 +51,7 @@ _ROW_KEYS = {"seq", "entity", "entity_key", "fields", "shows_promoted", "replica
 _REMOVED = "hub_removed"
 """Name of the mark that freed pages may hold a text that was deleted for good."""
 CONFIRMING = ("reviewer", "owner")
-"""Roles whose word promotes a memory here."""
+"""Roles whose confirmation counts here."""
 
 
 class Round(Value):
@@ -135,7 +135,7 @@ class Hub:
         """Run a round, with the hub that the project moved to; after a restore push it all."""
         for _ in range(4):
             try:
-                self._renew_token()
+                self._read_facts()
                 return self._exchange()
             except HubError as error:
                 if error.rule == "moved":
@@ -173,8 +173,11 @@ class Hub:
     def note(self, **changes: Any) -> HubState:
         return hub_state.change(self.store, self.owner, self.now(), **changes)
 
-    def _renew_token(self) -> None:
-        """Replace a token that ends soon; one whose answer was lost is beside the old one."""
+    def _read_facts(self) -> None:
+        """Read protocol, role and name of the project, and replace a token that ends soon.
+
+        One whose answer was lost is beside the old one.
+        """
         facts = self.ask("GET")
         if not facts.keys() >= {"role", "slug", "expires_at"}:
             raise HubError(502, "answer", "it does not answer as a hub")

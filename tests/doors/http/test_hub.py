@@ -8,7 +8,7 @@ import pytest
 
 from ademem.core.errors import UsageError
 from ademem.doors.http import hub as server
-from ademem.store.hub import administration, database, requests
+from ademem.store.hub import administration, database
 from ademem.sync.hub import mutations
 from bench import hub as bench
 from tests.examples import examples
@@ -325,10 +325,6 @@ def test_behind_a_proxy_only_what_came_by_tls_is_answered(hub, monkeypatch):
     assert hub.pull("ann").status == 403
     by_tls = {"X-Forwarded-Proto": "https"}
     assert hub.ask("GET", hub.path(), who="ann", headers=by_tls).status == 200
-
-
-def test_roles_stand_in_one_order():
-    assert requests.ROLES[1:] == administration.ROLES
 
 
 LOCKS = {
