@@ -113,7 +113,7 @@ def database_is_sound(patient: Patient) -> Finding:
     try:
         damage = salvage.find_damage(patient.project.database)
         bad = [row.named for row in bad_rows.find(runtime.store.db)]
-        lost = [index.name for index in full_text.find_broken(runtime.store)]
+        lost = full_text.find_broken(runtime.store)
         parked = jobs.list_parked(runtime.store)
         ahead = stamps.far_ahead(runtime.store, patient.now)
         deferred = journal.find_deferred(runtime.store)

@@ -138,7 +138,7 @@ def _tables(db: sqlite3.Connection) -> list[Table]:
         rows = model.execute(
             "select name, sql from sqlite_master where type = 'table' and name not like 'sqlite_%'"
         ).fetchall()
-        shadows = tuple(index.name for index in full_text.INDEXES)
+        shadows = full_text.INDEXES
         found = [_table(model, db, *row) for row in rows if not row[0].startswith(shadows)]
         return [table for table in found if table.columns]
 

@@ -43,7 +43,7 @@ DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too, so that one row cannot fail a whole query."""
 FIRST_VERSION = 19
 """The oldest schema that is migrated."""
-SCHEMA_VERSION = 34
+SCHEMA_VERSION = 35
 FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
 BULK_CACHE_KIB = 64 * 1024

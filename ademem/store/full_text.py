@@ -16,21 +16,7 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 
-class FullText(Value):
-    name: str
-    table: str
-    columns: str
-
-
-INDEXES = (
-    FullText(
-        name="unified_memories_fts",
-        table="unified_memories",
-        columns="title, content, tags, file_scope_pattern, topic_key",
-    ),
-    FullText(name="unified_memories_trigram", table="unified_memories", columns="title, content"),
-    FullText(name="prompts_fts", table="user_prompts", columns="content"),
-)
+INDEXES = ("unified_memories_fts", "unified_memories_trigram", "prompts_fts")
 
 
 class Index(StrEnum):
@@ -64,7 +50,8 @@ _CONTAINS = (
     " and (instr(memory.content, term.value) or instr(memory.title, term.value))"
 )
 _LOOKUPS = {
-    Index.WORDS: _match("unified_memories_fts", "5, 1, 2, 1, 3"),  # title content tags path topic
+    # title, content, tags, path, topic, words of identifiers
+    Index.WORDS: _match("unified_memories_fts", "5, 1, 2, 1, 3, 1"),
     Index.GRAMS: _match("unified_memories_trigram", "5, 1"),  # title content
     Index.ROWS: _Lookup(
         found=_CONTAINS,
@@ -181,13 +168,13 @@ def named_rows(store: Store, key: str) -> frozenset[int]:
     return frozenset(row[0] for row in rows)
 
 
-def present(db: sqlite3.Connection) -> list[FullText]:
+def present(db: sqlite3.Connection) -> list[str]:
     """The indexes that the database has, whatever its version."""
     names = {row[0] for row in db.execute("select name from sqlite_master where type = 'table'")}
-    return [index for index in INDEXES if index.name in names]
+    return [index for index in INDEXES if index in names]
 
 
-def find_broken(store: Store) -> list[FullText]:
+def find_broken(store: Store) -> list[str]:
     """Return the indexes that are damaged, or hold another number of rows than their tables.
 
     Raises sqlite3.Error where another process has locked the database.
@@ -195,33 +182,38 @@ def find_broken(store: Store) -> list[FullText]:
     return [index for index in INDEXES if not _agrees(index, store.db)]
 
 
-def rebuild(store: Store, index: FullText) -> None:
+def rebuild(store: Store, index: str) -> None:
     """Index the rows that are not deleted; SQLite's own rebuild would include deleted rows."""
     with store.transaction() as db:
         fill(db, index)
 
 
-def fill(db: sqlite3.Connection, index: FullText) -> None:
-    """`rebuild` in the caller's transaction."""
-    db.execute(f"insert into {index.name}({index.name}) values ('delete-all')")
-    db.execute(
-        f"insert into {index.name}(rowid, {index.columns})"
-        f" select seq, {index.columns} from {index.table} where deleted_at is null"
-    )
+def fill(db: sqlite3.Connection, index: str) -> None:
+    """`rebuild` in the caller's transaction, for an index of any version."""
+    columns = ", ".join(row[1] for row in db.execute(f"pragma table_info({index})"))
+    db.execute(f"insert into {index}({index}) values ('delete-all')")
+    db.execute(f"insert into {index}(rowid, {columns}) select seq, {columns} {_indexed(db, index)}")
 
 
-def _agrees(index: FullText, db: sqlite3.Connection) -> bool:
+def _agrees(index: str, db: sqlite3.Connection) -> bool:
     import sqlite3  # which loads datetime
 
     try:
-        db.execute(f"insert into {index.name}({index.name}) values ('integrity-check')")
+        db.execute(f"insert into {index}({index}) values ('integrity-check')")
     except sqlite3.DatabaseError as error:
         if is_locked(error):
             raise
         return False
-    indexed = db.execute(f"select count(*) from {index.name}_docsize").fetchone()[0]
-    query = f"select count(*) from {index.table} where deleted_at is null"
-    return bool(indexed == db.execute(query).fetchone()[0])
+    indexed = db.execute(f"select count(*) from {index}_docsize").fetchone()[0]
+    return bool(indexed == db.execute(f"select count(*) {_indexed(db, index)}").fetchone()[0])
+
+
+def _indexed(db: sqlite3.Connection, index: str) -> str:
+    """The SQL that names the rows that belong in an index."""
+    query = "select sql from sqlite_master where name = ?"
+    (definition,) = db.execute(query, (index,)).fetchone()
+    table = re.findall(r"content='(\w+)'", definition)[0]
+    return f"from {table} where deleted_at is null"
 
 
 def check_fts5() -> None:

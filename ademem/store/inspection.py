@@ -28,6 +28,7 @@ from ademem.store.database import (
     run_schema,
     version,
 )
+from ademem.store.full_text import INDEXES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ SHIPPED = (
     "7eab916bb6dafc193fe3a10fd1b28c45",
     "25365f44e23a7045087c7d88d88526bb",
     "f473c2fcea944fa450ef69c90af2c03f",
+    "cb40f5a2c242741005d6a11dc43e8101",
 )
 """Digests of the schemas that were shipped, from FIRST_VERSION on; see `fingerprint`."""
 
@@ -274,14 +276,10 @@ def _copy_ours(source: sqlite3.Connection, db: sqlite3.Connection) -> None:
     """Copy the rows of our own tables, and leave everything else behind; opening migrates them."""
     run_schema(db, upto=version(source))
     for table, columns in plain_tables(db).items():
-        if not table.startswith(_INDEXES):
+        if not table.startswith(INDEXES):  # which triggers fill
             names, marks = ", ".join(map(quoted, columns)), ", ".join("?" * len(columns))
             query = f"insert or replace into {quoted(table)} ({names}) values ({marks})"
             db.executemany(query, read_rows(source, table, columns))
-
-
-_INDEXES = ("unified_memories_fts", "unified_memories_trigram", "prompts_fts")
-"""Beginnings of the names of tables that triggers fill."""
 
 
 def _replace(

@@ -99,7 +99,7 @@ def mend(store: Store, now: datetime) -> list[str]:
     if not was_trusted:
         store.is_trusted = False
         distrust(store.db, store.judged)
-    return done + [f"rebuilt {index.name}" for index in lost]
+    return done + [f"rebuilt {index}" for index in lost]
 
 
 def _restore_memories(db: sqlite3.Connection) -> list[bad_rows.Mended]:
@@ -200,7 +200,7 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
         plain = {}
     try:
         with store.transaction():
-            shadows = ("sqlite_", *(index.name for index in full_text.INDEXES))
+            shadows = ("sqlite_", *full_text.INDEXES)
             rows = db.execute("select name from sqlite_master where type = 'table' order by rowid")
             tables = [row[0] for row in rows if not row[0].startswith(shadows)]
             # Memories first: triggers on them write to other tables, whose own rows replace that.

@@ -98,7 +98,7 @@ def _renew_digests(store: Store) -> None:
 
 def rewrite(store: Store, change: Change) -> dict[str, int]:
     """Apply *change* to every text; return the number of changed rows by column."""
-    indexes = tuple(index.name for index in full_text.present(store.db))
+    indexes = tuple(full_text.present(store.db))
     tables = store.db.execute(
         "select name from main.sqlite_master where type = 'table'"
         " and sql not like '%without rowid%' and name not like 'sqlite_%'"
