@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ANSWER = -2.5
 """Evidence below which a hit is marked as weak for a reader who asked."""
-PROMPT = -1.95
+PROMPT = -1.9
 """Evidence from which a prompt or an error is shown a memory."""
 DENIAL = 0.0
 """Evidence from which a call may be stopped for a memory."""
