@@ -337,7 +337,7 @@ def edit(
             changes["topic_key"] = normalize_key(changes["topic_key"])
         if changes.keys() & {"anchors", "content", "title"}:
             changed = replace(memories.get(runtime.store, id), **changes)
-            root, text = runtime.project.root, anchor_verification.text_of(changed)
+            root, text = runtime.project.root, changed.whole_text
             if "anchors" in changes:
                 changes["anchors"] = anchor_verification.resolve_anchors(
                     changed.anchors, root, os.getcwd(), text

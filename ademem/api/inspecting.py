@@ -92,7 +92,7 @@ def renew_anchor(runtime: Runtime, id: str, anchor: str, *, revision: int | None
     tree = anchor_verification.WorkingTree(runtime.project.root)
     for found in anchor_verification.check_memory(memory, tree):
         if found.anchor == anchor:
-            text = anchor_verification.text_of(memory)
+            text = memory.whole_text
             anchors = anchor_verification.anchor_anew(found, text, runtime.project.root)
             return edit(runtime, id, revision=revision, anchors=anchors)
     raise UsageError(f"{memory.id} has no such anchor", "load the page again")

@@ -182,7 +182,7 @@ def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
         session_id=draft.origin.session_id or client.session_of(runtime.environment) or None,
         branch=draft.origin.branch or runtime.branch,
     )
-    text = anchor_verification.text_of(draft)
+    text = draft.whole_text
     anchors = anchor_verification.resolve_anchors(
         draft.anchors, runtime.project.root, os.getcwd(), text
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core.text import with_title
 from ademem.core.value import IntEnum, StrEnum, Value
 
 TYPE_CHECKING = False
@@ -152,6 +153,10 @@ class Draft(Value):
     """The sentence that states the text; the history keeps it."""
     origin: Origin = Origin()
 
+    @property
+    def whole_text(self) -> str:
+        return with_title(self.title, self.content)
+
 
 LOST_BRANCH = "its branch was deleted before it was merged"
 """Reason that makes a memory of a deleted branch a candidate again."""
@@ -186,6 +191,10 @@ class Entry(Value):
     created_at: datetime
     updated_at: datetime
     last_accessed_at: datetime
+
+    @property
+    def whole_text(self) -> str:
+        return with_title(self.title, self.content)
 
     @property
     def used(self) -> float:

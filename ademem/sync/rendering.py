@@ -165,7 +165,7 @@ def find_later(store: Store) -> dict[str, str]:
     pairs = relations.list_pairs(store)
     if not pairs:
         return {}
-    from ademem.capture.gate import contradiction, duplicates, relating
+    from ademem.capture.gate import contradiction, relating
 
     rows = {
         one.seq: one for one in memories.numbered(store, {seq for pair in pairs for seq in pair})
@@ -173,7 +173,7 @@ def find_later(store: Store) -> dict[str, str]:
     found = {}
     for each in pairs:
         earlier, later = (rows[seq] for seq in each)
-        one, other = map(duplicates.compared_text, (earlier, later))
+        one, other = earlier.whole_text, later.whole_text
         if contradiction.likelihood(one, other) >= relating.LIKELY:
             found[earlier.id] = later.id
     return found

@@ -17,7 +17,7 @@ from itertools import accumulate
 from ademem.core import anchor, git
 from ademem.core.anchor import Place
 from ademem.core.errors import UsageError
-from ademem.core.memory import Draft, Memory
+from ademem.core.memory import Memory
 from ademem.core.project import Project
 from ademem.core.repository import git_root
 from ademem.core.text import counted
@@ -121,7 +121,7 @@ def _add_values(found: Iterable[Checked], tree: WorkingTree, store: Store) -> bo
     for each in found:
         now = each.location.now
         if now and now.hash and each.location.noted.hash and not each.location.noted.values:
-            values = tree.values_at(now, text_of(each.memory))
+            values = tree.values_at(now, each.memory.whole_text)
             text = replace(each.location.noted, values=values).text
             if values:
                 by_memory.setdefault(each.memory.id, []).append(text)
@@ -129,11 +129,6 @@ def _add_values(found: Iterable[Checked], tree: WorkingTree, store: Store) -> bo
         known = memories.get(store, id)
         memories.set_anchors(store, known, anchor.keep_values(known.anchors, anchors))
     return bool(by_memory)
-
-
-def text_of(memory: Memory | Draft) -> str:
-    """Return title and content, in which values are looked for."""
-    return f"{memory.title}\n{memory.content}" if memory.title else memory.content
 
 
 def fix(found: Iterable[Checked], store: Store, now: datetime, actor: str) -> list[Checked]:
@@ -202,7 +197,7 @@ def stale_states(found: Iterable[Memory], project: Project) -> dict[str, str]:
 def check_memory(memory: Memory, tree: WorkingTree) -> list[Checked]:
     places = [(text, anchor.place(text)) for text in memory.anchors]
     return [
-        Checked(memory=memory, anchor=text, location=locate(place, tree, text_of(memory)))
+        Checked(memory=memory, anchor=text, location=locate(place, tree, memory.whole_text))
         for text, place in places
         if place
     ]

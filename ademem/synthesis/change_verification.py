@@ -20,7 +20,6 @@ from ademem.synthesis.anchor_verification import (
     split_lines,
     state_of,
     stored_values,
-    text_of,
 )
 from ademem.synthesis.anchored_values import (
     CodeValue,
@@ -77,7 +76,7 @@ def verify_change(root: str, store: Store, range: str) -> list[Checked]:
     return [
         Checked(memory=memory, anchor=text, location=location)
         for memory, text, place in found
-        if (location := locate_in_change(text_of(memory), place, change))
+        if (location := locate_in_change(memory.whole_text, place, change))
     ]
 
 

@@ -8,8 +8,7 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from ademem.capture.gate import duplicates
-from ademem.capture.gate.duplicates import compared_text
+from ademem.capture.gate import opposition
 from ademem.capture.gate.relating import Pair
 from ademem.capture.gate.rows import free_sync_id, id_of, least_trusted
 from ademem.core.anchor import joined
@@ -199,7 +198,7 @@ def ai_writer(runtime: Runtime) -> Writer | None:
     def write(members: Sequence[Memory]) -> str | None:
         if len(members) > WRITER_MEMBERS:
             return None
-        notes = "\n".join(f"{at}. {compared_text(memory)}" for at, memory in enumerate(members, 1))
+        notes = "\n".join(f"{at}. {memory.whole_text}" for at, memory in enumerate(members, 1))
         prompt = PROMPT.format(category=members[0].category, notes=notes)
         answer = ai.ask(runtime, CONSOLIDATION, prompt, SCHEMA)
         return str(answer["content"]) if answer else None
@@ -217,11 +216,11 @@ def accept_text(text: str | None, members: Sequence[Memory], settings: GateSetti
     if not text or len(text) > settings.max_chars or instruction_in(text):
         return None
     for memory in members:
-        named, kept = (set(names) for names in duplicates.named_tokens(compared_text(memory), text))
-        if named - kept or duplicates.find_opposition(compared_text(memory), text):
+        named, kept = (set(names) for names in opposition.named_tokens(memory.whole_text, text))
+        if named - kept or opposition.find_opposition(memory.whole_text, text):
             return None
-    together = "\n".join(map(compared_text, members))
-    known, kept = (set(names) for names in duplicates.named_tokens(together, text))
+    together = "\n".join(memory.whole_text for memory in members)
+    known, kept = (set(names) for names in opposition.named_tokens(together, text))
     return None if kept - known else text
 
 
@@ -395,7 +394,7 @@ def _merges(
     relations: dict[int, dict[int, Relation]] = {}
     for at in sorted(free):
         found = {
-            other: relate(compared_text(group[at].memory), compared_text(group[other].memory))
+            other: relate(group[at].memory.whole_text, group[other].memory.whole_text)
             for other in sorted(near[at].keys() & free)
         }
         relations[at] = {other: how for other, how in found.items() if how in wanted}
@@ -422,11 +421,11 @@ def _merges(
 
 def relate(left: str, right: str) -> Relation:
     """Relate the second text to the first; both are near in meaning."""
-    if duplicates.find_opposition(left, right) or _is_about_another(left, right):
+    if opposition.find_opposition(left, right) or _is_about_another(left, right):
         return Relation.APART
     if _LIMITS & (words(left) ^ words(right)):
         return Relation.APART
-    mine, theirs = duplicates.named_tokens(left, right)
+    mine, theirs = opposition.named_tokens(left, right)
     if set(theirs) - set(mine):
         return Relation.APART if set(mine) - set(theirs) else Relation.MORE
     in_order = [name for name in unique(mine) if name in theirs] == list(unique(theirs))
@@ -435,7 +434,7 @@ def relate(left: str, right: str) -> Relation:
 
 def _is_about_another(left: str, right: str) -> bool:
     """Tell whether they are one sentence with a word or two exchanged in their places."""
-    mine, theirs = duplicates.tokenize(left), duplicates.tokenize(right)
+    mine, theirs = opposition.tokenize(left), opposition.tokenize(right)
     steps = SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
     changed = [step for step in steps if step[0] != "equal"]
     kept = sum(step[2] - step[1] for step in steps if step[0] == "equal")

@@ -7,7 +7,7 @@ import re
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from ademem.capture.gate.duplicates import find_opposition
+from ademem.capture.gate.opposition import find_opposition
 from ademem.capture.gate.slots import PLAIN_WORDS, SLOTS
 from ademem.core.text import fold, unique
 from ademem.core.value import Value

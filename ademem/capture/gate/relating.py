@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ademem.capture.gate import contradiction
-from ademem.capture.gate.duplicates import compared_text
 from ademem.capture.gate.rows import RANK
 from ademem.capture.gate.slots import SLOTS
 from ademem.capture.gate.writing import Candidate
@@ -141,13 +140,13 @@ def find_pairs(
     """
     if not _is_compared(memory):
         return []
-    text = compared_text(memory)
+    text = memory.whole_text
     cosines = meaning(memory) if meaning else None
     neighbours = _neighbours(memory, alike, cosines, store)
     near = cosines.compare([other.seq for other in neighbours])[1] if cosines else {}
     scored = []
     for other in neighbours:
-        score = contradiction.likelihood(text, compared_text(other), near.get(other.seq))
+        score = contradiction.likelihood(text, other.whole_text, near.get(other.seq))
         if score >= LIKELY:
             scored.append((score, other.seq, other))
     home = Home(store, memory.scope, memory.scope_owner_id)
@@ -167,14 +166,14 @@ def make_pair(earlier: Memory, later: Memory, score: float) -> Pair:
     """Propose the later text as the heir where the match is strong and it is trusted as much."""
     may_replace = score >= STRONG and RANK[later.trust] >= RANK[earlier.trust]
     relation = SUPERSEDES if may_replace else CONFLICT
-    why = contradiction.explain(compared_text(earlier), compared_text(later))
+    why = contradiction.explain(earlier.whole_text, later.whole_text)
     return Pair(earlier=earlier, later=later, relation=relation, score=round(score, 3), why=why)
 
 
 def note(pair: Pair, written: Memory) -> str:
     """Describe a new pair to the author of one of the two texts."""
     other = pair.earlier if pair.later.id == written.id else pair.later
-    text = f"“{preview(compared_text(other), NOTE_CHARS)}” ({pair.why})"
+    text = f"“{preview(other.whole_text, NOTE_CHARS)}” ({pair.why})"
     if pair.is_done:
         return f"replaces {other.id} {text}; `ademem restore {other.id}` brings it back"
     return f"says something else than {other.id} {text}; `ademem review` settles it"
@@ -186,7 +185,7 @@ def _is_certain(pair: Pair) -> bool:
         by_person
         and pair.relation == SUPERSEDES
         and pair.score >= CERTAIN
-        and contradiction.is_explicit(compared_text(pair.earlier), compared_text(pair.later))
+        and contradiction.is_explicit(pair.earlier.whole_text, pair.later.whole_text)
         and not pair.earlier.is_pinned
     )
 
@@ -196,7 +195,7 @@ def find_alike(memory: Memory, store: Store, counts: dict[str, int] | None = Non
 
     *counts*, of memories with a term, is filled for the next call.
     """
-    facts = contradiction.read(compared_text(memory))
+    facts = contradiction.read(memory.whole_text)
     terms = [f'"{stem}" *' for stem in facts.subject if stem.isalnum()]
     terms += [f'"{name}"' for name, mine in SLOTS.items() if not mine.isdisjoint(facts.values)]
     counts = {} if counts is None else counts
@@ -227,7 +226,7 @@ def _name_two_things(memory: Memory, other: Memory, home: Home) -> bool:
 
     "Billing is reviewed by the core team" and "The data team reviews search" both hold.
     """
-    texts = compared_text(memory), compared_text(other)
+    texts = memory.whole_text, other.whole_text
     shared, *apart = contradiction.compare_subjects(*map(contradiction.read, texts))
     found = contradiction.features(*texts)
     if found["ended"] or not all(apart):
@@ -246,7 +245,7 @@ def _is_said_of_others(
     """True if other memories have what a pair shares, each with further words of its own."""
     match = " AND ".join(f'"{stem}" *' for stem in shared if stem.isalnum())
     subjects = (
-        set(contradiction.read(compared_text(one)).subject)
+        set(contradiction.read(one.whole_text).subject)
         for one in home.sharing_words(match, COMPANIONS)
         if one.id not in pair
     )
@@ -257,7 +256,7 @@ def _is_said_of_others(
 def _belongs(word: str, shared: set[str], home: Home, pair: tuple[str, str]) -> bool:
     """True if two other memories about the word or more have enough of what a pair shares."""
     found = (
-        contradiction.read(compared_text(one))
+        contradiction.read(one.whole_text)
         for one in home.sharing_words(f'"{word}" *', COMPANIONS)
         if one.id not in pair
     )
@@ -284,7 +283,7 @@ def _is_compared(memory: Memory) -> bool:
         and not memory.hidden
         and memory.category in COMPARED
         and DIALOGUE not in memory.tags
-        and len(compared_text(memory)) <= LONGEST
+        and len(memory.whole_text) <= LONGEST
     )
 
 
@@ -348,9 +347,9 @@ def propose(
 
 def _on_subject(memory: Memory, alike: Iterable[Memory]) -> Iterator[tuple[float, Memory]]:
     """Yield the memories with so many of the same words."""
-    mine = contradiction.read(compared_text(memory)).stems
+    mine = contradiction.read(memory.whole_text).stems
     for other in alike:
         if other.id != memory.id and not other.hidden:
-            score = jaccard(mine, contradiction.read(compared_text(other)).stems)
+            score = jaccard(mine, contradiction.read(other.whole_text).stems)
             if score >= SUBJECT:
                 yield round(score, 3), other

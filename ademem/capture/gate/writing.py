@@ -6,8 +6,9 @@ import math
 import re
 
 from ademem.capture.gate import rows
-from ademem.capture.gate.duplicates import NEAR_DUPLICATE, compared_text, opposes, split_rejected
+from ademem.capture.gate.duplicates import NEAR_DUPLICATE
 from ademem.capture.gate.form import Gate, Insert, Merge, Reject, Reviewed, Revise
+from ademem.capture.gate.opposition import opposes, split_rejected
 from ademem.capture.gate.rules import judge, steps
 from ademem.core.memory import Origin, Status, Trust
 from ademem.core.redaction import redact
@@ -134,7 +135,7 @@ def find_contradicted(draft: Draft, store: Store) -> Memory | None:
     from ademem.capture.gate.relating import LIKELY
 
     for memory in confirmed:
-        text = compared_text(memory)
+        text = memory.whole_text
         if opposes(draft.content, text) or likelihood(draft.content, text) >= LIKELY:
             return memory
     return None
@@ -268,7 +269,7 @@ class StoreLookup:
 
     def _find_alike(self, draft: Reviewed, least: float, *, rejected: bool) -> list[Memory]:
         """Memories that share *least* of the words or more."""
-        text = compared_text(draft)
+        text = draft.whole_text
         home = self._home(draft)
         index, groups = _probes(text, NEAR_DUPLICATE)
         if not groups:

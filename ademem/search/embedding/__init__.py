@@ -80,7 +80,7 @@ def embedded_text(memory: Memory) -> str:
     """
     if memory.speaker:
         return f'{memory.speaker} said, "{memory.content}"'
-    return f"{memory.title}\n{memory.content}" if memory.title else memory.content
+    return memory.whole_text
 
 
 def load(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.capture.gate.duplicates import contradicts, is_same_family
+from ademem.capture.gate.duplicates import is_same_family
+from ademem.capture.gate.opposition import contradicts
 from ademem.core.memory import Category
 
 
