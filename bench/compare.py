@@ -28,6 +28,7 @@ DRAWS = 2_000
 SEED = 1
 WORDS_PART = 0.3
 """Part of BM25 in the weighted sum; the rest is the cosine."""
+COLUMNS = "{title content tags file_scope_pattern topic_key}"
 PRODUCT, ALONE = "ademem", "ademem, words"
 
 Scores = dict[str, dict[str, list[float]]]
@@ -35,16 +36,20 @@ Scores = dict[str, dict[str, list[float]]]
 
 
 def bm25(query: str, arena: evaluation.Arena) -> dict[str, float]:
-    """Score the rows that have any of the words, without stop words, as FTS5 does."""
+    """Score the rows that have any of the words, without stop words, as FTS5 does.
+
+    The words of identifiers are the product's: they are left out.
+    """
     words = re.findall(r"\w+", query.lower())
     telling = [word for word in words if word not in STOP_WORDS] or words
     if not telling:
         return {}
+    any_word = " OR ".join(f'"{word}"' for word in telling)
     found = arena.store.db.execute(
         "select memory.id, -bm25(unified_memories_fts) from unified_memories_fts as found"
         " join unified_memories as memory on memory.seq = found.rowid"
         " where found.unified_memories_fts match ?",
-        (" OR ".join(f'"{word}"' for word in telling),),
+        (f"{COLUMNS} : ({any_word})",),
     )
     return dict(tuple(row) for row in found)
 

@@ -215,6 +215,8 @@ class Facts(Value):
     stems: frozenset[str]
     changes: bool
     """It says that something changed."""
+    tells_work: bool
+    """It tells what was done once, as the message of a commit does."""
     gone: frozenset[str]
     """Stems of what it says is no longer used."""
 
@@ -237,9 +239,12 @@ def score(found: Mapping[str, float], weights: Mapping[str, float]) -> float:
 def features(one: str, other: str, cosine: float | None = None) -> dict[str, float]:
     """Return what speaks for or against a contradiction, each 0 to 1.
 
-    There are none if the texts share no subject, or say nothing different about it.
+    There are none if the texts share no subject, or say nothing different about it, or if both tell
+    of work that was done.
     """
     left, right = read(one), read(other)
+    if left.tells_work and right.tells_work:
+        return {}
     subject, *_ = compare_subjects(left, right)
     differing = _differing_values(left, right)
     named = {kind for kind in differing if kind.startswith(NAME_OF)}
@@ -335,6 +340,7 @@ def read(text: str) -> Facts:
         tokens=tuple(map(stem, words)),
         stems=frozenset(map(stem, folded)) - banned,
         changes=changes,
+        tells_work=bool(folded) and stem(folded[0]) in _WORK,
         gone=frozenset(gone),
     )
 
@@ -353,6 +359,16 @@ def stem(word: str) -> str:
     return word.rstrip("ey")[:5] if len(word) > 3 else word
 
 
+_WORK = frozenset(
+    map(
+        stem,
+        """
+        add allow bump deprecate document documented drop enable ensure fix handle improve prevent
+        refactor remove rename revert support tweak update
+        """.split(),
+    )
+)
+"""Verbs that messages of commits begin with."""
 _MEANS = frozenset("by with through via".split())
 _CIRCUMSTANCES = frozenset("at in on before after under during within".split())
 """Prepositions: "by hand" and "on Monday" are two sides of a matter, and both hold."""

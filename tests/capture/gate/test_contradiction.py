@@ -188,6 +188,9 @@ def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
         pytest.param(
             "Added the views command", "Added the tables command", id="two commands by name"
         ),
+        pytest.param(
+            "Drop support for Python 3.6", "Dropped Python 3.9, 3.13 is tested", id="two commits"
+        ),
         pytest.param("", "Logs go to Loki", id="nothing"),
     ],
 )
