@@ -45,8 +45,8 @@ PRIOR_VECTORS = 100
 SAMPLE = 20_000
 """Vectors that are enough to estimate the whitening from."""
 SECOND_SCALE = 6.65
-"""How much closer together the second model's cosines are than those of the first, which the floors
-and the evidence are made for."""
+"""Factor that spreads the second model's cosines as far as those of the first, for which the floors
+and the evidence were chosen."""
 FIRST_MEAN = 0.034
 """Cosine that stands for the mean of the second model's cosines to one question."""
 USUAL_MEAN, USUAL_WHITENED_MEAN = 0.77, 0.04
@@ -73,7 +73,7 @@ class Whitening(Value):
     axes: Floats
     """One column an axis, divided by its softened spread."""
     learned_from: int
-    """How many vectors there were."""
+    """Number of vectors."""
 
 
 class Vectors(Value):
@@ -86,7 +86,7 @@ class Vectors(Value):
 
 
 class Cosines:
-    """How near each row with a vector is to one question.
+    """Cosines of one question with each row that has a vector.
 
     The whitened cosine of a question q and a row x is (x · z - c) / length of the whitened x, where
     z and c depend on q alone: the rows stay as they are stored.

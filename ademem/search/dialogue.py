@@ -23,7 +23,7 @@ DECAY = (1.0, 0.6)
 """Weights of the neighbours at distance 1 and 2, where the row itself has 1."""
 REACH = len(DECAY)
 SATURATION = 0.3
-"""How soon a word counts in full: a row that has it gains little from neighbours that do too."""
+"""Saturation of a word: the smaller, the less a row that has it gains from neighbours with it."""
 
 MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),

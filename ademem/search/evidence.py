@@ -1,4 +1,4 @@
-"""How sure it is that a memory is about a text, and what to show a reader who did not ask.
+"""The evidence that a memory is about a text, and the choice of memories to show unasked.
 
 The weights are those of a logistic regression, which `bench/README.md` describes.
 """
@@ -20,7 +20,7 @@ PROMPT = -1.9
 DENIAL = 0.0
 """Evidence from which a call may be stopped for a memory."""
 CUT = 2.5
-"""How far below the best hit the evidence of a further one may be."""
+"""Largest difference in evidence between the best hit and a further one that is shown."""
 MOST = 2
 """Memories that are shown at once."""
 LOOKED_AT = 5
@@ -59,7 +59,7 @@ def least_shown(weighed: Iterable[float], floor: float) -> float:
 
 
 def choose(hits: Iterable[Hit], *, floor: float, most: int) -> list[Hit]:
-    """The hits to show a reader who did not ask, at most *most*: often one, or none."""
+    """Return the hits to show unasked, at most *most*: often one, or none."""
     ranked = sorted(hits, key=lambda hit: hit.signals["evidence"], reverse=True)
     least = least_shown((hit.signals["evidence"] for hit in ranked[:1]), floor)
     return [hit for hit in ranked[:most] if hit.signals["evidence"] >= least]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     Piece = tuple[str, str]
-    """What it is (`text`, `*`, `?`, a set `[`, or `nothing`), and how SQLite's GLOB writes it."""
+    """Its kind (`text`, `*`, `?`, a set `[`, or `nothing`), and its form in SQLite's GLOB."""
 
 FOLDERS = "**/"
 LONGEST_GLOB = 1000

@@ -22,7 +22,7 @@ MAX_TERMS = 32
 RARE = 5
 """Memories with a word up to which other forms of it are looked up, too."""
 ALWAYS = 3
-"""Where words alone decide, the rarest terms are looked up however many rows they match."""
+"""Rarest terms that are looked up however many rows they match, where words alone decide."""
 
 ENOUGH_WORDS = 3.0
 """Words that only one memory has: so many of them answer any prompt in full."""
@@ -32,7 +32,7 @@ class Matches(Value):
     """Rows by `seq`, and how they match the words of the query."""
 
     share: Mapping[int, float]
-    """How much of what was asked the row has, 0 to 1."""
+    """Share of the information of the query that the row has, 0 to 1."""
     bm25: Mapping[int, float]
     whole: frozenset[int]
     """Rows that have every term."""
@@ -162,7 +162,7 @@ def word_information(total: int, holders: int) -> float:
 
 
 def full_answer(*, asked: float, rarest: float) -> float:
-    """The information of a full answer to a query that asked for so much.
+    """Return the information of a full answer to a query with the information *asked*.
 
     A short query is answered by all of its words. A prompt says more than any memory can match, so
     a few rare words do; one rare word is a third of that, one common word next to nothing.

@@ -1,4 +1,4 @@
-"""Any text as something the indexes can be asked."""
+"""Turn any text into terms of the indexes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MAX_CHARS = 2000
-"""What is read of a text: half of it from the beginning, half from the end."""
+"""Longest text that is read whole; of a longer one, each end gives half."""
 TYPED_WORDS = 3
 """A text of at most so many words was typed to find something; a longer one is a prompt."""
 GRAM = 3
-"""Characters below which the trigram index knows nothing."""
+"""Fewest characters that the trigram index can find."""
 
 _STOP_WORDS = """
     a about after again all also am an and any are as at be because been before being both but
@@ -60,13 +60,13 @@ _QUOTED = r'"([^"]{1,80})"'
 
 class Query(Value):
     text: str
-    """What was read of it."""
+    """The text, without the middle of a long one."""
     key: str | None
     """The whole text when it may be an id or a key."""
     terms: dict[str, Index]
-    """FTS5 expressions that no operator of the text has reached; bare text for ROWS."""
+    """FTS5 expressions, quoted so that the text has no operators; bare text for ROWS."""
     substrings: dict[str, Index]
-    """What to look for inside words when no word answers; empty for a prompt."""
+    """Terms that may stand inside words, for when no word answers; empty for a prompt."""
     asks: bool
     """It begins as a question does."""
     times: Mapping[str, int] = {}
@@ -76,7 +76,7 @@ class Query(Value):
 
 
 def parse(text: str) -> Query:
-    """Read any text; of a huge one both ends, where people type around what they paste."""
+    """Parse any text; of a long one both ends, as people type around what they paste."""
     text = readable(text)
     words = _words(text)
     telling = _telling(words)

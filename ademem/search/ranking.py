@@ -181,7 +181,7 @@ def compute_signals(
     whitened: Mapping[int, float] = {},
     plain: Mapping[int, float] = {},
 ) -> dict[int, Signals]:
-    """The signals of each row, 0 to 1; what was not asked for, or is unknown, is not there."""
+    """Return the signals of each row, 0 to 1; an unknown one is left out."""
     best = max((matches.bm25.get(seq, 0.0) for seq in rows), default=0.0)
     share_weight = SHARE_WEIGHT if whitened else 0.0
     signals: dict[int, Signals] = {}
@@ -369,6 +369,6 @@ def _is_weak(signals: Signals) -> bool:
 
 
 def _answers(hit: Ranked, parameters: Parameters) -> bool:
-    """Tell if the hit states so much of what was asked that candidates are not needed."""
+    """True if the hit states so much of the query that candidates are not needed."""
     states = "steps" not in hit.signals and hit.signals["share"] >= parameters.answer_share
     return bool(hit.signals["exact"]) or states

@@ -1,4 +1,4 @@
-"""How likely two texts give different values to one subject, so that both cannot hold today."""
+"""The likelihood that two texts contradict: one subject, and values that cannot both hold today."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ IDS = "pieces.ids"
 
 START, END, UNKNOWN = 101, 102, 100
 MARKS = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK)\]")
-"""What the tokenizer takes for its own marks when it stands in a text."""
+"""Marks of the tokenizer, which it also recognises where a text has them."""
 LONGEST_WORD = 100
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 TIMEOUT_S = 15
-"""How long a silent connection is waited for."""
+"""Seconds after which a silent connection is given up."""
 CHUNK = 1 << 18
 CONTENT_PARTIAL = 206
 
