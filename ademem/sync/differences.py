@@ -72,6 +72,8 @@ class _Comparison:
         """Yield edits of the memory's items: what differs from both the base and its line."""
         items = self._now.placed[id]
         earlier = next(iter(self._before.placed[id]), None)
+        if earlier and all(item.values == earlier.values for item in items):
+            return
         lines, lines_before = self._now.lines.get(id), self._before.lines.get(id)
         known = {earlier.values if earlier else None} | (lines.values if lines else set())
         edited = tuple(item for item in items if item.values not in known)
@@ -123,8 +125,10 @@ class _Comparison:
             if earlier is None or not earlier.is_equal(offer):
                 yield _difference(offer, _review, now=offer, before=earlier)
         offered = now.offered | before.sheet.keys() if SHEET in now.read else set()
-        for id in sorted(offered - now.sheet.keys() - self._losing_ids):
+        for id in sorted(offered - now.sheet.keys()):
             earlier = before.sheet.get(id)
+            if id in self._losing_ids:
+                continue
             if not now.has_item(id):
                 refuse = partial(_refuse, id=id, before=earlier, offered=id in now.offered)
                 yield Difference(position=(SHEET, 1), apply=refuse)
