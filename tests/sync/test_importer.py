@@ -14,6 +14,7 @@ from ademem.api import curation
 from ademem.core.memory import Category, Status
 from ademem.core.text import clean
 from ademem.core.value import replace
+from ademem.files import snapshot
 from ademem.guard.injection import instruction_in
 from ademem.store import memories, transitions
 from ademem.store.memories import Change
@@ -187,6 +188,22 @@ def test_a_page_that_is_left_alone_takes_no_later_edit_back(clone):
     assert "the cache is not thread safe" in clone.read(GOTCHAS)
     assert clone.taken().edited == ()
     assert clone.live() == ["the cache is safe now"]
+
+
+def test_an_edit_reads_the_line_of_its_memory_alone(clone, monkeypatch):
+    rows = [gotcha(clone, f"rule {n} of the cache") for n in range(9)]
+    clone.refresh()
+    read, from_line = set(), snapshot.from_line
+
+    def note(line):
+        read.add(line["id"])
+        return from_line(line)
+
+    monkeypatch.setattr(snapshot, "from_line", note)
+    clone.edit(GOTCHAS, "rule 3 of", "rule 3 about")
+
+    assert clone.taken().edited == (rows[3].id,)
+    assert read == {rows[3].id}
 
 
 def test_entries_in_another_order_are_no_change(clone):
