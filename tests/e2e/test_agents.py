@@ -24,6 +24,8 @@ RULE = "Never run `make deploy` for the billing service; the release job does it
 LESSON = "The billing service caches rates for an hour, because the bank limits calls"
 FACT = "Rates of the billing service are rounded half to even, as the auditors asked"
 SAID = "The rates of the bank come with four decimals, as the contract asks for"
+TO_ANSWER_S = 500
+"""Seconds of a session on a machine that is busy."""
 SESSIONS = examples(50, share=5)
 """Sessions of each client, one after another, that leave no process."""
 
@@ -112,7 +114,7 @@ class Session:
             env=self.environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=170,
+            timeout=TO_ANSWER_S,
         )
         assert done.returncode == 0, done.stderr[-2000:]
         return self.model.requests
