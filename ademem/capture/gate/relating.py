@@ -106,8 +106,11 @@ def relate(
     return pairs
 
 
-def _record(pairs: Iterable[Pair], store: Store, now: datetime) -> list[Pair]:
-    return [new for pair in pairs if (new := record(pair, store, now))]
+def _record(pairs: Collection[Pair], store: Store, now: datetime) -> list[Pair]:
+    if not pairs:
+        return []
+    with store.transaction():
+        return [new for pair in pairs if (new := record(pair, store, now))]
 
 
 def record(pair: Pair, store: Store, now: datetime) -> Pair | None:
