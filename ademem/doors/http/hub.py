@@ -296,10 +296,11 @@ class Hub:
             "head": found.head,
             "epoch": found.epoch,
             "more": len(rows) == mutations.PAGE,
-            "digest": mutations.digest_page(listed := mutations.to_bytes(rows)),
         }
-        body = mutations.to_bytes(facts).removesuffix(b"}") + b',"mutations":' + listed + b"}"
-        return Response(body, media_type="application/json")
+        listed = ",".join(rows).encode()
+        body = mutations.to_bytes(facts).removesuffix(b"}") + b',"mutations":[' + listed + b"]}"
+        headers = {"content-digest": mutations.digest_body(body)}
+        return Response(body, media_type="application/json", headers=headers)
 
     async def push(self, request: Request) -> Response:
         """Write a batch, and answer a verdict for each of its mutations."""

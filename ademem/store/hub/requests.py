@@ -73,19 +73,19 @@ def _dumps(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-async def pull(
-    db: Connection, project: str, after: int, limit: int, *, live: bool
-) -> list[dict[str, Any]]:
-    """Return mutations after a number; with *live* those that no later one contains."""
+async def pull(db: Connection, project: str, after: int, limit: int, *, live: bool) -> list[str]:
+    """Return mutations after a number as JSON; with *live* those that no later one contains."""
     only = " and m.live" if live else ""
     rows = await db.execute(
-        "select m.seq, m.entity, m.entity_key, m.fields, m.shows_promoted, m.replica, m.schema,"
-        " m.role, (select p.name from hub.people p where p.id = m.person) as person"
+        "select json_build_object('seq', m.seq, 'entity', m.entity, 'entity_key', m.entity_key,"
+        " 'fields', m.fields, 'shows_promoted', m.shows_promoted, 'replica', m.replica,"
+        " 'schema', m.schema, 'role', m.role,"
+        " 'person', (select p.name from hub.people p where p.id = m.person))::text as mutation"
         " from hub.mutations m"
         f" where m.project = %s and m.seq > %s{only} order by m.seq limit %s",
         (project, after, limit),
     )
-    return await rows.fetchall()
+    return [row["mutation"] async for row in rows]
 
 
 async def note_cursor(db: Connection, project: str, device: str, position: int) -> None:

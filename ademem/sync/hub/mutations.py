@@ -8,6 +8,7 @@ mutation.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
@@ -100,9 +101,9 @@ def to_bytes(value: object) -> bytes:
     return text.encode()
 
 
-def digest_page(mutations: bytes) -> str:
-    """Return the digest by which a reader knows that it has all mutations of an answer."""
-    return hashlib.sha256(mutations).hexdigest()
+def digest_body(body: bytes) -> str:
+    """Return the header `Content-Digest` of an answer, as RFC 9530 defines it."""
+    return f"sha-256=:{base64.b64encode(hashlib.sha256(body).digest()).decode()}:"
 
 
 def well_formed(mutation: Any, project: str) -> Refusal | None:

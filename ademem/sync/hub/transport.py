@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ademem.core.errors import AdememError, UsageError
-from ademem.sync.hub.mutations import PROTOCOL
+from ademem.sync.hub.mutations import PROTOCOL, digest_body
 
 TIMEOUT_S = 20
 MOST_BYTES = 256_000_000
@@ -83,6 +83,8 @@ class Client:
             connection.request(method, parts.path + path, body, headers)
             response = connection.getresponse()
             data = response.read(MOST_BYTES)
+            if response.getheader("Content-Digest", "") not in ("", digest_body(data)):
+                raise HubError(502, "digest", "its answer changed on the way", "look at the proxy")
         except (OSError, http.client.HTTPException, ssl.SSLError) as error:
             why = f"{self.url} does not answer: {error}"
             raise HubError(0, "unreachable", why, "`ademem sync` tries again") from error
