@@ -374,7 +374,10 @@ def begin_epoch(db: Connection, slug: str) -> None:
 
 
 def compact(db: Connection, slug: str, days: int) -> int:
-    """Delete mutations that are older and contained in later ones; return how many."""
+    """Delete mutations that are older and contained in later ones; return how many.
+
+    What devices sent on earlier days is forgotten as well.
+    """
     with db.transaction():
         project = project_id(db, slug)
         db.execute("select from hub.projects where id = %s for update", (project,))
@@ -391,5 +394,6 @@ def compact(db: Connection, slug: str, days: int) -> int:
         db.execute(
             "update hub.projects set floor = greatest(floor, %s) where id = %s", (last, project)
         )
+        db.execute("delete from hub.usage where project = %s and day < current_date", (project,))
         note(db, project, "compact", str(last))
     return done

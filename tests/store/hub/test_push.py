@@ -387,13 +387,20 @@ def test_compaction_leaves_the_snapshot(hub):
     with database.connect(hub.database.owner) as db:
         assert administration.compact(db, "team", days=1) == 0
         db.execute("update hub.mutations set at = now() - interval '91 days'")
+        db.execute(
+            "insert into hub.usage (project, device, day, bytes)"
+            " select project, device, current_date - n, 1 from hub.cursors, generate_series(0, 1) n"
+        )
         assert administration.compact(db, "team", days=90) == 1
 
     assert [row["seq"] for row in hub.rows("select seq from hub.mutations order by seq")] == [2, 3]
     assert hub.rows("select floor from hub.projects") == [{"floor": 3}]
+    assert [
+        row["today"] for row in hub.rows("select day = current_date as today from hub.usage")
+    ] == [True]
 
 
-def test_a_receipt_names_who_has_received_of_a_deletion(hub):
+def test_a_receipt_names_who_has_received_a_deletion(hub):
     hub.join("bob")
     gone = mutation(2, op="delete", fields={"id": "m1", "life": "removed"})
     hub.push("ann", mutation(1), gone)
