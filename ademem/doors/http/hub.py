@@ -51,6 +51,8 @@ MOST_REQUESTS = 1_536
 """Requests that are answered or wait at once; those above are answered 503."""
 PROJECT_REQUESTS = 256
 """Those of one project."""
+LONGEST_WAIT_S = 10
+"""Time after which a push that waits holds off further ones; clients wait twice as long."""
 PROJECT_CONNECTIONS = CONNECTIONS // 2
 """Connections to the database that one project may occupy."""
 MOST_CONNECTIONS = 2 * MOST_REQUESTS
@@ -106,9 +108,24 @@ class Share:
     """What one project may occupy at once, so that many clients of it leave room for the others."""
 
     def __init__(self) -> None:
-        self.turn = asyncio.Lock()
-        """Held by the one push that is written."""
         self.connections = asyncio.Semaphore(PROJECT_CONNECTIONS)
+        self._turn = asyncio.Lock()
+        """Held by the one push that is written."""
+        self._since: dict[object, float] = {}
+        """When each push arrived that is written or waits, the first one first."""
+
+    @asynccontextmanager
+    async def take_turn(self) -> AsyncIterator[None]:
+        """Wait until no other push is written; raises Refused where clients would not wait."""
+        now, push = time.monotonic(), object()
+        if now - next(iter(self._since.values()), now) > LONGEST_WAIT_S:
+            raise Refused("busy", "pushes to the project wait for long", "try again", 503)
+        self._since[push] = now
+        try:
+            async with self._turn:
+                yield
+        finally:
+            del self._since[push]
 
 
 class Hub:
@@ -308,7 +325,7 @@ class Hub:
         body = await _read(request, mutations.BODY_BYTES)
         project = str(request.path_params["project"])
         share = self._share(project)
-        async with share.turn:
+        async with share.take_turn():
             batch, refused = await run_in_threadpool(_judge, body, project)
             good = [one for one, why in zip(batch, refused, strict=True) if why is None]
             async with self._entered(request, "writer", token) as (db, caller):

@@ -374,6 +374,16 @@ def test_a_project_with_too_many_requests_is_busy_alone(hub, crowd, monkeypatch)
     assert ask_another_project(hub)[0] == {200}
 
 
+@pytest.mark.parametrize("crowd", ["push"], indirect=True)
+def test_a_push_that_would_wait_too_long_is_refused_at_once(hub, crowd, monkeypatch):
+    monkeypatch.setattr(server, "LONGEST_WAIT_S", 0)
+    answer = hub.push("ann", new(hub, "later"))
+
+    assert (answer.status, answer.json()["error"]) == (503, "busy")
+    assert answer.headers["retry-after"] == str(server.RETRY_S)
+    assert ask_another_project(hub)[0] == {200}
+
+
 def test_of_many_clients_nothing_is_lost_or_doubled_and_the_latest_wins(hub):
     port = int(hub.url.rpartition(":")[2])
     with database.connect(hub.database.owner) as db:
