@@ -24,9 +24,8 @@ def order_pairs(
     """Put the latest memory about a matter before the first hit that it outdates.
 
     However it is worded: a later memory that was not found is added, unless the query has a number
-    of the earlier one ("what broke with Python 3.8"). Where a person has to decide which of the two
-    holds, one that was not found follows the other. Hits that are outdated keep their place and
-    name the later one; one that was superseded by a memory that cannot be seen is left out.
+    of the earlier one ("what broke with Python 3.8"). Hits that it outdates keep their place and
+    name it; one that was superseded by a memory that cannot be seen is left out.
     """
     later = relations.find_later(store, [hit.memory.seq for hit in hits])
     if not later:
@@ -39,16 +38,14 @@ def order_pairs(
     for hit in hits:
         other = later.get(hit.memory.seq)
         if other and (other.seq in found or other.seq in added):
-            first = found.get(other.seq) or replace(hit, memory=added[other.seq])
-            is_meant = not _names_earlier(query, hit.memory, first.memory)
-            raised = [_raise_to(first, hit)] if is_meant else []
+            later_one = found[other.seq].memory if other.seq in found else added[other.seq]
+            if other.seq not in placed and not _names_earlier(query, hit.memory, later_one):
+                first = found.get(other.seq) or _found_by(hit, added[other.seq])
+                placed[other.seq] = _raise_to(first, hit)
             hit = replace(hit, later=other)
-            goes_first = other.replaces or other.seq in found
-            group = [*raised, hit] if goes_first else [hit, *raised]
-        else:
-            group = [] if hit.memory.superseded_by else [hit]
-        for each in group:
-            placed.setdefault(each.memory.seq, each)
+        elif hit.memory.superseded_by:
+            continue
+        placed.setdefault(hit.memory.seq, hit)
     return list(placed.values())[:limit]
 
 
@@ -60,6 +57,11 @@ def _names_earlier(query: str, earlier: Entry, later: Entry) -> bool:
 
 def _numbers(text: str) -> set[str]:
     return set(re.findall(r"\d+(?:\.\d+)*", text))
+
+
+def _found_by(hit: Ranked, memory: Entry) -> Ranked:
+    """A hit that is found by what another one says."""
+    return replace(hit, memory=memory)
 
 
 def _raise_to(hit: Ranked, other: Ranked) -> Ranked:

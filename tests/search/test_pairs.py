@@ -61,14 +61,6 @@ def test_the_later_one_is_found_by_what_the_earlier_says(pair, ask):
     assert second.later.mark == f"superseded by {new.id}, 2026-01-31"
 
 
-def test_where_a_person_has_to_decide_one_that_was_not_found_comes_second(pair, ask):
-    old, new = pair(CONFLICT, "yarn is the package manager", "We switched to pnpm")
-
-    first, second = ask("which package manager").hits
-    assert (first.memory, second.memory) == (old, new)
-    assert first.later.mark == f"contradicted by {new.id}, 2026-01-31"
-
-
 def test_a_question_that_names_the_earlier_value_asks_for_the_earlier_one(pair, texts):
     pair()
 
