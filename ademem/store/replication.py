@@ -111,6 +111,8 @@ def apply(
         if row and row["scope"] != Scope.PROJECT:
             _defer(store, record, change.at, "its id is that of a memory of another scope here")
             return Applied(memory=None, before=None, changed=False)
+        if waits and not _is_whole(record) and _delete_derived(store, record.id):
+            row = None  # somebody decided on the candidate: it waits for the rest of its record
         known = stamps.record_of_row(row) if row else read(store, record.id)
         joined = registers.join(known, record) if known else record
         if joined != known and (clean := redacted(joined, _clean, store, change.at)) != joined:

@@ -8,11 +8,13 @@ from contextlib import suppress
 
 import pytest
 
+from ademem.core import record_json
 from ademem.core.clock import timedelta
 from ademem.core.errors import AdememError
 from ademem.core.memory import Scope, Status
 from ademem.core.registers import (
     REMOVED,
+    changes,
     conflict_candidates,
     is_ahead,
     next_stamp,
@@ -193,6 +195,24 @@ def test_an_archive_decides_on_the_candidates_and_a_restore_shows_them_at_once(o
 
     (other,) = memories.find(ben, "source_type = 'merge'")
     assert (other.content, other.status) == ("Deploys run at one.", Status.CANDIDATE)
+
+
+def test_an_edit_of_a_candidate_that_was_rejected_waits_for_the_rejection(opened):
+    ann, ben = opened("ann"), opened("ben")
+    known = learn(ann, "Deploys run at noon.")
+    send(ann, ben)
+    for store, text in ((ann, "They run at one."), (ben, "They run at two.")):
+        transitions.edit(known.id, act_of(store, 1), GateSettings(), content=text)
+    send(ben, ann), send(ann, ben)
+    (candidate,) = memories.find(ben, "source_type = 'merge'")
+    transitions.reject(candidate.id, act_of(ben, 2))
+    rejected = replication.read(ben, candidate.id)
+    transitions.edit(candidate.id, act_of(ben, 3), GateSettings(), content="They run at three.")
+    edited = replication.read(ben, candidate.id)
+
+    for record in (changes(rejected, edited), rejected):
+        replication.receive(ann, "memory", record_json.to_json(record), BY_IMPORT)
+    assert replication.read(ann, candidate.id) == edited
 
 
 def test_a_candidate_that_a_person_promotes_becomes_a_memory_everywhere(opened):
