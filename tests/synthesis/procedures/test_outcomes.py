@@ -1,13 +1,10 @@
 """Outcomes that people tell, and take back."""
 
-from pathlib import Path
-
 import pytest
 
 from ademem import api
 from ademem.core.memory import Status
 from ademem.store import procedures as table
-from ademem.store.database import MIGRATIONS, statements
 
 
 @pytest.fixture
@@ -68,15 +65,4 @@ def test_a_promotion_by_outcomes_is_taken_back_with_the_last_of_them(learned):
     for event in reversed(events):
         api.undo(learned.memories, event)
     assert learned.procedure().memory.status is Status.CANDIDATE
-    assert standing(learned)[1:3] == ((3, 0), [])
-
-
-def test_outcomes_told_before_their_acts_were_noted_are_found_by_their_moment(learned):
-    event = tell(learned, "failure")
-    learned.store.db.execute("update memory_procedure_history set event_id = null")
-    migration = Path(MIGRATIONS, "0016_outcomes_taken_back.sql").read_text(encoding="utf-8")
-    (backfill,) = (each for each in statements(migration) if "\nupdate " in each)
-    learned.store.db.execute(backfill)
-    api.undo(learned.memories, event)
-
     assert standing(learned)[1:3] == ((3, 0), [])
