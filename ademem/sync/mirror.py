@@ -148,6 +148,7 @@ def refresh(
                 *(project, store, settings, place, now, provenance), force=force, progress=progress
             )
             relate_report(report, store, environment, now)
+        surveyed = _store_state(store)
         found = survey(project, store, settings.mirror, texts, place, report.refused)
         due = [file for file in found if not file.is_current and _may_change(file, force)]
         if not dry_run:
@@ -163,8 +164,10 @@ def refresh(
                 ledger.note_reading(store, project.root, now)
             progress.end()
             is_whole = all(file.is_current or file in due for file in found)
-            state = _rendered_state(project, store, settings.mirror, place) if is_whole else ""
-            save_rendered(project, state)
+            if is_whole and _store_state(store) == surveyed:  # else another process wrote meanwhile
+                save_rendered(project, _rendered_state(project, store, settings.mirror, place))
+            else:
+                save_rendered(project, "")
     return Refreshed(
         written=tuple(file.path for file in due if file.wanted is not None),
         removed=tuple(file.path for file in due if file.wanted is None),
@@ -184,11 +187,8 @@ def _rendered_state(project: Project, store: Store, settings: MirrorSettings, pl
     """Digest everything that a refresh depends on; empty where the files were changed since."""
     if import_waits(project) or under_way(project.root) or files_changed(project):
         return ""
-    document = project_brief.load(store)
     state = {
-        "database": [made_at(store), changes(store), store.is_trusted, store.judged],
-        "pairs": relations.count(store),
-        "brief": project_brief.file_text(document) if document else None,
+        "database": _store_state(store),
         "settings": as_dict(settings),
         "place": [place.branch, place.commit],
         "files": recorded_state(project),
@@ -196,6 +196,14 @@ def _rendered_state(project: Project, store: Store, settings: MirrorSettings, pl
         "code": source_state(),
     }
     return sha256_hex(json.dumps(state, sort_keys=True))
+
+
+def _store_state(store: Store) -> list[object]:
+    document = project_brief.load(store)
+    return [
+        *(made_at(store), changes(store), store.is_trusted, store.judged, relations.count(store)),
+        project_brief.file_text(document) if document else None,
+    ]
 
 
 def _file_state(project: Project, path: str) -> list[int]:

@@ -138,6 +138,26 @@ def test_a_refresh_looks_again_after(store, here, refresh, tmp_path, monkeypatch
     assert looked == [1]
 
 
+def test_what_another_process_writes_during_a_refresh_is_in_the_files_after_the_next(
+    store, refresh, tmp_path, monkeypatch
+):
+    insert(store, gotcha())
+    survey = mirror.survey
+
+    def survey_late(*given):
+        found = survey(*given)
+        insert(store, gotcha("confirmed while the worker wrote the files"))
+        return found
+
+    monkeypatch.setattr(mirror, "survey", survey_late)
+    refresh()
+    monkeypatch.setattr(mirror, "survey", survey)
+    refresh()
+
+    page = (tmp_path / ".ade/memory/gotchas.md").read_text()
+    assert "confirmed while the worker wrote the files" in page
+
+
 def test_a_refresh_looks_again_while_an_edit_is_left_alone(store, refresh, tmp_path):
     insert(store, gotcha())
     refresh()
