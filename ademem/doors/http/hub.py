@@ -58,6 +58,7 @@ PROJECT_CONNECTIONS = CONNECTIONS // 2
 MOST_CONNECTIONS = 2 * MOST_REQUESTS
 RETRY_S = 2
 """Seconds after which to ask again, in each answer 503."""
+DAY_S = 86_400
 FULL_RETRY_S = 3600
 """Those where a person has to delete something first."""
 OPTIONS = "-c lock_timeout=10s -c statement_timeout=30s"
@@ -76,26 +77,30 @@ class Limits(Value):
     hub_requests_per_minute: int = 60_000
     bytes_per_day: int = 200_000_000
     """That one device sends to one project."""
+    project_bytes_per_day: int = 2_000_000_000
+    hub_bytes_per_day: int = 20_000_000_000
     rows: int = 1_000_000
     """Live memories and relations of a project."""
 
 
 class Rate:
-    """Requests of the current minute by token, project and for the whole hub."""
+    """What each key used in the current minute or day, in this process."""
 
-    def __init__(self) -> None:
-        self.minute, self.counts = 0, Counter[str]()
+    def __init__(self, unit: str, window_s: int) -> None:
+        """*unit* is what is counted in a window, such as "requests a minute"."""
+        self.unit, self.window_s = unit, window_s
+        self.window, self.used = 0, Counter[str]()
 
-    def check(self, key: str, most: int) -> None:
-        """Count a request; raises Refused for one too many."""
+    def check(self, key: str, most: int, amount: int = 1) -> None:
+        """Count what a key uses; raises Refused beyond *most*."""
         now = time.time()
-        if int(now // 60) != self.minute:
-            self.minute = int(now // 60)
-            self.counts.clear()
-        self.counts[key] += 1
-        if self.counts[key] > most:
-            wait = math.ceil(60 - now % 60)
-            raise TooMany(f"more than {most} requests a minute", f"try again in {wait} s", wait)
+        if int(now // self.window_s) != self.window:
+            self.window = int(now // self.window_s)
+            self.used.clear()
+        self.used[key] += amount
+        if self.used[key] > most:
+            wait = math.ceil(self.window_s - now % self.window_s)
+            raise TooMany(f"more than {most:,} {self.unit}", f"try again in {wait} s", wait)
 
 
 class TooMany(Refused):
@@ -135,7 +140,8 @@ class Hub:
         self, dsn: str, limits: Limits, *, proxied: bool = False, folder: Path | None = None
     ) -> None:
         self.limits, self.proxied, self.folder = limits, proxied, folder
-        self.rate = Rate()
+        self.rate = Rate("requests a minute", 60)
+        self.bytes = Rate("bytes a day", DAY_S)
         self.figures = Counter[str]()
         self.is_ending = False
         self.under_way = 0
@@ -336,8 +342,10 @@ class Hub:
                 assert caller.device is not None
                 today = await requests.add_usage(db, project, caller.device, len(body))
                 if today > self.limits.bytes_per_day:
-                    wait = math.ceil(86_400 - time.time() % 86_400)
+                    wait = math.ceil(DAY_S - time.time() % DAY_S)
                     raise TooMany("too many bytes for one day", "go on tomorrow", wait)
+                self.bytes.check(project, self.limits.project_bytes_per_day, len(body))
+                self.bytes.check("hub", self.limits.hub_bytes_per_day, len(body))
                 verdicts = iter(await requests.push(db, project, good) if good else [])
         now = clock.now()
         ahead = sum(registers.is_ahead(one["stamp"], now) for one in good)

@@ -199,11 +199,12 @@ def test_limits_answer_with_the_time_to_wait(hub, monkeypatch):
         monkeypatch.setattr(hub.hub, "limits", server.Limits(**limits))
 
     hub.push("ann", new(hub, "first"))
-    set_limits(bytes_per_day=10)
-    answer = hub.push("ann", new(hub, "bytes"))
-    assert (answer.status, answer.json()["error"]) == (429, "rate")
-    assert int(answer.headers["retry-after"]) > 0
-    assert not hub.rows("select from hub.rows where entity_key = 'bytes'")
+    for name in ("bytes_per_day", "project_bytes_per_day", "hub_bytes_per_day"):
+        set_limits(**{name: 10})
+        answer = hub.push("ann", new(hub, name))
+        assert (answer.status, answer.json()["error"]) == (429, "rate")
+        assert int(answer.headers["retry-after"]) > 0
+        assert not hub.rows(f"select from hub.rows where entity_key = '{name}'")
     set_limits(rows=1)
     answer = hub.push("ann", new(hub, "rows"))
     assert (answer.status, answer.json()["error"]) == (429, "rows")
