@@ -31,6 +31,11 @@ settings.register_profile(
 settings.load_profile("patient")
 
 
+def pytest_collection_modifyitems(items):
+    """Begin with the tests that wait longest, so that no process ends long after the others."""
+    items.sort(key=lambda item: "tests/worker/" not in item.nodeid)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def nobody_above():
     """Tests that a coding agent runs are a person's all the same, in this process."""
