@@ -164,10 +164,9 @@ def refresh(
                 ledger.note_reading(store, project.root, now)
             progress.end()
             is_whole = all(file.is_current or file in due for file in found)
-            if is_whole and _store_state(store) == surveyed:  # else another process wrote meanwhile
-                save_rendered(project, _rendered_state(project, store, settings.mirror, place))
-            else:
-                save_rendered(project, "")
+            # Of the store that was rendered: another process may have written since.
+            state = _rendered_state(project, surveyed, settings.mirror, place) if is_whole else ""
+            save_rendered(project, state)
     return Refreshed(
         written=tuple(file.path for file in due if file.wanted is not None),
         removed=tuple(file.path for file in due if file.wanted is None),
@@ -179,16 +178,18 @@ def refresh(
 
 def is_rendered(project: Project, store: Store, settings: MirrorSettings, place: Place) -> bool:
     """Return True if nothing has changed since a refresh that left nothing to do."""
-    state = _rendered_state(project, store, settings, place)
+    state = _rendered_state(project, _store_state(store), settings, place)
     return bool(state) and state == read_rendered(project)
 
 
-def _rendered_state(project: Project, store: Store, settings: MirrorSettings, place: Place) -> str:
+def _rendered_state(
+    project: Project, database: list[object], settings: MirrorSettings, place: Place
+) -> str:
     """Digest everything that a refresh depends on; empty where the files were changed since."""
     if import_waits(project) or under_way(project.root) or files_changed(project):
         return ""
     state = {
-        "database": _store_state(store),
+        "database": database,
         "settings": as_dict(settings),
         "place": [place.branch, place.commit],
         "files": recorded_state(project),
