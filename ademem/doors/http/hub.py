@@ -58,9 +58,9 @@ PROJECT_CONNECTIONS = CONNECTIONS // 2
 MOST_CONNECTIONS = 2 * MOST_REQUESTS
 RETRY_S = 2
 """Seconds after which to ask again, in each answer 503."""
-DAY_S = 86_400
 FULL_RETRY_S = 3600
 """Those where a person has to delete something first."""
+DAY_S = 86_400
 OPTIONS = "-c lock_timeout=10s -c statement_timeout=30s"
 LEAST_FREE_BYTES = 1 << 28
 """Free bytes on the disk of the database below which the server is not ready."""
@@ -84,7 +84,7 @@ class Limits(Value):
 
 
 class Rate:
-    """What each key used in the current minute or day, in this process."""
+    """Use by each key in the current minute or day, in this process."""
 
     def __init__(self, unit: str, window_s: int) -> None:
         """*unit* is what is counted in a window, such as "requests a minute"."""
@@ -93,14 +93,19 @@ class Rate:
 
     def check(self, key: str, most: int, amount: int = 1) -> None:
         """Count what a key uses; raises Refused beyond *most*."""
-        now = time.time()
-        if int(now // self.window_s) != self.window:
-            self.window = int(now // self.window_s)
+        window = int(time.time() // self.window_s)
+        if window != self.window:
+            self.window = window
             self.used.clear()
         self.used[key] += amount
         if self.used[key] > most:
-            wait = math.ceil(self.window_s - now % self.window_s)
+            wait = _left_of(self.window_s)
             raise TooMany(f"more than {most:,} {self.unit}", f"try again in {wait} s", wait)
+
+
+def _left_of(window_s: int) -> int:
+    """Return the seconds until the next minute or day begins."""
+    return math.ceil(window_s - time.time() % window_s)
 
 
 class TooMany(Refused):
@@ -110,7 +115,7 @@ class TooMany(Refused):
 
 
 class Share:
-    """What one project may occupy at once, so that many clients of it leave room for the others."""
+    """The bounds of one project, whose many clients leave room for those of the others."""
 
     def __init__(self) -> None:
         self.connections = asyncio.Semaphore(PROJECT_CONNECTIONS)
@@ -342,9 +347,9 @@ class Hub:
                 assert caller.device is not None
                 today = await requests.add_usage(db, project, caller.device, len(body))
                 if today > self.limits.bytes_per_day:
-                    wait = math.ceil(DAY_S - time.time() % DAY_S)
-                    raise TooMany("too many bytes for one day", "go on tomorrow", wait)
-                self.bytes.check(project, self.limits.project_bytes_per_day, len(body))
+                    sent = "too many bytes for one day"
+                    raise TooMany(sent, "go on tomorrow", _left_of(DAY_S))
+                self.bytes.check(f"project {project}", self.limits.project_bytes_per_day, len(body))
                 self.bytes.check("hub", self.limits.hub_bytes_per_day, len(body))
                 verdicts = iter(await requests.push(db, project, good) if good else [])
         now = clock.now()

@@ -20,7 +20,7 @@ _HEADERS = HEADERS | {"content-security-policy": POLICY}
 
 
 class Visit(Value):
-    """What a code opens: one project, for the person of a token, at one address of the server."""
+    """One project that a code opens, for the person of a token, at one address of the server."""
 
     token: bytes
     """Its digest."""
