@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core.redaction import Redacted, redact, suspicious
-from ademem.core.redaction.patterns import TABLE, hinted, mask
+from ademem.core.redaction import TABLE, Redacted, hinted, mask, redact, suspicious
 
 # Keys are put together here, so that no scanner takes this file for a leak.
 HEX = "0f1e2d3c4b5a6978" * 10
