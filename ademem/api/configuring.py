@@ -14,12 +14,11 @@ from typing import Any
 from ademem.api import curation, find_project, open_memories
 from ademem.core import caller, clock, configuration, confined, project, shared_files, trust
 from ademem.core import settings as declared
-from ademem.core.configuration.sources import SettingWarning, SourceValues, fingerprint, local_file
-from ademem.core.configuration.values import BadSetting, as_value, key_of
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
 from ademem.core.repository import commit
-from ademem.core.settings import PERSONAL_SECTION, Key, all_keys
+from ademem.core.setting_sources import SettingWarning, SourceValues, fingerprint, local_file
+from ademem.core.settings import PERSONAL_SECTION, BadSetting, Key, all_keys, as_value, key_of
 from ademem.core.value import Value
 from ademem.files import enrolment
 from ademem.store import existence

@@ -24,10 +24,10 @@ from ademem.core import (
     shared_files,
 )
 from ademem.core.clock import stamp
-from ademem.core.configuration.values import BadSetting
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
 from ademem.core.redaction import redact
+from ademem.core.settings import BadSetting
 from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.search.embedding import published, second_settings

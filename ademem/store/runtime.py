@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Self
 
-    from ademem.core.configuration.sources import SettingWarning
     from ademem.core.project import Project
+    from ademem.core.setting_sources import SettingWarning
     from ademem.core.settings import MirrorSettings, Settings
     from ademem.store.idle import IdleConnections
 

@@ -9,10 +9,18 @@ from hypothesis import strategies as st
 
 from ademem.core import trust
 from ademem.core.configuration import load, trust_roots, value_of
-from ademem.core.configuration.sources import MAX_BYTES, fingerprint, local_file
-from ademem.core.configuration.values import FORMER, RENAMED, as_value, is_former
 from ademem.core.project import at
-from ademem.core.settings import LONGEST_TEXT, MOST_WORDS, Settings, all_keys
+from ademem.core.setting_sources import MAX_BYTES, fingerprint, local_file
+from ademem.core.settings import (
+    FORMER,
+    LONGEST_TEXT,
+    MOST_WORDS,
+    RENAMED,
+    Settings,
+    all_keys,
+    as_value,
+    is_former,
+)
 from tests.examples import examples
 from tests.repositories import Repository
 

@@ -7,9 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from ademem.core import configuration, trust
-from ademem.core.configuration.sources import fingerprint
 from ademem.core.memory import Origin, Trust
 from ademem.core.project import at
+from ademem.core.setting_sources import fingerprint
 from ademem.session import answer
 
 LOOSE = '[guard]\nmode = "off"\n'

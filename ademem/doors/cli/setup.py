@@ -18,14 +18,14 @@ from ademem.api.install import Where, command_files, git_hooks, mcp_clients, ope
 from ademem.api.install.mcp_clients import CLIENTS
 from ademem.core import caller
 from ademem.core import project as project_
-from ademem.core.configuration.values import (
+from ademem.core.errors import UsageError
+from ademem.core.settings import (
     RENAMED,
     former_warning,
     is_former,
     key_of,
     renamed_warning,
 )
-from ademem.core.errors import UsageError
 from ademem.core.text import counted
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import install_extra, show

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from ademem.capture.gate import RuleEffect, Written
     from ademem.capture.gate.writing import Candidate
-    from ademem.core.configuration.sources import SettingWarning
     from ademem.core.memory import Memory
+    from ademem.core.setting_sources import SettingWarning
     from ademem.files.project_brief import CoreMemory
     from ademem.search.engine import Hit, Results
     from ademem.store.relations import Later

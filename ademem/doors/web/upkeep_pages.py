@@ -6,8 +6,8 @@ from typing import Any
 
 from ademem import api
 from ademem.api import configuring, doctor, reports
-from ademem.core.configuration.values import key_of
 from ademem.core.errors import Conflict, UsageError
+from ademem.core.settings import key_of
 from ademem.doors.undoable import Done, way_back
 from ademem.doors.views import upkeep as views
 from ademem.doors.web.asked import Asked

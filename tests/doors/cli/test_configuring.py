@@ -13,8 +13,8 @@ import pytest
 from ademem import api
 from ademem.api.configuring import with_value
 from ademem.core import caller, trust
-from ademem.core.configuration.values import BadSetting
 from ademem.core.memory import Draft
+from ademem.core.settings import BadSetting
 from tests.builders import NOW
 
 ROOT = Path(__file__).parents[3]

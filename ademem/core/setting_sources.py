@@ -6,19 +6,21 @@ import os
 
 from ademem.core import confined, shared_files, trust
 from ademem.core.configuration import Configuration
-from ademem.core.configuration.values import (
+from ademem.core.json_text import loads
+from ademem.core.settings import (
+    PERSONAL_SECTION,
     RENAMED,
     BadSetting,
+    Settings,
     as_settings,
     as_value,
+    find_key,
     former_warning,
     is_former,
     key_of,
     renamed_warning,
     unknown,
 )
-from ademem.core.json_text import loads
-from ademem.core.settings import PERSONAL_SECTION, Settings, find_key
 from ademem.core.text import bytes_hex, sha256_hex
 from ademem.core.value import Value, replace
 

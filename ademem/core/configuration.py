@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.core import trust
-from ademem.core.settings import Settings
+from ademem.core.settings import BadSetting, Settings, as_settings, as_value
 from ademem.core.text import preview, unique
 from ademem.core.value import Value
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from ademem.core.configuration.sources import SettingWarning
     from ademem.core.project import Project
+    from ademem.core.setting_sources import SettingWarning
 
 MAX_LINES = 5
 """Warnings that a command lists."""
@@ -54,9 +54,9 @@ def load(project: Project | None, environment: Mapping[str, str]) -> Configurati
         return _DEFAULTS
     if not there and (found := _load_variables(variables, environment)):
         return found
-    from ademem.core.configuration import sources
+    from ademem.core import setting_sources
 
-    return sources.read(project, environment, there, variables)
+    return setting_sources.read(project, environment, there, variables)
 
 
 def lines(warnings: Sequence[SettingWarning]) -> list[str]:
@@ -97,8 +97,6 @@ def _load_variables(
     variables: Sequence[tuple[str, str]], environment: Mapping[str, str]
 ) -> Configuration | None:
     """Load variables alone without importing the reader of files; None if one is wrong."""
-    from ademem.core.configuration.values import BadSetting, as_settings, as_value
-
     try:
         values = {key: as_value(key, environment[name]) for name, key in variables}
     except BadSetting:
