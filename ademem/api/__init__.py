@@ -11,7 +11,7 @@ from ademem.core import clock, project
 from ademem.core.errors import NotEnrolled, suppress
 from ademem.core.project import import_waits
 from ademem.store import database
-from ademem.store.runtime import Runtime, is_writable, open_runtime, program
+from ademem.store.runtime import Runtime, has_stray, is_writable, move_stray, open_runtime, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,11 +150,9 @@ def open_memories(
     runtime.with_personal = with_personal
     if runtime.is_read_only:
         return runtime
-    from ademem.store import personal
-
     with suppress(database.OperationalError):  # busy: the next opening moves them
-        if personal.has_stray(runtime):
-            personal.move_stray(runtime)
+        if has_stray(runtime):
+            move_stray(runtime)
     is_pending = import_waits(found)
     is_new = not is_pending and not os.path.exists(found.readings)
     if is_new or (is_pending and catch_up):

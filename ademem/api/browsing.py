@@ -25,7 +25,6 @@ from ademem.store import (
     logs,
     memories,
     memory_queries,
-    personal,
     session_queries,
     statistics,
     verdicts,
@@ -219,7 +218,7 @@ def timeline(
     A memory without a session has none. The farthest neighbours are left out, and counted, where
     the result would be too large.
     """
-    runtime = personal.holding(runtime, id)
+    runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     session = None
     found: dict[str, list[Memory]] = {"before": [], "after": []}
@@ -330,7 +329,7 @@ def _section_of_scope(
     if scope is Scope.MISSION:
         owner = client.mission_of(runtime.environment)
     else:
-        source = personal.beside(runtime)
+        source = runtime.open_personal()
     if source and (owner or scope is Scope.AGENT):
         branch = runtime.branch
         best = memory_queries.best_established(

@@ -29,7 +29,6 @@ from ademem.store import (
     jobs,
     memories,
     memory_queries,
-    personal,
     procedures,
     relations,
     revisions,
@@ -99,7 +98,7 @@ def review(
 
 def _stores(runtime: Runtime) -> Iterator[Store]:
     yield runtime.store
-    if own := personal.beside(runtime):
+    if own := runtime.open_personal():
         yield own.store
 
 
@@ -159,7 +158,7 @@ def count_queue(runtime: Runtime) -> dict[str, int]:
     pairs = [pair.right for pair in list_conflicts(runtime) if pair.right not in skipped]
     counts = {"contradictory": len(pairs)} if pairs else {}
     counts |= memory_queries.count_waiting(runtime.store, {*skipped, *pairs})
-    own = personal.beside(runtime)
+    own = runtime.open_personal()
     waiting = sum(memory_queries.count_waiting(own.store, skipped).values()) if own else 0
     return counts | ({"personal": waiting} if waiting else {})
 
@@ -299,7 +298,7 @@ def restore(runtime: Runtime, id: str, *, revision: int | None = None) -> Memory
 
 def delete(runtime: Runtime, id: str, *, hard: bool = False, revision: int | None = None) -> Memory:
     """Delete a memory; *hard* also deletes the backups that have it, and makes a new one."""
-    runtime = personal.holding(runtime, id)
+    runtime = runtime.holding(id)
     require_revision(memories.get(runtime.store, id), revision)
     memory = transitions.delete(id, act(runtime), hard=hard)
     if hard:
@@ -325,7 +324,7 @@ def edit(
     *find* is replaced wherever the text has it. Raises Conflict where the memory is not at this
     *revision*.
     """
-    runtime = personal.holding(runtime, id)
+    runtime = runtime.holding(id)
     with runtime.store.transaction():
         memory = memories.get(runtime.store, id)
         require_revision(memory, revision)
@@ -371,7 +370,7 @@ def list_due(runtime: Runtime, limit: int | None = 100) -> list[Memory]:
 
 def mark_reviewed(runtime: Runtime, id: str) -> Memory:
     """Record that a memory still holds, and set its next date of review."""
-    runtime = personal.holding(runtime, id)
+    runtime = runtime.holding(id)
     memory, now = memories.get(runtime.store, id), runtime.clock()
     return _decide(runtime, transitions.renew, id, review_date(memory.category, memory.tags, now))
 
@@ -392,7 +391,7 @@ def _decide(
     **options: Any,
 ) -> Memory:
     """Read and write in one transaction, so that concurrent edits do not undo each other."""
-    runtime = personal.holding(runtime, id)
+    runtime = runtime.holding(id)
     with runtime.store.transaction():
         require_revision(memories.get(runtime.store, id), revision)
         return decide(id, replace(act(runtime), reason=reason), *arguments, **options)
@@ -466,7 +465,7 @@ QUARANTINED = "(in quarantine; `ademem review` shows it)"
 
 def list_revisions(runtime: Runtime, id: str) -> list[dict[str, Any]]:
     """Return all revisions of a memory, oldest first; of a hard-deleted one the end remains."""
-    runtime = personal.holding(runtime, id)
+    runtime = runtime.holding(id)
     try:
         id = memories.get(runtime.store, id).id
     except NoSuchMemory:
@@ -496,7 +495,7 @@ def list_at(runtime: Runtime, moment: datetime) -> list[Memory]:
 
 def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]:
     """Undo a whole act, even an undo."""
-    own = personal.beside(runtime)
+    own = runtime.open_personal()
     if own and revisions.of_events(own.store, [event]):
         runtime = own
     return undo_event(event, act(runtime), dry_run=dry_run)

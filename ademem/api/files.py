@@ -155,9 +155,8 @@ def export_memories(
 
     Memories of agents, missions and the person are exported on request.
     """
-    from ademem.store import personal
 
-    own = personal.beside(runtime) if include_personal else None
+    own = runtime.open_personal() if include_personal else None
     stores = [runtime.store, own.store] if own else [runtime.store]
     ids = set()
     for store in stores:

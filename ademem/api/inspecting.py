@@ -9,7 +9,7 @@ from ademem.core import confined
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Origin, Status
 from ademem.core.value import Value, replace
-from ademem.store import logs, memories, personal
+from ademem.store import logs, memories
 from ademem.store.filters import UNARCHIVED, Filters, visible
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ class Similar(Value):
 
 
 def list_uses(runtime: Runtime, id: str, limit: int = USES) -> list[Use]:
-    runtime = personal.holding(runtime, id)
+    runtime = runtime.holding(id)
     return logs.list_uses(runtime.store, memories.get(runtime.store, id).id, limit)
 
 
@@ -50,7 +50,7 @@ def compare(runtime: Runtime, id: str, limit: int = 3) -> Similar:
     from ademem.search.embedding import model_id
     from ademem.store import embeddings
 
-    runtime = personal.holding(runtime, id)
+    runtime = runtime.holding(id)
     store, memory = runtime.store, memories.get(runtime.store, id)
     by_words = tuple(find_similar(runtime, memory, limit))
     model = model_id(runtime.settings.embed)
@@ -73,7 +73,7 @@ FIRST_LOOK = 10
 
 def compare_anchors(runtime: Runtime, id: str) -> list[Excerpt]:
     """Return each place that a memory is anchored to, its state, and its lines then and now."""
-    memory = memories.get(personal.holding(runtime, id).store, id)
+    memory = memories.get(runtime.holding(id).store, id)
     if not memory.anchors:
         return []
     from ademem.synthesis import anchor_verification, anchored_lines
@@ -88,7 +88,7 @@ def renew_anchor(runtime: Runtime, id: str, anchor: str, *, revision: int | None
     from ademem.api.curation import edit
     from ademem.synthesis import anchor_verification
 
-    memory = memories.get(personal.holding(runtime, id).store, id)
+    memory = memories.get(runtime.holding(id).store, id)
     tree = anchor_verification.WorkingTree(runtime.project.root)
     for found in anchor_verification.check_memory(memory, tree):
         if found.anchor == anchor:
@@ -102,7 +102,7 @@ def list_sites(runtime: Runtime, id: str) -> list[Site]:
     """Return the files and commands at which a memory comes up; none of one that may not."""
     from ademem.search.hints import find_sites
 
-    memory = memories.get(personal.holding(runtime, id).store, id)
+    memory = memories.get(runtime.holding(id).store, id)
     is_showable = memory.live and memory.status is Status.PROMOTED
     if not is_showable or memory.quarantine_reason or memory.superseded_by:
         return []
@@ -112,7 +112,7 @@ def list_sites(runtime: Runtime, id: str) -> list[Site]:
 def find_lines(runtime: Runtime, id: str) -> list[Line]:
     from ademem.files import FOLDER
 
-    memory = memories.get(personal.holding(runtime, id).store, id)
+    memory = memories.get(runtime.holding(id).store, id)
     root, folder = runtime.project.root, FOLDER.rstrip("/")
     found = []
     for name in sorted(confined.names(root, os.path.join(root, folder))):
@@ -138,7 +138,7 @@ def preview_edit(runtime: Runtime, id: str, **changes: Any) -> list[RuleEffect]:
     from ademem.api.curation import get_speaker
     from ademem.capture.gate import writing
 
-    runtime = personal.holding(runtime, id)
+    runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     edited = replace(memory, **changes)
     draft = Draft(

@@ -17,10 +17,10 @@ from ademem.core.project import Project, was_read, worktrees
 from ademem.core.shared_files import locked
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
-from ademem.store import admission, backups, forget_readings, inspection, personal, salvage
+from ademem.store import admission, backups, forget_readings, inspection, salvage
 from ademem.store.ade import text, word
 from ademem.store.database import NewerDatabase, remove_files
-from ademem.store.runtime import Runtime, find_order, open_runtime
+from ademem.store.runtime import Runtime, find_order, open_runtime, personal_project
 from ademem.sync import mirror, tracked_files
 from ademem.sync.importer import lock_path
 
@@ -55,7 +55,7 @@ def restore_backup(
 ) -> Restored:
     """Replace the database by a backup, then import what the files know beyond it.
 
-    The person's own memories, which are in no files, are those of the project `personal.place`.
+    The person's own memories, which are in no files, are those of the project `personal_project`.
 
     What is replaced is kept, and *force* accepts the backup of another project. *on_wait* is called
     where a worker has to end first. Raises NoBackup, BadBackup, DamagedBackup, NewerDatabase, or
@@ -79,7 +79,7 @@ def restore_backup(
     restored = Restored(
         backup=path, replaced=replaced, schema=candidate.schema, memories=candidate.memories
     )
-    if dry_run or project == personal.place(environment):
+    if dry_run or project == personal_project(environment):
         return restored
     runtime = open_runtime(project, environment, now)
     try:

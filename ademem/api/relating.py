@@ -15,7 +15,6 @@ from ademem.store import (
     journal,
     memories,
     memory_queries,
-    personal,
     relations,
     replication,
     transitions,
@@ -124,10 +123,10 @@ def judge(
 
 def _find_holder(runtime: Runtime, judgment_id: str, id: str) -> Runtime:
     """Return the person's own memories where they have the pair, else the project."""
-    own = personal.beside(runtime)
+    own = runtime.open_personal()
     if own and judgment_id:
         return own if verdicts.find(own.store, judgment_id) else runtime
-    return personal.holding(runtime, id) if own and id else runtime
+    return runtime.holding(id) if own and id else runtime
 
 
 def _rank(verdict: Verdict) -> int:

@@ -9,7 +9,7 @@ from ademem.core.memory import Draft, Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, preview
 from ademem.core.value import Value, replace
-from ademem.store import memories, memory_queries, personal, relations, transitions
+from ademem.store import memories, memory_queries, relations, transitions
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import CannotDo
 
@@ -43,7 +43,7 @@ def update_by_agent(
 
     Raises what `edit` raises, and CannotDo where a person has to change it.
     """
-    runtime = personal.holding(runtime, id)
+    runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     if memory.trust is not Trust.USER:
         edited = curation.edit(
@@ -86,7 +86,7 @@ def update_by_agent(
 
 def remove_by_agent(runtime: Runtime, id: str, *, delete: bool = False, reason: str = "") -> Memory:
     """Archive or delete a memory; raises CannotDo for one that a person said."""
-    runtime = personal.holding(runtime, id)
+    runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     if memory.trust is Trust.USER:
         raise _of_a_person(memory, "delete" if delete else "archive")
@@ -98,7 +98,7 @@ def remove_by_agent(runtime: Runtime, id: str, *, delete: bool = False, reason: 
 
 def pin_by_agent(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
     """Pin or unpin a memory; raises CannotDo for an unconfirmed one, and above PINS."""
-    runtime = personal.holding(runtime, id)
+    runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     if memory.pinned is pinned:
         return memory

@@ -12,7 +12,7 @@ from ademem.search import engine
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.search.engine import recall as recall_
 from ademem.search.parameters import DEFAULTS
-from ademem.store import logs, memories, personal
+from ademem.store import logs, memories
 from ademem.store.database import OperationalError, is_unwritable
 from ademem.store.filters import count_listed
 
@@ -150,7 +150,7 @@ def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) 
 
 def list_runtimes(runtime: Runtime) -> list[Runtime]:
     """Return the project, and the person's own memories where there are any."""
-    own = personal.beside(runtime)
+    own = runtime.open_personal()
     return [runtime, own] if own else [runtime]
 
 
@@ -183,7 +183,7 @@ def list_memories(
     mission = client.mission_of(runtime.environment)
     filters = filters or Filters(statuses=UNARCHIVED, mission=mission)
     found = engine.listed(runtime.store, filters, limit)
-    if own := personal.beside(runtime):
+    if own := runtime.open_personal():
         found += engine.listed(own.store, filters, limit)
         column, is_down = engine.ORDERS[filters.order]
         found.sort(key=lambda memory: getattr(memory, column), reverse=is_down)
@@ -191,7 +191,7 @@ def list_memories(
 
 
 def count_memories(runtime: Runtime, filters: Filters) -> int:
-    own = personal.beside(runtime)
+    own = runtime.open_personal()
     return sum(count_listed(each.store, filters) for each in (runtime, own) if each)
 
 
@@ -217,14 +217,14 @@ def list_embedded(runtime: Runtime, ids: Iterable[str]) -> frozenset[str]:
 
 
 def get(runtime: Runtime, id: str) -> Memory:
-    return memories.get(personal.holding(runtime, id).store, id)
+    return memories.get(runtime.holding(id).store, id)
 
 
 def find_related(runtime: Runtime, id: str) -> dict[str, list[str]]:
     """Return ids of related memories by relation: conflict, merged from, merged into."""
     from ademem.store import memory_queries, relations
 
-    runtime = personal.holding(runtime, id)
+    runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     pairs = [(each.left, each.right) for each in relations.list_conflicts(runtime.store)]
     others = [b if a == memory.id else a for a, b in pairs if memory.id in (a, b)]

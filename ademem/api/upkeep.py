@@ -17,9 +17,9 @@ from ademem.core.project import Project
 from ademem.core.redaction import redact
 from ademem.core.text import counted
 from ademem.core.value import Value
-from ademem.store import Store, admission, backups, personal, texts
+from ademem.store import Store, admission, backups, texts
 from ademem.store.database import connect
-from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime, personal_project
 from ademem.sync import mirror
 from ademem.synthesis import consolidation, sweeping
 from ademem.synthesis.consolidation import Consolidated
@@ -161,7 +161,7 @@ def _copies(runtime: Runtime, *, dry_run: bool) -> tuple[dict[str, int], list[Le
         for name in confined.names(project.home_root, project.home)
         if name.startswith(f"{DATABASE}.") and not name.endswith(("-wal", "-shm"))
     }
-    for place in (project, personal.place(runtime.environment)):
+    for place in (project, personal_project(runtime.environment)):
         copies |= {each.path: "" for each in backups.list_all(place, runtime.environment)}
     for path, root in copies.items():
         name = os.path.basename(path)

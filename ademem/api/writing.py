@@ -12,8 +12,8 @@ from ademem.core.errors import Conflict, NoSuchMemory, UsageError, suppress
 from ademem.core.memory import TYPES, Category, Draft, Origin, Scope, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import as_dict, replace
-from ademem.store import ledger, memories, missions, personal
-from ademem.store.runtime import Runtime
+from ademem.store import ledger, memories, missions
+from ademem.store.runtime import Runtime, is_personal
 
 
 def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Written:
@@ -25,8 +25,8 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
     """
     draft, now = complete_draft(runtime, draft), runtime.clock()
     _note_use(runtime)
-    if personal.is_personal(draft):
-        runtime = personal.beside(runtime, create=True) or runtime
+    if is_personal(draft):
+        runtime = runtime.open_personal(create=True) or runtime
     with runtime.store.transaction():
         if operation_id and (known := _find_answer(runtime, draft, operation_id)):
             return known

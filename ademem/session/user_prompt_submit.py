@@ -206,9 +206,8 @@ def _add_personal(
 ) -> list[tuple[Memory, float, float]]:
     """Return the best of these and of the person's own memories."""
     from ademem.search.engine import suggest_for
-    from ademem.store import personal
 
-    own = personal.beside(runtime)
+    own = runtime.open_personal()
     if own is None:
         return found
     hits = suggest_for(prompt, runtime, own.store)

@@ -1,4 +1,8 @@
-"""An open project: its settings, its store and the time."""
+"""An open project: its settings, its store and the time, and the person's own memories beside it.
+
+Those have the agent scope and no owner. They are in one database of the user's data folder, which
+nothing opens that writes files, exports or journals.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,11 @@ import os
 import sys
 
 from ademem.core import configuration
+from ademem.core.errors import NoSuchMemory, suppress
+from ademem.core.project import Project
 from ademem.core.repository import staging
 from ademem.core.text import clean
+from ademem.core.trust import has_personal, personal_folder
 from ademem.store import Store, open_store
 
 TYPE_CHECKING = False
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Self
 
-    from ademem.core.project import Project
+    from ademem.core.memory import Draft
     from ademem.core.setting_sources import SettingWarning
     from ademem.core.settings import MirrorSettings, Settings
     from ademem.store.idle import IdleConnections
@@ -49,8 +56,7 @@ class Runtime:
         """Of the settings, to be shown to the person."""
         self.with_personal = True
         """False where the person's own memories are left out."""
-        self.beside: Runtime | None = None
-        """The person's own memories, where they were asked for; see `personal`."""
+        self._personal: Runtime | None = None
         self.copy_notice = copy_notice
         """Line for the person where the store is a copy, which nothing is written to."""
 
@@ -72,13 +78,48 @@ class Runtime:
     def close(self) -> None:
         if self.before_close:
             self.before_close(self)
-        if self.beside:
-            self.beside.close()
+        if self._personal:
+            self._personal.close()
         self.store.close()
 
     def leave(self) -> None:
         """Before the process ends."""
         self.store.leave()
+
+    def open_personal(self, *, create: bool = False) -> Runtime | None:
+        """Return the person's memories, open until this is closed; None where there are none.
+
+        Raises sqlite3.Error or OSError if they cannot be opened.
+        """
+        if self._personal is None:
+            if not create and not (self.with_personal and has_personal(self.environment)):
+                return None
+            place = personal_project(self.environment)
+            store = open_store(
+                place,
+                self.clock(),
+                environment=self.environment,
+                find_order=find_order,
+                connections=self.store.connections,
+            )
+            self._personal = Runtime(place, self.settings, store, self.environment, self.now)
+            self._personal.clock = self.clock
+        return self._personal
+
+    def holding(self, id: str) -> Runtime:
+        """Return this, or the person's memories if they have the memory and the project has not."""
+        from ademem.store import memories  # with the model of a memory, which few hooks need
+
+        try:
+            memories.get(self.store, id)
+        except NoSuchMemory:
+            own = self.open_personal()
+            if own is None:
+                return self
+            with suppress(NoSuchMemory):
+                id = memories.get(own.store, id).id
+            return own if memories.revisions(own.store, id) else self
+        return self
 
 
 def is_writable(project: Project) -> bool:
@@ -137,3 +178,42 @@ def program(environment: Mapping[str, str]) -> str:
         return installed
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return os.path.join(os.path.dirname(package), "hooks", "ademem")  # of a plugin
+
+
+_PERSONAL = "scope = 'agent' and scope_owner_id is null"
+
+
+def personal_project(environment: Mapping[str, str]) -> Project:
+    """Return the folder of the person's own memories, which is no project that anything finds."""
+    folder = os.path.realpath(personal_folder(environment))
+    return Project(root=folder, home=folder)
+
+
+def is_personal(draft: Draft) -> bool:
+    from ademem.core.memory import Scope  # which few hooks need
+
+    try:
+        return Scope.parse(draft.scope) is Scope.AGENT and not draft.owner
+    except ValueError:  # which the gate refuses
+        return False
+
+
+def has_stray(runtime: Runtime) -> bool:
+    """Tell whether the project's database has memories that belong in the person's own.
+
+    One that was made elsewhere has none: its texts are another person's.
+    """
+    query = f"select 1 from unified_memories where project_id = ? and {_PERSONAL} limit 1"
+    return runtime.store.is_trusted and runtime.store.has_row(query, (runtime.store.project_id,))
+
+
+def move_stray(runtime: Runtime) -> None:
+    """Move them there with their history, and leave no byte of them."""
+    from ademem.store import transfers, transitions
+
+    own = runtime.open_personal(create=True)
+    assert own
+    where = f"select id from main.unified_memories where {_PERSONAL}"
+    transfers.copy_memories(runtime.store, own.store, where, runtime.clock())
+    transfers.remove_memories(runtime.store, where)
+    transitions.scrub(runtime.store)

@@ -387,12 +387,13 @@ def uses(context: JobContext, job: Job) -> None:
 
 def back_up(context: JobContext, _job: Job) -> None:
     """Write the weekly backup, and one of the person's own memories, which all projects share."""
-    from ademem.store import backups, personal
+    from ademem.store import backups
+    from ademem.store.runtime import personal_project
 
     runtime = context.runtime
     made = backups.make(runtime.project, runtime.environment, backups.Kind.WEEKLY, context.now())
     context.figures["bytes"] = made.bytes
-    own = personal.place(runtime.environment)
+    own = personal_project(runtime.environment)
     has_own = trust.has_personal(runtime.environment)
     if has_own and backups.is_due(own, runtime.environment, "", context.now()):
         backups.make(own, runtime.environment, backups.Kind.WEEKLY, context.now())

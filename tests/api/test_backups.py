@@ -15,7 +15,8 @@ from ademem.core import project
 from ademem.core.errors import AdememError
 from ademem.core.memory import Draft, Scope
 from ademem.core.registers import replica_of
-from ademem.store import backups, database, personal, stamps
+from ademem.store import backups, database, stamps
+from ademem.store.runtime import personal_project
 from ademem.worker import running
 from tests import builders
 from tests.api.killed_restore import texts
@@ -360,7 +361,7 @@ def test_a_killed_process_leaves_the_old_database_or_the_restored_one(root, path
 
 
 def test_personal_memory_has_backups_of_its_own(root, home, tmp_path):
-    own = personal.place(os.environ)
+    own = personal_project(os.environ)
     write(root, "I prefer short answers", scope=Scope.AGENT)
     by_command("backup", root)
     of_project, of_person = (Path(listed_in(place)) for place in (project.at(str(root)), own))
@@ -387,7 +388,7 @@ def by_command(name, root, *words):
 
 
 def test_the_worker_backs_up_personal_memory_weekly_whichever_project_it_works_for(root):
-    own = personal.place(os.environ)
+    own = personal_project(os.environ)
     write(root, "I prefer short answers", scope=Scope.AGENT)
     for days, expected in ((8, 1), (9, 1), (16, 2)):
         now = NOW + timedelta(days=days)

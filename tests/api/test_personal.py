@@ -8,7 +8,7 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Scope
-from ademem.store import personal
+from ademem.store.runtime import personal_project
 from tests.builders import insert, memory
 from tests.world import World
 
@@ -68,7 +68,7 @@ def test_no_byte_of_it_is_in_the_project_whatever_is_written_there(world, tmp_pa
     assert "Quokka" not in exported
     assert tuple(journal) == (0,)
     assert b"Quokka" not in bytes_below(world.root)
-    own = personal.place(world.environment).home
+    own = personal_project(world.environment).home
     assert b"Quokka" in bytes_below(own)
     others = [path for path in tmp_path.rglob("*") if path.is_file() and own not in str(path)]
     assert not [path for path in others if b"Quokka" in path.read_bytes()]
@@ -156,7 +156,7 @@ def test_nothing_moves_out_of_a_database_that_was_made_elsewhere(world, tmp_path
     shutil.rmtree(tmp_path / "home")
     with world.memories() as memories:
         assert not memories.store.is_trusted
-        assert personal.beside(memories) is None
+        assert memories.open_personal() is None
 
 
 def test_pages_go_through_both_without_a_repetition(world):

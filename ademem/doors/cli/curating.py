@@ -38,7 +38,7 @@ from ademem.doors.cli.options import (
     split_words,
     text_or_stdin,
 )
-from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime, personal_project
 
 
 def _register(name: str, done: str, help: str) -> None:
@@ -75,9 +75,7 @@ def restore(
 ) -> None:
     """Restore an archived or deleted memory, or a backup."""
     if backup is not None and id is None:
-        from ademem.store import personal
-
-        place = personal.place(os.environ) if own else None
+        place = personal_project(os.environ) if own else None
         place = place or project_.find(project, os.environ, os.getcwd())
         return _restore_backup(backup, place, force=force, dry_run=dry_run, as_json=as_json)
     if id is None or backup is not None:

@@ -19,6 +19,7 @@ from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, DryRun, Project, flag, open_project, option, progress
 from ademem.store.backups import Backup
+from ademem.store.runtime import personal_project
 from ademem.synthesis.anchor_verification import Checked
 from ademem.synthesis.consolidation import Consolidated
 from ademem.synthesis.sweeping import Swept
@@ -70,9 +71,9 @@ def backup(
     were replaced. `restore --backup` takes one back.
     """
     from ademem.api import recovery
-    from ademem.store import backups, personal
+    from ademem.store import backups
 
-    place = personal.place(os.environ)
+    place = personal_project(os.environ)
     found = place if own else project_.find(project, os.environ, os.getcwd())
     if listed:
         rows = backups.list_all(found, os.environ)

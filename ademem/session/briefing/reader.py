@@ -164,9 +164,7 @@ def _read_personal(runtime: Runtime) -> tuple[Memory, ...]:
     """Return what the person's own memories add to the briefing of a main thread."""
     if not trust.has_personal(runtime.environment):
         return ()
-    from ademem.store import personal
-
-    own = personal.beside(runtime)
+    own = runtime.open_personal()
     if own is None:
         return ()
     visible = briefing_queries.VisibleMemories(own.store, None, None)
