@@ -391,7 +391,7 @@ OPENERS = {
     "files/beads.py": "files that the person named",
     "files/engram.py": "a database that the person named",
     "files/readers/": "files that the person named",
-    "store/followed.py": "size and time of files that the person imported",
+    "store/ledger.py": "size and time of files that the person imported",
     "store/foreign.py": "is there a log beside a database that the person named",
     "api/install/": "settings of the client and hooks of git",
     "api/evaluation/__init__.py": "a temporary project",

@@ -21,11 +21,11 @@ from ademem.files import export_format, project_brief
 from ademem.files.export_format import Imported
 from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
 from ademem.files.texts import Problem
-from ademem.store import admission, briefs, followed, jobs, memory_queries, store_aside
+from ademem.store import admission, briefs, jobs, ledger, memory_queries, store_aside
 from ademem.store.memories import new_event
 from ademem.store.runtime import Runtime, is_writable, open_runtime
 from ademem.sync import checks, importer, mirror
-from ademem.sync.import_context import ImportReport
+from ademem.sync.importer import ImportReport
 from ademem.sync.mirror import Preview, Refreshed
 from ademem.sync.provenance import provenance_of
 
@@ -248,7 +248,7 @@ def import_foreign(
     report = readers.import_from(reader, path, job)
     if follow and reader.files is not None and not dry_run:
         place = os.path.realpath(path)
-        followed.follow(runtime.store, reader.name, place, reader.files(place))
+        ledger.follow(runtime.store, reader.name, place, reader.files(place))
     return report
 
 

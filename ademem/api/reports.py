@@ -101,7 +101,7 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
 def imports(project: Project) -> list[str]:
     if not import_waits(project):
         return []
-    from ademem.sync.import_context import describe_waiting
+    from ademem.sync.importer import describe_waiting
 
     return describe_waiting(project)
 

@@ -21,7 +21,8 @@ from ademem.core.text import unique
 from ademem.core.value import Value, as_dict, replace
 from ademem.files import records
 from ademem.files.export_format import Imported
-from ademem.files.records import BadLine, Import, Outcome, text, texts, unix_moment
+from ademem.files.records import Import, Outcome, text, texts, unix_moment
+from ademem.files.texts import BadLine
 from ademem.store import database
 
 TYPE_CHECKING = False

@@ -19,7 +19,8 @@ from ademem.core.redaction import redact
 from ademem.core.value import Value, replace
 from ademem.files import records
 from ademem.files.knowledge import VALUES
-from ademem.files.records import BadLine, Import, Outcome, choice, home, moment, text, texts
+from ademem.files.records import Import, Outcome, choice, home, moment, text, texts
+from ademem.files.texts import BadLine
 from ademem.store import (
     database,
     jobs,

@@ -1,18 +1,37 @@
-"""knowledge.jsonl: the lines Beads reads, with our fields behind them."""
+"""knowledge.jsonl: the lines Beads reads, with our fields behind them, as records and as text."""
 
 from __future__ import annotations
 
 import json
 
+from ademem.core import anchor, clock, record_json
 from ademem.core.memory import Trust
+from ademem.core.registers import (
+    ARCHIVED,
+    FIELDS,
+    LIFE,
+    LIVE,
+    OLD_REPLICA,
+    SETS,
+    TEXT,
+    Record,
+    old_stamp,
+    replica_of,
+    time_of,
+)
 from ademem.core.text import slug
+from ademem.core.value import replace
+from ademem.files import ARCHIVE, KNOWLEDGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, TypeVar
+
+    from ademem.core.settings import MirrorSettings
 
     Line = dict[str, Any]
+    T = TypeVar("T")
 
 TYPES = ("learned", "investigation", "decision", "fact", "pattern", "gotcha", "convention")
 """Kinds of captured sentences; the first tag of a memory names its kind."""
@@ -27,15 +46,238 @@ VALUES = "values"
 """On a line with anchors: the values that the memory depends on, by their places."""
 
 _LINE_BREAKS = str.maketrans({char: f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"})
+_READABLE = (
+    *("category", "status", "title", "importance", "confidence", "pinned", "topic_key", "path"),
+    "anchors",
+)
+MAX_TOMBSTONES = 1000
+"""Tombstones in the archive; older ones are unlikely to matter to an old branch."""
+HAD = "had"
+"""On a tombstone: values of registers that were written after the memory was made."""
+_TOMBSTONE = f'"{TOMBSTONE}"'
+UNDECIDED = "undecided"
+"""Status that an archived memory has when it comes back, in a line that has its text."""
 
 
-def line(found: Line) -> str:
+def render_lines(
+    live: Iterable[Record],
+    others: Iterable[Record],
+    settings: MirrorSettings,
+    present: Iterable[str] = (),
+) -> dict[str, str]:
+    """Render the lines, and the archive once there is one; *live* records are oldest first.
+
+    The archive has the oldest lines, and those of the *others*, which are hidden or archived. Of
+    its *present* lines, those of tombstones from before there were stamps stay as they are.
+    """
+    archived, kept = rotate(
+        list(ordered_lines(live)),
+        above=settings.rotate_above,
+        by=(settings.rotate_above + 1) // 2,
+    )
+    rest = list(others)
+    hidden = {record.id for record in rest}
+    archived = [*archived, *ordered_lines(rest, present, hidden=hidden)]
+    files = {KNOWLEDGE: kept, ARCHIVE: archived} if archived else {KNOWLEDGE: kept}
+    return {path: "".join(text for _, text in sorted(lines)) for path, lines in files.items()}
+
+
+def rotate(lines: Sequence[T], *, above: int, by: int) -> tuple[Sequence[T], Sequence[T]]:
+    """Split into archived and live lines: above *above* live ones, the oldest *by* are archived."""
+    moved = 0
+    while len(lines) - moved > max(0, above):
+        moved += max(1, by)
+    return lines[:moved], lines[moved:]
+
+
+def ordered_lines(
+    records: Iterable[Record], present: Iterable[str] = (), *, hidden: Container[str] = ()
+) -> Iterator[tuple[tuple[bool, bool, str, str], str]]:
+    """Yield the place of each line and its text; equal keys are made distinct by the id.
+
+    Live memories that are *hidden*, by their ids, have the text of an elder one.
+    """
+    keys: set[str] = set()
+    old = {found.id: (found.registers[LIFE], raw) for raw, found in _old_tombstones(present)}
+    for record in records:
+        write, raw = old.get(record.id, (None, ""))
+        if write and write == record.registers.get(LIFE) and _is_tombstone(record):
+            yield _place(record), f"{raw}\n"
+            continue
+        key = str(record.value("key") or _derived_key(record))
+        key = f"{key}-{record.id}" if key in keys else key
+        keys.add(key)
+        found = to_line(record, key)
+        if record.id in hidden and record.life == LIVE:
+            found = _as_archived(found, LIVE)
+        yield _place(record), render_line(found)
+
+
+def _place(record: Record) -> tuple[bool, bool, str, str]:
+    """Return the sort key of a line: by id, so that the additions of two people rarely meet.
+
+    Those from before there were stamps come first, in the order that they had.
+    """
+    is_dead = record.life != LIVE
+    at = record.registers[LIFE][0] if is_dead else record.over.get(OLD_REPLICA, "")
+    is_old = replica_of(at) == OLD_REPLICA
+    time = (time_of(at) if is_dead else record.created_at) if is_old else ""
+    return is_dead, not is_old, time, record.id
+
+
+def to_line(record: Record, key: str | None = None) -> dict[str, Any]:
+    """Return the object of the memory's line; an archived one is a tombstone, without a text.
+
+    *key* replaces a key that another line has, too. A text that the archiving did not know stays.
+    """
+    if _is_tombstone(record):
+        return _to_tombstone(record)
+    values = record_json.to_json(record)
+    category, tags, given = values.get("category"), values["tags"], values.get("key")
+    found = {
+        "key": key or given or _derived_key(record),
+        "type": tags[0] if tags and tags[0] in TYPES else category,
+        "content": values["content"],
+        "source": values.get("source"),
+        "tags": tags,
+        "ts": _seconds(record.created_at),
+        "bead": values.get("bead") or "",
+        "id": record.id,
+        "sync_id": record.sync_id,
+        **{name: values[name] for name in _READABLE if name in values},
+        "anchors": list(anchor.plain(values["anchors"])),
+    }
+    if places := anchor.values(values["anchors"]):
+        found[VALUES] = places
+    found |= {
+        name: values[name] for name in ("trust", "created_at", "updated_at") if name in values
+    }
+    found |= {"stamps": values["stamps"]} if values["stamps"] else {}
+    return found if record.life == LIVE else _as_archived(found, record.life)
+
+
+def _as_archived(line: dict[str, Any], life: str) -> dict[str, Any]:
+    """Return the line of a memory that is not shown, and whose text must not get lost."""
+    stamps = {"stamps": line["stamps"]} if "stamps" in line else {}
+    rest = {name: value for name, value in line.items() if name != "stamps"}
+    shown = {"status": ARCHIVED, LIFE: life, UNDECIDED: line.get("status")}
+    return rest | shown | stamps
+
+
+def is_hidden(line: dict[str, Any]) -> bool:
+    """Return True for the line of a live memory whose text an elder one has."""
+    return UNDECIDED in line and line.get(LIFE) == LIVE
+
+
+def read_tombstones(lines: Iterable[str]) -> Iterator[tuple[str, Record]]:
+    """Yield the lines of archived memories without a text, and their records."""
+    for raw in lines:
+        found = from_line(parse_line(raw)) if _TOMBSTONE in raw else None
+        if found and found.life != LIVE and not found.texts:
+            yield raw, found
+
+
+def _old_tombstones(lines: Iterable[str]) -> Iterator[tuple[str, Record]]:
+    for raw, found in read_tombstones(sorted(lines)):
+        if replica_of(found.registers[LIFE][0]) == OLD_REPLICA:
+            yield raw, found
+
+
+def _is_tombstone(record: Record) -> bool:
+    """Return True for an archived memory without a text that the archiving did not know.
+
+    Such a text is told even where it is that of another write: others may lack that one.
+    """
+    unseen = (at for at in record.texts if at > record.seen.get(replica_of(at), ""))
+    return not record.texts or (record.life != LIVE and not any(unseen))
+
+
+def from_line(line: Any) -> Record | None:
+    """Read the object of a line, whoever wrote it; None if it has no id of a memory."""
+    if not isinstance(line, dict) or not record_json.is_id(line.get("id")):
+        return None
+    life = LIVE
+    if UNDECIDED in line:
+        life, line = line.get(LIFE, ARCHIVED), line | {"status": line[UNDECIDED]}
+    elif line.get("status") == ARCHIVED or line.get("type") == TOMBSTONE:
+        names = ("id", "sync_id", "created_at", "updated_at", "stamps")
+        values = {name: line[name] for name in names if name in line}
+        if isinstance(line.get("stamps"), dict) and isinstance(line.get(HAD), dict):
+            values = line[HAD] | values
+        return record_json.from_json(values | {LIFE: line.get(LIFE, ARCHIVED)})
+    values = line | {LIFE: life, "bead": line.get("bead") or None, "anchors": _anchors(line)}
+    if all(isinstance(line.get(name), str) for name in ("category", "content", "key")):
+        values["key"] = key_of(line)
+    if not isinstance(line.get("stamps"), dict) and isinstance(line.get(SAID_AT), str):
+        values["stamps"] = {old_stamp(line[SAID_AT]): [TEXT]}
+    return record_json.from_json(values)
+
+
+def _derived_key(record: Record) -> str:
+    return derived_key(record.value("category"), record.text[0], record.id)
+
+
+def newest_dead(given: Iterable[Record], most: int = MAX_TOMBSTONES) -> list[Record]:
+    """Return the *most* records that were archived last."""
+    ordered = sorted(given, key=lambda record: (record.registers[LIFE][0], record.id))
+    return ordered[max(0, len(ordered) - max(0, most)) :]
+
+
+def _to_tombstone(record: Record) -> dict[str, Any]:
+    first = min((at for at, _ in record.registers.values()), default="")
+    later = {
+        name: write
+        for name, write in record.registers.items()
+        if name == LIFE or write[0] != first or not record.texts
+    }
+    bare = replace(record, texts={}, over={}, registers=later)
+    values = record_json.to_json(bare)
+    had = {name: values[name] for name in FIELDS if name in later}
+    had |= {kind: values[kind] for kind in SETS if values[kind]}
+    found = {
+        "key": f"gone-{record.id}",
+        "type": TOMBSTONE,
+        "content": "",
+        "source": "",
+        "tags": [],
+        "ts": _seconds(values["updated_at"]),
+        "bead": "",
+        "id": record.id,
+        "sync_id": record.sync_id,
+        "status": ARCHIVED,
+        **({} if record.life == ARCHIVED else {LIFE: record.life}),
+        "created_at": record.created_at,
+        "updated_at": values["updated_at"],
+        **({HAD: had} if had else {}),
+    }
+    return found | ({"stamps": values["stamps"]} if values["stamps"] else {})
+
+
+def _anchors(line: dict[str, Any]) -> Any:
+    found, values = line.get("anchors"), line.get(VALUES)
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        return []
+    if not isinstance(values, dict):
+        return found
+    texts = {
+        place: tuple(names)
+        for place, names in values.items()
+        if isinstance(names, list) and all(isinstance(name, str) for name in names)
+    }
+    return list(anchor.with_values(found, texts))
+
+
+def _seconds(time: str) -> int:
+    return int(clock.parse(time).timestamp()) if time else 0
+
+
+def render_line(found: Line) -> str:
     """Return compact JSON on one line, with every line separator of Unicode escaped."""
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     return text.translate(_LINE_BREAKS) + "\n"
 
 
-def read(raw: str) -> Line | None:
+def parse_line(raw: str) -> Line | None:
     """Parse a line; None if it is no object, or has no content."""
     try:
         found = json.loads(raw)

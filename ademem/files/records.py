@@ -8,6 +8,7 @@ from ademem.core.clock import UTC, datetime, parse
 from ademem.core.memory import DIALOGUE, Category, Draft, Origin, Scope, Status, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
+from ademem.files.texts import BadLine
 from ademem.store import ledger, memories, transitions
 from ademem.store.memories import Change
 
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 
 FIRST_YEAR = 1970
 SOURCE = "import"
-
-
-class BadLine(Exception):
-    """A line that is no valid record; the message gives the reason."""
 
 
 class Outcome(StrEnum):

@@ -12,8 +12,8 @@ from ademem.core.registers import LIVE, conflict_candidates, has_writes_of, join
 from ademem.core.text import clean, preview
 from ademem.core.value import Value
 from ademem.files import FOLDER, LINE_FILES, SHEET, knowledge, pages
+from ademem.files.knowledge import from_line, is_hidden
 from ademem.files.markdown import ListItem, parse_page
-from ademem.files.record_lines import from_line, is_hidden
 from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_lines
 
 TYPE_CHECKING = False
@@ -332,7 +332,7 @@ def _too_long(path: str, number: int, size: int, most: int) -> Problem:
 
 @lru_cache(maxsize=64)
 def _parse(raw: str) -> dict[str, Any]:
-    return knowledge.read(raw) or {}
+    return knowledge.parse_line(raw) or {}
 
 
 @lru_cache(maxsize=64)
@@ -420,7 +420,7 @@ def _parse_lines(
             yield line
         elif raw.startswith(OVERSIZE):
             beyond.append(_too_long_line(path, number, raw))
-        elif line is None and knowledge.read(raw) is None:
+        elif line is None and knowledge.parse_line(raw) is None:
             message = "is not an object with a content; it stays in the file and is not imported"
             problems.append(Problem(path=path, line=number, message=message))
         else:

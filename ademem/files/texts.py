@@ -27,6 +27,10 @@ class FilesChanged(AdememError):
         super().__init__(f"{path} was changed while it was read")
 
 
+class BadLine(Exception):
+    """A line that is no valid record; the message gives the reason."""
+
+
 class Problem(Value):
     path: str
     line: int | None

@@ -9,7 +9,7 @@ from ademem.core.errors import suppress
 from ademem.core.project import import_waits
 from ademem.core.repository import git_root
 from ademem.core.text import bounded, counted, preview
-from ademem.store import admission, briefing_queries, existence, followed, ledger, memory_queries
+from ademem.store import admission, briefing_queries, existence, ledger, memory_queries
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -190,8 +190,8 @@ def pending_import(runtime: Runtime) -> Iterator[str]:
 
 def changed_sources(runtime: Runtime) -> Iterator[str]:
     """Report files that memories were imported from and that changed since."""
-    for source in followed.list_all(runtime.store):
-        if changed := followed.list_changed(source):
+    for source in ledger.list_followed(runtime.store):
+        if changed := ledger.list_changed(source):
             name = confined.printable(os.path.basename(changed[0]))
             more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
             again = f"`ademem import --format {source.format} --follow`"

@@ -13,18 +13,16 @@ from ademem.core.errors import suppress
 from ademem.core.project import files_changed, import_waits
 from ademem.core.repository import branch
 from ademem.core.value import replace
-from ademem.files import enrolment
+from ademem.files import enrolment, skill_files
 from ademem.guard import flags
 from ademem.search.hints import prune_lists, remove_lists, update_sites, write_lists
 from ademem.session import briefing, notices
 from ademem.session.briefing import Brief
-from ademem.session.briefing.reader import make_reader
-from ademem.session.turn_tracking import set_flag
+from ademem.session.briefing.sections import make_reader
 from ademem.store import commits as table
 from ademem.store import injections, jobs, ledger, logs, sessions, turns
 from ademem.store.hints import has_sites
 from ademem.store.runtime import program
-from ademem.synthesis import skill_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,8 +167,9 @@ def _rearm(payload: Payload, runtime: Runtime) -> None:
     background task or a queued prompt may go on with it. Older clients do not name the subagent,
     so all that run are meant. In mode `orient` the briefing that follows counts as the search.
     """
-    mode = runtime.settings.guard.mode
-    if mode == "orient":
+    from ademem.session.turn_tracking import set_flag  # sessions that begin have no turn
+
+    if runtime.settings.guard.mode == "orient":
         return
     for key in turns.list_open(runtime.store, payload.session_id, payload.agent_id):
         turns.rearm(runtime.store, key)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ademem.store import BROWSED, CURRENT, LIVE, memories, skills
+from ademem.store import BROWSED, CURRENT, LIVE, database, memories
 from ademem.store.logs import SINKING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable
 
     from ademem.core.memory import Memory
@@ -23,6 +24,13 @@ _HERE = "(source_branch is null or source_branch = :branch)"
 # Memories from the files are pinned by whoever pinned them there, not by this person.
 _UNPINNED = "(+pinned = 0 or claimed_author is not null)"
 _ESTABLISHED = f"status = 'promoted' and {_UNPINNED} and {_KNOWLEDGE}"
+
+
+_CHANGING = (
+    "'insert', 'import', 'adopt', 'revise', 'edit', 'promote', 'reject', 'archive', 'restore',"
+    " 'delete', 'supersede'"
+)
+"""Operations that change the text or the state of a memory."""
 
 
 class VisibleMemories:
@@ -99,7 +107,15 @@ def count_confirmed(store: Store) -> int:
         (store.project_id, COUNTED),
     ).fetchone()
     found = int(row[0])
-    return found if found == COUNTED else found - skills.count_hidden(store)
+    if found == COUNTED:
+        return found
+    return found - store.number(
+        "select count(*) from memory_skill_index as entry"
+        " join unified_memories as memory on memory.id = entry.memory_id"
+        " where entry.project_id = ? and source_type = 'skill'"
+        f" and memory.status = 'promoted' and {CURRENT}",
+        (store.project_id,),
+    )
 
 
 def word_matches(store: Store, words: Iterable[str], limit: int) -> dict[int, float]:
@@ -127,3 +143,26 @@ def count_arrived(store: Store, moment: str, *, but: str) -> tuple[int, int]:
         {"project": store.project_id, "but": but, "moment": moment, "limit": COUNTED},
     ).fetchone()
     return count, people
+
+
+def list_changes(store: Store, moment: str, limit: int) -> list[tuple[Memory, bool]]:
+    """Return memories that changed after the stamp *moment*, each with True if it is new.
+
+    Of the newest *limit* changes, the last one first.
+    """
+    rows = store.db.execute(
+        f"select memory.*, min(revision.revision) = 1 as is_new from ("
+        "  select memory_id, revision, seq from memory_revisions"
+        f"  where created_at > :moment and operation in ({_CHANGING})"
+        "  order by created_at desc limit :limit"
+        ") as revision join unified_memories as memory on memory.id = revision.memory_id"
+        " where memory.project_id = :project group by memory.id order by max(revision.seq) desc",
+        {"moment": moment, "limit": limit, "project": store.project_id},
+    )
+    return database.read_rows(rows, _changed, memories.TABLE, lambda row: row["id"])
+
+
+def _changed(row: sqlite3.Row) -> tuple[Memory, bool]:
+    values = dict(row)
+    is_new = bool(values.pop("is_new"))
+    return memories.from_values(values), is_new

@@ -1,13 +1,18 @@
-"""Events that were captured, so that each is captured once; edits and readings of memory files."""
+"""What was captured and imported from where: events, each once, edits and readings of files."""
 
 from __future__ import annotations
 
+import os
+
 from ademem.core.clock import parse, stamp, timedelta
-from ademem.core.json_text import loads
+from ademem.core.json_text import loads, quoted
 from ademem.core.text import sha256_hex
+from ademem.core.value import Value
+from ademem.store.database import set_value, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
 
@@ -25,6 +30,9 @@ OPERATION = "operation"
 """Type of an entry for a write that its caller may repeat; its key is the caller's id of it."""
 READ = "files_read"
 """Type of an entry for the last complete reading of the files of a work tree."""
+_FOLLOWED = "followed"
+MOST_FOLLOWED = 200
+"""Most files of a source that are followed, as each session's start looks at all."""
 
 
 ABANDONED = timedelta(days=1)
@@ -193,3 +201,44 @@ def _renew(store: Store, kind: str, key: str, now: datetime) -> None:
     with store.transaction():
         release(store, kind, key)
         claim(store, kind, key, now)
+
+
+class FollowedSource(Value):
+    """Files of another program that stay the source of memories imported from them."""
+
+    format: str
+    path: str
+    files: dict[str, str]
+    """States by path."""
+
+
+def list_followed(store: Store) -> list[FollowedSource]:
+    text = value(store.db, _FOLLOWED)
+    return [FollowedSource(format=row[0], path=row[1], files=row[2]) for row in loads(text or "[]")]
+
+
+def follow(store: Store, format: str, path: str, files: Iterable[str]) -> None:
+    """Record the files of a source as they are now, instead of earlier states of it."""
+    states = {each: file_state(each) for each in list(files)[:MOST_FOLLOWED]}
+    source = FollowedSource(format=format, path=path, files=states)
+    kept = [each for each in list_followed(store) if (each.format, each.path) != (format, path)]
+    rows = (
+        f"[{quoted(each.format)},{quoted(each.path)},"
+        f"{{{','.join(f'{quoted(name)}:{quoted(state)}' for name, state in each.files.items())}}}]"
+        for each in (*kept, source)
+    )
+    with store.transaction() as db:
+        set_value(db, _FOLLOWED, f"[{','.join(rows)}]")
+
+
+def list_changed(source: FollowedSource) -> list[str]:
+    return [path for path, state in source.files.items() if file_state(path) != state]
+
+
+def file_state(path: str) -> str:
+    """Return size and time of change; empty for a file that is not there."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ""
+    return f"{found.st_size} {found.st_mtime_ns}"

@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 
-_CHANGING = (
-    "'insert', 'import', 'adopt', 'revise', 'edit', 'promote', 'reject', 'archive', 'restore',"
-    " 'delete', 'supersede'"
-)
-"""Operations that change the text or the state of a memory."""
-
 TABLE = "memory_revisions"
 
 
@@ -94,23 +88,6 @@ def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
     return database.read_rows(rows, _from_row, TABLE, _key)
 
 
-def since(store: Store, moment: str, limit: int) -> list[tuple[Memory, bool]]:
-    """Return memories that changed after the stamp *moment*, each with True if it is new.
-
-    Of the newest *limit* changes, the last one first.
-    """
-    rows = store.db.execute(
-        f"select memory.*, min(revision.revision) = 1 as is_new from ("
-        "  select memory_id, revision, seq from memory_revisions"
-        f"  where created_at > :moment and operation in ({_CHANGING})"
-        "  order by created_at desc limit :limit"
-        ") as revision join unified_memories as memory on memory.id = revision.memory_id"
-        " where memory.project_id = :project group by memory.id order by max(revision.seq) desc",
-        {"moment": moment, "limit": limit, "project": store.project_id},
-    )
-    return database.read_rows(rows, _changed, memories.TABLE, lambda row: row["id"])
-
-
 def list_latest(store: Store, moment: str) -> list[Revision]:
     rows = store.db.execute(
         "select * from memory_revisions where seq in"
@@ -147,12 +124,6 @@ def operation_of(store: Store, memory_id: str, revision: int) -> tuple[str, str]
 def has_reason(store: Store, memory_id: str, beginning: str) -> bool:
     query = "select 1 from memory_revisions where memory_id = ? and instr(reason, ?) = 1 limit 1"
     return store.has_row(query, (memory_id, beginning))
-
-
-def _changed(row: sqlite3.Row) -> tuple[Memory, bool]:
-    values = dict(row)
-    is_new = bool(values.pop("is_new"))
-    return memories.from_values(values), is_new
 
 
 def _from_row(row: sqlite3.Row) -> Revision:

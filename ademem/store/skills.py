@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.clock import parse, stamp
 from ademem.core.value import Value, as_dict
-from ademem.store import CURRENT, database
+from ademem.store import database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,17 +39,6 @@ def all_of(store: Store) -> list[IndexedSkill]:
     )
     return database.read_rows(
         map(dict, rows), _from_row, "memory_skill_index", lambda row: row["id"]
-    )
-
-
-def count_hidden(store: Store) -> int:
-    """Promoted memories that stand for a file, as a briefing counts memories."""
-    return store.number(
-        "select count(*) from memory_skill_index as entry"
-        " join unified_memories as memory on memory.id = entry.memory_id"
-        " where entry.project_id = ? and source_type = 'skill'"
-        f" and memory.status = 'promoted' and {CURRENT}",
-        (store.project_id,),
     )
 
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ademem.core.settings import MirrorSettings
     from ademem.files.markdown import ListItem
     from ademem.store import Store
-    from ademem.sync.import_context import ImportReport
+    from ademem.sync.importer import ImportReport
     from ademem.sync.mirror import File
 
 FIELD_TYPES = {

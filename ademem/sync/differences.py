@@ -8,27 +8,137 @@ from functools import cache, cached_property, partial
 from ademem.core.clock import parse
 from ademem.core.memory import Category, Draft, Origin, Status, Trust
 from ademem.core.registers import as_time, candidate_id
-from ademem.core.value import replace
+from ademem.core.text import sha256_hex
+from ademem.core.value import Value, replace
 from ademem.files import SHEET
 from ademem.files.snapshot import PlacedItem, Snapshot, values_of
 from ademem.files.texts import Problem
-from ademem.guard.injection import order_in, order_of
-from ademem.store import memories, memory_queries, transitions
-from ademem.store.transitions import CannotDo
-from ademem.sync.import_context import Difference
+from ademem.guard.injection import instruction_in, order_in, order_of
+from ademem.store import ledger, memories, memory_queries, stamps, transitions
+from ademem.store.transitions import Act, CannotDo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Callable, Container, Iterator, Mapping
     from datetime import datetime
     from typing import Any
 
     from ademem.core.memory import Memory
+    from ademem.core.registers import Record
+    from ademem.core.settings import GateSettings
     from ademem.files.markdown import ListItem
     from ademem.files.snapshot import KnowledgeLine, Values
+    from ademem.store import Store
+    from ademem.sync.branches import Place
     from ademem.sync.git_history import GitHistory
-    from ademem.sync.import_context import ImportContext
     from ademem.sync.merging import Variants
+    from ademem.sync.provenance import Provenance, Source
+    from ademem.sync.tracked_files import MergeBase
+
+SOURCE = "file"
+
+
+class Difference(Value):
+    """A difference between the files and the merge base."""
+
+    position: tuple[str, int]
+    """The file and the line where a problem is reported."""
+    apply: Callable[[ImportContext], None]
+    """Imports it."""
+
+
+class ImportContext:
+    """One import: its target, its sources, and its results so far."""
+
+    def __init__(
+        self,
+        base: MergeBase,
+        history: GitHistory,
+        store: Store,
+        settings: GateSettings,
+        now: datetime,
+        place: Place | None,
+        provenance: Provenance,
+        event: str,
+    ) -> None:
+        self.event = event
+        branch = place.branch if place else None
+        self.act = Act(store=store, now=now, actor=Trust.IMPORT, branch=branch, event_id=event)
+        self.settings = settings
+        self.history = history
+        self.provenance = provenance
+        self.place = place
+        self.before = base.texts.digests
+        self.done: dict[str, list[str]] = {}
+        self.problems: list[Problem] = []
+        self.ignored: list[Problem] = []
+        """Problems that count as imported without an effect, so that they are reported once."""
+
+    def continue_as(self, event: str) -> None:
+        """Make further changes part of this act."""
+        self.event = event
+        self.act = replace(self.act, event_id=event)
+
+    def pop_results(self) -> tuple[dict[str, list[str]], list[Problem]]:
+        found = self.done, self.problems
+        self.done, self.problems = {}, []
+        return found
+
+    def find(self, id: str | None) -> Memory | None:
+        return memory_queries.by_id(self.act.store, id)
+
+    def claim(self, placed: PlacedItem) -> bool:
+        """Claim the item; return False if a killed import took it from the same file before."""
+        return ledger.claim(self.act.store, SOURCE, self._key(placed), self.act.now)
+
+    def write(self, draft: Draft, placed: PlacedItem) -> None:
+        """Pass the item to the gate; a refused one is reported at each import."""
+        from ademem.capture import gate  # edits of items need none
+
+        act = self.act
+        written = gate.write(draft, act.store, self.settings, act.now, event_id=self.event)
+        if written.memory is None:
+            ledger.release(act.store, SOURCE, self._key(placed))
+            raise CannotDo(f"not kept ({written.rule}): {written.reason}")
+        self.note("edited" if written.deduped else "added", written.memory.id)
+
+    def _key(self, placed: PlacedItem) -> str:
+        file = self.before.get(placed.path) or sha256_hex("")
+        return sha256_hex(placed.path, file, str(placed.item.line), *map(str, placed.values))
+
+    def waits_on(self, id: str | None, key: str | None) -> str | None:
+        return self.place.waits_on(id, key) if self.place else None
+
+    def act_of(self, source: Source) -> Act:
+        return replace(self.act, actor=source.trust, claimed_author=source.author)
+
+    def edit(self, known: Memory, changes: Mapping[str, Any], source: Source) -> None:
+        """Edit the memory; raises CannotDo for instructions, which need a person's command."""
+        if not changes:
+            return
+        order, others = None, dict(changes)
+        if changes.keys() & {"title", "content"}:
+            title, content = others.pop("title", known.title), others.pop("content", known.content)
+            order = order_of(title, content)
+        order = order or instruction_in("\n".join(map(str, filter(None, others.values()))))
+        if order:
+            raise CannotDo(
+                f"{known.id} was edited to a text that {order}", "`ademem edit` takes it"
+            )
+        transitions.edit(known.id, self.act_of(source), self.settings, **changes)
+        self.note("edited", known.id)
+
+    def tick(self, known: Record) -> str:
+        """Return the stamp of a change of the record that was made in the files."""
+        return stamps.tick(self.act.store, self.act.now, above=known.last_stamp)
+
+    def earlier_texts(self, id: str) -> list[str]:
+        rows = memories.revisions(self.act.store, id)
+        before = (row for row in rows if row["event_id"] != self.event)
+        return list(dict.fromkeys(row["snapshot"]["content"] for row in before))
+
+    def note(self, kind: str, id: str) -> None:
+        self.done.setdefault(kind, []).append(id)
 
 
 def find_differences(before: Snapshot, now: Snapshot, history: GitHistory) -> Iterator[Difference]:

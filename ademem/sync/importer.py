@@ -1,22 +1,28 @@
-"""Import the differences of the files: every change is a revision of one act."""
+"""Import the differences of the files: every change is a revision of one act.
+
+An import in batches records its progress: `run/import` has a line for the plan and one for each
+batch, so that the next process goes on behind the last batch after a kill. Without a plan it means
+that an import waits.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import time
 from collections import Counter
 from itertools import islice
 
 from ademem.core import confined, git
 from ademem.core.clock import TooLate
 from ademem.core.errors import suppress
-from ademem.core.project import import_waits, record_state
+from ademem.core.project import import_path, import_waits, record_state
 from ademem.core.repository import branch, commit
 from ademem.core.shared_files import locked
-from ademem.core.text import sha256_hex
-from ademem.core.value import replace
+from ademem.core.text import counted, sha256_hex
+from ademem.core.value import Value, replace
 from ademem.files import KNOWLEDGE, LINE_FILES, project_brief
 from ademem.files.project_brief import BadCore
-from ademem.files.records import BadLine
 from ademem.files.snapshot import (
     KnowledgeLine,
     conflict_problems,
@@ -24,20 +30,20 @@ from ademem.files.snapshot import (
     snapshot,
     unchanged_pages,
 )
-from ademem.files.texts import Problem, Texts, split_lines
+from ademem.files.texts import BadLine, Problem, Texts, split_lines
 from ademem.store import ledger, made_at
 from ademem.store.memories import new_event
 from ademem.store.runtime import filed
 from ademem.store.transitions import CannotDo
 from ademem.sync.branches import Place, follow_branches
-from ademem.sync.differences import find_differences
+from ademem.sync.differences import ImportContext, find_differences
 from ademem.sync.git_history import list_committed
-from ademem.sync.import_context import ImportContext, ImportReport, Progress, hand_over
 from ademem.sync.provenance import provenance_of
 from ademem.sync.tracked_files import (
     MergeBase,
     base_path,
     load_base,
+    paths_of,
     present_text,
     refused_lines,
     save_base,
@@ -45,17 +51,26 @@ from ademem.sync.tracked_files import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from datetime import datetime
+    from typing import Any
 
     from ademem.core.clock import Deadline
     from ademem.core.project import Project
     from ademem.core.settings import GateSettings, Settings
     from ademem.store import Store
+    from ademem.sync.differences import Difference
     from ademem.sync.git_history import GitHistory
-    from ademem.sync.import_context import Difference
     from ademem.sync.provenance import Provenance
 
+KINDS = ("added", "edited", "promoted", "rejected", "archived", "restored")
+NAMED_IDS = 5
+"""Ids of one kind in the summary."""
+NAMED_FILES = 5
+"""Files that are named with their waiting lines; more are summed up."""
+PART_BYTES = 1 << 20
+NO_LIMIT = 1 << 40
+PAUSE_S = 0.02
 BATCH = 200
 """Changes of one transaction, so that other writers wait a fraction of a second."""
 HOOK_BYTES = 4 * confined.MIB
@@ -64,6 +79,51 @@ HOOK_FILES = 2000
 
 _BAD_VALUES = (ValueError, TypeError, OverflowError, RecursionError)
 """Errors of values that are valid in JSON and not in a memory."""
+
+
+class ImportReport(Value):
+    """The result of an import: ids of the memories it changed."""
+
+    event: str = ""
+    """The act that `ademem undo` takes back."""
+    added: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
+    promoted: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+    archived: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    unstamped: tuple[str, ...] = ()
+    """Memories whose lines lost their stamps: an ademem that knows none wrote them."""
+    problems: tuple[Problem, ...] = ()
+    """Problems, whose text stays in the files."""
+    refused: tuple[Problem, ...] = ()
+    """Problems of valid text that cannot be imported."""
+    oversized: tuple[Problem, ...] = ()
+    """Problems of text too long to be read, whose files are not written."""
+    outdated: tuple[str, ...] = ()
+    """Files that git set back to an old rendering: the next one writes them anew."""
+
+    @property
+    def count(self) -> int:
+        return len({id for kind in KINDS for id in getattr(self, kind)})
+
+    @property
+    def summary(self) -> str:
+        """One line with the number and ids of the memories; empty for none."""
+        parts = []
+        for kind in KINDS:
+            if ids := getattr(self, kind):
+                more = f" and {len(ids) - NAMED_IDS} more" if len(ids) > NAMED_IDS else ""
+                parts.append(f"{kind} {', '.join(ids[:NAMED_IDS])}{more}")
+        memories = counted(self.count, "memory")
+        return f"{memories} from git and hand edits: {'; '.join(parts)}." if parts else ""
+
+    @property
+    def advice(self) -> str:
+        """Sentence about copies of the files that an older ademem writes; empty for none."""
+        lines = counted(len(self.unstamped), "line")
+        found = f"{lines} came from an older ademem, which writes no stamps: update it there."
+        return found if self.unstamped else ""
 
 
 def import_changes_until(
@@ -340,3 +400,137 @@ def _apply(difference: Difference, context: ImportContext) -> None:
         message = f"cannot be taken over ({type(error).__name__}: {error})"
     path, line = difference.position
     context.problems.append(Problem(path=path, line=line, message=message))
+
+
+class Progress:
+    """The recorded progress of an import in batches."""
+
+    def __init__(
+        self,
+        project: Project,
+        pause: Callable[[], None] | None = None,
+        on_batch: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Call *pause* between batches, and *on_batch* with the changes done and in all.
+
+        By default, other writers get PAUSE_S to use the database.
+        """
+        self._project = project
+        self.pause = pause or (lambda: time.sleep(PAUSE_S))
+        self._on_batch = on_batch
+        self.event = ""
+        """The act of all batches."""
+        self.done = 0
+        """Changes processed."""
+        self.changed: dict[str, list[str]] = {}
+        """Ids of memories by kind of change."""
+        self.problems: list[Problem] = []
+        self._total = 0
+
+    @property
+    def has_begun(self) -> bool:
+        return bool(_read_record(self._project))
+
+    def begin(self, plan: str, waiting: Mapping[str, int], event: str) -> None:
+        """Continue the same *plan*, or begin a new one with counts of changes *waiting* by file.
+
+        The act stays the same: changes of an earlier plan are part of it.
+        """
+        record = _read_record(self._project)
+        self._total = sum(waiting.values())
+        self.event = event
+        for line in record:
+            self.event = line.get("event", self.event)
+            self._add_changed(line.get("changed", {}))
+        files = Counter(dict.fromkeys(waiting, 0))
+        for line in record if record and record[0].get("plan") == plan else ():
+            files.update(line.get("files", {}))
+            self.done += line.get("done", 0)
+            self.problems += [
+                Problem(path=path, line=number, message=message)
+                for path, number, message in line.get("problems", ())
+            ]
+        head = {"plan": plan, "event": self.event, "waiting": dict(waiting)}
+        so_far = _batch(files, self.done, self.changed, self.problems)
+        text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in (head, so_far))
+        confined.write_text(self._project.root, import_path(self._project), text)
+
+    def add_batch(
+        self,
+        done: Mapping[str, int],
+        changed: Mapping[str, list[str]],
+        problems: list[Problem],
+    ) -> None:
+        """Record a batch; *done* counts its changes by file."""
+        count = sum(done.values())
+        line = _batch(done, count, changed, problems)
+        data = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+        confined.append_line(self._project.root, import_path(self._project), data, NO_LIMIT)
+        self.done += count
+        self.problems += problems
+        self._add_changed(changed)
+        if self._on_batch:
+            self._on_batch(self.done, self._total)
+
+    def end(self) -> None:
+        confined.remove(self._project.root, import_path(self._project))
+
+    def _add_changed(self, changed: Mapping[str, list[str]]) -> None:
+        for kind, ids in changed.items():
+            self.changed.setdefault(kind, []).extend(ids)
+
+
+def _batch(
+    files: Mapping[str, int],
+    done: int,
+    changed: Mapping[str, list[str]],
+    problems: Iterable[Problem],
+) -> dict[str, Any]:
+    return {
+        "files": dict(files),
+        "done": done,
+        "changed": dict(changed),
+        "problems": [[it.path, it.line, it.message] for it in problems],
+    }
+
+
+def hand_over(project: Project) -> None:
+    confined.touch(project.root, import_path(project))
+
+
+def describe_waiting(project: Project) -> list[str]:
+    """Describe the lines that wait by file: the rest of a plan, or all lines without one."""
+    record = _read_record(project)
+    left: Counter[str] = Counter()
+    if record and "waiting" in record[0]:
+        left.update(record[0]["waiting"])
+        for line in record[1:]:
+            left.subtract(line.get("files", {}))
+    else:
+        for path in filter(is_imported, paths_of(project)):
+            with suppress(OSError), confined.open_file(project.root, path) as file:
+                while part := file.read(PART_BYTES):
+                    left[path] += part.count(b"\n")
+    waiting = {os.path.basename(path): count for path, count in left.items() if count > 0}
+    if len(waiting) > NAMED_FILES:
+        count, files = counted(sum(waiting.values()), "line"), counted(len(waiting), "file")
+        return [f"{count} of {files} wait for the worker"]
+    return [
+        f"{counted(count, 'line')} of {name} {'waits' if count == 1 else 'wait'} for the worker"
+        for name, count in sorted(waiting.items())
+    ]
+
+
+def _read_record(project: Project) -> list[dict[str, Any]]:
+    """Read the record up to a last line that was cut off."""
+    found: list[dict[str, Any]] = []
+    try:
+        with confined.open_file(project.root, import_path(project)) as file:
+            for raw in file:
+                line = json.loads(raw)
+                if not isinstance(line, dict):
+                    break
+                found.append(line)
+    except (OSError, ValueError):
+        pass
+    return found

@@ -17,8 +17,9 @@ from ademem.core.registers import (
 from ademem.core.text import preview
 from ademem.core.value import replace
 from ademem.files import records
-from ademem.files.records import BadLine, Import, Outcome
+from ademem.files.records import Import, Outcome
 from ademem.files.snapshot import join_records
+from ademem.files.texts import BadLine
 from ademem.store import memories, replication, stamps
 from ademem.store.memories import Change
 from ademem.store.transitions import CannotDo
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.core.registers import Record
     from ademem.files.snapshot import KnowledgeLine, MemoryLines
-    from ademem.sync.import_context import ImportContext
+    from ademem.sync.differences import ImportContext
 
 
 def import_record(

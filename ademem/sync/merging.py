@@ -12,7 +12,7 @@ from itertools import product
 from ademem.core import record_json
 from ademem.core.registers import join_all
 from ademem.core.value import replace
-from ademem.files import INDEX, SHEET, knowledge, record_lines
+from ademem.files import INDEX, SHEET, knowledge
 from ademem.files.markdown import NOTHING, FreeText, ListItem, follow_with, parse_items, render_item
 from ademem.files.pages import free_texts_of, page_head, regions_of, replace_regions
 from ademem.files.review_sheet import Sheet, parse_sheet, render_sheet
@@ -178,23 +178,23 @@ def merge_lines(*versions: str) -> str:
     ordered = sorted(joined.values(), key=lambda record: (record.created_at, record.id))
     others = three_way(*(set(_other_lines(text)) for text in versions))
     present = [raw for text in versions for raw in clean_lines(text)]
-    found = filter(None, map(knowledge.read, present))
-    hidden = {str(line.get("id")) for line in found if record_lines.is_hidden(line)}
-    lines = sorted(record_lines.ordered_lines(ordered, present, hidden=hidden))
+    found = filter(None, map(knowledge.parse_line, present))
+    hidden = {str(line.get("id")) for line in found if knowledge.is_hidden(line)}
+    lines = sorted(knowledge.ordered_lines(ordered, present, hidden=hidden))
     return "".join((*(text for _, text in lines), *sorted(others)))
 
 
 def _records_of(text: str) -> dict[str, Record]:
-    lines = map(knowledge.read, clean_lines(text))
-    found = (record_lines.from_line(line) for line in lines if not record_json.is_newer(line))
+    lines = map(knowledge.parse_line, clean_lines(text))
+    found = (knowledge.from_line(line) for line in lines if not record_json.is_newer(line))
     return join_all(filter(None, found))
 
 
 def _other_lines(text: str) -> Iterator[str]:
     """Yield the lines that this ademem did not write."""
     for raw in filter(None, clean_lines(text)):
-        found = knowledge.read(raw)
+        found = knowledge.parse_line(raw)
         if found is None:
             yield f"{raw}\n"
-        elif record_json.is_newer(found) or record_lines.from_line(found) is None:
-            yield knowledge.line(found)
+        elif record_json.is_newer(found) or knowledge.from_line(found) is None:
+            yield knowledge.render_line(found)

@@ -37,8 +37,9 @@ from ademem.store import briefs, changes, ledger, made_at, memory_queries, relat
 from ademem.sync import rendering
 from ademem.sync.branches import Place, follow_branches
 from ademem.sync.git_history import GitHistory, is_committed_text
-from ademem.sync.import_context import ImportReport, Progress
 from ademem.sync.importer import (
+    ImportReport,
+    Progress,
     combine_texts,
     import_files,
     lock_path,
@@ -393,7 +394,9 @@ def _note_own_records(store: Store, due: Iterable[File], environment: Mapping[st
     own = []
     if texts:
         claimed = memory_queries.claimed_sync_ids(store)
-        lines = (line for text in texts for line in map(knowledge.read, clean_lines(text)) if line)
+        lines = (
+            line for text in texts for line in map(knowledge.parse_line, clean_lines(text)) if line
+        )
         own += [record_digest(line) for line in lines if line.get("sync_id") not in claimed]
     for agent in ("", *sorted(briefs.list_folders(store))):
         document = project_brief.load(store, agent)

@@ -18,7 +18,6 @@ from ademem.files import (
     KNOWLEDGE,
     knowledge,
     pages,
-    record_lines,
 )
 from ademem.files.texts import Texts, clean_lines
 from ademem.store import (
@@ -102,7 +101,7 @@ class Lines:
                 yield record
             else:
                 archived.append(record)
-        yield from record_lines.newest_dead(archived)
+        yield from knowledge.newest_dead(archived)
 
     def _each(self) -> Iterator[tuple[Memory, dict[str, Any]]]:
         place = self._place
@@ -127,7 +126,7 @@ class Lines:
 
     def _dead(self, present: Texts) -> Iterator[Record]:
         store = self._store
-        carried = join_all(one for _, one in record_lines.read_tombstones(present.lines(ARCHIVE)))
+        carried = join_all(one for _, one in knowledge.read_tombstones(present.lines(ARCHIVE)))
         known = memory_queries.existing(store, carried)
         for id in carried.keys() - known:
             there = replication.read(store, id)
@@ -221,7 +220,7 @@ def render(
         for name, text in pages.render_topic(file, by_page).items():
             rendered[FOLDER + name] = text
     del rows, shown, files, free_texts, by_page
-    written = record_lines.render_lines(
+    written = knowledge.render_lines(
         lines.records(), lines.others(present), settings, present.lines(ARCHIVE)
     )
     if ARCHIVE in present and ARCHIVE not in written and ARCHIVE in committed():
@@ -232,7 +231,7 @@ def render(
     alive = {memory.id for memory in lines} if kept else ()
     unread = []
     for raw in others:
-        found = knowledge.read(raw)
+        found = knowledge.parse_line(raw)
         is_refused = found is not None and raw in kept and found.get("id") not in alive
         if found is None or is_refused or record_json.is_newer(found):
             unread.append(f"{raw}\n")

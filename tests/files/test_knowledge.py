@@ -13,7 +13,7 @@ from ademem.core.memory import Category, Status
 from ademem.core.settings import MirrorSettings
 from ademem.core.value import replace
 from ademem.files import ARCHIVE, KNOWLEDGE, knowledge
-from ademem.files.record_lines import from_line, ordered_lines, render_lines, rotate, to_line
+from ademem.files.knowledge import from_line, ordered_lines, render_lines, rotate, to_line
 from tests.builders import NOW, memory, record_of
 
 STAMP = "2026-02-01T00:00:00.000Z-0000-aaaaaaaa"
@@ -70,7 +70,7 @@ def test_keys_made_from_texts_that_begin_alike_differ():
 
 
 def test_a_line_is_one_line_for_every_reader():
-    text = knowledge.line(to_line(record_of(memory("a\x85b\u2028c\u2029d\ne 漢"))))
+    text = knowledge.render_line(to_line(record_of(memory("a\x85b\u2028c\u2029d\ne 漢"))))
 
     assert len(text.splitlines()) == 1
     assert json.loads(text)["content"] == "a\x85b\u2028c\u2029d\ne 漢"

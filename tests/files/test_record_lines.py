@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.core.registers import Record, conflict_candidates, join, values_of, write
-from ademem.files.record_lines import from_line, to_line
+from ademem.files.knowledge import from_line, to_line
 from tests.builders import memory, record_of
 from tests.core.test_registers import BEN, JUNK, STRANGE, at, honest
 

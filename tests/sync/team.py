@@ -18,7 +18,7 @@ from ademem.capture import gate
 from ademem.core import repository, shared_files
 from ademem.core.memory import Category, Draft, Origin, Trust
 from ademem.core.settings import Settings
-from ademem.files import enrolment, record_lines
+from ademem.files import enrolment, knowledge
 from ademem.files.export_format import export_lines
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act, CannotDo
@@ -156,7 +156,7 @@ class Member:
     # --- what is known ---
 
     def lines(self):
-        return [record_lines.to_line(record) for record in rendering.Lines(self.store).records()]
+        return [knowledge.to_line(record) for record in rendering.Lines(self.store).records()]
 
     def told(self):
         """All that the files can tell, by id."""

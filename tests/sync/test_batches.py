@@ -12,7 +12,7 @@ from ademem.core.clock import Deadline
 from ademem.core.project import files_changed, import_waits
 from ademem.store import memories
 from ademem.store.transitions import Act
-from ademem.sync import checks, import_context, importer, mirror
+from ademem.sync import checks, importer, mirror
 from tests.sync.clone import FACTS, GOTCHAS, LINES, Clone
 
 SHEET = ".ade/memory/candidates.md"
@@ -218,7 +218,7 @@ def test_what_waits_is_told_in_words(clone):
     clone.write(FACTS, "# Facts\n\n- Typed by a person\n")
     take_until_killed(clone, 3)
 
-    assert import_context.describe_waiting(clone.project) == [
+    assert importer.describe_waiting(clone.project) == [
         "1 line of facts.md waits for the worker",
         "11 lines of knowledge.jsonl wait for the worker",
     ]
@@ -280,7 +280,7 @@ def test_large_files_are_left_to_the_worker_unread(clone, monkeypatch):
     monkeypatch.setattr(importer, "present_text", None)
 
     assert take_until(clone, 1000) is None
-    assert import_context.describe_waiting(clone.project) == [
+    assert importer.describe_waiting(clone.project) == [
         "8 lines of knowledge.jsonl wait for the worker"
     ]
 

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from ademem.core.clock import stamp
 from ademem.core.registers import next_stamp, write
 from ademem.files import knowledge
-from ademem.files.record_lines import from_line, to_line
+from ademem.files.knowledge import from_line, to_line
 from ademem.sync.merging import merge_lines
 from tests.builders import NOW, memory, record_of
 from tests.examples import examples
 
 BASE = record_of(memory("as it was", tags=("one",)))
-FILE = knowledge.line(to_line(BASE))
+FILE = knowledge.render_line(to_line(BASE))
 VALUES = {
     "content": ("one text", "another text"),
     "tags": (("api",), ("one", "web")),
@@ -40,14 +40,14 @@ def branch(number, *acts):
         values = {name: f"{found} of {number}" if name == "content" else found}
         at = next_stamp(record.last_stamp, NOW + timedelta(minutes=minute), f"{number + 10:08x}")
         record = write(record, values, at)
-    return knowledge.line(to_line(record))
+    return knowledge.render_line(to_line(record))
 
 
 def unstamped(text, **changes):
     """The line as an ademem that knows no stamps writes it after a change."""
     line = json.loads(text) | changes
     line.pop("stamps", None)
-    return knowledge.line(line)
+    return knowledge.render_line(line)
 
 
 def merged(sides, base=FILE):
@@ -100,7 +100,7 @@ def test_what_a_revert_took_back_stays_so_beside_a_change_of_another_field():
     edited, reverted = branch(1, ("content", 0, 1)), FILE
     tagged = json.loads(edited) | {"tags": ["one", "web"]}
     record = write(from_line(json.loads(edited)), {"tags": tagged["tags"]}, _at(5))
-    line = merged([reverted, knowledge.line(to_line(record))], base=edited)
+    line = merged([reverted, knowledge.render_line(to_line(record))], base=edited)
 
     assert (line["content"], line["tags"]) == ("as it was", ["one", "web"])
 

@@ -19,7 +19,7 @@ from ademem.guard.injection import instruction_in
 from ademem.store import memories, transitions
 from ademem.store.memories import Change
 from ademem.store.transitions import Act
-from ademem.sync import import_context, mirror
+from ademem.sync import importer, mirror
 from tests import builders
 from tests.builders import memory
 from tests.examples import examples
@@ -31,7 +31,7 @@ def test_files_that_nobody_touched_change_nothing(clone):
     clone.refresh()
     before = clone.store.db.total_changes
 
-    assert clone.taken() == import_context.ImportReport()
+    assert clone.taken() == importer.ImportReport()
     assert clone.store.db.total_changes == before
 
 

@@ -20,7 +20,7 @@ from ademem.core.value import replace
 from ademem.files import enrolment, review_sheet
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act
-from ademem.sync import import_context
+from ademem.sync import importer
 from ademem.sync.merging import merge_versions
 from tests.builders import NOW, memory
 from tests.examples import examples
@@ -134,7 +134,7 @@ def test_a_sheet_that_nobody_touched_changes_nothing(clone):
     before = clone.store.db.total_changes
     refreshed = clone.refresh()
 
-    assert (refreshed.bytes, refreshed.taken) == (0, import_context.ImportReport())
+    assert (refreshed.bytes, refreshed.taken) == (0, importer.ImportReport())
     assert clone.store.db.total_changes == before
 
 

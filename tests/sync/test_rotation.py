@@ -10,7 +10,7 @@ from itertools import permutations
 import pytest
 
 from ademem.core.settings import MirrorSettings
-from ademem.files import record_lines, snapshot
+from ademem.files import knowledge, snapshot
 from ademem.files.texts import Texts
 from ademem.store import memories
 from ademem.sync import rendering
@@ -30,7 +30,7 @@ class Rotating(Branch):
 
     def files(self):
         lines = rendering.Lines(self.store)
-        files = record_lines.render_lines(lines.records(), lines.others(), SMALL)
+        files = knowledge.render_lines(lines.records(), lines.others(), SMALL)
         return {path: files.get(path, "") for path in FILES}
 
 

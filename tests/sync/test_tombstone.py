@@ -13,7 +13,7 @@ from ademem.core.memory import Category, Status
 from ademem.core.registers import old_stamp, removed
 from ademem.core.settings import GateSettings
 from ademem.files import knowledge
-from ademem.files.record_lines import newest_dead
+from ademem.files.knowledge import newest_dead
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act
 from ademem.sync import checks

@@ -38,7 +38,7 @@ from ademem.files.project_brief import Agent
 from ademem.files.readers import NAMES as FOREIGN
 from ademem.files.readers import Report
 from ademem.store.runtime import Runtime
-from ademem.sync.import_context import ImportReport
+from ademem.sync.importer import ImportReport
 from ademem.sync.merging import merge_versions
 from ademem.sync.mirror import File
 from ademem.sync.tracked_files import NOT_TEXT

@@ -16,7 +16,7 @@ from ademem.core.errors import UnusableStore
 from ademem.doors.web.check import Check
 from ademem.doors.web.live import Live
 from ademem.store import schema_version
-from ademem.store.followed import state_of
+from ademem.store.ledger import file_state
 from ademem.store.runtime import Runtime
 
 Result = TypeVar("Result")
@@ -125,7 +125,7 @@ def _identify(memories: Runtime) -> tuple[object, ...]:
     """Return what tells database and settings from others in their places."""
     project = memories.project
     files = (project.config, project.local_config, trust.config_path(memories.environment))
-    settings = tuple(map(state_of, files))
+    settings = tuple(map(file_state, files))
     there = confined.status(memories.project.home_root, memories.project.database)
     place = (there.st_dev, there.st_ino) if there else ()
     return *place, schema_version(memories.store), settings

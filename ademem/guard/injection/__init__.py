@@ -49,14 +49,14 @@ def instruction_in(text: str) -> str | None:
         return "has characters that nobody sees"
     if is_disguised(text):
         return "has words of letters that only look alike"
-    from ademem.guard.injection import patterns, phrases
+    from ademem.guard.injection import patterns
 
-    if phrases.spelled(text):
+    if patterns.spelled(text):
         return "spells words letter by letter"
     plain = as_displayed(text)
     if any(sign in plain for sign in "\"\u201c\u201e\u00ab`'"):
         plain = re.sub(rf"({_ABOUT}[^.\n\"`]{{0,60}}){_MENTION}", "\\1\u2026", plain)
-    place = phrases.first_match(plain, patterns.phrases_for(plain))
+    place = patterns.first_match(plain, patterns.phrases_for(plain))
     if place is not None:
         return patterns.EFFECTS[place]
     for what, hints, shape in patterns.HINTED:

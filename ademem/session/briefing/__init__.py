@@ -5,14 +5,15 @@ from __future__ import annotations
 from ademem.core import untrusted
 from ademem.core.client import units
 from ademem.core.value import Value, replace
-from ademem.session.briefing.reader import Reader, select_entries
 from ademem.session.briefing.sections import (
     NEWS,
     SECTIONS,
+    Reader,
     brief_entries,
     knowledge,
     of_mission,
     pinned,
+    select_entries,
 )
 from ademem.store import ledger
 from ademem.store.briefing_queries import COUNTED, count_confirmed
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.files.project_brief import CoreMemory
-    from ademem.session.briefing.reader import Entry
-    from ademem.session.briefing.sections import Section
+    from ademem.session.briefing.sections import Entry, Section
     from ademem.store.injections import Placed
 
 __all__ = ["GOES_ON", "SECTIONS", "Brief", "Reader", "Step", "agent", "how_to", "news", "session"]
