@@ -23,9 +23,8 @@ from ademem.doors.mcp.access import Call as ToolCall
 from ademem.doors.mcp.access import Caller
 from ademem.doors.mcp.tools import Tool, choose
 from ademem.doors.rpc import protocol
-from ademem.doors.rpc.framing import BadHeader, read_messages, write_message
 from ademem.doors.rpc.methods import METHODS, Call, Method
-from ademem.doors.rpc.protocol import RpcError
+from ademem.doors.rpc.protocol import BadHeader, RpcError, read_messages, write_message
 from ademem.worker import warm
 from ademem.worker.warm_server import listening
 

@@ -1,4 +1,4 @@
-"""Memories as rows, hits with their signals, and one memory with its history."""
+"""Memories as rows, hits with the stages of a search, and one memory with its history and uses."""
 
 from __future__ import annotations
 
@@ -6,15 +6,23 @@ from collections import Counter
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
+from ademem.core.errors import UsageError
 from ademem.core.memory import Tier, flags
-from ademem.core.text import fold
+from ademem.core.text import fold, preview
+from ademem.search import evidence
+from ademem.store.injections import ABOUT, PLACES
 from ademem.store.transitions import waits_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from ademem.api.inspecting import Line, Similar
     from ademem.core.memory import Memory
-    from ademem.search.engine import Hit, Results
+    from ademem.search.engine import Explained, Hit, Results
+    from ademem.store.hints import Site
+    from ademem.store.logs import Use
+    from ademem.synthesis.anchored_lines import Excerpt
+
 
 NOTHING: dict[str, str] = {}
 ALIKE = 0.5
@@ -153,4 +161,143 @@ def to_page(
         "history": history[::-1],
         "related": {name: [to_row(each) for each in found] for name, found in related.items()},
         "can_show_digits": can_show_digits,
+    }
+
+
+ALONE = 10
+"""Rows of each order that words or vectors alone would give."""
+
+
+def to_stages(found: Explained) -> dict[str, Any]:
+    ranks = {hit.memory.id: rank for rank, hit in enumerate(found.results.hits, 1)}
+    return {
+        "weights": [
+            {"of": "relevance", "parts": found.relevance_weights},
+            {"of": "score", "parts": found.score_weights},
+        ],
+        "left_out": [
+            to_row(hit.memory) | {"score": round(hit.score, 4), "why": why}
+            for hit, why in found.left_out
+        ],
+        "unprompted": {
+            hit.memory.id: why_unprompted(hit, found.results.hits)
+            for hit in found.results.hits
+            if hit.memory.id not in found.prompted
+        },
+        "alone": [
+            {"of": name, "rows": _ranked(rows, ranks)}
+            for name, rows in (("words", found.by_words), ("meaning", found.by_meaning))
+        ],
+    }
+
+
+def why_unprompted(hit: Hit, hits: Sequence[Hit]) -> str:
+    """Return the reason for which a prompt with the same words is not shown a hit."""
+    mine = hit.signals["evidence"]
+    best = max(each.signals["evidence"] for each in hits)
+    if mine < evidence.PROMPT:
+        return f"evidence {mine:.2f}, below the floor of {evidence.PROMPT}"
+    if mine < best - evidence.CUT:
+        return f"evidence {mine:.2f}, more than {evidence.CUT} below the best"
+    return f"evidence {mine:.2f}, and a prompt is shown at most {evidence.MOST}"
+
+
+def _ranked(rows: Sequence[Memory], ranks: Mapping[str, int]) -> list[dict[str, Any]]:
+    return [to_row(memory) | {"rank": ranks.get(memory.id)} for memory in rows[:ALONE]]
+
+
+LINE_CHARS = 300
+ABOUT_CHARS = 120
+STATES = {
+    "fresh": "as noted",
+    "moved": "moved: the same text is elsewhere",
+    "rewritten": "rewritten: other text with all values",
+    "changed": "changed: another value",
+    "gone": "gone: no value, or no file",
+}
+"""Meaning of the states of `verify`."""
+KINDS = {"path": "file", "anchor": "anchored file", "command": "command"}
+
+
+def to_uses(uses: Sequence[Use]) -> list[dict[str, Any]]:
+    return [
+        {
+            "at": use.created_at,
+            "session": use.session_id,
+            "where": " ".join(
+                filter(
+                    None,
+                    [
+                        PLACES.get(use.place, use.place),
+                        preview(use.query, ABOUT_CHARS) if use.place in ABOUT else "",
+                    ],
+                )
+            ),
+            "rank": use.rank,
+            "used": use.used,
+            "evidence": use.evidence,
+        }
+        for use in uses
+    ]
+
+
+def to_similar(found: Similar) -> dict[str, Any]:
+    near = found.by_meaning
+    return {
+        "words": [to_row(memory) for memory in found.by_words],
+        "meaning": None
+        if near is None
+        else [to_row(memory) | {"cosine": cosine} for memory, cosine in near],
+    }
+
+
+def to_anchors(found: Sequence[Excerpt]) -> list[dict[str, Any]]:
+    rows = []
+    for each in found:
+        location = each.checked.location
+        rows.append(
+            {
+                "anchor": each.checked.anchor,
+                "where": location.noted.where,
+                "now": location.now.where if location.now else "",
+                "state": location.state,
+                "meaning": STATES[location.state],
+                "is_sound": each.checked.is_sound,
+                "missing": [finding.shown for finding in location.missing],
+                "noted_lines": each.noted,
+                "now_lines": each.now,
+                "noted_values": location.noted.values,
+            }
+        )
+    return rows
+
+
+def to_sites(sites: Sequence[Site]) -> list[dict[str, str]]:
+    return [{"kind": KINDS[site.kind], "pattern": site.pattern} for site in sites]
+
+
+def to_lines(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    return [
+        {"path": line.path, "number": line.number, "text": preview(line.text, LINE_CHARS)}
+        for line in lines
+    ]
+
+
+def compare_revisions(
+    revisions: Sequence[Mapping[str, Any]], first: str, second: str
+) -> dict[str, Any] | None:
+    """Return the words that differ between two revisions; None where none are asked for.
+
+    Raises UsageError for a revision that there is not.
+    """
+    if not (first and second):
+        return None
+    texts = {str(row["revision"]): row["snapshot"].get("content") or "" for row in revisions}
+    for number in (first, second):
+        if number not in texts:
+            raise UsageError(f"there is no revision {number!r}", f"1 to {len(texts)}")
+    return {
+        "from": int(first),
+        "to": int(second),
+        "diff": list(diff_words(texts[first], texts[second])),
     }

@@ -16,105 +16,106 @@ from ademem.doors.web import (
     map_page,
     memories_page,
     memory_page,
-    practice_acts,
+    practice_pages,
     upkeep_pages,
 )
-from ademem.doors.web.asked import Asked
-from ademem.doors.web.route import Act
+from ademem.doors.web.route import Act, PageRequest
 from ademem.store.runtime import Runtime
 
 
 def _decision(verb: str, decide: Callable[..., Memory], **options: Any) -> Act:
     """Return an act on one memory at the revision that the browser saw."""
 
-    def do(memories: Runtime, asked: Asked) -> Done:
-        memory = decide(memories, asked.path["id"], revision=asked.revision, **options)
+    def do(memories: Runtime, request: PageRequest) -> Done:
+        memory = decide(memories, request.path["id"], revision=request.revision, **options)
         return undoable.by_memory(verb, memories, memory)
 
     return Act(path=f"/memory/{{id}}/{verb}", do=do)
 
 
-def _reject(memories: Runtime, asked: Asked) -> Done:
-    reason = asked.form.get("reason", "")
-    return undoable.reject(memories, asked.path["id"], asked.revision, reason)
+def _reject(memories: Runtime, request: PageRequest) -> Done:
+    reason = request.form.get("reason", "")
+    return undoable.reject(memories, request.path["id"], request.revision, reason)
 
 
-def _edit_and_promote(memories: Runtime, asked: Asked) -> Done:
-    return undoable.edit_and_promote(memories, asked.path["id"], asked.revision, **asked.changes)
+def _edit_and_promote(memories: Runtime, request: PageRequest) -> Done:
+    return undoable.edit_and_promote(
+        memories, request.path["id"], request.revision, **request.changes
+    )
 
 
-def _skip(memories: Runtime, asked: Asked) -> Done:
-    return undoable.skip(memories, api.get(memories, asked.path["id"]).id)
+def _skip(memories: Runtime, request: PageRequest) -> Done:
+    return undoable.skip(memories, api.get(memories, request.path["id"]).id)
 
 
-def _promote(memories: Runtime, asked: Asked, *, pinned: bool = False) -> Done:
+def _promote(memories: Runtime, request: PageRequest, *, pinned: bool = False) -> Done:
     """Confirm a memory; a quarantined one needs the digits that the terminal shows."""
-    memory = api.get(memories, asked.path["id"])
+    memory = api.get(memories, request.path["id"])
     if memory.quarantine_reason:
-        if asked.site.show_digits is None:
+        if request.site.show_digits is None:
             raise NotAllowed(f"{memory.id} is in quarantine, and no terminal shows digits for it")
-        if not asked.site.entry.check_digits(memory.id, asked.form.get("digits", "")):
+        if not request.site.entry.check_digits(memory.id, request.form.get("digits", "")):
             raise NotAllowed(
                 f"these are not the digits for {memory.id}", "ask for new ones on its page"
             )
-    return undoable.promote(memories, memory.id, asked.revision, pinned=pinned)
+    return undoable.promote(memories, memory.id, request.revision, pinned=pinned)
 
 
-def _promote_pinned(memories: Runtime, asked: Asked) -> Done:
-    return _promote(memories, asked, pinned=True)
+def _promote_pinned(memories: Runtime, request: PageRequest) -> Done:
+    return _promote(memories, request, pinned=True)
 
 
-def _show_digits(memories: Runtime, asked: Asked) -> None:
+def _show_digits(memories: Runtime, request: PageRequest) -> None:
     """Show new digits for a quarantined memory in the terminal of the server."""
-    memory = api.get(memories, asked.path["id"])
-    if asked.site.show_digits is None:
+    memory = api.get(memories, request.path["id"])
+    if request.site.show_digits is None:
         raise NotAllowed("no terminal shows digits")
-    asked.site.show_digits(memory.id, asked.site.entry.new_digits(memory.id))
+    request.site.show_digits(memory.id, request.site.entry.new_digits(memory.id))
 
 
-def _edit(memories: Runtime, asked: Asked) -> Done:
-    return undoable.edit(memories, asked.path["id"], asked.revision, **asked.changes)
+def _edit(memories: Runtime, request: PageRequest) -> Done:
+    return undoable.edit(memories, request.path["id"], request.revision, **request.changes)
 
 
-def _delete_hard(memories: Runtime, asked: Asked) -> None:
+def _delete_hard(memories: Runtime, request: PageRequest) -> None:
     """Delete a memory for good, which nothing takes back; the person types its id."""
-    memory = api.get(memories, asked.path["id"])
-    if asked.form.get("typed", "").strip() != memory.id:
+    memory = api.get(memories, request.path["id"])
+    if request.form.get("typed", "").strip() != memory.id:
         raise UsageError("the typed id is another one", f"type {memory.id} to delete it for good")
-    api.delete(memories, memory.id, hard=True, revision=asked.revision)
-    asked.site.forget(asked.project)
+    api.delete(memories, memory.id, hard=True, revision=request.revision)
+    request.site.forget(request.project)
 
 
-def _settle(memories: Runtime, asked: Asked) -> Done:
-    return undoable.settle(memories, asked.path["id"], asked.form.get("other", ""))
+def _settle(memories: Runtime, request: PageRequest) -> Done:
+    return undoable.settle(memories, request.path["id"], request.form.get("other", ""))
 
 
-def _supersede(memories: Runtime, asked: Asked) -> Done:
-    by = asked.form.get("by", "")
-    return undoable.supersede(memories, asked.path["id"], asked.revision, by)
+def _supersede(memories: Runtime, request: PageRequest) -> Done:
+    by = request.form.get("by", "")
+    return undoable.supersede(memories, request.path["id"], request.revision, by)
 
 
-def _merge(memories: Runtime, asked: Asked) -> Done:
-    into, content = (asked.form.get(name, "") for name in ("into", "content"))
+def _merge(memories: Runtime, request: PageRequest) -> Done:
+    into, content = (request.form.get(name, "") for name in ("into", "content"))
     content = content.replace("\r\n", "\n")
-    return undoable.merge(memories, asked.path["id"], asked.revision, into, content)
+    return undoable.merge(memories, request.path["id"], request.revision, into, content)
 
 
-def _undo_event(memories: Runtime, asked: Asked) -> Done:
-    event = asked.form.get("event", "")
+def _undo_event(memories: Runtime, request: PageRequest) -> Done:
+    event = request.form.get("event", "")
     return undoable.by_event(f"undo {event}", event).back(memories)
 
 
-def _redo_event(memories: Runtime, asked: Asked) -> Done:
+def _redo_event(memories: Runtime, request: PageRequest) -> Done:
     """Bring back an act by undoing the undo of it."""
-    event = asked.form.get("event", "")
+    event = request.form.get("event", "")
     return undoable.by_event("redo", event).back(memories)
 
 
-def _decide_all(memories: Runtime, asked: Asked) -> Done:
+def _decide_all(memories: Runtime, request: PageRequest) -> Done:
     """Decide about the selected memories in one act; one of two pairs may be selected twice."""
-    found = [_selected(memories, given) for given in dict.fromkeys(asked.lists.get("id", []))]
-    verb, tag = (asked.form.get(name, "").strip() for name in ("verb", "tag"))
+    found = [_selected(memories, given) for given in dict.fromkeys(request.lists.get("id", []))]
+    verb, tag = (request.form.get(name, "").strip() for name in ("verb", "tag"))
     return undoable.decide_all(memories, found, verb, tag)
 
 
@@ -149,7 +150,7 @@ ACTS = (
     *map_page.ACTS,
     Act(path="/log/undo", do=_undo_event),
     Act(path="/log/redo", do=_redo_event),
-    *practice_acts.ACTS,
+    *practice_pages.ACTS,
     *evaluation_page.ACTS,
     *upkeep_pages.ACTS,
 )

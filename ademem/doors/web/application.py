@@ -30,13 +30,11 @@ from ademem.doors.undoable import (
     reverse,
 )
 from ademem.doors.web.acts import ACTS
-from ademem.doors.web.asked import Asked, row_number
 from ademem.doors.web.entry import Entry
 from ademem.doors.web.memory_threads import OpenProject
 from ademem.doors.web.pages import PAGES, head_of
-from ademem.doors.web.rendering import render
-from ademem.doors.web.route import Act, File, Page, Shown
-from ademem.doors.web.static_files import POLICY, answer_file
+from ademem.doors.web.rendering import POLICY, answer_file, render
+from ademem.doors.web.route import Act, File, Page, PageRequest, Shown, row_number
 from ademem.store.runtime import Runtime
 
 LARGEST_BODY = 256 * 1024
@@ -186,7 +184,7 @@ def _show(page: Page) -> Handler:
     """Return what answers with a page, read in the project's thread."""
 
     async def answer(site: Site, request: Request) -> Response:
-        project, asked = _asked(site, request)
+        project, parsed = _parse(site, request)
 
         stacks = site.done[project.name], site.undone[project.name]
         labels: dict[int, str] = {}
@@ -196,7 +194,7 @@ def _show(page: Page) -> Handler:
                 labels.update({it.number: name_again(it, memories).label for it in tuple(stack)})
             event = project.live.look(memories)
             head = head_of(memories)
-            return {"head": head, "event": event, "live": page.live, **page.read(memories, asked)}
+            return {"head": head, "event": event, "live": page.live, **page.read(memories, parsed)}
 
         try:
             values = await project.reads.call_until(_wait_for_end(request), read)
@@ -237,12 +235,12 @@ def _do(act: Act) -> Handler:
     """Return what does one act in the thread of acts, and shows the page it was done on."""
 
     async def answer(site: Site, request: Request) -> Response:
-        project, asked = _asked(site, request)
+        project, parsed = _parse(site, request)
         if site.read_only and act.decides:
             raise NotAllowed(f"this page decides nothing: {site.read_only}")
 
         def do(memories: Runtime) -> Done | File | Shown | None:
-            done = act.do(memories, asked)
+            done = act.do(memories, parsed)
             return record(memories, done) if isinstance(done, Done) else done
 
         done = await project.acts.call(do)
@@ -264,7 +262,7 @@ def _reverse(name: str) -> Handler:
     """Return what takes back the last act or the one of a number, or does it again."""
 
     async def answer(site: Site, request: Request) -> Response:
-        project, _ = _asked(site, request)
+        project, _ = _parse(site, request)
         if site.read_only:
             raise NotAllowed(f"this page decides nothing: {site.read_only}")
         stacks = site.done[project.name], site.undone[project.name]
@@ -301,9 +299,9 @@ def _back(request: Request) -> Response:
     return RedirectResponse(there if is_ours and there.isprintable() else "/", 303)
 
 
-def _asked(site: Site, request: Request) -> tuple[OpenProject, Asked]:
+def _parse(site: Site, request: Request) -> tuple[OpenProject, PageRequest]:
     project = _chosen(site, request)
-    asked = Asked(
+    parsed = PageRequest(
         path=dict(request.path_params),
         query={name: request.query_params[name] for name in request.query_params},
         form=request.state.form,
@@ -311,7 +309,7 @@ def _asked(site: Site, request: Request) -> tuple[OpenProject, Asked]:
         site=site,
         project=project.name,
     )
-    return project, asked
+    return project, parsed
 
 
 def _chosen(site: Site, request: Request) -> OpenProject:

@@ -11,22 +11,21 @@ from ademem.core.text import counted
 from ademem.doors.undoable import Done
 from ademem.doors.views import evaluation as view
 from ademem.doors.views.practice import cut
-from ademem.doors.web.asked import Asked
 from ademem.doors.web.memories_page import golden_set
-from ademem.doors.web.route import Act, Page
+from ademem.doors.web.route import Act, Page, PageRequest
 from ademem.store.runtime import Runtime
 
 RUNS = 20
 """Runs that are plotted, the last ones."""
 
 
-def _evaluation(memories: Runtime, asked: Asked) -> dict[str, Any]:
+def _evaluation(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     from ademem.api.evaluation import golden
 
     ranks = golden.list_ranks(memories)
     known = {id: _find(memories, id) for each in ranks for id in each.golden.ranks}
     page = view.to_page(ranks, golden.list_runs(memories)[-RUNS:], known)
-    questions, after = cut(page["questions"], "query", asked.query.get("after", ""))
+    questions, after = cut(page["questions"], "query", request.query.get("after", ""))
     count = len(page["questions"])
     return page | {"questions": questions, "count": count, "next": after}
 
@@ -38,14 +37,14 @@ def _find(memories: Runtime, id: str) -> Memory | None:
         return None
 
 
-def _run_gate(memories: Runtime, _: Asked) -> None:
+def _run_gate(memories: Runtime, _: PageRequest) -> None:
     """Ask all golden questions, and record the means and the ranks."""
     from ademem.api.evaluation import golden
 
     golden.measure(memories)
 
 
-def _update(memories: Runtime, _: Asked) -> Done:
+def _update(memories: Runtime, _: PageRequest) -> Done:
     """Record the ranks of now as the ones to keep."""
     from ademem.api.evaluation import golden
 

@@ -9,33 +9,32 @@ from ademem.api.graphs import KINDS
 from ademem.core.errors import NoSuchMemory
 from ademem.doors.views import graph as views
 from ademem.doors.views.memories import to_row
-from ademem.doors.web.asked import Asked
-from ademem.doors.web.route import Page
+from ademem.doors.web.route import Page, PageRequest
 from ademem.store.runtime import Runtime
 
 PAIRS = 50
 """Related pairs that are offered as a start."""
 
 
-def _read(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    chosen, name = _centre(asked)
+def _read(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    chosen, name = _centre(request)
     found = api.get_graph(memories, chosen, name) if chosen else None
     return {
         "kinds": KINDS,
         "chosen": chosen,
         "name": name,
-        "graph": views.to_page(found, asked.query.get("after", "")) if found else None,
+        "graph": views.to_page(found, request.query.get("after", "")) if found else None,
         "pairs": [] if found else _list_pairs(memories),
     }
 
 
-def _read_drawing(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    return {"raw": views.to_drawing(api.get_graph(memories, *_centre(asked)))}
+def _read_drawing(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    return {"raw": views.to_drawing(api.get_graph(memories, *_centre(request)))}
 
 
-def _centre(asked: Asked) -> tuple[str, str]:
+def _centre(request: PageRequest) -> tuple[str, str]:
     """Return kind and name of the node in the middle; empty without one."""
-    given = {kind: asked.query.get(kind, "").strip() for kind in KINDS}
+    given = {kind: request.query.get(kind, "").strip() for kind in KINDS}
     return next(((kind, name) for kind, name in given.items() if name), ("", ""))
 
 

@@ -12,8 +12,7 @@ from starlette.routing import Route
 from ademem.core.value import Value
 from ademem.doors.http.loopback import FOREIGN_SITES, HEADERS, Refused
 from ademem.doors.web.entry import Entry
-from ademem.doors.web.rendering import render
-from ademem.doors.web.static_files import POLICY, answer_file
+from ademem.doors.web.rendering import POLICY, answer_file, render
 
 COOKIE = "ademem_hub"
 _HEADERS = HEADERS | {"content-security-policy": POLICY}

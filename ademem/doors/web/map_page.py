@@ -7,9 +7,8 @@ from typing import Any
 from ademem import api
 from ademem.core.errors import NotFound, UsageError
 from ademem.doors.views.memories import to_row
-from ademem.doors.web.asked import Asked
 from ademem.doors.web.memories_page import PAGE
-from ademem.doors.web.route import Act, Page
+from ademem.doors.web.route import Act, Page, PageRequest
 from ademem.search.vector_map import Area
 from ademem.store.runtime import Runtime
 
@@ -17,8 +16,8 @@ CELLS = 8
 """Rows and columns of the grid."""
 
 
-def _read(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    found, area = api.get_map(memories), _area(asked.query.get("area", ""))
+def _read(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    found, area = api.get_map(memories), _area(request.query.get("area", ""))
     rows, total = api.list_area(memories, found, area, PAGE) if found and area else ([], 0)
     return {
         "has_vectors": bool(found) or api.has_vectors(memories),
@@ -44,14 +43,14 @@ def _area(given: str) -> Area | None:
     return left, top, right, bottom
 
 
-def _read_points(memories: Runtime, _: Asked) -> dict[str, Any]:
+def _read_points(memories: Runtime, _: PageRequest) -> dict[str, Any]:
     found = api.get_map(memories)
     if found is None:
         raise NotFound("there is no map")
     return {"raw": found.content}
 
 
-def _compute(memories: Runtime, _: Asked) -> None:
+def _compute(memories: Runtime, _: PageRequest) -> None:
     api.request_map(memories)
 
 

@@ -14,10 +14,8 @@ from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust
 from ademem.core.text import preview
 from ademem.core.value import as_dict
 from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, way_back
-from ademem.doors.views import explained
 from ademem.doors.views import memories as views
-from ademem.doors.web.asked import PATTERN, Asked
-from ademem.doors.web.route import Act, File
+from ademem.doors.web.route import PATTERN, Act, File, PageRequest
 from ademem.search.engine import ORDERS, UNARCHIVED, Filters
 from ademem.store.filters import CONCERNS
 from ademem.store.runtime import Runtime
@@ -47,9 +45,9 @@ class Refused(AdememError):
     hint = "change the text, and add it again"
 
 
-def read_filters(asked: Asked, memories: Runtime) -> Filters:
+def read_filters(request: PageRequest, memories: Runtime) -> Filters:
     """Read the filters of an address; raises UsageError."""
-    query = asked.query
+    query = request.query
     chosen = {name: _choice(name, query.get(name, "")) for name in CHOICES}
     order = query.get("order") or "newest"
     if order not in ORDERS:
@@ -91,11 +89,11 @@ def _moment(text: str) -> datetime | None:
         raise UsageError(f"{text!r} is no time", "as 2026-01-31T18:00") from error
 
 
-def read_list(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    words, filters = asked.query.get("q", "").strip(), read_filters(asked, memories)
-    explains, explanation = bool(asked.query.get("explain")), None
+def read_list(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    words, filters = request.query.get("q", "").strip(), read_filters(request, memories)
+    explains, explanation = bool(request.query.get("explain")), None
     if words:
-        chosen = any(asked.query.get(name) for name in FILTERS)
+        chosen = any(request.query.get(name) for name in FILTERS)
         given = filters if chosen else None
         explanation = api.explain_search(memories, words, given, PAGE) if explains else None
         found = explanation.results if explanation else api.search(memories, words, given, PAGE)
@@ -108,19 +106,19 @@ def read_list(memories: Runtime, asked: Asked) -> dict[str, Any]:
     return {
         **listed,
         "words": words,
-        "filters": {name: asked.query.get(name, "") for name in FILTERS},
+        "filters": {name: request.query.get(name, "") for name in FILTERS},
         "order": filters.order,
         "orders": tuple(ORDERS),
         "choices": CHOICES,
         "typed": TYPED,
         "explain": explains,
-        "stages": explained.to_stages(explanation) if explanation else None,
+        "stages": views.to_stages(explanation) if explanation else None,
     }
 
 
-def _add(memories: Runtime, asked: Asked) -> Done:
+def _add(memories: Runtime, request: PageRequest) -> Done:
     """Write a memory, as `ademem add` does; raises Refused where the write gate refuses it."""
-    given = asked.changes
+    given = request.changes
     draft = Draft(
         content=given.get("content", ""),
         category=given.get("category", Category.FACT),
@@ -134,22 +132,22 @@ def _add(memories: Runtime, asked: Asked) -> Done:
     return by_memory("merge into" if written.deduped else "add", memories, written.memory)
 
 
-def _export(memories: Runtime, asked: Asked) -> File:
+def _export(memories: Runtime, request: PageRequest) -> File:
     """Return the selected memories as `ademem export` writes them."""
-    ids = [given.partition(":")[0] for given in asked.lists.get("id", [])]
+    ids = [given.partition(":")[0] for given in request.lists.get("id", [])]
     if not ids:
         raise UsageError("no memory is selected", "tick some first")
     lines = [json.dumps(record, ensure_ascii=False) for record in api.export_some(memories, ids)]
     return File(name="memories.jsonl", content="".join(f"{line}\n" for line in lines))
 
 
-def _add_golden(memories: Runtime, asked: Asked) -> Done:
+def _add_golden(memories: Runtime, request: PageRequest) -> Done:
     """Record that a question has to find a memory."""
     from ademem.api.evaluation import golden
 
-    query = asked.form.get("query", "")
+    query = request.form.get("query", "")
     before = golden.load(memories.project)
-    golden.add(memories, query, [asked.form.get("golden", "")])
+    golden.add(memories, query, [request.form.get("golden", "")])
     label = f"save “{preview(query, LABEL_CHARS)}” as a golden question"
     return golden_set(memories, label, before)
 

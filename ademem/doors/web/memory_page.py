@@ -10,37 +10,35 @@ from ademem.core.errors import UsageError
 from ademem.core.memory import Memory
 from ademem.doors.undoable import Done, by_memory, edit
 from ademem.doors.views import memories as views
-from ademem.doors.views import memory_details as details
 from ademem.doors.views.practice import cut
-from ademem.doors.web.asked import Asked
-from ademem.doors.web.route import Act, Page, Shown
+from ademem.doors.web.route import Act, Page, PageRequest, Shown
 from ademem.store.runtime import Runtime
 
 
-def read_memory(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    memory = api.get(memories, asked.path["id"])
+def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    memory = api.get(memories, request.path["id"])
     related = api.find_related(memories, memory.id)
     revisions = api.list_revisions(memories, memory.id)
-    chosen = [asked.query.get(name, "") for name in ("from", "to")]
+    chosen = [request.query.get(name, "") for name in ("from", "to")]
     values = views.to_page(
         memory,
         revisions=revisions,
         related={name: [api.get(memories, id) for id in ids] for name, ids in related.items()},
         astray=api.find_astray(memories, [memory]),
-        can_show_digits=asked.site.show_digits is not None,
+        can_show_digits=request.site.show_digits is not None,
     )
-    history, earlier = cut(values["history"], "revision", asked.query.get("after", ""))
+    history, earlier = cut(values["history"], "revision", request.query.get("after", ""))
     return values | {
         "history": history,
         "earlier": earlier,
         "newest": values["history"][0]["revision"],
         "prompt": _find_prompt(memories, memory),
-        "uses": details.to_uses(api.list_uses(memories, memory.id)),
-        "similar": details.to_similar(api.compare(memories, memory.id)),
-        "anchors": details.to_anchors(api.compare_anchors(memories, memory.id)),
-        "sites": details.to_sites(api.list_sites(memories, memory.id)),
-        "lines": details.to_lines(api.find_lines(memories, memory.id)),
-        "compared": details.compare_revisions(revisions, *chosen),
+        "uses": views.to_uses(api.list_uses(memories, memory.id)),
+        "similar": views.to_similar(api.compare(memories, memory.id)),
+        "anchors": views.to_anchors(api.compare_anchors(memories, memory.id)),
+        "sites": views.to_sites(api.list_sites(memories, memory.id)),
+        "lines": views.to_lines(api.find_lines(memories, memory.id)),
+        "compared": views.compare_revisions(revisions, *chosen),
     }
 
 
@@ -49,16 +47,16 @@ def _find_prompt(memories: Runtime, memory: Memory) -> str:
     return api.find_prompt(memories, session, memory.created_at) if session else ""
 
 
-def _preview(memories: Runtime, asked: Asked) -> Shown:
+def _preview(memories: Runtime, request: PageRequest) -> Shown:
     """Show the verdict of each rule of the gate on a text before it is saved."""
-    memory = api.get(memories, asked.path["id"])
-    changes = asked.changes
+    memory = api.get(memories, request.path["id"])
+    changes = request.changes
     content = changes.get("content", memory.content)
     return Shown(
         template="preview.html",
         values={
             "memory": memory,
-            "revision": asked.form.get("revision", ""),
+            "revision": request.form.get("revision", ""),
             "title": changes.get("title", memory.title),
             "content": content,
             "tags": " ".join(changes.get("tags", memory.tags)),
@@ -69,23 +67,23 @@ def _preview(memories: Runtime, asked: Asked) -> Shown:
     )
 
 
-def _renew_anchor(memories: Runtime, asked: Asked) -> Done:
+def _renew_anchor(memories: Runtime, request: PageRequest) -> Done:
     memory = api.renew_anchor(
-        memories, asked.path["id"], asked.form.get("anchor", ""), revision=asked.revision
+        memories, request.path["id"], request.form.get("anchor", ""), revision=request.revision
     )
     return by_memory("move the anchor of", memories, memory)
 
 
-def _bind(memories: Runtime, asked: Asked) -> Done:
+def _bind(memories: Runtime, request: PageRequest) -> Done:
     """Have the memory shown at files of a pattern, or before a command."""
-    path, command = (asked.form.get(name, "").strip() for name in ("path", "command"))
+    path, command = (request.form.get(name, "").strip() for name in ("path", "command"))
     changes: dict[str, Any] = {"file_scope_pattern": path} if path else {}
     if command:
-        anchors = api.get(memories, asked.path["id"]).anchors
+        anchors = api.get(memories, request.path["id"]).anchors
         changes["anchors"] = (*anchors, of_command(command))
     if not changes:
         raise UsageError("no file and no command was given", "type one of them")
-    return edit(memories, asked.path["id"], asked.revision, **changes)
+    return edit(memories, request.path["id"], request.revision, **changes)
 
 
 PAGES = (Page(path="/memory/{id}", template="memory.html", read=read_memory),)

@@ -25,9 +25,8 @@ from ademem.doors.web import (
     practice_pages,
     upkeep_pages,
 )
-from ademem.doors.web.asked import Asked, row_number
 from ademem.doors.web.memories_page import PAGE
-from ademem.doors.web.route import Page
+from ademem.doors.web.route import Page, PageRequest, row_number
 from ademem.store.runtime import Runtime
 
 
@@ -41,25 +40,25 @@ def head_of(memories: Runtime) -> dict[str, Any]:
     }
 
 
-def _overview(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    found = asked.site.projects[asked.project].check.findings
+def _overview(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    found = request.site.projects[request.project].check.findings
     hooks = next((each for each in found if each.check == "rehearsal"), None)
     return reading.read_overview(memories) | {"hooks": hooks}
 
 
-def _review(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    shown = reading.read_review(memories, asked.query.get("id", ""))
-    return shown | {"can_show_digits": asked.site.show_digits is not None}
+def _review(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    shown = reading.read_review(memories, request.query.get("id", ""))
+    return shown | {"can_show_digits": request.site.show_digits is not None}
 
 
 WORKED = ("branch", "agent", "mission")
 """Filters of the timeline."""
 
 
-def _timeline(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    filters = {name: asked.query.get(name, "").strip() for name in WORKED}
+def _timeline(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    filters = {name: request.query.get(name, "").strip() for name in WORKED}
     chosen = {name: value or None for name, value in filters.items()}
-    after = asked.query.get("after") or None
+    after = request.query.get("after") or None
     rows = api.list_sessions(memories, PAGE + 1, **chosen, after=after)
     found = rows[:PAGE]
     return {
@@ -77,22 +76,22 @@ def _timeline(memories: Runtime, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _is_withheld(asked: Asked) -> Callable[[Memory], bool]:
+def _is_withheld(request: PageRequest) -> Callable[[Memory], bool]:
     """Return what hides quarantined texts from a page that an agent may read."""
-    return lambda memory: bool(asked.site.read_only and memory.quarantine_reason)
+    return lambda memory: bool(request.site.read_only and memory.quarantine_reason)
 
 
-def _session(memories: Runtime, asked: Asked) -> dict[str, Any]:
+def _session(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     """Return the last moments of a session, or those before the one of a key."""
-    page = reading.read_session(memories, asked.path["id"], _is_withheld(asked))
-    newest, earlier = cut(page["moments"][::-1], "key", asked.query.get("after", ""))
+    page = reading.read_session(memories, request.path["id"], _is_withheld(request))
+    newest, earlier = cut(page["moments"][::-1], "key", request.query.get("after", ""))
     return page | {"moments": newest[::-1], "earlier": earlier}
 
 
-def _why(memories: Runtime, asked: Asked) -> dict[str, Any]:
+def _why(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     """Run one selection of a session again for a memory, or find the memory by words."""
-    session, at = asked.path["id"], asked.query.get("at", "")
-    given = asked.query.get("memory", "").strip()
+    session, at = request.path["id"], request.query.get("at", "")
+    given = request.query.get("memory", "").strip()
     values: dict[str, Any] = {"session": session, "at": at, "given": given, "rows": [], "why": None}
     try:
         found = api.explain_selection(memories, session, at, given)
@@ -102,30 +101,30 @@ def _why(memories: Runtime, asked: Asked) -> dict[str, Any]:
     return values | {"why": session_view.to_reasons(found)}
 
 
-def _sent_text(memories: Runtime, asked: Asked) -> dict[str, Any]:
+def _sent_text(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     """Return one text as it was sent, byte for byte."""
-    texts = api.list_sent(memories, asked.path["id"])[1]
-    number = asked.path["number"]
+    texts = api.list_sent(memories, request.path["id"])[1]
+    number = request.path["number"]
     if not number.isdecimal() or int(number) >= len(texts):
         raise NotFound("this session has no such text")
-    shown = session_view.to_text(texts[int(number)], int(number), _is_withheld(asked))
+    shown = session_view.to_text(texts[int(number)], int(number), _is_withheld(request))
     if shown["text"] is None:
         raise NotFound(f"the text is {shown['missing']}")
     return {"raw": shown["text"]}
 
 
-def _injections(memories: Runtime, _: Asked) -> dict[str, Any]:
+def _injections(memories: Runtime, _: PageRequest) -> dict[str, Any]:
     return session_view.to_costs(api.get_impressions(memories), api.get_ledger(memories))
 
 
-def _cost(memories: Runtime, asked: Asked) -> dict[str, Any]:
+def _cost(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     ledger, spent = api.get_ledger(memories), api.get_cost(memories)
-    texts = cost_view.to_json(ledger, _is_withheld(asked))
+    texts = cost_view.to_json(ledger, _is_withheld(request))
     return {"spent": spent, "texts": texts, "days": cost_view.to_days(ledger, spent["ai"])}
 
 
-def _log(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    at, after = asked.query.get("at", ""), asked.query.get("after", "")
+def _log(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    at, after = request.query.get("at", ""), request.query.get("after", "")
     if at:
         then = [views.to_row(each) for each in api.list_at(memories, _moment(at))]
         rows, following = cut(then, "id", after)
@@ -136,14 +135,16 @@ def _log(memories: Runtime, asked: Asked) -> dict[str, Any]:
         "others": list_recorded(memories),
         "events": events[:PAGE],
         "next": events[PAGE - 1].id if len(events) > PAGE else "",
-        **_page_of("refusals", asked, partial(api.list_refusals, memories)),
-        **_page_of("decisions", asked, partial(api.list_decisions, memories)),
+        **_page_of("refusals", request, partial(api.list_refusals, memories)),
+        **_page_of("decisions", request, partial(api.list_decisions, memories)),
     }
 
 
-def _page_of(name: str, asked: Asked, read: Callable[..., list[dict[str, Any]]]) -> dict[str, Any]:
+def _page_of(
+    name: str, request: PageRequest, read: Callable[..., list[dict[str, Any]]]
+) -> dict[str, Any]:
     """Return the rows of a log before the number in the query, and the number of the last one."""
-    rows = read(PAGE + 1, before=row_number(asked.query.get(name, "")))
+    rows = read(PAGE + 1, before=row_number(request.query.get(name, "")))
     return {name: rows[:PAGE], f"earlier_{name}": rows[PAGE - 1]["id"] if len(rows) > PAGE else ""}
 
 

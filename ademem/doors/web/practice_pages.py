@@ -1,30 +1,38 @@
-"""Pages of procedures, skill files, missions and agents."""
+"""Pages of procedures, skill files, missions and agents, and the acts on them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ademem import api
-from ademem.core.errors import NoSuchMemory
+from ademem.core.errors import Conflict, NoSuchMemory, UsageError
 from ademem.core.memory import Memory
+from ademem.core.text import counted
 from ademem.core.value import as_dict
+from ademem.doors.undoable import Done, by_event, by_memory, in_order, last_event, way_back
 from ademem.doors.views import practice as views
-from ademem.doors.web.asked import Asked
-from ademem.doors.web.route import Page
+from ademem.doors.views.practice import field_text
+from ademem.doors.web.route import Act, Page, PageRequest
+from ademem.files.project_brief import FIELDS, StaleCore
+from ademem.store.missions import Mission
 from ademem.store.runtime import Runtime
+from ademem.store.transitions import CannotDo
+from ademem.synthesis.missions import OUTCOMES
+from ademem.synthesis.procedures.export import Files, files_json, files_of_json
 
 
-def _procedures(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    archived = bool(asked.query.get("archived"))
+def _procedures(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    archived = bool(request.query.get("archived"))
     found = api.list_procedures(memories, archived=archived)
     rows, after = views.cut(
-        [views.procedure_json(each) for each in found], "id", asked.query.get("after", "")
+        [views.procedure_json(each) for each in found], "id", request.query.get("after", "")
     )
     return {"procedures": rows, "next": after, "archived": archived}
 
 
-def _procedure(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    found = api.get_procedure(memories, asked.path["id"])
+def _procedure(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    found = api.get_procedure(memories, request.path["id"])
     past = api.get_procedure_history(memories, found.id)
     sources = {id: _find(memories, id) for id in past["sources"]}
     return {"each": views.to_procedure(found, past["history"], sources)}
@@ -37,32 +45,32 @@ def _find(memories: Runtime, id: str) -> Memory | None:
         return None
 
 
-def _skills(memories: Runtime, asked: Asked) -> dict[str, Any]:
+def _skills(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     scanned = api.reindex_skills(memories, dry_run=True)
     skills = views.to_skills(api.list_skills(memories, gone=True), scanned)
-    rows, after = views.cut(skills, "path", asked.query.get("after", ""))
+    rows, after = views.cut(skills, "path", request.query.get("after", ""))
     return {"skills": rows, "next": after}
 
 
-def _missions(memories: Runtime, asked: Asked) -> dict[str, Any]:
+def _missions(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     found = [as_dict(each) for each in api.list_missions(memories)]
-    rows, after = views.cut(found, "id", asked.query.get("after", ""))
+    rows, after = views.cut(found, "id", request.query.get("after", ""))
     for row in rows:
         row["memories"] = len(api.list_mission_memories(memories, row["id"]))
     return {"missions": rows, "next": after}
 
 
-def _mission(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    mission = api.get_mission(memories, asked.path["id"])
+def _mission(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    mission = api.get_mission(memories, request.path["id"])
     entries = api.list_mission_memories(memories, mission.id)
     episodes = api.list_episodes(memories, None, mission=mission.id)
     found = views.to_mission(mission, entries, episodes)
-    rows, after = views.cut(found["entries"], "id", asked.query.get("after", ""))
+    rows, after = views.cut(found["entries"], "id", request.query.get("after", ""))
     return {"mission": found | {"entries": rows}, "next": after}
 
 
-def _agents(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    chosen = asked.query.get("agent", "")
+def _agents(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    chosen = request.query.get("agent", "")
     brief = api.get_brief(memories, chosen)
     shown = api.get_brief(memories, chosen, labelled=True)
     earlier = api.list_earlier_briefs(memories, chosen)
@@ -76,4 +84,155 @@ PAGES = (
     Page(path="/missions", name="Missions", template="missions.html", read=_missions),
     Page(path="/mission/{id}", template="mission.html", read=_mission),
     Page(path="/agents", name="Agents", template="agents.html", read=_agents),
+)
+
+
+Row = dict[str, Any] | None
+
+
+def _record_outcome(memories: Runtime, request: PageRequest) -> Done:
+    outcome = request.form.get("outcome", "")
+    reason = request.form.get("reason", "").strip()
+    procedure = api.record_outcome(memories, request.path["id"], outcome, reason)
+    label = f"{outcome} of “{procedure.wording.title}”"
+    return by_event(label, last_event(memories, procedure.id))
+
+
+def _export(memories: Runtime, request: PageRequest) -> Done:
+    return _write_files(memories, request.path["id"], publish="publish" in request.form)
+
+
+def _export_all(memories: Runtime, request: PageRequest) -> Done:
+    return _write_files(memories, None, publish="publish" in request.form)
+
+
+def _write_files(memories: Runtime, id: str | None, *, publish: bool) -> Done:
+    """Export one procedure, which confirms it, or all confirmed ones."""
+    ids = [each.id for each in api.list_procedures(memories)] if id is None else [id]
+    events = _last_events(memories, ids)
+    planned = api.export_procedures(memories, id, publish=publish, dry_run=True)
+    before = api.read_skill_files(memories, [each.path for each in planned])
+    done = api.export_procedures(memories, id, publish=publish)
+    after = api.read_skill_files(memories, [each.path for each in done])
+    written = sum(each.outcome == "written" for each in done)
+    changes = [by_event("", event) for event in _last_events(memories, ids, events)]
+    files = _files_done(before, after)
+    return in_order(f"export, {counted(written, 'file')} written", *changes, files)
+
+
+def _files_done(before: Files, after: Files) -> Done:
+    given = {"before": files_json(before), "after": files_json(after)}
+    return Done(label="", way=restore_files.__name__, given=given)
+
+
+@way_back
+def restore_files(memories: Runtime, before: dict[str, Any], after: dict[str, Any]) -> Done:
+    earlier, later = files_of_json(before), files_of_json(after)
+    api.restore_skill_files(memories, earlier, later)
+    return _files_done(later, earlier)
+
+
+def _reindex(memories: Runtime, _: PageRequest) -> Done | None:
+    """Scan the folders; undo takes back what that did to memories."""
+    events = _last_events(memories, _skill_memories(memories))
+    scanned = api.reindex_skills(memories)
+    changes = _last_events(memories, _skill_memories(memories), events)
+    found = len(scanned.added) + len(scanned.changed) + len(scanned.restored)
+    label = f"reindex, {counted(found, 'file')} read, {len(scanned.archived)} gone"
+    return in_order(label, *(by_event("", event) for event in changes)) if changes else None
+
+
+def _skill_memories(memories: Runtime) -> list[str]:
+    return [each.memory.id for each in api.list_skills(memories, gone=True) if each.memory]
+
+
+def _last_events(memories: Runtime, ids: Iterable[str], known: Iterable[str] = ()) -> list[str]:
+    """Return the last event of each memory, once, without the known ones."""
+    found = dict.fromkeys(last_event(memories, id) for id in ids)
+    return [event for event in found if event not in set(known)]
+
+
+def _start_mission(memories: Runtime, request: PageRequest) -> Done:
+    mission = api.start_mission(
+        memories, request.form.get("goal", ""), id=request.form.get("id", "")
+    )
+    return _mission_done(f"start the mission {mission.id}", mission.id, None, mission)
+
+
+def _end_mission(memories: Runtime, request: PageRequest) -> Done:
+    """End a mission; undo takes back what that copied to the project."""
+    outcome = request.form.get("outcome", "")
+    if outcome not in OUTCOMES:
+        raise UsageError(f"no outcome {outcome!r}", ", ".join(OUTCOMES))
+    before = api.get_mission(memories, request.path["id"])
+    reason = request.form.get("reason", "").strip()
+    ended = api.end_mission(memories, before.id, outcome, reason=reason)
+    label = f"end the mission {before.id}, {counted(len(ended.copied), 'memory')} copied"
+    copied = [by_event("", ended.event)] if ended.event else []
+    return in_order(label, _mission_done("", before.id, before, ended.mission), *copied)
+
+
+def _mission_done(label: str, id: str, before: Mission | None, after: Mission | None) -> Done:
+    rows = {"before": before and as_dict(before), "after": after and as_dict(after)}
+    given = {"label": label, "id": id, **rows}
+    return Done(label=label, way=restore_mission.__name__, given=given)
+
+
+@way_back
+def restore_mission(memories: Runtime, label: str, id: str, before: Row, after: Row) -> Done:
+    earlier, later = (Mission(**row) if row else None for row in (before, after))
+    api.restore_mission(memories, id, earlier, later)
+    return _mission_done(label, id, later, earlier)
+
+
+def _promote_entry(memories: Runtime, request: PageRequest) -> Done:
+    """Copy a memory of a mission to the project; raises CannotDo where it was copied before."""
+    with memories.store.transaction():  # so that the newest act is this one
+        newest = _newest_event(memories)
+        copy = api.promote_from_mission(memories, request.path["id"])
+        if _newest_event(memories) == newest:
+            raise CannotDo(f"it was copied before, as {copy.id}", f"ademem show {copy.id}")
+    return by_memory("copy to the project", memories, copy)
+
+
+def _newest_event(memories: Runtime) -> str:
+    return next((event.id for event in api.list_events(memories, 1)), "")
+
+
+def _edit_brief(memories: Runtime, request: PageRequest) -> Done:
+    """Set one field of a brief that is at the version which the browser saw."""
+    form, agent = request.form, request.form.get("agent", "")
+    name, version = form.get("field", ""), form.get("version", "")
+    if name not in (field.name for field in FIELDS) or not version.isdecimal():
+        raise UsageError("the form names no field and version of a brief", "load the page again")
+    before = field_text(api.get_brief(memories, agent), name)
+    try:
+        return set_field(memories, agent, name, form.get("content", ""), before, int(version))
+    except StaleCore as error:
+        raise Conflict(str(error), f"it says by now: {before}") from error
+
+
+@way_back
+def set_field(
+    memories: Runtime, agent: str, name: str, text: str, before: str, version: int
+) -> Done:
+    lines = text.replace("\r\n", "\n").split("\n")
+    is_list = any(field.is_list for field in FIELDS if field.name == name)
+    changes = {name: lines if is_list else "\n".join(lines)}
+    version = api.update_brief(memories, changes, agent, expect_version=version).version
+
+    given = {"agent": agent, "name": name, "text": before, "before": text, "version": version}
+    label = f"edit the brief of {agent or 'the project'}"
+    return Done(label=label, way=set_field.__name__, given=given)
+
+
+ACTS = (
+    Act(path="/procedure/{id}/outcome", do=_record_outcome),
+    Act(path="/procedure/{id}/export", do=_export),
+    Act(path="/procedures/export", do=_export_all),
+    Act(path="/skills/reindex", do=_reindex),
+    Act(path="/missions/start", do=_start_mission),
+    Act(path="/mission/{id}/end", do=_end_mission),
+    Act(path="/memory/{id}/copy", do=_promote_entry),
+    Act(path="/agents/edit", do=_edit_brief),
 )

@@ -1,8 +1,9 @@
-"""Templates of the page, and the forms in which texts, times and numbers stand in them."""
+"""Templates and static files of the page, and the form of texts, times and numbers in them."""
 
 from __future__ import annotations
 
 import os
+import os.path
 import re
 from datetime import datetime
 from functools import cache
@@ -11,6 +12,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.filters import do_urlencode
 from markupsafe import Markup, escape
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 
 from ademem.core.clock import parse
 from ademem.core.text import bytes_hex, counted, preview, unique
@@ -125,3 +129,21 @@ def environment() -> Environment:
 
 def render(template: str, values: dict[str, Any]) -> str:
     return environment().get_template(template).render(values)
+
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+    " connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+FOREVER = "private, max-age=31536000, immutable"
+"""Of static files, whose addresses change with their content."""
+
+
+async def answer_file(request: Request) -> Response:
+    name = request.path_params["name"]
+    content = static_files().get(name)
+    if content is None:
+        raise HTTPException(404)
+    headers = {"cache-control": FOREVER} if static_url(name) == request.url.path else {}
+    kind = TYPES[os.path.splitext(name)[1]]
+    return Response(content, media_type=kind, headers=headers)

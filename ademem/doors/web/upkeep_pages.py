@@ -10,8 +10,7 @@ from ademem.core.errors import Conflict, UsageError
 from ademem.core.settings import key_of
 from ademem.doors.undoable import Done, way_back
 from ademem.doors.views import upkeep as views
-from ademem.doors.web.asked import Asked
-from ademem.doors.web.route import Act, Page
+from ademem.doors.web.route import Act, Page, PageRequest
 from ademem.store.runtime import Runtime
 
 MODELS = (doctor.model_is_sound, doctor.second_model_is_sound)
@@ -23,8 +22,8 @@ def _patient(memories: Runtime) -> doctor.Patient:
     )
 
 
-def _doctor(memories: Runtime, asked: Asked) -> dict[str, Any]:
-    project = asked.site.projects[asked.project]
+def _doctor(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    project = request.site.projects[request.project]
     check = project.check
     if check.at is None and not (check.is_running or check.failure):
         check.start()
@@ -42,21 +41,21 @@ def _doctor(memories: Runtime, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _check(_: Runtime, asked: Asked) -> None:
-    asked.site.projects[asked.project].check.start()
+def _check(_: Runtime, request: PageRequest) -> None:
+    request.site.projects[request.project].check.start()
 
 
-def _fix(memories: Runtime, asked: Asked) -> None:
-    project = asked.site.projects[asked.project]
+def _fix(memories: Runtime, request: PageRequest) -> None:
+    project = request.site.projects[request.project]
     project.repairs = doctor.fix(_patient(memories))
     project.check.start()
 
 
-def _settings(memories: Runtime, asked: Asked) -> dict[str, Any]:
+def _settings(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     root, environment = memories.project.root, memories.environment
     found, warnings = configuring.list_settings(root, environment=environment)
     rows = [views.to_setting(each, configuring.describe_keys()[each.key]) for each in found]
-    chosen = asked.query.get("key", "")
+    chosen = request.query.get("key", "")
     if chosen and chosen not in {row["key"] for row in rows}:
         raise UsageError(f"there is no setting {chosen!r}", "`ademem config list` names all")
     return {
@@ -68,9 +67,9 @@ def _settings(memories: Runtime, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _set(memories: Runtime, asked: Asked) -> Done:
-    key = asked.form.get("key", "")
-    return set_setting(memories, key, asked.form.get("value", "").strip(), _value(memories, key))
+def _set(memories: Runtime, request: PageRequest) -> Done:
+    key = request.form.get("key", "")
+    return set_setting(memories, key, request.form.get("value", "").strip(), _value(memories, key))
 
 
 def _value(memories: Runtime, key: str) -> str:
@@ -97,11 +96,11 @@ def set_setting(memories: Runtime, key: str, text: str, before: str) -> Done:
     return Done(label=f"set {key}", way=set_setting.__name__, given=given)
 
 
-def _run_jobs(memories: Runtime, _: Asked) -> None:
+def _run_jobs(memories: Runtime, _: PageRequest) -> None:
     api.work(memories)
 
 
-def _retry_jobs(memories: Runtime, _: Asked) -> None:
+def _retry_jobs(memories: Runtime, _: PageRequest) -> None:
     api.work(memories, retry=True)
 
 

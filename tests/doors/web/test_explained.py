@@ -7,7 +7,7 @@ import pytest
 from ademem import api
 from ademem.api.evaluation import golden
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.views.explained import why_unprompted
+from ademem.doors.views.memories import why_unprompted
 from ademem.search.engine import UNNEEDED
 from tests.doors.web.test_pages import LESSONS, texts
 

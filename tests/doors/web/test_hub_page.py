@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem.doors.web.static_files import POLICY
+from ademem.doors.web.rendering import POLICY
 from tests.hubs import Served, mutation
 from tests.postgres import make_database
 
