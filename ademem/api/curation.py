@@ -427,7 +427,7 @@ def reopen_conflict(runtime: Runtime, id: str, other: str) -> bool:
 
 
 def list_acts(runtime: Runtime) -> list[dict[str, Any]]:
-    """Return the acts of people that changed no memory, oldest first, with their ways back."""
+    """Return the acts of people that changed no memory, oldest first, with their inverses."""
     return acts.list_acts(runtime.store)
 
 

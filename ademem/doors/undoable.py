@@ -1,4 +1,4 @@
-"""Acts on memories as the page and the terminal offer them, each with its way back."""
+"""Acts on memories as the page and the terminal offer them, each with its inverse."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ def forbid_reason(environment: Mapping[str, str]) -> str:
     return f"{client} runs this shell, and an agent cannot approve what it wrote" if client else ""
 
 
-WAYS: dict[str, Callable[..., Done]] = {}
-"""Ways back by their names, under which an act is kept."""
-Way = TypeVar("Way", bound="Callable[..., Done]")
+INVERSES: dict[str, Callable[..., Done]] = {}
+"""Inverses by their names, under which an act is stored."""
+Inverse = TypeVar("Inverse", bound="Callable[..., Done]")
 
 
-def way_back(function: Way) -> Way:
-    """Have acts go back by this function of the memories and of values that JSON has."""
-    WAYS[function.__name__] = function
+def inverse(function: Inverse) -> Inverse:
+    """Register a function of the memories and of values of JSON that undoes acts."""
+    INVERSES[function.__name__] = function
     return function
 
 
 class Done(Value):
-    """An act, and the way back from it, which is an act as well."""
+    """An act and its inverse, which is an act as well."""
 
     label: str
     way: str
-    """Name in WAYS."""
+    """Name in INVERSES."""
     given: dict[str, Any]
-    """Arguments of the way back."""
+    """Arguments of the inverse."""
     is_undone: bool = False
-    """It was taken back, and `back` does it again."""
+    """It was undone, and `undo` does it again."""
     refusal: str = ""
-    """Reason why the last try to take it back was refused."""
+    """Reason why the last try to undo it was refused."""
     in_log: bool = False
     """The log of the memory has all of it, and its undo."""
     memory: str = ""
@@ -62,8 +62,8 @@ class Done(Value):
     """Another one for each act."""
     at: str = ""
 
-    def back(self, memories: Runtime) -> Done:
-        done = WAYS[self.way](memories, **self.given)
+    def undo(self, memories: Runtime) -> Done:
+        done = INVERSES[self.way](memories, **self.given)
         return replace(done, label=done.label or self.label, is_undone=not self.is_undone)
 
 
@@ -82,9 +82,9 @@ def list_recorded(memories: Runtime) -> list[Done]:
 
 
 def reverse(memories: Runtime, done: Done) -> Done:
-    """Take an act back, or do it again; the act of that has its number and its place."""
+    """Undo an act, or do it again; the act of that has its number and its place."""
     try:
-        turned = replace(done.back(memories), number=done.number, at=stamp(memories.clock()))
+        turned = replace(done.undo(memories), number=done.number, at=stamp(memories.clock()))
     except Exception as error:
         refusal = str(error) if isinstance(error, AdememError) else UNFORESEEN
         _keep_instead(memories, replace(done, refusal=refusal))
@@ -104,14 +104,14 @@ def _keep_instead(memories: Runtime, done: Done) -> None:
             api.put_acts(memories, [as_dict(done) if it else row for row, it in rows])
 
 
-@way_back
+@inverse
 def undo_event(memories: Runtime, event: str, label: str, memory: str) -> Done:
     restored = api.undo(memories, event)
     return by_event(label, last_event(memories, restored[0].id), memory)
 
 
 def by_event(label: str, event: str, memory: str = "") -> Done:
-    """Return the act that `undo` of the event takes back, and `undo` of that brings again."""
+    """Return the act of an event, whose inverse is an undo of the event."""
     given = {"event": event, "label": label, "memory": memory}
     return Done(label=label, way=undo_event.__name__, given=given, in_log=True, memory=memory)
 
@@ -144,24 +144,24 @@ def last_event(memories: Runtime, id: str) -> str:
 
 
 def in_order(label: str, *done: Done) -> Done:
-    """Return several acts as one, which is taken back from its end, all of it or none."""
+    """Return several acts as one, which is undone from its end, all of it or none."""
     given = {"label": label, "acts": list(map(as_dict, done))}
     memory = next((each.memory for each in done), "")
     in_log = all(each.in_log for each in done)
     return Done(label=label, way=back_in_order.__name__, given=given, in_log=in_log, memory=memory)
 
 
-@way_back
+@inverse
 def back_in_order(memories: Runtime, label: str, acts: Sequence[dict[str, Any]]) -> Done:
-    taken: list[Done] = []
+    undone: list[Done] = []
     try:
         for each in reversed(acts):
-            taken.insert(0, Done(**each).back(memories))
+            undone.insert(0, Done(**each).undo(memories))
     except AdememError:
-        for done in taken:
-            done.back(memories)
+        for done in undone:
+            done.undo(memories)
         raise
-    return in_order(label, *reversed(taken))
+    return in_order(label, *reversed(undone))
 
 
 # Acts on one memory raise Conflict where it is not at the *revision* that the person saw.
@@ -185,7 +185,7 @@ def edit(memories: Runtime, id: str, revision: int | None, **changes: Any) -> Do
 
 
 def edit_and_promote(memories: Runtime, id: str, revision: int | None, **changes: Any) -> Done:
-    """Edit a candidate and confirm it; both are taken back together."""
+    """Edit a candidate and confirm it; both are undone together."""
     edited = edit(memories, id, revision, **changes)
     return in_order(edited.label, edited, promote(memories, id, None))
 
@@ -200,41 +200,41 @@ def supersede(memories: Runtime, id: str, revision: int | None, by: str) -> Done
     return by_memory("archive", memories, api.supersede(memories, id, by, revision=revision))
 
 
-@way_back
+@inverse
 def settle(memories: Runtime, id: str, other: str) -> Done:
     """Keep both memories of a contradiction as true."""
     api.settle_conflict(memories, id, other)
     return _of_pair(memories, reopen, id, other)
 
 
-@way_back
+@inverse
 def reopen(memories: Runtime, id: str, other: str) -> Done:
     api.reopen_conflict(memories, id, other)
     return _of_pair(memories, settle, id, other)
 
 
-def _of_pair(memories: Runtime, back: Callable[..., Done], id: str, other: str) -> Done:
+def _of_pair(memories: Runtime, opposite: Callable[..., Done], id: str, other: str) -> Done:
     label = f"settle “{_name(api.get(memories, id))}”"
     given = {"id": id, "other": other}
-    return Done(label=label, way=back.__name__, given=given, memory=id)
+    return Done(label=label, way=opposite.__name__, given=given, memory=id)
 
 
-@way_back
+@inverse
 def skip(memories: Runtime, id: str) -> Done:
     """Leave a memory out of the review till tomorrow."""
     api.skip(memories, id)
     return _of_skip(memories, unskip, id)
 
 
-@way_back
+@inverse
 def unskip(memories: Runtime, id: str) -> Done:
     api.unskip(memories, id)
     return _of_skip(memories, skip, id)
 
 
-def _of_skip(memories: Runtime, back: Callable[..., Done], id: str) -> Done:
+def _of_skip(memories: Runtime, opposite: Callable[..., Done], id: str) -> Done:
     label = f"skip “{_name(api.get(memories, id))}”"
-    return Done(label=label, way=back.__name__, given={"id": id}, memory=id)
+    return Done(label=label, way=opposite.__name__, given={"id": id}, memory=id)
 
 
 def decide_all(memories: Runtime, found: Sequence[Memory], verb: str, tag: str = "") -> Done:

@@ -103,13 +103,13 @@ def _merge(memories: Runtime, request: PageRequest) -> Done:
 
 def _undo_event(memories: Runtime, request: PageRequest) -> Done:
     event = request.form.get("event", "")
-    return undoable.by_event(f"undo {event}", event).back(memories)
+    return undoable.by_event(f"undo {event}", event).undo(memories)
 
 
 def _redo_event(memories: Runtime, request: PageRequest) -> Done:
     """Bring back an act by undoing the undo of it."""
     event = request.form.get("event", "")
-    return undoable.by_event("redo", event).back(memories)
+    return undoable.by_event("redo", event).undo(memories)
 
 
 def _decide_all(memories: Runtime, request: PageRequest) -> Done:

@@ -13,7 +13,7 @@ from ademem.core.errors import AdememError, Conflict, UsageError
 from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust
 from ademem.core.text import preview
 from ademem.core.value import as_dict
-from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, way_back
+from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, inverse
 from ademem.doors.views import memories as views
 from ademem.doors.web.route import PATTERN, Act, File, PageRequest
 from ademem.search.engine import ORDERS, UNARCHIVED, Filters
@@ -161,7 +161,7 @@ def golden_set(memories: Runtime, label: str, before: Sequence[Any]) -> Done:
     return Done(label=label, way=restore_golden.__name__, given={"label": label, **rows})
 
 
-@way_back
+@inverse
 def restore_golden(
     memories: Runtime, label: str, before: list[dict[str, Any]], now: list[dict[str, Any]]
 ) -> Done:

@@ -10,7 +10,7 @@ from ademem.core.errors import Conflict, NoSuchMemory, UsageError
 from ademem.core.memory import Memory
 from ademem.core.text import counted
 from ademem.core.value import as_dict
-from ademem.doors.undoable import Done, by_event, by_memory, in_order, last_event, way_back
+from ademem.doors.undoable import Done, by_event, by_memory, in_order, inverse, last_event
 from ademem.doors.views import practice as views
 from ademem.doors.views.practice import field_text
 from ademem.doors.web.route import Act, Page, PageRequest
@@ -125,7 +125,7 @@ def _files_done(before: Files, after: Files) -> Done:
     return Done(label="", way=restore_files.__name__, given=given)
 
 
-@way_back
+@inverse
 def restore_files(memories: Runtime, before: dict[str, Any], after: dict[str, Any]) -> Done:
     earlier, later = files_of_json(before), files_of_json(after)
     api.restore_skill_files(memories, earlier, later)
@@ -178,7 +178,7 @@ def _mission_done(label: str, id: str, before: Mission | None, after: Mission | 
     return Done(label=label, way=restore_mission.__name__, given=given)
 
 
-@way_back
+@inverse
 def restore_mission(memories: Runtime, label: str, id: str, before: Row, after: Row) -> Done:
     earlier, later = (Mission(**row) if row else None for row in (before, after))
     api.restore_mission(memories, id, earlier, later)
@@ -212,7 +212,7 @@ def _edit_brief(memories: Runtime, request: PageRequest) -> Done:
         raise Conflict(str(error), f"it says by now: {before}") from error
 
 
-@way_back
+@inverse
 def set_field(
     memories: Runtime, agent: str, name: str, text: str, before: str, version: int
 ) -> Done:

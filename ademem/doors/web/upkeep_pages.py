@@ -8,7 +8,7 @@ from ademem import api
 from ademem.api import configuring, doctor, reports
 from ademem.core.errors import Conflict, UsageError
 from ademem.core.settings import key_of
-from ademem.doors.undoable import Done, way_back
+from ademem.doors.undoable import Done, inverse
 from ademem.doors.views import upkeep as views
 from ademem.doors.web.route import Act, Page, PageRequest
 from ademem.store.runtime import Runtime
@@ -77,7 +77,7 @@ def _value(memories: Runtime, key: str) -> str:
     return next((views.to_text(each.value) for each in found if each.key == key), "")
 
 
-@way_back
+@inverse
 def set_setting(memories: Runtime, key: str, text: str, before: str) -> Done:
     """Write a setting of all into the project's file, and a personal one into the person's own.
 
