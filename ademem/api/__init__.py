@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ademem.api.graphs import *
     from ademem.api.hub import *
     from ademem.api.inspecting import *
-    from ademem.api.mapping import *
     from ademem.api.practice import *
     from ademem.api.projects import *
     from ademem.api.relating import *

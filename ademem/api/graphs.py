@@ -1,4 +1,4 @@
-"""Memories around one, or around a tag, topic or file: by relation and by what they share."""
+"""Graphs of memories, by relation and by what they share, and the map of the stored vectors."""
 
 from __future__ import annotations
 
@@ -9,8 +9,16 @@ from ademem.core import anchor
 from ademem.core.errors import UsageError
 from ademem.core.memory import Memory
 from ademem.core.value import Value, replace
+from ademem.search.vector_map import read_map
 from ademem.store import filters, memories, memory_queries, verdicts
 from ademem.store.runtime import Runtime
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.core.memory import Memory
+    from ademem.search.vector_map import Area, Map
+    from ademem.store.runtime import Runtime
+
 
 MOST_NODES = 500
 MOST_OF_ONE = 40
@@ -107,3 +115,40 @@ def _members(runtime: Runtime, node: Node) -> list[Memory]:
         return filters.listed(runtime.store, tagged, MOST_OF_ONE)
     seqs = memory_queries.find_sharing(runtime.store, node.kind, node.name)
     return filters.visible(seqs, runtime.store, given, filters.UNARCHIVED, MOST_OF_ONE)
+
+
+def get_map(runtime: Runtime) -> Map | None:
+    """Return the map as it was last computed; None without one, or where the file is damaged."""
+    return read_map(runtime.project)
+
+
+def list_area(runtime: Runtime, found: Map, area: Area, limit: int) -> tuple[list[Memory], int]:
+    """Return the newest memories of an area that may be shown, and how many points it has."""
+    from ademem.core.memory import Status
+    from ademem.store.filters import Filters, visible
+
+    rows = found.within(area)
+    statuses = tuple(Status)
+    return visible(rows, runtime.store, Filters(statuses=statuses), statuses, limit), len(rows)
+
+
+def request_map(runtime: Runtime) -> None:
+    """Have the worker compute the map; from then on it is kept up to date."""
+    from ademem import worker
+    from ademem.store import jobs
+
+    jobs.queue(runtime.store, "map", "project", runtime.clock())
+    worker.start(runtime)
+
+
+def is_map_requested(runtime: Runtime) -> bool:
+    from ademem.store import jobs
+
+    return bool(jobs.list_due(runtime.store, "map", runtime.clock()))
+
+
+def has_vectors(runtime: Runtime) -> bool:
+    from ademem.search.embedding import model_id
+    from ademem.store import embeddings
+
+    return embeddings.has_any(runtime.store, model_id(runtime.settings.embed))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ademem.store.hints import Site
     from ademem.store.logs import Use
     from ademem.store.runtime import Runtime
-    from ademem.synthesis.anchored_lines import Excerpt
+    from ademem.synthesis.anchor_verification import Excerpt
 
 FILE_BYTES = 64_000_000
 """Largest file in which lines of a memory are looked for."""
@@ -76,11 +76,11 @@ def compare_anchors(runtime: Runtime, id: str) -> list[Excerpt]:
     memory = memories.get(runtime.holding(id).store, id)
     if not memory.anchors:
         return []
-    from ademem.synthesis import anchor_verification, anchored_lines
+    from ademem.synthesis import anchor_verification
 
     tree = anchor_verification.WorkingTree(runtime.project.root)
     checked = anchor_verification.check_memory(memory, tree)
-    return [anchored_lines.excerpt(each, tree) for each in checked]
+    return [anchor_verification.excerpt(each, tree) for each in checked]
 
 
 def renew_anchor(runtime: Runtime, id: str, anchor: str, *, revision: int | None = None) -> Memory:

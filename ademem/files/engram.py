@@ -28,7 +28,7 @@ from ademem.guard.injection import instruction_in
 from ademem.store import (
     Store,
     database,
-    foreign_fields,
+    foreign,
     ledger,
     memory_queries,
     relations,
@@ -109,7 +109,7 @@ def export_document(store: Store, project: str, now: datetime) -> Document:
 
     *project* is the name that rows without one get.
     """
-    kept = foreign_fields.get_all(store, foreign_fields.MEMORY)
+    kept = foreign.get_all(store, foreign.MEMORY)
     observations = [
         observation_of(memory, kept.get(memory.id, {}), project)
         for memory in memory_queries.everything(store)
@@ -138,7 +138,7 @@ def observation_of(memory: Memory, kept: Mapping[str, Any], project: str) -> Row
     own = {
         "id": memory.seq,
         "sync_id": memory.sync_id,
-        "session_id": memory.source_session_id or _session_of(project),
+        "session_id": memory.source_session_id or f"ademem-{project}",
         "type": kind,
         "title": memory.title or opening(memory.content, TITLE_CHARS),
         "content": memory.content,
@@ -161,7 +161,7 @@ def observation_of(memory: Memory, kept: Mapping[str, Any], project: str) -> Row
 
 def sessions_of(store: Store, wanted: set[str], project: str, of: Iterable[Row]) -> list[Row]:
     """Return the sessions that rows name; one that is not stored begins with its first row."""
-    kept = foreign_fields.get_all(store, foreign_fields.SESSION)
+    kept = foreign.get_all(store, foreign.SESSION)
     for fields in kept.values():
         fields.pop(SENT, None)
     found = {
@@ -188,7 +188,7 @@ def sessions_of(store: Store, wanted: set[str], project: str, of: Iterable[Row])
 
 
 def _prompts(store: Store, project: str) -> list[Row]:
-    kept = foreign_fields.get_all(store, foreign_fields.PROMPT)
+    kept = foreign.get_all(store, foreign.PROMPT)
     return [
         {
             "id": row["seq"],
@@ -201,10 +201,6 @@ def _prompts(store: Store, project: str) -> list[Row]:
         | kept.get(row["sync_id"], {})
         for row in session_queries.list_prompts(store)
     ]
-
-
-def _session_of(project: str) -> str:
-    return f"ademem-{project}"
 
 
 def format_time(moment: datetime) -> str:
@@ -270,7 +266,7 @@ def list_projects(document: Document) -> list[str]:
 
 def import_document(document: Document, job: Job) -> Report:
     """Import what is new or newer, all or nothing; a second import changes nothing."""
-    job = replace(job, kept=foreign_fields.get_all(job.store, foreign_fields.MEMORY))
+    job = replace(job, kept=foreign.get_all(job.store, foreign.MEMORY))
     counts: Counter[str] = Counter()
     skipped: list[Skipped] = []
     try:
@@ -514,7 +510,7 @@ def _keep(memory: Memory, row: Row, job: Job) -> None:
     kept["revision"] = memory.revision_count
     if job.is_shared and content in ("", memory.content):
         kept[SENT] = GONE if memory.deleted_at else state_of(observation_of(memory, kept, ""))
-    foreign_fields.put(job.store, foreign_fields.MEMORY, memory.id, kept)
+    foreign.put(job.store, foreign.MEMORY, memory.id, kept)
     job.kept[memory.id] = kept
 
 
@@ -537,7 +533,7 @@ def _add_session(row: Row, job: Job) -> bool:
         session_queries.add(job.store, id, directory, None, "import", started)
         names = ("project", "directory", "ownership_mode")
         kept = {name: row[name] for name in names if _is_small(row.get(name))}
-        foreign_fields.put(job.store, foreign_fields.SESSION, id, kept)
+        foreign.put(job.store, foreign.SESSION, id, kept)
     else:
         (known,) = session_queries.list_sessions(job.store, 1, id) or [{}]
         ours = known.get("ended_at", ""), known.get("summary", "")
@@ -546,7 +542,7 @@ def _add_session(row: Row, job: Job) -> bool:
             return False
     session_queries.set_end(job.store, id, ended, summary)
     if job.is_shared:
-        foreign_fields.mark(job.store, foreign_fields.SESSION, id, SENT, state_of(row))
+        foreign.mark(job.store, foreign.SESSION, id, SENT, state_of(row))
     return True
 
 
@@ -596,7 +592,7 @@ def _add_prompt(row: Row, job: Job) -> bool:
         kept = {
             name: row[name] for name in ("id", "sync_id", "project") if _is_small(row.get(name))
         }
-        foreign_fields.put(job.store, foreign_fields.PROMPT, id, kept)
+        foreign.put(job.store, foreign.PROMPT, id, kept)
     return added
 
 

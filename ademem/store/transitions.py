@@ -276,18 +276,14 @@ def delete(id: str, act: Act, *, hard: bool = False) -> Memory:
     memory = memories.get(act.store, id)
     if not hard:
         return _change(memory, act, "delete", deleted_at=act.now, pinned=False)
+    from ademem.store import acts  # no hook deletes for good
+
     with act.store.transaction():
         memories.delete(act.store, memory, Change(operation="delete", actor=act.actor, at=act.now))
-        _forget_acts(act.store)
+        acts.forget(act.store)
         jobs.follow(act.store, act.now)
     scrub(act.store)
     return replace(memory, deleted_at=act.now)
-
-
-def _forget_acts(store: Store) -> None:
-    from ademem.store import acts  # no hook deletes for good
-
-    acts.forget(store)
 
 
 def pin(id: str, act: Act, *, pinned: bool = True) -> Memory:

@@ -28,7 +28,7 @@ from ademem.files.engram import GONE, SENT, SOURCE, TARGET, state_of
 from ademem.files.readers.items import text_of
 from ademem.store import (
     database,
-    foreign_fields,
+    foreign,
     journal,
     memory_queries,
     replication,
@@ -36,8 +36,7 @@ from ademem.store import (
     stamps,
 )
 from ademem.sync import folder
-from ademem.sync.chunks import BYTES, MIB, MOST_BYTES, SUFFIX, BadChunk, decompress
-from ademem.sync.folder import Folder
+from ademem.sync.folder import BYTES, MIB, MOST_BYTES, SUFFIX, BadChunk, Folder, decompress
 
 if TYPE_CHECKING:
     from ademem.core.memory import Memory
@@ -307,7 +306,13 @@ def send(
             id = _write_chunk(project, content)
             made.append(id)
             entries.setdefault(
-                id, {"id": id, "created_by": author, "created_at": _now(now)} | counts
+                id,
+                {
+                    "id": id,
+                    "created_by": author,
+                    "created_at": now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                }
+                | counts,
             )
         if made or manifest.is_conflicted:
             _write_manifest(project, entries.values())
@@ -316,7 +321,7 @@ def send(
             for id in made:
                 journal.note_chunk(store, TARGET, id, replica, now)
             for kind, key, state in found.states:
-                foreign_fields.mark(store, kind, key, SENT, state)
+                foreign.mark(store, kind, key, SENT, state)
             journal.advance(store, TARGET, last)
         folder.remove_stale(Folder(root=project.root, base=FOLDER), now)
     return replace(sent, chunks=tuple(made))
@@ -332,10 +337,6 @@ def _write_chunk(project: Project, content: bytes) -> str:
             confined.write_bytes(project.root, _path(id), gzip.compress(content, mtime=0))
             return id
         content += b"\n"  # another chunk has this name
-
-
-def _now(now: datetime) -> str:
-    return now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _pack(found: Outgoing) -> Iterator[tuple[bytes, Row]]:
@@ -376,7 +377,7 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
     removed = [
         one["registers"] for one in entries if one["registers"].get("life") == registers.REMOVED
     ]
-    kept = foreign_fields.get_all(store, foreign_fields.MEMORY)
+    kept = foreign.get_all(store, foreign.MEMORY)
     marked = [id for id, fields in kept.items() if fields.get(SENT)]
     known = (
         memory_queries.everything(store) if anew else memory_queries.by_ids(store, [*ids, *marked])
@@ -394,13 +395,13 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
             if before and (anew or before != GONE) and not _is_hidden(store, memory):
                 at = engram.format_time(memory.deleted_at or memory.updated_at + SECOND)
                 deletes.append(_deletion(row["sync_id"], at, project))
-                states.append((foreign_fields.MEMORY, memory.id, GONE))
+                states.append((foreign.MEMORY, memory.id, GONE))
         elif before == state_of(row) and not anew:
             continue
         elif any(redact(text).found for text in row.values() if isinstance(text, str)):
             held_back.append(memory.id)
         else:
-            states.append((foreign_fields.MEMORY, memory.id, state_of(row)))
+            states.append((foreign.MEMORY, memory.id, state_of(row)))
             (edits if before and not anew else rows).append(row)
     for record in removed:
         at = engram.format_time(parse(record["updated_at"]))
@@ -449,7 +450,7 @@ def _sessions(
     store: Store, project: str, of: tuple[Row, ...], states: list[tuple[str, str, str]]
 ) -> tuple[list[Row], list[Row]]:
     """Return the sessions that rows need, and those that ended or were summed up since."""
-    kept = foreign_fields.get_all(store, foreign_fields.SESSION)
+    kept = foreign.get_all(store, foreign.SESSION)
     marked = {id: fields[SENT] for id, fields in kept.items() if fields.get(SENT)}
     needed = {row["session_id"] for row in of}
     new, edits = [], []
@@ -460,7 +461,7 @@ def _sessions(
         elif before and before != state:
             edits.append(row)
         if before != state:
-            states.append((foreign_fields.SESSION, row["id"], state))
+            states.append((foreign.SESSION, row["id"], state))
     return new, edits
 
 

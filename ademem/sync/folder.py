@@ -7,34 +7,38 @@ is lost or damaged is sent again by who wrote it, or by another database that ha
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import json
 import os
+import zlib
 from itertools import pairwise
 
 from ademem.core import confined, record_json
 from ademem.core.confined import Refused, SharedRoot
 from ademem.core.errors import AdememError, UsageError
+from ademem.core.json_text import loads
 from ademem.core.redaction import redact
 from ademem.core.shared_files import locked
 from ademem.core.value import Value
 from ademem.store import journal, replication, stamps
 from ademem.store.database import BulkWrites
 from ademem.store.memories import Change, new_event
-from ademem.sync import chunks
 from ademem.sync.arrivals import admission
-from ademem.sync.chunks import BadChunk, Manifest
 from ademem.sync.provenance import safe_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
     from typing import Any
 
     from ademem.core.project import Project
     from ademem.core.settings import GateSettings
     from ademem.store import Store
-    from ademem.store.replication import Admit
-    from ademem.sync.chunks import Entry
+
+    Entry = dict[str, Any]
+
 
 OURS = os.path.join(".ade", "sync")
 """The folder of a project whose files git carries."""
@@ -81,7 +85,7 @@ class Folder(Value):
         return os.path.join(self.base, *names)
 
     def chunk(self, id: str) -> str:
-        return self.inside("chunks", id + chunks.SUFFIX)
+        return self.inside("chunks", id + SUFFIX)
 
 
 class Exchanged(Value):
@@ -214,7 +218,11 @@ def _read(
         for start, end in pairwise(ends):
             with store.transaction():
                 for entry in entries[start:end]:
-                    changed += _apply(store, entry, change, admit, folder.target)
+                    found = entry if isinstance(entry, dict) else {"registers": entry}
+                    entity, written = found.get("entity"), found.get("registers")
+                    changed += replication.receive(
+                        store, entity, written, change, admit, folder.target
+                    )
                 if end == ends[-1]:
                     journal.note_chunk(store, folder.target, id, None, change.at)
         read.append(id)
@@ -225,12 +233,6 @@ def _read(
     with store.transaction():
         replication.replay(store, change, admit)
     return read, changed
-
-
-def _apply(store: Store, entry: Any, change: Change, admit: Admit, target: str) -> bool:
-    found = entry if isinstance(entry, dict) else {"registers": entry}
-    entity, written = found.get("entity"), found.get("registers")
-    return replication.receive(store, entity, written, change, admit, target)
 
 
 def _ends(entries: list[Any]) -> Iterator[int]:
@@ -270,14 +272,14 @@ def _write(store: Store, project: Project, folder: Folder, now: datetime, name: 
     made: dict[str, int] = {}
     count = 0
     entries = outgoing(store, folder, held_back)
-    for chunk in chunks.pack(entries, {"by": name, "project": project.name}):
+    for chunk in pack(entries, {"by": name, "project": project.name}):
         confined.write_bytes(folder.root, folder.chunk(chunk.id), chunk.data)
         made[chunk.id] = len(chunk.data)
         count += chunk.count
     if made or is_all:
         sizes = made if is_all or listed is None else listed.sizes | made
         manifest = Manifest(replica=replica, project=project.name, sizes=sizes)
-        text = chunks.write_manifest(manifest)
+        text = write_manifest(manifest)
         confined.write_text(folder.root, folder.inside("manifests", f"{replica}.jsonl"), text)
     with store.transaction():
         if is_all:
@@ -305,10 +307,10 @@ def manifests(folder: Folder) -> list[Manifest]:
     found = []
     for name in confined.names(folder.root, folder.inside("manifests")):
         try:
-            data = confined.read_bytes(folder.root, folder.inside("manifests", name), chunks.MIB)
+            data = confined.read_bytes(folder.root, folder.inside("manifests", name), MIB)
         except OSError:
             continue
-        one = chunks.read_manifest((data or b"").decode("utf-8", "replace"))
+        one = read_manifest((data or b"").decode("utf-8", "replace"))
         if one and name == f"{one.replica}.jsonl":
             found.append(one)
     return found
@@ -316,15 +318,15 @@ def manifests(folder: Folder) -> list[Manifest]:
 
 def _chunk_ids(folder: Folder) -> list[str]:
     names = confined.names(folder.root, folder.inside("chunks"))
-    ids = (name.removesuffix(chunks.SUFFIX) for name in names if name.endswith(chunks.SUFFIX))
-    return list(filter(chunks.is_id, ids))
+    ids = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
+    return list(filter(is_id, ids))
 
 
 def _unpack(folder: Folder, id: str) -> tuple[Entry, list[Any]]:
-    data = confined.read_bytes(folder.root, folder.chunk(id), chunks.MOST_BYTES)
+    data = confined.read_bytes(folder.root, folder.chunk(id), MOST_BYTES)
     if data is None:
         raise BadChunk("it was removed while it was read")
-    return chunks.unpack(data, id)
+    return unpack(data, id)
 
 
 def _is_intact(folder: Folder, id: str) -> bool:
@@ -349,3 +351,124 @@ def remove_stale(folder: Folder, now: datetime) -> None:
         for name, there in confined.entries(folder.root, inside):
             if name.endswith(".tmp") and there.st_mtime < now.timestamp() - STALE_S:
                 confined.remove(folder.root, os.path.join(inside, name))
+
+
+MARK = "ademem"
+VERSION = 1
+MIB = 1 << 20
+BYTES = 4 * MIB
+"""Size of a chunk before compression from which the next act begins another one."""
+MOST_BYTES = 64 * MIB
+"""Largest chunk that is read, before and after compression."""
+SUFFIX = ".jsonl.gz"
+ID_CHARS = 64
+
+
+class BadChunk(Exception):
+    """The file is no chunk of that name; the message gives the reason."""
+
+
+class Chunk(Value):
+    id: str
+    data: bytes
+    """The file."""
+    count: int
+    """Its entries."""
+
+
+class Manifest(Value):
+    """The chunks of one replica that are in a folder."""
+
+    replica: str
+    project: str
+    sizes: dict[str, int]
+    """Bytes of the files by id."""
+
+
+def is_id(name: str) -> bool:
+    return len(name) == ID_CHARS and not name.strip("0123456789abcdef")
+
+
+def pack(entries: Iterable[Entry], head: Entry) -> Iterator[Chunk]:
+    """Yield chunks of the entries; one act stands in one chunk, up to half of what is read."""
+    lines = [_line({MARK: VERSION} | head)]
+    size, act = 0, None
+    for entry in entries:
+        line, event = _line(entry), entry.get("event_id")
+        is_next_act = event is None or event != act
+        if (size > BYTES and is_next_act) or size + len(line) > MOST_BYTES // 2:
+            yield _chunk(lines)
+            lines, size = lines[:1], 0
+        lines.append(line)
+        size, act = size + len(line), event
+    if len(lines) > 1:
+        yield _chunk(lines)
+
+
+def _line(value: Entry) -> bytes:
+    found = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return found.encode("utf-8", "replace") + b"\n"
+
+
+def _chunk(lines: list[bytes]) -> Chunk:
+    text = b"".join(lines)
+    id = hashlib.sha256(text).hexdigest()
+    return Chunk(id=id, data=gzip.compress(text, mtime=0), count=len(lines) - 1)
+
+
+def unpack(data: bytes, id: str) -> tuple[Entry, list[Any]]:
+    """Return the head and the entries of a chunk; an entry that is no JSON is its text."""
+    text = decompress(data)
+    if hashlib.sha256(text).hexdigest() != id:
+        raise BadChunk("its content is not what its name says")
+    head, *entries = [_parse(line) for line in text.splitlines()] or [None]
+    if not isinstance(head, dict) or head.get(MARK) != VERSION:
+        raise BadChunk(f"it is not of version {VERSION}, which this ademem reads")
+    return head, entries
+
+
+def decompress(data: bytes) -> bytes:
+    """Return the content of one gzip file; raises BadChunk if it is not whole, or too large."""
+    reader = zlib.decompressobj(wbits=31)
+    try:
+        text = reader.decompress(data, MOST_BYTES)
+    except zlib.error as error:
+        raise BadChunk("it is damaged") from error
+    if reader.unconsumed_tail:
+        raise BadChunk(f"it has more than {MOST_BYTES:,} bytes")
+    if not reader.eof or reader.unused_data:
+        raise BadChunk("it is not whole")
+    return text
+
+
+def _parse(line: bytes) -> Any:
+    try:
+        return loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return line.decode("utf-8", "replace")
+
+
+def read_manifest(text: str) -> Manifest | None:
+    """Read the lines that are valid, of whichever side of a conflict; None without a head."""
+    head: Entry = {}
+    sizes = {}
+    for line in text.split("\n"):
+        found = _parse(line.encode("utf-8", "replace"))
+        if not isinstance(found, dict):
+            continue
+        if found.get(MARK) == VERSION and isinstance(found.get("replica"), str):
+            head = found
+        elif isinstance(found.get("id"), str) and is_id(found["id"]):
+            size = found.get("bytes")
+            sizes[found["id"]] = size if type(size) is int else -1
+    if not head:
+        return None
+    project = head.get("project")
+    project = project if isinstance(project, str) else ""
+    return Manifest(replica=head["replica"], project=project, sizes=sizes)
+
+
+def write_manifest(manifest: Manifest) -> str:
+    head = {MARK: VERSION, "replica": manifest.replica, "project": manifest.project}
+    listed = ({"id": id, "bytes": size} for id, size in sorted(manifest.sizes.items()))
+    return b"".join(map(_line, (head, *listed))).decode()

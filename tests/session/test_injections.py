@@ -187,7 +187,7 @@ def test_why_shows_texts_memories_and_what_is_missing(world):
 
 
 def test_a_memory_that_was_quarantined_since_hides_its_text_from_a_model(world):
-    from ademem.doors.views import sent as views
+    from ademem.doors.views import session as views
 
     world.know(RULE)
     world.fire("session_start", source="startup")

@@ -19,7 +19,7 @@ from ademem.core.settings import GateSettings
 from ademem.core.value import replace
 from ademem.files import engram
 from ademem.store import memories, memory_queries, open_store, relations, transitions
-from ademem.sync import chunks, engram_chunks
+from ademem.sync import engram_chunks, folder
 from ademem.sync.arrivals import admission
 from ademem.sync.engram_chunks import BadManifest
 from tests.builders import project
@@ -386,7 +386,7 @@ def test_a_damaged_chunk_is_written_anew_by_who_made_it(machines):
     ],
 )
 def test_a_chunk_that_is_none_is_named(machines, monkeypatch, content, why):
-    monkeypatch.setattr(chunks, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(folder, "MOST_BYTES", 1 << 20)
     anna = machines("anna")
     anna.put_bytes(content)
 

@@ -19,7 +19,7 @@ from ademem.core.memory import Scope, Status
 from ademem.core.settings import GateSettings
 from ademem.core.value import replace
 from ademem.store import journal, memories, open_store, relations, replication, stamps, transitions
-from ademem.sync import chunks, folder
+from ademem.sync import folder
 from tests.builders import project
 from tests.examples import examples
 from tests.store.replicas import (
@@ -246,7 +246,7 @@ def test_many_chunks_become_one(machines, monkeypatch):
 
 
 def test_a_large_exchange_is_cut_between_acts(machines, monkeypatch):
-    monkeypatch.setattr(chunks, "BYTES", 2000)
+    monkeypatch.setattr(folder, "BYTES", 2000)
     monkeypatch.setattr(folder, "BATCH", 3)
     anna, ben = machines("anna", "ben")
     anna.sync()
@@ -257,7 +257,7 @@ def test_a_large_exchange_is_cut_between_acts(machines, monkeypatch):
 
     acts = []
     for path in chunk_files(anna.drive):
-        _, entries = chunks.unpack(path.read_bytes(), path.name[:64])
+        _, entries = folder.unpack(path.read_bytes(), path.name[:64])
         acts += {entry["event_id"] for entry in entries}
     assert len(acts) == len(set(acts)) == 8
     assert len(chunk_files(anna.drive)) > 2
@@ -391,10 +391,10 @@ def test_links_in_the_folder_are_refused(machines, tmp_path):
 
 
 def test_a_bomb_is_refused(monkeypatch):
-    monkeypatch.setattr(chunks, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(folder, "MOST_BYTES", 1 << 20)
 
-    with pytest.raises(chunks.BadChunk, match="more than"):
-        chunks.decompress(gzip.compress(bytes(1 << 21)))
+    with pytest.raises(folder.BadChunk, match="more than"):
+        folder.decompress(gzip.compress(bytes(1 << 21)))
 
 
 def test_our_own_folder_is_carried_by_git_and_union_ends_a_conflict_of_manifests(machines):
@@ -411,8 +411,8 @@ def test_our_own_folder_is_carried_by_git_and_union_ends_a_conflict_of_manifests
     head, *lines = second.splitlines(keepends=True)
     conflict = f"{head}<<<<<<< HEAD\n{''.join(lines)}=======\n{first[len(head) :]}>>>>>>> other\n"
 
-    read = chunks.read_manifest(conflict)
-    assert chunks.write_manifest(read) == second
+    read = folder.read_manifest(conflict)
+    assert folder.write_manifest(read) == second
     shutil.copytree(ours, os.path.join(ben.project.root, ".ade/sync"))
     ben.sync(path=os.path.join(ben.project.root, ".ade/sync"))
 
@@ -455,8 +455,8 @@ def test_what_cannot_be_read_is_dead_at_once_and_the_rest_is_applied(machines):
         {"entity": "memory", "registers": entry(anna.store, known.id)},
     ]
     for _ in range(2):
-        for chunk in chunks.pack([*lines[:2], *lines[3:]], {}):
-            text = chunks.decompress(chunk.data) + b"7\n{not json\n"
+        for chunk in folder.pack([*lines[:2], *lines[3:]], {}):
+            text = folder.decompress(chunk.data) + b"7\n{not json\n"
             (ben.drive / "chunks").mkdir(exist_ok=True)
             id = hashlib.sha256(text).hexdigest()
             (ben.drive / f"chunks/{id}.jsonl.gz").write_bytes(gzip.compress(text))

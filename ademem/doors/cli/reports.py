@@ -305,9 +305,8 @@ def _gate_prompts(
 ) -> None:
     """Print what the hook shows for prompts, by kind; exit code 1 if the right ones are too few."""
     from ademem.api import evaluation
-    from ademem.api.evaluation import unasked
 
-    prompts = unasked.read_prompts(_read_bytes(file))
+    prompts = evaluation.read_prompts(_read_bytes(file))
     if dataset:
         haystacks = evaluation.read(_read_bytes(dataset)).haystacks
         if len(haystacks) != 1:
@@ -315,10 +314,10 @@ def _gate_prompts(
                 f"{dataset} has {counted(len(haystacks), 'store')}", "it takes a file of one"
             )
         with evaluation.Arena(haystacks[0], os.environ) as arena:
-            found = unasked.measure(prompts, arena.memories)
+            found = evaluation.measure_prompts(prompts, arena.memories)
     else:
         with _quietly(project) as memories:
-            found = unasked.measure(prompts, memories)
+            found = evaluation.measure_prompts(prompts, memories)
     failed = found.right is not None and found.right < least
     if as_json:
         show.json(as_dict(found) | {"failed": failed})

@@ -21,7 +21,7 @@ from ademem.doors.cli.options import (
     option,
     text_or_stdin,
 )
-from ademem.doors.views import sent
+from ademem.doors.views import session as views
 
 session = typer.Typer(help="Sessions of Claude Code and other programs.", no_args_is_help=True)
 prompts = typer.Typer(help="What you typed in sessions.", no_args_is_help=True)
@@ -108,12 +108,12 @@ def why(
     with open_project(project) as memories:
         id, found = api.list_sent(memories, id)
     if as_json:
-        texts = [sent.to_json(each, show.is_withheld) for each in found]
+        texts = [views.to_json(each, show.is_withheld) for each in found]
         return show.json({"session": id or None, "count": len(texts), "texts": texts})
     if not found:
         return show.echo("no session was sent anything yet", err=True)
     show.say(f"session {id}")
-    return show.fenced(line for each in found for line in sent.to_lines(each, show.is_withheld))
+    return show.fenced(line for each in found for line in views.to_lines(each, show.is_withheld))
 
 
 @prompts.command()

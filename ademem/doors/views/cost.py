@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ademem.core.text import counted, preview
-from ademem.doors.views.sent import CHARS, TOKEN_CHARS, estimate_tokens
+from ademem.doors.views.session import CHARS, TOKEN_CHARS, estimate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

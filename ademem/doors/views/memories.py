@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ademem.search.engine import Explained, Hit, Results
     from ademem.store.hints import Site
     from ademem.store.logs import Use
-    from ademem.synthesis.anchored_lines import Excerpt
+    from ademem.synthesis.anchor_verification import Excerpt
 
 
 NOTHING: dict[str, str] = {}
@@ -185,7 +185,12 @@ def to_stages(found: Explained) -> dict[str, Any]:
             if hit.memory.id not in found.prompted
         },
         "alone": [
-            {"of": name, "rows": _ranked(rows, ranks)}
+            {
+                "of": name,
+                "rows": [
+                    to_row(memory) | {"rank": ranks.get(memory.id)} for memory in rows[:ALONE]
+                ],
+            }
             for name, rows in (("words", found.by_words), ("meaning", found.by_meaning))
         ],
     }
@@ -200,10 +205,6 @@ def why_unprompted(hit: Hit, hits: Sequence[Hit]) -> str:
     if mine < best - evidence.CUT:
         return f"evidence {mine:.2f}, more than {evidence.CUT} below the best"
     return f"evidence {mine:.2f}, and a prompt is shown at most {evidence.MOST}"
-
-
-def _ranked(rows: Sequence[Memory], ranks: Mapping[str, int]) -> list[dict[str, Any]]:
-    return [to_row(memory) | {"rank": ranks.get(memory.id)} for memory in rows[:ALONE]]
 
 
 LINE_CHARS = 300

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from ademem import api
-from ademem.api.evaluation import unasked
+from ademem.api import evaluation
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft
 from tests.builders import NOW
@@ -26,12 +26,12 @@ def memories(tmp_path):
 
 
 def prompts(*lines):
-    return unasked.read_prompts("\n".join(map(json.dumps, lines)).encode())
+    return evaluation.read_prompts("\n".join(map(json.dumps, lines)).encode())
 
 
 def test_each_kind_has_the_shares_of_what_is_shown_and_of_what_is_right(memories):
     (tokens,) = api.search(memories, "tokens", limit=1).hits
-    found = unasked.measure(
+    found = evaluation.measure_prompts(
         prompts(
             {
                 "prompt": "Fix: login tokens expire",
@@ -54,4 +54,4 @@ def test_each_kind_has_the_shares_of_what_is_shown_and_of_what_is_right(memories
 @pytest.mark.parametrize("data", [b"[]", b'{"query": "x"}', b"no json"])
 def test_other_files_are_refused(data):
     with pytest.raises(UsageError, match="no prompts"):
-        unasked.read_prompts(data)
+        evaluation.read_prompts(data)
