@@ -447,8 +447,8 @@ def _installed(patient: Patient, where: install.Where) -> dict[str, str]:
 
 
 def _next_step(error: Exception) -> str:
-    known = error if isinstance(error, AdememError) else errors.explain_machine_error(error)
-    return known.hint if known and known.hint else errors.REBUILD
+    explained = error if isinstance(error, AdememError) else errors.explain_machine_error(error)
+    return explained.hint if explained and explained.hint else errors.REBUILD
 
 
 def _good(check: str, message: str, hint: str = "") -> Finding:

@@ -109,10 +109,10 @@ def recover(project: Project, environment: Mapping[str, str], now: datetime) -> 
         except sqlite3.DatabaseError as error:
             salvage.raise_locked(error)
             damage = str(error)
-    kept = backups.set_aside_damaged(project, now)
+    damaged = backups.set_aside_damaged(project, now)
     return [
-        f"kept the damaged database ({damage}) as {kept}",
-        *_rebuild(project, environment, now, kept),
+        f"kept the damaged database ({damage}) as {damaged}",
+        *_rebuild(project, environment, now, damaged),
     ]
 
 
@@ -147,8 +147,8 @@ def _repair(project: Project, environment: Mapping[str, str], now: datetime) -> 
             for line in (confined.read_text(runtime.project.root, path) or "").splitlines():
                 with suppress(ValueError, RecursionError, AttributeError):
                     listed.append(loads(line).get("id"))
-        known = salvage.traces(runtime.store)
-        if any(isinstance(id, str) and id not in known for id in listed):
+        traces = salvage.traces(runtime.store)
+        if any(isinstance(id, str) and id not in traces for id in listed):
             tracked_files.forget_base(project)
             done += _take_from_files(runtime)
         return done

@@ -188,7 +188,7 @@ def get_ledger(runtime: Runtime, days: int = 30, session: str = "", limit: int =
             sessions.get_session(runtime, session)
     most = injections.spent_on_memories(store, since, session, limit=limit)
     unused = injections.spent_on_memories(store, since, session, unused=True, limit=limit)
-    known = memory_queries.by_ids(store, {each.name for each in (*most, *unused)})
+    by_id = memory_queries.by_ids(store, {each.name for each in (*most, *unused)})
     return Ledger(
         days=days,
         session=session,
@@ -197,7 +197,7 @@ def get_ledger(runtime: Runtime, days: int = 30, session: str = "", limit: int =
         by_day=tuple(injections.spent_by_day(store, since, session)),
         by_memory=tuple(most),
         unused=tuple(unused),
-        memories={memory.id: memory for memory in known},
+        memories={memory.id: memory for memory in by_id},
     )
 
 

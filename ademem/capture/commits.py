@@ -94,12 +94,12 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
     cursor = table.get_cursor(store, project.root, here)
     if cursor and cursor.sha == head:
         return True
-    known = table.list_cursors(store, project.root)
-    if not known:
+    cursors = table.list_cursors(store, project.root)
+    if not cursors:
         table.move_cursor(store, project.root, here, head, now)
         return True
     last = cursor.sha if cursor and here else ""  # a detached HEAD may go anywhere
-    seen = list(dict.fromkeys([*([last] if last else []), *(each.sha for each in known)]))
+    seen = list(dict.fromkeys([*([last] if last else []), *(each.sha for each in cursors)]))
     since = int(parse(cursor.seen_at).timestamp()) if cursor else 0
     from ademem.core import git  # most sessions start where HEAD did not move
 
@@ -108,8 +108,8 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
             found = news(project.root, head, seen, last=last, since=since)
     except (GitFailed, TooLate):
         return False
-    kept = found.commits[:KEPT]
-    ours = table.find_session_commits(store, [each.sha for each in kept])
+    newest = found.commits[:KEPT]
+    ours = table.find_session_commits(store, [each.sha for each in newest])
     made = [
         PeopleCommit(
             sha=each.sha,
@@ -118,7 +118,7 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
             committed_at=_moment(each.committed),
             files=tuple(map(_safe, each.files[:FILES])),
         )
-        for each in reversed(kept)
+        for each in reversed(newest)
         if each.sha not in ours
     ]
     with store.transaction():
@@ -243,10 +243,10 @@ def news(root: str, head: str, seen: Sequence[str], *, last: str = "", since: in
             fresh, _ = _log(root, f"--max-age={since}", head, "--not", *seen, files=True)
     others = [sha for sha in seen if rewritten or sha != last]
     dropped = _log(root, *others, "--not", head)[0] if others else []
-    known = {each.identity for each in dropped}
+    identities = {each.identity for each in dropped}
     successors = {each.identity: each.sha for each in fresh}
     return News(
-        commits=tuple(each for each in fresh if each.identity not in known),
+        commits=tuple(each for each in fresh if each.identity not in identities),
         rewritten=rewritten,
         dropped=tuple((each.sha, successors.get(each.identity, "")) for each in dropped),
     )

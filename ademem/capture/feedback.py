@@ -148,9 +148,9 @@ def capture_comments(text: str, runtime: Runtime) -> FeedbackReport:
                 found[outcome[0]].append(outcome[1])
         if found["added"] or found["merged"]:
             jobs.queue(runtime.store, "procedures", "project", runtime.now)
-    kept = sum(map(len, found.values()))
+    captured = sum(map(len, found.values()))
     named = {name: tuple(values) for name, values in found.items()}
-    return FeedbackReport(known=len(remarks) - kept, **named)
+    return FeedbackReport(known=len(remarks) - captured, **named)
 
 
 def _write_comment(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
@@ -159,14 +159,14 @@ def _write_comment(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
     if not ledger.claim(store, SOURCE, f"{remark.key}:{sha256_hex(remark.text)}", now):
         return None
     if not ledger.claim(store, SOURCE, remark.key, now):  # the comment was edited
-        known = memory_queries.by_id(store, ledger.memory_of(store, SOURCE, remark.key))
-        if not known or not known.live:
+        current = memory_queries.by_id(store, ledger.memory_of(store, SOURCE, remark.key))
+        if not current or not current.live:
             return None
-        if any(each["actor"] == Trust.USER for each in memories.revisions(store, known.id)):
+        if any(each["actor"] == Trust.USER for each in memories.revisions(store, current.id)):
             return None
         act = Act(store=store, now=now, actor=Trust.TOOL)
-        transitions.edit(known.id, act, runtime.settings.gate, content=remark.text)
-        return "edited", known.id
+        transitions.edit(current.id, act, runtime.settings.gate, content=remark.text)
+        return "edited", current.id
     draft = Draft(
         content=remark.text,
         category=category_of(remark.text, Category.CONVENTION),

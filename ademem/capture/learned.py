@@ -255,19 +255,19 @@ def _messages(command: Command, read_file: ReadFile) -> Iterator[Body]:
     before = _BEFORE_SUBCOMMAND[program]
     verbs = [word.text for word in _split(words, MessageOptions(valued=before))[0]]
     keys = (" ".join((program, *verbs[:count])) for count in (2, 1))
-    known = next((MESSAGES[key] for key in keys if key in MESSAGES), None)
-    if known is None:
+    form = next((MESSAGES[key] for key in keys if key in MESSAGES), None)
+    if form is None:
         return
-    _, options = _split(words, replace(known, valued=f"{before} {known.valued}"))
+    _, options = _split(words, replace(form, valued=f"{before} {form.valued}"))
     if any(option in _IDLE_OPTIONS for option, _ in options):
         return
     for option, value in options:
         text = ""
-        if option in known.text.split():
+        if option in form.text.split():
             text = _literal_text(value)
-        elif option == known.stdin or (option in known.file.split() and value.text in _PIPES):
+        elif option == form.stdin or (option in form.file.split() and value.text in _PIPES):
             text = _literal_text(command.stdin) if command.stdin else ""
-        elif option in known.file.split() and not value.expands:
+        elif option in form.file.split() and not value.expands:
             text = read_file(value.text) or ""
         yield Body(text=text, lines_only=True)
 
@@ -292,13 +292,13 @@ def _literal_text(*words: Word) -> str:
 
 
 def _split(
-    words: tuple[Word, ...], known: MessageOptions
+    words: tuple[Word, ...], form: MessageOptions
 ) -> tuple[list[Word], list[tuple[str, Word]]]:
     """Return positional words, and options with their values; `--` ends the options."""
     plain: list[Word] = []
     options: list[tuple[str, Word]] = []
-    valued = {*known.text.split(), *known.file.split(), *known.valued.split()}
-    attached = known.attached.split()
+    valued = {*form.text.split(), *form.file.split(), *form.valued.split()}
+    attached = form.attached.split()
     rest = iter(words)
     for word in rest:
         text = word.text

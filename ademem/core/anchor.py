@@ -95,9 +95,9 @@ def with_values(anchors: Iterable[str], values: Mapping[str, Iterable[str]]) -> 
     )
 
 
-def keep_values(anchors: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
-    """Add the values of the known anchors of the same text to anchors without values."""
-    by_text = {found.plain: text for text in known if (found := place(text))}
+def keep_values(anchors: Iterable[str], stored: Iterable[str]) -> tuple[str, ...]:
+    """Add the values of the stored anchors of the same text to anchors without values."""
+    by_text = {found.plain: text for text in stored if (found := place(text))}
     return tuple(by_text.get(text, text) for text in anchors)
 
 

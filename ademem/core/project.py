@@ -176,8 +176,8 @@ def _shared(top: str, common: str) -> tuple[str, ...] | None:
             return None if theirs else in_git
         return (main, ".ade") if main == top else None
     back = os.path.join(folder, first_line(os.path.join(folder, "gitdir")))
-    known = os.path.dirname(folder) == os.path.join(common, "worktrees")
-    if not known or os.path.realpath(back) != os.path.join(top, ".git"):
+    is_worktree = os.path.dirname(folder) == os.path.join(common, "worktrees")
+    if not is_worktree or os.path.realpath(back) != os.path.join(top, ".git"):
         return None
     if os.path.basename(common) == ".git":
         return os.path.dirname(common), ".ade"

@@ -207,9 +207,9 @@ def _groups(found: Mapping[str, Any], updated_at: str) -> Iterator[tuple[str, li
     for short, names in islice(found.items(), MAX_ITEMS):
         stamp = _long(short, updated_at)
         if is_stamp(stamp) and isinstance(names, list):
-            kept = [_plain(name) for name in names[: 4 * MAX_ITEMS] if isinstance(name, str)]
-            if kept or not names:
-                yield stamp, kept
+            plain = [_plain(name) for name in names[: 4 * MAX_ITEMS] if isinstance(name, str)]
+            if plain or not names:
+                yield stamp, plain
 
 
 def is_valid(name: str, value: object) -> bool:

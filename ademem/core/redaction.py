@@ -67,22 +67,22 @@ def _without_private_spans(text: str) -> tuple[str, int]:
         return text, 0
     import re
 
-    kept: list[str] = []
+    parts: list[str] = []
     depth = spans = end = 0
     for tag in re.finditer(_TAG, text):
         if depth == 0:
-            kept.append(text[end : tag.start()])
+            parts.append(text[end : tag.start()])
         end = tag.end()
         if tag["closing"]:
             depth = max(depth - 1, 0)
             continue
         if depth == 0:
-            kept.append(_PRIVATE)
+            parts.append(_PRIVATE)
             spans += 1
         depth += 1
     if depth == 0:
-        kept.append(text[end:])
-    return "".join(kept), spans
+        parts.append(text[end:])
+    return "".join(parts), spans
 
 
 _ESCAPE = r"\\(?:u00([2-7][0-9a-fA-F])|(/))|%([2-7][0-9a-fA-F])"
@@ -446,14 +446,14 @@ def _hinted(text: str) -> Iterator[tuple[int, str, str]]:
 
 def mask(text: str) -> tuple[str, tuple[str, ...]]:
     """Replace each secret by `[redacted:<name>]`; overlapping ones become one."""
-    kept: list[str] = []
+    parts: list[str] = []
     names: list[str] = []
     end = 0
     for start, stop, rank in _merged(sorted(_spans(text))):
         names.append(TABLE[rank][0])
-        kept += text[end:start], f"[redacted:{names[-1]}]"
+        parts += text[end:start], f"[redacted:{names[-1]}]"
         end = stop
-    return "".join(kept) + text[end:], tuple(names)
+    return "".join(parts) + text[end:], tuple(names)
 
 
 def _spans(text: str) -> Iterator[tuple[int, int, int]]:

@@ -136,8 +136,8 @@ def join_all(*copies: Iterable[Record]) -> dict[str, Record]:
     joined: dict[str, Record] = {}
     for records in copies:
         for record in records:
-            known = joined.get(record.id)
-            joined[record.id] = join(known, record) if known else record
+            earlier = joined.get(record.id)
+            joined[record.id] = join(earlier, record) if earlier else record
     return joined
 
 
@@ -146,10 +146,10 @@ def covers(record: Record, stamp: str) -> bool:
     return stamp <= record.over.get(replica_of(stamp), "")
 
 
-def has_writes_of(known: Record, record: Record) -> bool:
-    """Return True if the known record contains or has replaced all writes of the other."""
-    return all(covers(known, at) for at in record.texts) and all(
-        name in known.registers and at <= known.registers[name][0]
+def has_writes_of(current: Record, record: Record) -> bool:
+    """Return True if the current record contains or has replaced all writes of the other."""
+    return all(covers(current, at) for at in record.texts) and all(
+        name in current.registers and at <= current.registers[name][0]
         for name, (at, _) in record.registers.items()
     )
 
@@ -200,10 +200,10 @@ def conflict_candidates(record: Record) -> list[Candidate]:
     """
     found: dict[str, Candidate] = {}
     heads = sorted(record.texts, reverse=True)
-    known = heads[:1]
+    seen_heads = heads[:1]
     if record.life != LIVE:
-        known = [stamp for stamp in heads if stamp <= record.seen.get(replica_of(stamp), "")]
-    said = {fold(record.texts[stamp][0]) for stamp in known}
+        seen_heads = [stamp for stamp in heads if stamp <= record.seen.get(replica_of(stamp), "")]
+    said = {fold(record.texts[stamp][0]) for stamp in seen_heads}
     for stamp in heads:
         content, title = record.texts[stamp]
         id = candidate_id(record.id, content)

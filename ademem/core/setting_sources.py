@@ -201,9 +201,9 @@ def _parsed(raw: bytes, digest: str, path: str, environment: Mapping[str, str]) 
     """
     cache = trust.cache_path(path, environment)
     try:
-        kept = loads(shared_files.read_text(cache) or "")
-        if kept["sha256"] == digest and isinstance(kept["values"], dict):
-            return kept["values"]
+        cached = loads(shared_files.read_text(cache) or "")
+        if cached["sha256"] == digest and isinstance(cached["values"], dict):
+            return cached["values"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass  # missing, or of another content
     import json

@@ -88,8 +88,8 @@ def own_records(environment: Mapping[str, str]) -> frozenset[str]:
 def note_own_records(digests: Collection[str], environment: Mapping[str, str]) -> None:
     """Add digests, of which the newest MOST_OWN are kept; known ones cost no write."""
     path = _own_path(environment)
-    known = own_records(environment)
-    if all(digest in known for digest in digests):
+    noted_before = own_records(environment)
+    if all(digest in noted_before for digest in digests):
         return
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     with shared_files.locked(f"{path}.lock"):
@@ -173,8 +173,8 @@ def agreement(root: str, environment: Mapping[str, str]) -> Agreement:
         found = loads(_read(_project_path(root, environment)) or "{}")
     except (ValueError, RecursionError):
         return Agreement()
-    known = found if isinstance(found, dict) else {}
-    return Agreement(**{key: str(known[key]) for key in Agreement._fields if key in known})
+    record = found if isinstance(found, dict) else {}
+    return Agreement(**{key: str(record[key]) for key in Agreement._fields if key in record})
 
 
 def agree(root: str, environment: Mapping[str, str], **changes: Any) -> Agreement:

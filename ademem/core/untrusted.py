@@ -78,14 +78,14 @@ def import_label(author: str) -> str:
 
 def without_recalled(text: str) -> str:
     """Remove memories that we showed: fenced blocks and single lines of them."""
-    kept: list[str] = []
+    visible: list[str] = []
     inside = False
     for line in text.splitlines(keepends=True):
         if inside or OPEN in line:
             inside = CLOSE not in line
         elif not _is_ours(line):
-            kept.append(line)
-    return "".join(kept)
+            visible.append(line)
+    return "".join(visible)
 
 
 def _is_ours(line: str) -> bool:

@@ -94,9 +94,9 @@ def _checked(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
     return value
 
 
-def _nearest(name: str, known: list[str]) -> str:
-    close = get_close_matches(name, known, n=1, cutoff=0.5)
-    names = ", ".join(sorted(known))
+def _nearest(name: str, allowed: list[str]) -> str:
+    close = get_close_matches(name, allowed, n=1, cutoff=0.5)
+    names = ", ".join(sorted(allowed))
     return f"did you mean {close[0]!r}? Known: {names}" if close else f"known: {names}"
 
 
@@ -105,18 +105,18 @@ def describe_refusal(error: Exception) -> dict[str, str]:
 
     An error that nobody foresaw is logged; `next` names the log.
     """
-    known = error if isinstance(error, AdememError) else explain_machine_error(error)
-    if known is None:
+    explained = error if isinstance(error, AdememError) else explain_machine_error(error)
+    if explained is None:
         from ademem.doors.cli import log_crash
 
         bug = log_crash(error)
         return {"rule": "internal", "why": str(bug), "next": bug.hint}
     facts = {
-        "rule": known.rule or RULES.get(known.exit_code, "conflict"),
-        "why": str(known),
-        "next": known.hint,
+        "rule": explained.rule or RULES.get(explained.exit_code, "conflict"),
+        "why": str(explained),
+        "next": explained.hint,
     }
-    return facts | ({"id": known.id} if known.id else {})
+    return facts | ({"id": explained.id} if explained.id else {})
 
 
 def describe_gate_refusal(rule: str, why: str | None) -> dict[str, str]:

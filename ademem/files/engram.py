@@ -109,11 +109,11 @@ def export_document(store: Store, project: str, now: datetime) -> Document:
 
     *project* is the name that rows without one get.
     """
-    kept = foreign.get_all(store, foreign.MEMORY)
+    stored = foreign.get_all(store, foreign.MEMORY)
     observations = [
-        observation_of(memory, kept.get(memory.id, {}), project)
+        observation_of(memory, stored.get(memory.id, {}), project)
         for memory in memory_queries.everything(store)
-        if _leaves(memory, kept.get(memory.id, {}))
+        if _leaves(memory, stored.get(memory.id, {}))
     ]
     prompts = _prompts(store, project)
     wanted = {row["session_id"] for row in (*observations, *prompts)}
@@ -126,14 +126,14 @@ def export_document(store: Store, project: str, now: datetime) -> Document:
     }
 
 
-def _leaves(memory: Memory, kept: Mapping[str, Any]) -> bool:
+def _leaves(memory: Memory, stored: Mapping[str, Any]) -> bool:
     """Tell whether a memory is exported; a deleted one only if it came deleted from Engram."""
     if memory.deleted_at:
-        return bool(kept.get("deleted_at")) and memory.scope is Scope.PROJECT
+        return bool(stored.get("deleted_at")) and memory.scope is Scope.PROJECT
     return memory.shareable
 
 
-def observation_of(memory: Memory, kept: Mapping[str, Any], project: str) -> Row:
+def observation_of(memory: Memory, stored: Mapping[str, Any], project: str) -> Row:
     kind = next((tag for tag in memory.tags if tag in TYPES), memory.category.value)
     own = {
         "id": memory.seq,
@@ -152,17 +152,17 @@ def observation_of(memory: Memory, kept: Mapping[str, Any], project: str) -> Row
         "updated_at": format_time(memory.updated_at),
         "deleted_at": memory.deleted_at and format_time(memory.deleted_at),
     }
-    known = {name: kept[name] for name in KEPT if name in kept}
-    if kept and kept.get("revision") != memory.revision_count:  # changed here since
+    fields = {name: stored[name] for name in KEPT if name in stored}
+    if stored and stored.get("revision") != memory.revision_count:  # changed here since
         for name in ("type", "revision_count", "duplicate_count", "updated_at", "deleted_at"):
-            known.pop(name, None)
-    return {name: value for name, value in (own | known).items() if value is not None}
+            fields.pop(name, None)
+    return {name: value for name, value in (own | fields).items() if value is not None}
 
 
 def sessions_of(store: Store, wanted: set[str], project: str, of: Iterable[Row]) -> list[Row]:
     """Return the sessions that rows name; one that is not stored begins with its first row."""
-    kept = foreign.get_all(store, foreign.SESSION)
-    for fields in kept.values():
+    stored = foreign.get_all(store, foreign.SESSION)
+    for fields in stored.values():
         fields.pop(SENT, None)
     found = {
         row["id"]: {
@@ -173,9 +173,9 @@ def sessions_of(store: Store, wanted: set[str], project: str, of: Iterable[Row])
             "ended_at": format_time(parse(row["ended_at"])) if row.get("ended_at") else None,
             "summary": row.get("summary"),
         }
-        | kept.get(row["id"], {})
+        | stored.get(row["id"], {})
         for row in session_queries.list_sessions(store, -1)
-        if row["id"] in wanted or row["id"] in kept
+        if row["id"] in wanted or row["id"] in stored
     }
     first: dict[str, str] = {}
     for row in of:
@@ -188,7 +188,7 @@ def sessions_of(store: Store, wanted: set[str], project: str, of: Iterable[Row])
 
 
 def _prompts(store: Store, project: str) -> list[Row]:
-    kept = foreign.get_all(store, foreign.PROMPT)
+    stored = foreign.get_all(store, foreign.PROMPT)
     return [
         {
             "id": row["seq"],
@@ -198,7 +198,7 @@ def _prompts(store: Store, project: str) -> list[Row]:
             "project": project,
             "created_at": format_time(parse(row["created_at"])),
         }
-        | kept.get(row["sync_id"], {})
+        | stored.get(row["sync_id"], {})
         for row in session_queries.list_prompts(store)
     ]
 
@@ -330,8 +330,8 @@ def _import_observation(row: Row, earlier: Iterable[Row], job: Job) -> str | Ski
     is_own = text_of(row.get("scope")) in PERSONAL
     if is_own and job.is_shared:
         return Skipped(where=where, why="it is somebody's own")
-    known = _find_memory(sync_id, job)
-    if known is None:
+    current = _find_memory(sync_id, job)
+    if current is None:
         is_refused = ledger.is_claimed(job.store, SOURCE, text_of(row.get("sync_id")))
         if is_refused or memory_queries.is_dead(job.store, sync_id):
             return "known"  # refused before, or deleted here for good
@@ -339,13 +339,13 @@ def _import_observation(row: Row, earlier: Iterable[Row], job: Job) -> str | Ski
             return _insert_own(row, sync_id, job)
         return _apply_versions(row, earlier, sync_id, job)
     changed = _moment(row, "deleted_at", "updated_at", "created_at")
-    if changed is None or not _is_newer(row, changed, known, job):
+    if changed is None or not _is_newer(row, changed, current, job):
         return "known"
-    if known.trust is Trust.USER:
+    if current.trust is Trust.USER:
         return _propose(row, sync_id, job)
-    if known.quarantine_reason or known.scope is not Scope.PROJECT:
+    if current.quarantine_reason or current.scope is not Scope.PROJECT:
         return "rejected"  # a person decides
-    return _apply(row, sync_id, known, job)
+    return _apply(row, sync_id, current, job)
 
 
 def _apply_versions(row: Row, earlier: Iterable[Row], sync_id: str, job: Job) -> str:
@@ -358,9 +358,9 @@ def _apply_versions(row: Row, earlier: Iterable[Row], sync_id: str, job: Job) ->
             texts = {name: version.get(name) for name in _TEXTS.split()}
             past = row | texts | {"updated_at": at, "deleted_at": None}
             _apply(past, sync_id, _find_memory(sync_id, job), job, is_copy=True)
-    known = _find_memory(sync_id, job)
-    outcome = _apply(row, sync_id, known, job)
-    return "inserted" if known and outcome != "deleted" else outcome
+    current = _find_memory(sync_id, job)
+    outcome = _apply(row, sync_id, current, job)
+    return "inserted" if current and outcome != "deleted" else outcome
 
 
 def _plain(value: object) -> str:
@@ -381,9 +381,9 @@ def _find_memory(sync_id: str, job: Job) -> Memory | None:
     return memory_queries.by_sync_id(job.store, sync_id) or memory_queries.by_id(job.store, id)
 
 
-def _is_newer(row: Row, changed: datetime, known: Memory, job: Job) -> bool:
+def _is_newer(row: Row, changed: datetime, current: Memory, job: Job) -> bool:
     """Return False for what is older than our own text, or the same; the rest is joined."""
-    record = replication.read(job.store, known.id)
+    record = replication.read(job.store, current.id)
     if record is None:
         return True
     ends = (*record.over.values(), record.registers.get(registers.LIFE, ("",))[0])
@@ -394,7 +394,7 @@ def _is_newer(row: Row, changed: datetime, known: Memory, job: Job) -> bool:
     )
     if theirs != ours:
         return theirs > ours
-    return state_of(row) != state_of(observation_of(known, job.kept.get(known.id, {}), ""))
+    return state_of(row) != state_of(observation_of(current, job.kept.get(current.id, {}), ""))
 
 
 def state_of(row: Row) -> str:
@@ -404,11 +404,13 @@ def state_of(row: Row) -> str:
     return sha256_hex(*texts, "deleted" if row.get("deleted_at") else "")[:16]
 
 
-def _apply(row: Row, sync_id: str, known: Memory | None, job: Job, *, is_copy: bool = False) -> str:
+def _apply(
+    row: Row, sync_id: str, current: Memory | None, job: Job, *, is_copy: bool = False
+) -> str:
     """Join an observation, as writes of its time, with what is here."""
     changed = _moment(row, "deleted_at", "updated_at", "created_at") or job.now
     at = registers.old_stamp(stamp(changed))
-    id = known.id if known else sha256_hex(SOURCE, sync_id)[:16]
+    id = current.id if current else sha256_hex(SOURCE, sync_id)[:16]
     ours = replication.read(job.store, id)
     kind = text_of(row.get("type")).casefold()
     values: Row = {registers.LIFE: registers.DELETED if row.get("deleted_at") else registers.LIVE}
@@ -421,7 +423,7 @@ def _apply(row: Row, sync_id: str, known: Memory | None, job: Job, *, is_copy: b
             "topic_key": _plain(row.get("topic_key"))[: record_json.MAX_CHARS] or None,
         }
     created = _moment(row, "created_at") or changed
-    bare = Record(id=id, sync_id=known.sync_id if known else sync_id, created_at=stamp(created))
+    bare = Record(id=id, sync_id=current.sync_id if current else sync_id, created_at=stamp(created))
     record = registers.write(bare, values, at)
     replaced = (ours.over if ours else {}).items()
     over = {name: last for name, last in replaced if last <= at} | dict(record.over)
@@ -444,19 +446,19 @@ def _apply(row: Row, sync_id: str, known: Memory | None, job: Job, *, is_copy: b
         return "known"
     if not is_copy:
         _keep(memory, row, job)
-    if known is None:
+    if current is None:
         return "inserted"
     return "deleted" if row.get("deleted_at") else "updated"
 
 
 def _replaced_types(
-    ours: Record | None, theirs: Record, at: str, kept: Row
+    ours: Record | None, theirs: Record, at: str, stored: Row
 ) -> dict[str, registers.Write]:
     """Return the removal of tags that are types of other versions, which the latest one ends."""
     category = ours.registers.get("category", ("",))[0] if ours else ""
     last = max(at, category) if registers.replica_of(category) == registers.OLD_REPLICA else at
     written = {**(ours.registers if ours else {}), **theirs.registers}
-    types = {*TYPES, slug(text_of(kept.get("type"))), *theirs.items("tags")}
+    types = {*TYPES, slug(text_of(stored.get("type"))), *theirs.items("tags")}
     names = [name for kind in types if (name := f"tags/{kind}") in written]
     return {name: (last, None) for name in names if written[name][0] < last}
 
@@ -500,18 +502,18 @@ def _propose(row: Row, sync_id: str, job: Job) -> str:
 
 def _keep(memory: Memory, row: Row, job: Job) -> None:
     """Keep the fields of the row whose text the memory has, and the latest of those."""
-    kept = job.kept.get(memory.id, {})
+    stored = job.kept.get(memory.id, {})
     content = _plain(row.get("content"))
-    is_last = text_of(row.get("updated_at")) >= text_of(kept.get("updated_at"))
+    is_last = text_of(row.get("updated_at")) >= text_of(stored.get("updated_at"))
     if content == memory.content and (is_last):
-        kept = {name: kept[name] for name in (SENT,) if name in kept}
-        kept |= {name: row[name] for name in KEPT if _is_small(row.get(name))}
-    kept["deleted_at"] = format_time(memory.deleted_at) if memory.deleted_at else None
-    kept["revision"] = memory.revision_count
+        stored = {name: stored[name] for name in (SENT,) if name in stored}
+        stored |= {name: row[name] for name in KEPT if _is_small(row.get(name))}
+    stored["deleted_at"] = format_time(memory.deleted_at) if memory.deleted_at else None
+    stored["revision"] = memory.revision_count
     if job.is_shared and content in ("", memory.content):
-        kept[SENT] = GONE if memory.deleted_at else state_of(observation_of(memory, kept, ""))
-    foreign.put(job.store, foreign.MEMORY, memory.id, kept)
-    job.kept[memory.id] = kept
+        stored[SENT] = GONE if memory.deleted_at else state_of(observation_of(memory, stored, ""))
+    foreign.put(job.store, foreign.MEMORY, memory.id, stored)
+    job.kept[memory.id] = stored
 
 
 def _is_small(value: object) -> bool:
@@ -535,10 +537,10 @@ def _add_session(row: Row, job: Job) -> bool:
         kept = {name: row[name] for name in names if _is_small(row.get(name))}
         foreign.put(job.store, foreign.SESSION, id, kept)
     else:
-        (known,) = session_queries.list_sessions(job.store, 1, id) or [{}]
-        ours = known.get("ended_at", ""), known.get("summary", "")
+        (stored,) = session_queries.list_sessions(job.store, 1, id) or [{}]
+        ours = stored.get("ended_at", ""), stored.get("summary", "")
         theirs = stamp(ended) if ended else "", summary or ""
-        if known.get("source") != "import" or theirs <= ours:
+        if stored.get("source") != "import" or theirs <= ours:
             return False
     session_queries.set_end(job.store, id, ended, summary)
     if job.is_shared:
@@ -589,10 +591,10 @@ def _add_prompt(row: Row, job: Job) -> bool:
     created = _moment(row, "created_at") or job.now
     added = sessions.add_prompt(job.store, session, id, content, created, sync_id=id)
     if added:
-        kept = {
+        stored = {
             name: row[name] for name in ("id", "sync_id", "project") if _is_small(row.get(name))
         }
-        foreign.put(job.store, foreign.PROMPT, id, kept)
+        foreign.put(job.store, foreign.PROMPT, id, stored)
     return added
 
 

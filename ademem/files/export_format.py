@@ -273,33 +273,33 @@ def restore(record: Record, job: Import) -> Outcome:
         created_at=at_most(moment(record, "created_at"), job.now),
         updated_at=at_most(moment(record, "updated_at"), job.now),
     )
-    known = memory_queries.by_sync_id(job.store, sync_id)
-    if known is None and row.status is not Status.ARCHIVED and lookup.exact(verdict.draft):
+    current = memory_queries.by_sync_id(job.store, sync_id)
+    if current is None and row.status is not Status.ARCHIVED and lookup.exact(verdict.draft):
         return Outcome.MERGED
-    newer = known and row.updated_at > known.updated_at
+    newer = current and row.updated_at > current.updated_at
     shared = None if row.quarantine_reason else _shared_record(record, row)
-    ours = replication.read(job.store, known.id) if known and shared else None
+    ours = replication.read(job.store, current.id) if current and shared else None
     if ours and shared and registers.has_writes_of(ours, shared):
         return Outcome.MERGED
-    if known and not shared and not (newer and known.live and not row.quarantine_reason):
+    if current and not shared and not (newer and current.live and not row.quarantine_reason):
         return Outcome.MERGED
     change = Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event_id)
     by_id = memory_queries.by_id(job.store, row.id)
     try:
-        if shared and (known or not by_id):
+        if shared and (current or not by_id):
 
             def admit(shown: Memory, before: Memory | None) -> Memory:
                 is_newer = before is None or row.updated_at > before.updated_at
                 local = {name: getattr(row, name) for name in LOCAL} if is_newer else {}
                 return replace(shown, **local)
 
-            joined = replace(shared, id=known.id if known else row.id)
+            joined = replace(shared, id=current.id if current else row.id)
             replication.apply(job.store, joined, change, admit)
-        elif known:
+        elif current:
             changes = {name: getattr(row, name) for name in UPDATED}
-            changes["anchors"] = anchor.keep_values(row.anchors, known.anchors)
-            changes["created_at"] = min(row.created_at, known.created_at)
-            updated = replace(known, **changes, last_accessed_at=job.now)
+            changes["anchors"] = anchor.keep_values(row.anchors, current.anchors)
+            changes["created_at"] = min(row.created_at, current.created_at)
+            updated = replace(current, **changes, last_accessed_at=job.now)
             memories.put_back(job.store, updated, change)
         else:
             memories.insert(job.store, row, change)
@@ -307,12 +307,12 @@ def restore(record: Record, job: Import) -> Outcome:
         if str(error) in FORBIDDEN:
             raise
         raise BadLine(
-            f"gives {known.id} the text of another memory here"
-            if known
+            f"gives {current.id} the text of another memory here"
+            if current
             else f"has the id {row.id} or the topic of another memory here"
         ) from error
     jobs.follow(job.store, job.now)
-    return Outcome.MERGED if known else Outcome.INSERTED
+    return Outcome.MERGED if current else Outcome.INSERTED
 
 
 def _shared_record(record: Record, row: Memory) -> registers.Record | None:

@@ -70,7 +70,7 @@ def render_lines(
     The archive has the oldest lines, and those of the *others*, which are hidden or archived. Of
     its *present* lines, those of tombstones from before there were stamps stay as they are.
     """
-    archived, kept = rotate(
+    archived, current = rotate(
         list(ordered_lines(live)),
         above=settings.rotate_above,
         by=(settings.rotate_above + 1) // 2,
@@ -78,7 +78,7 @@ def render_lines(
     rest = list(others)
     hidden = {record.id for record in rest}
     archived = [*archived, *ordered_lines(rest, present, hidden=hidden)]
-    files = {KNOWLEDGE: kept, ARCHIVE: archived} if archived else {KNOWLEDGE: kept}
+    files = {KNOWLEDGE: current, ARCHIVE: archived} if archived else {KNOWLEDGE: current}
     return {path: "".join(text for _, text in sorted(lines)) for path, lines in files.items()}
 
 

@@ -387,13 +387,13 @@ def render_brief(document: CoreMemory | None, memories: Sequence[Memory]) -> str
     brief = _brief_fields(document, BRIEF_FIELD_CHARS) or [
         'Nothing here yet: `ademem core set summary "…"`.'
     ]
-    known = [memory for memory in memories if memory.category in ORDER]
+    listed = [memory for memory in memories if memory.category in ORDER]
     marked = [
         memory
-        for memory in known
+        for memory in listed
         if memory.pinned or memory.tier is Tier.PINNED or memory.importance is Importance.HIGH
     ]
-    by_category = sorted(rank_memories(marked or known), key=lambda m: ORDER.index(m.category))
+    by_category = sorted(rank_memories(marked or listed), key=lambda m: ORDER.index(m.category))
     highlights = [
         f"- {memory.category}: {headline(memory, HIGHLIGHT_CHARS)}"
         + (" (pinned)" if memory.pinned else "")

@@ -339,8 +339,8 @@ def _with_claim(document: CoreMemory, texts: Collection[str], author: str) -> Co
 
 def _claim_new_texts(theirs: CoreMemory, ours: CoreMemory | None, author: str) -> CoreMemory:
     """Return theirs with what was not accepted here marked as claimed. Raises BadCore."""
-    known = {text for _, text in lines(ours)}
-    _refuse_orders({label: text for label, text in lines(theirs) if text not in known})
+    own = {text for _, text in lines(ours)}
+    _refuse_orders({label: text for label, text in lines(theirs) if text not in own})
     accepted = ours.texts - {*ours.claimed} if ours else frozenset()
     return _with_claim(theirs, theirs.texts - accepted, author)
 

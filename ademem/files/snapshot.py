@@ -410,12 +410,12 @@ def _parse_lines(
     lines: Iterable[str],
     problems: list[Problem],
     beyond: list[Problem],
-    known: dict[str, KnowledgeLine],
+    lines_read: dict[str, KnowledgeLine],
 ) -> Iterator[KnowledgeLine]:
     for number, raw in enumerate(lines, 1):
         if not raw:
             continue
-        line = known.get(raw)
+        line = lines_read.get(raw)
         if line is not None and (line.path, line.number) == (path, number):
             yield line
         elif raw.startswith(OVERSIZE):
@@ -424,5 +424,5 @@ def _parse_lines(
             message = "is not an object with a content; it stays in the file and is not imported"
             problems.append(Problem(path=path, line=number, message=message))
         else:
-            line = known[raw] = KnowledgeLine(path, number, raw)
+            line = lines_read[raw] = KnowledgeLine(path, number, raw)
             yield line

@@ -224,9 +224,9 @@ def _look_up(
     rules: list[Memory] = []
     answers: list[Memory] = []
     if searches:
-        known = {memory.id for memory, _ in tied}
+        tied_ids = {memory.id for memory, _ in tied}
         for memory, answers_call in _search(call, payload, key, runtime):
-            if memory.id in known:
+            if memory.id in tied_ids:
                 continue
             if _names_command(memory, call) or any(
                 wording.is_about_path(memory.content, path) for path in paths

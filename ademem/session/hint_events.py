@@ -116,11 +116,11 @@ def _put_current_first(
         and (memory.scope, memory.scope_owner_id) in owned
         and memory.source_branch in (None, runtime.branch)
     ]
-    known = {memory.seq: memory for memory in (*(memory for memory, _ in found), *added)}
+    by_seq = {memory.seq: memory for memory in (*(memory for memory, _ in found), *added)}
     return [
         (memory, states.get(memory.seq, ""))
-        for memory in relations.put_later_first(known.values(), later)
-        if not ((other := later.get(memory.seq)) and other.replaces and other.seq in known)
+        for memory in relations.put_later_first(by_seq.values(), later)
+        if not ((other := later.get(memory.seq)) and other.replaces and other.seq in by_seq)
     ]
 
 
@@ -199,12 +199,12 @@ def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[M
     owner = payload.agent_type or None
     here = runtime.branch
     fingerprint = errors.fingerprint(line)
-    known = memory_queries.promoted_errors(runtime.store, fingerprint, owner, here)
+    promoted = memory_queries.promoted_errors(runtime.store, fingerprint, owner, here)
     filters = Filters(
         owner=owner, statuses=("promoted",), categories=("gotcha",), here=here, elsewhere=False
     )
     hits = suggest(line, runtime.store, filters, runtime.now)
-    found = {memory.id: memory for memory in (*known, *(hit.memory for hit in hits))}
+    found = {memory.id: memory for memory in (*promoted, *(hit.memory for hit in hits))}
     return [(memory, "") for memory in found.values()]
 
 

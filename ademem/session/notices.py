@@ -48,8 +48,8 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
     The status line shows it, too.
     """
     waiting = memory_queries.count_in_review(runtime.store, MOST_WAITING)
-    known = "at least " if confirmed == briefing_queries.COUNTED else ""
-    line, ask = f"ademem: {known}{counted(confirmed, 'memory')}", ""
+    least = "at least " if confirmed == briefing_queries.COUNTED else ""
+    line, ask = f"ademem: {least}{counted(confirmed, 'memory')}", ""
     if waiting:
         number = f"{waiting} or more" if waiting == MOST_WAITING else str(waiting)
         line += f", {number} {'waits' if waiting == 1 else 'wait'} for review"

@@ -20,6 +20,6 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         from ademem.capture import commits
 
         commits.note_session_commits(payload, runtime)
-    known = hint_events.after_error(payload, key_of(payload, runtime), runtime)
+    text = hint_events.after_error(payload, key_of(payload, runtime), runtime)
     record.capture_error(payload, runtime)
-    return known
+    return text

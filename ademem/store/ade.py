@@ -75,8 +75,8 @@ def adopt(
         found = read_rows(source, table, columns) if columns else ()
         return [dict(zip(names, row, strict=True)) for row in found]
 
-    known = _unique([*rows("unified_memories"), *map(from_legacy, rows("memories"))])
-    projects = _ranked(rows("projects"), known)
+    current = _unique([*rows("unified_memories"), *map(from_legacy, rows("memories"))])
+    projects = _ranked(rows("projects"), current)
     project = str(projects[0]["id"])
     _copy(db, "projects", projects, project, now_stamp)
     steps = {table: rows(table) for table in COPIED}
@@ -86,7 +86,7 @@ def adopt(
     }
     orders = {id: order for id, order in shapes.items() if order}
     # by age, each with a revision that keeps what was changed in it
-    pairs = [(old, convert_memory(old, project, now_stamp)) for old in known]
+    pairs = [(old, convert_memory(old, project, now_stamp)) for old in current]
     pairs.sort(key=lambda pair: (pair[1]["created_at"], pair[1]["id"]))
     for _, new in pairs:
         if shape := find_order(new["content"]) or orders.get(new["id"]):
@@ -153,9 +153,9 @@ def _texts(value: object) -> str:
     return str(value)
 
 
-def _ranked(given: list[Row], known: list[Row]) -> list[Row]:
+def _ranked(given: list[Row], current: list[Row]) -> list[Row]:
     """Return the projects, at least one, that with most memories first."""
-    counts = Counter(text(row.get("project_id")) for row in known)
+    counts = Counter(text(row.get("project_id")) for row in current)
     rows = {text(row.get("id")): row for row in given}
     ids = [id for id in rows or counts if id] or ["project"]
     ids.sort(key=lambda id: -counts[id])

@@ -339,14 +339,14 @@ def _is_foreign(project: Project, environment: Mapping[str, str]) -> bool:
 def _overwrite(
     candidate: Candidate, project: Project, environment: Mapping[str, str], now: datetime
 ) -> str:
-    kept = ""
+    replaced = ""
 
     def keep(status: int, _remaining: int, _total: int) -> None:
         """Back up the present content once the first pages have locked it against writers."""
-        nonlocal kept
+        nonlocal replaced
         if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise InUse(project.database)
-        kept = kept or make(project, environment, Kind.REPLACED, now).path
+        replaced = replaced or make(project, environment, Kind.REPLACED, now).path
 
     with (
         closing(sqlite3.connect(candidate.path, isolation_level=None)) as source,
@@ -362,14 +362,14 @@ def _overwrite(
         source.backup(present, pages=_STEP, progress=keep)
         with suppress(sqlite3.OperationalError):  # readers keep the log; a later commit empties it
             present.execute("pragma wal_checkpoint(truncate)")
-    return kept
+    return replaced
 
 
 def _rename_present(project: Project, candidate: Candidate, now: datetime) -> str:
     with shared_files.locked(project.home, root=project.home_root):
-        kept = set_aside_damaged(project, now)
+        replaced = set_aside_damaged(project, now)
         os.rename(candidate.path, project.database)
-    return kept
+    return replaced
 
 
 def set_aside_damaged(project: Project, now: datetime) -> str:

@@ -101,8 +101,8 @@ def repair_references(db: sqlite3.Connection) -> list[Mended]:
     with _raw(db):
         tables = {table.name: table for table in _tables(db)}
         named = db.execute("select distinct project_id from unified_memories limit 2").fetchall()
-        known = {row[0] for row in db.execute("select id from projects")}
-        if len(named) == 1 and len(known) == 1 and named[0][0] not in known:
+        project_ids = {row[0] for row in db.execute("select id from projects")}
+        if len(named) == 1 and len(project_ids) == 1 and named[0][0] not in project_ids:
             db.execute("update projects set id = ?", named[0])  # its own row lost it
         done = []
         for name, rowid, parent, _ in db.execute("pragma foreign_key_check").fetchall():

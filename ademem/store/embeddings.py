@@ -143,14 +143,14 @@ def name_failure(store: Store, model: str, memory: Memory, error: str) -> None:
 
 def drop_others(store: Store, models: Sequence[str]) -> int:
     """Remove what belongs to other models, and obsolete failures; return the number of vectors."""
-    kept = array(models)
+    current = array(models)
     dropped = 0
     after = -1
     while rows := store.db.execute(
         "select rowid from unified_memory_embeddings"
         " where rowid > ? and embedding_model not in (select value from json_each(?))"
         " order by rowid limit ?",
-        (after, kept, DROPPED_AT_ONCE),
+        (after, current, DROPPED_AT_ONCE),
     ).fetchall():
         after = rows[-1][0]
         with store.transaction() as db:
@@ -161,14 +161,14 @@ def drop_others(store: Store, models: Sequence[str]) -> int:
         " select 1 from unified_memories as memory, json_each(:kept) as model where jobs.key ="
         " memory.id || ' ' || model.value || ' ' || memory.dedupe_key"
         " and memory.id = substr(jobs.key, 1, instr(jobs.key, ' ') - 1))",
-        {"project": store.project_id, "kind": FAILURES, "kept": kept},
+        {"project": store.project_id, "kind": FAILURES, "kept": current},
     )
     store.db.execute(
         "delete from store_values where name glob 'whitening_*'"
         " and case when instr(name, ' ') then substr(name, instr(name, ' ') + 1)"
         " else (select value from store_values where name = 'whitening_model') end"
         " not in (select value from json_each(?))",
-        (kept,),
+        (current,),
     )
     return dropped
 

@@ -30,8 +30,8 @@ class IdleConnections:
 
         *state* tells this file from another at its path, and was found before the file is opened.
         """
-        known, db = self._idle.pop(path, ("", None))
-        if db is not None and known != state:
+        state_then, db = self._idle.pop(path, ("", None))
+        if db is not None and state_then != state:
             db.close()
             db = None
         if db is None:

@@ -194,7 +194,7 @@ def list_sent(store: Store, session_id: str) -> list[Sent]:
     session = {"session": session_id}
     parts = store.db.execute(_PARTS, session).fetchall()
     logged = store.db.execute(_LOGGED, session).fetchall()
-    known = {
+    by_id = {
         memory.id: memory
         for memory in memory_queries.by_ids(store, {row["memory_id"] for row in (*parts, *logged)})
     }
@@ -202,20 +202,20 @@ def list_sent(store: Store, session_id: str) -> list[Sent]:
     for row in store.db.execute(_SENT, session):
         values = {name: row[name] for name in Sent._fields if name != "parts"}
         mine = [part for part in parts if part["injection_id"] == row["id"]]
-        found.append(Sent(**values, parts=tuple(_part(part, known) for part in mine)))
+        found.append(Sent(**values, parts=tuple(_part(part, by_id) for part in mine)))
     moments: dict[tuple[str, ...], list[sqlite3.Row]] = {}
     for row in logged:
         moments.setdefault(tuple(row[name] for name in _MOMENT), []).append(row)
     for moment, rows in moments.items():
         where: dict[str, Any] = dict(zip(_MOMENT, moment, strict=True))
-        found.append(Sent(**where, parts=tuple(_part(row, known) for row in rows)))
+        found.append(Sent(**where, parts=tuple(_part(row, by_id) for row in rows)))
     return sorted(found, key=lambda sent: sent.created_at)
 
 
-def _part(row: sqlite3.Row, known: Mapping[str, Memory]) -> Part:
+def _part(row: sqlite3.Row, by_id: Mapping[str, Memory]) -> Part:
     values = {name: row[name] for name in Part._fields if name != "memory"}
     values["used"] = bool(row["used"])
-    return Part(**values, memory=known.get(row["memory_id"]))
+    return Part(**values, memory=by_id.get(row["memory_id"]))
 
 
 def latest_session(store: Store) -> str:

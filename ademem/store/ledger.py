@@ -221,11 +221,11 @@ def follow(store: Store, format: str, path: str, files: Iterable[str]) -> None:
     """Record the files of a source as they are now, instead of earlier states of it."""
     states = {each: file_state(each) for each in list(files)[:MOST_FOLLOWED]}
     source = FollowedSource(format=format, path=path, files=states)
-    kept = [each for each in list_followed(store) if (each.format, each.path) != (format, path)]
+    others = [each for each in list_followed(store) if (each.format, each.path) != (format, path)]
     rows = (
         f"[{quoted(each.format)},{quoted(each.path)},"
         f"{{{','.join(f'{quoted(name)}:{quoted(state)}' for name, state in each.files.items())}}}]"
-        for each in (*kept, source)
+        for each in (*others, source)
     )
     with store.transaction() as db:
         set_value(db, _FOLLOWED, f"[{','.join(rows)}]")

@@ -143,14 +143,14 @@ def log_shown(
     turn |= {"now": stamp(now), "pending": pending}
     with store.transaction() as db:
         if items and place in PLACES:
-            known = _list_unasked(store, key) if key else set()
+            shown_before = _list_unasked(store, key) if key else set()
             db.execute(
                 "insert into memory_exposure (memory_id, shown, unused)"
                 " select id, 1, 1 from unified_memories"
                 " where id in (select value from json_each(?))"
                 f" on conflict do update set shown = {_ONE_MORE.format('shown')},"
                 f" unused = {_ONE_MORE.format('unused')}",
-                (array({item.memory_id for item in items if item.memory_id} - known),),
+                (array({item.memory_id for item in items if item.memory_id} - shown_before),),
             )
         db.executemany(
             "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"

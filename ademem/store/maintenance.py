@@ -248,6 +248,6 @@ def newest(store: Store, kind: str) -> dict[str, Any] | None:
     )
 
 
-def _counts(known: dict[str, int], kind: str = SWEEP) -> dict[str, int]:
+def _counts(counts: dict[str, int], kind: str = SWEEP) -> dict[str, int]:
     names = COUNTED if kind == SWEEP else ("found", "merged", "created")
-    return {name: int(known.get(name, 0)) for name in names}
+    return {name: int(counts.get(name, 0)) for name in names}

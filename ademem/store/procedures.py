@@ -82,8 +82,8 @@ def put(store: Store, details: Details) -> None:
 
 
 def link(store: Store, memory_id: str, episode_ids: Iterable[str]) -> None:
-    known = sources(store).get(memory_id, [])
-    linked = array(dict.fromkeys([*known, *episode_ids]))
+    linked_before = sources(store).get(memory_id, [])
+    linked = array(dict.fromkeys([*linked_before, *episode_ids]))
     query = "update memory_procedure_details set episode_ids = ? where memory_id = ?"
     store.db.execute(query, (linked, memory_id))
 

@@ -113,25 +113,25 @@ def apply(
             return Applied(memory=None, before=None, changed=False)
         if waits and not _is_whole(record) and _delete_derived(store, record.id):
             row = None  # somebody decided on the candidate: it waits for the rest of its record
-        known = stamps.record_of_row(row) if row else read(store, record.id)
-        joined = registers.join(known, record) if known else record
-        if joined != known and (clean := redacted(joined, _clean, store, change.at)) != joined:
+        current = stamps.record_of_row(row) if row else read(store, record.id)
+        joined = registers.join(current, record) if current else record
+        if joined != current and (clean := redacted(joined, _clean, store, change.at)) != joined:
             joined, target = clean, None  # which gets what was redacted here
         before = memories.from_values(row) if row else None
         may_show = row is None and joined.texts and joined.life != registers.REMOVED
-        if joined == known and not may_show:  # it waited while its id was another memory's
+        if joined == current and not may_show:  # it waited while its id was another memory's
             return Applied(memory=before, before=before, changed=False)
         if joined.life == registers.REMOVED:
             _remove(store, joined, before, change)
-            _show_candidates(store, known, joined, change)
+            _show_candidates(store, current, joined, change)
             if before:
                 _reveal(store, before.dedupe_key, before.topic_key, change)
-            _journal(store, known, joined, None, change, target)
+            _journal(store, current, joined, None, change, target)
             jobs.follow(store, change.at)
             return Applied(memory=None, before=before, changed=True)
         if not joined.texts or (waits and row is None and not _is_whole(joined)):
             _defer(store, joined, change.at, "not all of it has arrived")
-            _journal(store, known, joined, None, change, target)
+            _journal(store, current, joined, None, change, target)
             return Applied(memory=None, before=None, changed=True)
         journal.undefer(store, "memory", record.id)
         memory = admit(_row_of(joined, before, store, change.at), before)
@@ -139,8 +139,8 @@ def apply(
         if (before and before.dedupe_key != memory.dedupe_key) or not memory.live:
             was = before or memory
             _reveal(store, was.dedupe_key, was.topic_key, change)
-        _show_candidates(store, known, joined, change, admit)
-        _journal(store, known, joined, memories.raw_row(db, record.id), change, target)
+        _show_candidates(store, current, joined, change, admit)
+        _journal(store, current, joined, memories.raw_row(db, record.id), change, target)
         if before is None:
             replay(store, change, admit, failed=False)
         jobs.follow(store, change.at)
@@ -327,9 +327,9 @@ def follow_up(store: Store, before: Row | None, after: Row | None, change: Chang
     new = stamps.record_of_row(after) if after else read(store, str(before["id"]) if before else "")
     if old:
         _show_candidates(store, old, new, change)
-    known = old if before and stamps.is_shared(before) else None
-    if new and known != new:
-        _journal(store, known, new, after or before, change, None)
+    current = old if before and stamps.is_shared(before) else None
+    if new and current != new:
+        _journal(store, current, new, after or before, change, None)
     if after and stamps.is_shared(after) and not (before and stamps.is_shared(before)):
         for id in relations.ids_of(store, str(after["sync_id"])):
             journal_relation(store, id, change.actor, change.at)
@@ -378,19 +378,19 @@ def _reveal(store: Store, key: str, topic: str | None, change: Change) -> None:
 
 def _show_candidates(
     store: Store,
-    known: Record | None,
+    current: Record | None,
     record: Record | None,
     change: Change,
     admit: Admit = lambda memory, _before: memory,
 ) -> None:
     """Keep a row for each text that lost, until somebody decides on it; it is no record."""
     candidates = registers.conflict_candidates(record) if record else []
-    if known:
+    if current:
         shown_alike = record and all(
-            known.value(name) == record.value(name) for name in ("category", "path")
+            current.value(name) == record.value(name) for name in ("category", "path")
         )
         kept = {one.id for one in candidates} if shown_alike else frozenset[str]()
-        _drop_candidates(store, known, kept)
+        _drop_candidates(store, current, kept)
     for one in candidates:
         if memories.raw_row(store.db, one.id) is None and read(store, one.id) is None:
             memory = memories.get(store, one.memory_id)
@@ -575,8 +575,8 @@ def apply_relation(
             reason = "a memory of it has not arrived"
             journal.defer(store, "relation", str(id), values, change.at, reason)
             return False
-        known = relations.shared(store, str(id))
-        if known and relation_order(known) >= relation_order(values):
+        current = relations.shared(store, str(id))
+        if current and relation_order(current) >= relation_order(values):
             journal.undefer(store, "relation", str(id))
             return False
         names = ", ".join(relations.SHARED)

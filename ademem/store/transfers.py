@@ -148,11 +148,11 @@ def _copy_relations(source: Store, target: Store, names: Mapping[str, str], now:
             row["sync_id"] = (
                 verdicts.id_beside(one, other, actor) if is_beside else relations.id_of(one, other)
             )
-        known = relations.shared(target, row["sync_id"])
-        if known and replication.relation_order(known) < replication.relation_order(row):
+        current = relations.shared(target, row["sync_id"])
+        if current and replication.relation_order(current) < replication.relation_order(row):
             target.db.execute("delete from memory_relations where sync_id = ?", (row["sync_id"],))
         if _insert(target, "memory_relations", row):
-            copied += known is None
+            copied += current is None
             relations.journal(target, row["sync_id"], "ademem", now)
     return copied
 
@@ -197,8 +197,8 @@ def _join(mine: Memory, theirs: Memory, target: Store, now: datetime) -> None:
     }
     memories.update(target, replace(counted, **text), change)
     if theirs.updated_at >= mine.updated_at:
-        kept = {name: getattr(theirs, name) for name in text}
-        memories.update(target, replace(counted, **kept), change)
+        fields = {name: getattr(theirs, name) for name in text}
+        memories.update(target, replace(counted, **fields), change)
 
 
 def _rows(store: Store, query: str, *values: object) -> list[dict[str, Any]]:

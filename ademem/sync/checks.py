@@ -210,9 +210,9 @@ def oversized_lines(subject: Subject) -> Iterator[Problem]:
 
 def wrong_lines(subject: Subject) -> Iterator[Problem]:
     """Report lines of another shape or scope, and those about no memory that may be shown."""
-    known = _Ids(memory.id for memory in rendering.Lines(subject.store, subject.place))
+    ids = _Ids(memory.id for memory in rendering.Lines(subject.store, subject.place))
     if subject.fresh:
-        known.missing = MISREAD
+        ids.missing = MISREAD
     for path in LINE_FILES:
         for number, line in enumerate(subject.texts.lines(path), 1):
             if not line:
@@ -225,7 +225,7 @@ def wrong_lines(subject: Subject) -> Iterator[Problem]:
                 if scope != "project":
                     message = f"is of the scope {scope!r}; only memories of the project belong here"
                 elif not wrong and record.get("status") != Status.ARCHIVED:
-                    message = known.check(record["id"])
+                    message = ids.check(record["id"])
             except (ValueError, KeyError, TypeError, RecursionError):
                 message = "is not an object with " + ", ".join(FIELD_TYPES)
             if message and not line.startswith(OVERSIZE):
@@ -235,12 +235,12 @@ def wrong_lines(subject: Subject) -> Iterator[Problem]:
 def wrong_items(subject: Subject) -> Iterator[Problem]:
     """Report items of topic files about no memory that may be shown, and second ones."""
     lines = rendering.Lines(subject.store, subject.place)
-    known = _Ids(memory.id for memory in lines if rendering.is_on_page(memory))
+    ids = _Ids(memory.id for memory in lines if rendering.is_on_page(memory))
     if subject.fresh:
-        known.missing = "has no line in knowledge.jsonl or knowledge.archive.jsonl"
+        ids.missing = "has no line in knowledge.jsonl or knowledge.archive.jsonl"
     for path in subject.topic_paths:
         for item in parse_items(subject.texts[path]):
-            message = known.check(item.id) or _too_long(item, subject.bounds)
+            message = ids.check(item.id) or _too_long(item, subject.bounds)
             if message:
                 yield Problem(path=path, line=item.line, message=message)
 
@@ -249,9 +249,9 @@ def wrong_candidates(subject: Subject) -> Iterator[Problem]:
     """Report items of the sheet that are no candidate, come twice, or have no valid category."""
     sheet = subject.texts.get(SHEET)
     offered = rendering.each_offered(subject.store, subject.place) if sheet else ()
-    known = _Ids(memory.id for memory in offered)
+    ids = _Ids(memory.id for memory in offered)
     for candidate in parse_sheet(sheet or "").candidates:
-        message = known.check(candidate.id, anything=subject.fresh)
+        message = ids.check(candidate.id, anything=subject.fresh)
         message = message or _too_long(candidate, subject.bounds)
         if candidate.category and candidate.category not in set(Category):
             message = f"has the category {candidate.category!r}, which is none"

@@ -112,25 +112,28 @@ class ImportContext:
     def act_of(self, source: Source) -> Act:
         return replace(self.act, actor=source.trust, claimed_author=source.author)
 
-    def edit(self, known: Memory, changes: Mapping[str, Any], source: Source) -> None:
+    def edit(self, current: Memory, changes: Mapping[str, Any], source: Source) -> None:
         """Edit the memory; raises CannotDo for instructions, which need a person's command."""
         if not changes:
             return
         order, others = None, dict(changes)
         if changes.keys() & {"title", "content"}:
-            title, content = others.pop("title", known.title), others.pop("content", known.content)
+            title, content = (
+                others.pop("title", current.title),
+                others.pop("content", current.content),
+            )
             order = order_of(title, content)
         order = order or instruction_in("\n".join(map(str, filter(None, others.values()))))
         if order:
             raise CannotDo(
-                f"{known.id} was edited to a text that {order}", "`ademem edit` takes it"
+                f"{current.id} was edited to a text that {order}", "`ademem edit` takes it"
             )
-        transitions.edit(known.id, self.act_of(source), self.settings, **changes)
-        self.note("edited", known.id)
+        transitions.edit(current.id, self.act_of(source), self.settings, **changes)
+        self.note("edited", current.id)
 
-    def tick(self, known: Record) -> str:
+    def tick(self, current: Record) -> str:
         """Return the stamp of a change of the record that was made in the files."""
-        return stamps.tick(self.act.store, self.act.now, above=known.last_stamp)
+        return stamps.tick(self.act.store, self.act.now, above=current.last_stamp)
 
     def earlier_texts(self, id: str) -> list[str]:
         rows = memories.revisions(self.act.store, id)
@@ -166,8 +169,8 @@ class _Comparison:
         """Yield what is new or changed in the lines, by ademem and by others."""
         before, now = self._before, self._now
         changed = [id for id, it in now.lines.items() if not it.is_equal(before.lines.get(id))]
-        known = {line.raw for line in before.foreign}
-        foreign = [line for line in now.foreign if line.raw not in known]
+        raw_before = {line.raw for line in before.foreign}
+        foreign = [line for line in now.foreign if line.raw not in raw_before]
         if changed or foreign:
             from ademem.sync import line_importer  # edits of pages do not need it
 
@@ -185,12 +188,12 @@ class _Comparison:
         if earlier and all(item.values == earlier.values for item in items):
             return
         lines, lines_before = self._now.lines.get(id), self._before.lines.get(id)
-        known = {earlier.values if earlier else None} | (lines.values if lines else set())
-        edited = tuple(item for item in items if item.values not in known)
+        versions = {earlier.values if earlier else None} | (lines.values if lines else set())
+        edited = tuple(item for item in items if item.values not in versions)
         if edited:
-            parts = (part for item in items for part in self._split(item, known))
+            parts = (part for item in items for part in self._split(item, versions))
             items = tuple({part.values: part for part in parts}.values())
-            edited = tuple(item for item in items if item.values not in known)
+            edited = tuple(item for item in items if item.values not in versions)
         # A new or changed line is more reliable than several items.
         line_is_new = lines is not None and not lines.is_equal(lines_before)
         if edited and lines:  # a page may still have a text that lost
@@ -258,7 +261,7 @@ class _Comparison:
         return frozenset(candidate_id(id, record.text[0]) for id, record in records if record)
 
     def _split(
-        self, placed: PlacedItem, known: Container[Values | None], skip: int = 0
+        self, placed: PlacedItem, versions: Container[Values | None], skip: int = 0
     ) -> Iterator[PlacedItem]:
         """Yield the unknown versions that git combined in the item without our driver, or the item.
 
@@ -269,8 +272,8 @@ class _Comparison:
             if item in combined:
                 for part in combined[item]:
                     version = replace(placed, item=replace(part, line=placed.item.line))
-                    parts = self._split(version, known, at)
-                    yield from (one for one in parts if one.values not in known)
+                    parts = self._split(version, versions, at)
+                    yield from (one for one in parts if one.values not in versions)
                 return
         yield placed
 
@@ -282,38 +285,38 @@ class _Comparison:
         return [find_combined(*versions) for versions in merges]
 
 
-def _changed_fields(known: Memory, now: PlacedItem, before: PlacedItem | None) -> dict[str, Any]:
+def _changed_fields(current: Memory, now: PlacedItem, before: PlacedItem | None) -> dict[str, Any]:
     """Return the fields that the item changes in the base, or else in the memory."""
     values = now.category, now.item.title, now.item.content, now.item.tags, now.item.path
     names = ("category", "title", "content", "tags", "file_scope_pattern")
-    ours = values_of(known)
+    ours = values_of(current)
     found = zip(names, values, now.values, before.values if before else ours, ours, strict=True)
     return {name: value for name, value, new, *old in found if new not in (None, *old)}
 
 
 def _edit_item(context: ImportContext, id: str, now: PlacedItem, before: PlacedItem | None) -> None:
-    known = context.find(id)
-    if known is None:
+    current = context.find(id)
+    if current is None:
         return _add(context, now)
-    if known.superseded_by and now.values == values_of(known):
+    if current.superseded_by and now.values == values_of(current):
         return None
-    source = context.provenance.of(now.path, known.id)
-    if not known.live:
-        if before or not context.history.has_returned(known.id):
+    source = context.provenance.of(now.path, current.id)
+    if not current.live:
+        if before or not context.history.has_returned(current.id):
             return None
-        known = transitions.restore(known.id, context.act_of(source))
-        context.note("restored", known.id)
-    return context.edit(known, _changed_fields(known, now, before), source)
+        current = transitions.restore(current.id, context.act_of(source))
+        context.note("restored", current.id)
+    return context.edit(current, _changed_fields(current, now, before), source)
 
 
 def _archive(context: ImportContext, id: str, path: str, versions: Container[Values]) -> None:
     """Archive the memory, unless it was changed after the *versions* that were removed."""
-    known = context.find(id)
-    if known is None or not known.live or not context.history.has_change(known.id):
+    current = context.find(id)
+    if current is None or not current.live or not context.history.has_change(current.id):
         return
-    if values_of(known) in versions:
-        transitions.archive(known.id, context.act_of(context.provenance.of(path, known.id)))
-        context.note("archived", known.id)
+    if values_of(current) in versions:
+        transitions.archive(current.id, context.act_of(context.provenance.of(path, current.id)))
+        context.note("archived", current.id)
 
 
 def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) -> None:
@@ -363,26 +366,26 @@ def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) ->
 def _review(context: ImportContext, now: PlacedItem, before: PlacedItem | None = None) -> None:
     """Apply corrections, then a tick; another branch's sheet is no decision."""
     id = str(now.item.id)
-    known = _find_candidate(id, context)
-    if known is None:
+    current = _find_candidate(id, context)
+    if current is None:
         if context.find(id) is None and not memory_queries.is_dead_by_id(context.act.store, id):
             _add(context, now)
         return
     if not context.history.has_file_change(SHEET):
         return
-    source = context.provenance.of(SHEET, known.id)
-    context.edit(known, _changed_fields(known, now, before), source)
+    source = context.provenance.of(SHEET, current.id)
+    context.edit(current, _changed_fields(current, now, before), source)
     if now.is_confirmed and not (before and before.is_confirmed):
-        order = order_in(memories.get(context.act.store, known.id))
+        order = order_in(memories.get(context.act.store, current.id))
         if order:  # whoever ticked it
-            raise CannotDo(f"{known.id} {order}", "`ademem promote` in a terminal confirms it")
+            raise CannotDo(f"{current.id} {order}", "`ademem promote` in a terminal confirms it")
         if source.by_agent:
-            message = f"an agent ticked {known.id}, which confirms nothing: `ademem review` does"
+            message = f"an agent ticked {current.id}, which confirms nothing: `ademem review` does"
             line = now.item.line
             context.ignored.append(Problem(path=SHEET, line=line, message=message))
             return
-        transitions.promote(known.id, context.act_of(source))
-        context.note("promoted", known.id)
+        transitions.promote(current.id, context.act_of(source))
+        context.note("promoted", current.id)
 
 
 def _refuse(context: ImportContext, id: str, before: PlacedItem | None, offered: bool) -> None:
@@ -391,17 +394,17 @@ def _refuse(context: ImportContext, id: str, before: PlacedItem | None, offered:
     Where a commit took item and offer away, another store had archived it: then it is not among
     those that the sheet itself lists as *offered*.
     """
-    known = _find_candidate(id, context)
-    if known is None or (before and _changed_fields(known, before, None)):
+    current = _find_candidate(id, context)
+    if current is None or (before and _changed_fields(current, before, None)):
         return
     history = context.history
-    act = context.act_of(context.provenance.of(SHEET, known.id))
+    act = context.act_of(context.provenance.of(SHEET, current.id))
     if history.by_hand or (offered and history.has_file_change(SHEET)):
-        transitions.reject(known.id, act)
-        context.note("rejected", known.id)
-    elif history.has_change(known.id):
-        transitions.archive(known.id, act)
-        context.note("archived", known.id)
+        transitions.reject(current.id, act)
+        context.note("rejected", current.id)
+    elif history.has_change(current.id):
+        transitions.archive(current.id, act)
+        context.note("archived", current.id)
 
 
 def _find_candidate(id: str | None, context: ImportContext) -> Memory | None:

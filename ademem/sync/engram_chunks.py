@@ -127,15 +127,15 @@ def read_manifest(project: Project) -> Manifest:
 
 def _side(text: str, side: int) -> str:
     """Return ours (0) or theirs (1) of a file with conflict markers."""
-    kept, wanted = [], True
+    entries, wanted = [], True
     for line in text.splitlines(keepends=True):
         if line[:7] in _SIDES:
             wanted = _SIDES[line[:7]][side]
         elif line.startswith(">>>>>>>"):
             wanted = True
         elif wanted:
-            kept.append(line)
-    return "".join(kept)
+            entries.append(line)
+    return "".join(entries)
 
 
 def _write_manifest(project: Project, entries: Iterable[Row]) -> None:
@@ -172,8 +172,8 @@ def _is_intact(project: Project, id: str) -> bool:
 
 def unread(store: Store, manifest: Manifest) -> list[str]:
     """Return the ids of chunks that were not read or written here."""
-    known = journal.chunks(store, TARGET)
-    return [id for id in manifest.chunks if id not in known]
+    listed = journal.chunks(store, TARGET)
+    return [id for id in manifest.chunks if id not in listed]
 
 
 # Import
@@ -377,9 +377,9 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
     removed = [
         one["registers"] for one in entries if one["registers"].get("life") == registers.REMOVED
     ]
-    kept = foreign.get_all(store, foreign.MEMORY)
-    marked = [id for id, fields in kept.items() if fields.get(SENT)]
-    known = (
+    stored = foreign.get_all(store, foreign.MEMORY)
+    marked = [id for id, fields in stored.items() if fields.get(SENT)]
+    current = (
         memory_queries.everything(store) if anew else memory_queries.by_ids(store, [*ids, *marked])
     )
     rows: list[Row] = []
@@ -387,8 +387,8 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
     deletes: list[Row] = []
     states: list[tuple[str, str, str]] = []
     held_back: list[str] = []
-    for memory in known:
-        fields = kept.get(memory.id, {})
+    for memory in current:
+        fields = stored.get(memory.id, {})
         before = fields.get(SENT, "")
         row = engram.observation_of(memory, fields, project)
         if not memory.shareable:
@@ -450,8 +450,8 @@ def _sessions(
     store: Store, project: str, of: tuple[Row, ...], states: list[tuple[str, str, str]]
 ) -> tuple[list[Row], list[Row]]:
     """Return the sessions that rows need, and those that ended or were summed up since."""
-    kept = foreign.get_all(store, foreign.SESSION)
-    marked = {id: fields[SENT] for id, fields in kept.items() if fields.get(SENT)}
+    stored = foreign.get_all(store, foreign.SESSION)
+    marked = {id: fields[SENT] for id, fields in stored.items() if fields.get(SENT)}
     needed = {row["session_id"] for row in of}
     new, edits = [], []
     for row in engram.sessions_of(store, needed, project, of):

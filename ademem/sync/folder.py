@@ -135,8 +135,8 @@ def list_enrolled(store: Store) -> list[str]:
 
 def unread(store: Store, folder: Folder) -> list[str]:
     """Return the ids of the chunks that were not read or written here."""
-    known = journal.chunks(store, folder.target)
-    return [id for id in _chunk_ids(folder) if id not in known]
+    noted = journal.chunks(store, folder.target)
+    return [id for id in _chunk_ids(folder) if id not in noted]
 
 
 def check(store: Store, folder: Folder, project: Project) -> None:
@@ -251,16 +251,16 @@ def _write(store: Store, project: Project, folder: Folder, now: datetime, name: 
     target = folder.target
     with store.transaction():
         replica = stamps.replica(store)
-    known = journal.chunks(store, target)
+    noted = journal.chunks(store, target)
     present = manifests(folder)
     listed = next((each for each in present if each.replica == replica), None)
-    made_before = {id for id, chunk in known.items() if chunk.replica == replica}
+    made_before = {id for id, chunk in noted.items() if chunk.replica == replica}
     own = made_before | (listed.sizes.keys() if listed else set())
     lost = [
         id
         for each in present
         for id, size in each.sizes.items()
-        if id in known and id not in own and not known[id].is_covered
+        if id in noted and id not in own and not noted[id].is_covered
         if _size(folder, id) != size
     ]
     is_whole = listed and own == listed.sizes.keys() and not lost and len(own) <= MOST_CHUNKS

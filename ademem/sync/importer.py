@@ -287,11 +287,11 @@ def update_store(
 
 def save_agreement(project: Project, base: MergeBase, refused: Collection[str]) -> None:
     """Save the base with the commit and branch that are checked out."""
-    kept: set[str] = set()
+    refused_texts: set[str] = set()
     if (base.refused or refused) and KNOWLEDGE in base.texts:
-        kept = {*base.refused, *refused} & set(split_lines(base.texts.parts(KNOWLEDGE)))
+        refused_texts = {*base.refused, *refused} & set(split_lines(base.texts.parts(KNOWLEDGE)))
     here = {"commit": commit(project.root), "branch": filed(branch(project.root) or "")}
-    save_base(project, replace(base, refused=tuple(kept), **here))
+    save_base(project, replace(base, refused=tuple(refused_texts), **here))
 
 
 def combine_texts(sources: Mapping[str, Texts]) -> Texts:

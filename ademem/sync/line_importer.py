@@ -42,18 +42,18 @@ def import_record(
         _check(line)
     store, line = context.act.store, lines.last
     row = memories.raw_row(store.db, id)
-    known = stamps.record_of_row(row) if row else replication.read(store, id)
-    found = _written(id, lines, before, known, context)
-    if found is None or (known and has_writes_of(known, found)):
+    current = stamps.record_of_row(row) if row else replication.read(store, id)
+    found = _written(id, lines, before, current, context)
+    if found is None or (current and has_writes_of(current, found)):
         return
-    joined = join(known, found) if known else found
+    joined = join(current, found) if current else found
     is_candidate = joined.value("status") != Status.PROMOTED
-    if known and (known.life, joined.life, is_candidate) == (REJECTED, LIVE, True):
+    if current and (current.life, joined.life, is_candidate) == (REJECTED, LIVE, True):
         return  # another machine may have captured it again
     memory = context.find(id)
     source = context.provenance.of_record(line.path, line.found, id)
     if source.by_agent:  # it may add a text, and confirm nothing
-        found = _without_decision(found, known)
+        found = _without_decision(found, current)
     admit_text = admission(store, context.settings, context.act.now, source.author)
 
     def admit(row: Memory, before: Memory | None) -> Memory:
@@ -68,7 +68,7 @@ def import_record(
         return row
 
     operation = {(False, True): "restore", (True, False): "archive"}.get(
-        (known is None or known.life == LIVE, joined.life == LIVE), "import"
+        (current is None or current.life == LIVE, joined.life == LIVE), "import"
     )
     change = Change(
         operation=operation, actor=Trust.IMPORT, at=context.act.now, event_id=context.event
@@ -103,23 +103,23 @@ def _written(
     id: str,
     lines: MemoryLines,
     lines_before: MemoryLines | None,
-    known: Record | None,
+    current: Record | None,
     context: ImportContext,
 ) -> Record | None:
     """Return what the lines bring, with stamps for what was changed without; None for nothing."""
     after, history = lines.record, context.history
-    if known is None or after is None:  # a tombstone stays in the files until there is a text
+    if current is None or after is None:  # a tombstone stays in the files until there is a text
         return after if after and after.texts else None
-    if has_stamps(after) and not has_writes_of(known, after):
+    if has_stamps(after) and not has_writes_of(current, after):
         return after
     before = lines_before.record if lines_before else None
     # Of a union, the line that says otherwise of its life counts if git set it back to that.
-    is_live, was_live = known.life == LIVE, before is not None and before.life == LIVE
+    is_live, was_live = current.life == LIVE, before is not None and before.life == LIVE
     other = join_records(one for one in lines.records if (one.life == LIVE) is not is_live)
-    if other and was_live is is_live and has_writes_of(known, other):
+    if other and was_live is is_live and has_writes_of(current, other):
         other = replace(other, texts={}) if is_live else other
         is_set_back = history.is_reverted(id) if is_live else history.has_returned(id)
-        return write_over(known, other, context.tick(known)) if is_set_back else None
+        return write_over(current, other, context.tick(current)) if is_set_back else None
     if before is None or lines_before is None:
         return after
     if not has_writes_of(before, after):
@@ -128,12 +128,14 @@ def _written(
             context.note("unstamped", id)  # an older ademem wrote it anew
         return restamp(before, after)
     if history.has_left(line.raw for line in lines_before.lines):  # it was set back
-        return write_over(before, after, context.tick(known))
+        return write_over(before, after, context.tick(current))
     return None
 
 
-def _without_decision(found: Record, known: Record | None) -> Record:
-    ours = {"status": Status.CANDIDATE.value, "pinned": False} | (values_of(known) if known else {})
+def _without_decision(found: Record, current: Record | None) -> Record:
+    ours = {"status": Status.CANDIDATE.value, "pinned": False} | (
+        values_of(current) if current else {}
+    )
     names = found.registers.keys() & {"status", "pinned"}
     decided = {name: (found.registers[name][0], ours[name]) for name in names}
     return replace(found, registers={**found.registers, **decided})

@@ -55,9 +55,9 @@ def three_way(base: set[Key], ours: set[Key], theirs: set[Key]) -> set[Key]:
 def _merge_index(*versions: str) -> str:
     """Return our page with the hand-written regions of the merge."""
     base, ours, theirs = (set(regions_of(text)) for text in versions)
-    kept = three_way(base, ours, theirs)
-    added = sorted(kept - ours, key=lambda region: region.lines)
-    return replace_regions(versions[1], ours - kept, added)
+    merged = three_way(base, ours, theirs)
+    added = sorted(merged - ours, key=lambda region: region.lines)
+    return replace_regions(versions[1], ours - merged, added)
 
 
 def _merge_page(*versions: str) -> str:
@@ -100,8 +100,8 @@ def _merge_each(versions: Iterable[Iterable[ListItem]]) -> Iterator[tuple[Hashab
 
 
 def _merge_free_texts(versions: Iterable[Iterable[FreeText]]) -> list[FreeText]:
-    kept = three_way(*({replace(part, line=0) for part in side} for side in versions))
-    return sorted(kept, key=lambda part: str((part.after, part.text)))
+    merged = three_way(*({replace(part, line=0) for part in side} for side in versions))
+    return sorted(merged, key=lambda part: str((part.after, part.text)))
 
 
 def _merge_items(base: Variants, ours: Variants, theirs: Variants) -> Variants:

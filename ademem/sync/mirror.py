@@ -292,8 +292,8 @@ def survey(
         wanted[SHEET] = sheet
     before = load_fingerprints(project)
     found = [brief_file]
-    known = wanted.keys() | before.keys() | set(filter(is_imported, texts))
-    for path in known - {BRIEF}:
+    paths = wanted.keys() | before.keys() | set(filter(is_imported, texts))
+    for path in paths - {BRIEF}:
         want = wanted.get(path)
         same = want is not None and texts.digests.get(path) == sha256_hex(want)
         there = want if same else texts.get(path)  # one text in memory, not two

@@ -199,9 +199,9 @@ def provenance_of(
 ) -> Provenance:
     """Return the provenance of changes since store and files agreed."""
     base = load_base(project, made_at(store))
-    known = base.branch is not None and store.is_trusted  # else it may be another person's base
+    is_ours = base.branch is not None and store.is_trusted  # else it may be another person's base
     return Provenance(
-        project, store, lambda: read_history(project, base), environment, agreed_before=known
+        project, store, lambda: read_history(project, base), environment, agreed_before=is_ours
     )
 
 

@@ -41,9 +41,9 @@ def write_over(before: Record, after: Record, stamp: str) -> Record:
 
     The act knows the texts that either line has, or whose memory was archived with it.
     """
-    known = (stamp for one in (before, after) for stamp in (*one.over.values(), *one.seen.values()))
+    seen = (stamp for one in (before, after) for stamp in (*one.over.values(), *one.seen.values()))
     values = values_of(after) if after.texts else {LIFE: after.life}
-    found = write(replace(before, over=latest(known)), values, stamp)
+    found = write(replace(before, over=latest(seen)), values, stamp)
     return found if stamp in found.texts else replace(found, over=before.over)
 
 

@@ -165,8 +165,8 @@ def save_base(project: Project, base: MergeBase) -> None:
     digests = base.texts.digests
     try:
         there = _read_base(project)
-        known = {name: place[0] for name, place in there.pop("files").items()}
-        if there == recorded and known == digests:
+        digests_then = {name: place[0] for name, place in there.pop("files").items()}
+        if there == recorded and digests_then == digests:
             return
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass

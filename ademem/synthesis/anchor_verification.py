@@ -127,8 +127,8 @@ def _add_values(found: Iterable[Checked], tree: WorkingTree, store: Store) -> bo
             if values:
                 by_memory.setdefault(each.memory.id, []).append(text)
     for id, anchors in by_memory.items():
-        known = memories.get(store, id)
-        memories.set_anchors(store, known, anchor.keep_values(known.anchors, anchors))
+        memory = memories.get(store, id)
+        memories.set_anchors(store, memory, anchor.keep_values(memory.anchors, anchors))
     return bool(by_memory)
 
 

@@ -133,10 +133,12 @@ def find_values(text: str, code: str, headers: str = "") -> tuple[CodeValue, ...
     values = [*_bound_values(note, code), *_names(note, code, headers)]
     names = {value.name for value in values if value.token}
     tokens = {value.token for value in values if value.token}
-    kept = dict.fromkeys(
+    found = dict.fromkeys(
         value for value in values if value.token or value.name not in names | tokens
     )
-    return tuple(sorted(kept, key=lambda value: note.find(value.token or value.name)))[:MOST_VALUES]
+    return tuple(sorted(found, key=lambda value: note.find(value.token or value.name)))[
+        :MOST_VALUES
+    ]
 
 
 class Earlier(Value):

@@ -339,8 +339,8 @@ def _commits(root: str, range: str) -> tuple[str, str]:
     deeper = "the clone is shallow: `git fetch --unshallow`, or check out with its whole history"
     if ran.code or len(words) != 3 or any(name.startswith("-") for name in names):
         for name, commit in zip(names, commits, strict=True):
-            known = _run(root, "rev-parse", "--verify", "--quiet", "--end-of-options", commit)
-            if known.code or name.startswith("-"):
+            resolved = _run(root, "rev-parse", "--verify", "--quiet", "--end-of-options", commit)
+            if resolved.code or name.startswith("-"):
                 fetch = f"`git fetch origin` may bring it; {CannotCompare.hint}"
                 hint = deeper if is_shallow else fetch
                 raise CannotCompare(f"git knows no commit {name!r}", hint)

@@ -147,8 +147,8 @@ def _plan(run: ConsolidationRun) -> Plan | None:
     store = run.store
     if not embeddings.has_any(store, run.model) and maintenance.any_comparable(store):
         return None
-    known = maintenance.comparable(store, run.model)
-    return make_plan(known, rewritten=run.write is not None)
+    comparable = maintenance.comparable(store, run.model)
+    return make_plan(comparable, rewritten=run.write is not None)
 
 
 def _apply(
@@ -216,12 +216,12 @@ def accept_text(text: str | None, members: Sequence[Memory], settings: GateSetti
     if not text or len(text) > settings.max_chars or instruction_in(text):
         return None
     for memory in members:
-        named, kept = (set(names) for names in opposition.named_tokens(memory.whole_text, text))
-        if named - kept or opposition.find_opposition(memory.whole_text, text):
+        named, after = (set(names) for names in opposition.named_tokens(memory.whole_text, text))
+        if named - after or opposition.find_opposition(memory.whole_text, text):
             return None
     together = "\n".join(memory.whole_text for memory in members)
-    known, kept = (set(names) for names in opposition.named_tokens(together, text))
-    return None if kept - known else text
+    before, after = (set(names) for names in opposition.named_tokens(together, text))
+    return None if after - before else text
 
 
 def merge(
@@ -343,7 +343,7 @@ class Plan(Value):
     merges: tuple[PlannedMerge, ...]
 
 
-def make_plan(known: Iterable[ComparableMemory], *, rewritten: bool) -> Plan:
+def make_plan(comparable: Iterable[ComparableMemory], *, rewritten: bool) -> Plan:
     """Compare memories of the same scope, owner, category, branch and files.
 
     Only promoted memories are merged. A text that names more can be merged only where texts are
@@ -352,7 +352,7 @@ def make_plan(known: Iterable[ComparableMemory], *, rewritten: bool) -> Plan:
     from ademem.synthesis.cosines import find_neighbours
 
     groups: dict[tuple[str | None, ...], list[ComparableMemory]] = {}
-    for each in known:
+    for each in comparable:
         memory = each.memory
         place = (memory.source_branch, memory.file_scope_pattern)
         home = (memory.scope, memory.scope_owner_id, memory.category, *place)
@@ -437,10 +437,10 @@ def _is_about_another(left: str, right: str) -> bool:
     mine, theirs = opposition.tokenize(left), opposition.tokenize(right)
     steps = SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
     changed = [step for step in steps if step[0] != "equal"]
-    kept = sum(step[2] - step[1] for step in steps if step[0] == "equal")
+    equal = sum(step[2] - step[1] for step in steps if step[0] == "equal")
     return (
         bool(changed)
-        and kept >= SHARED_FRAME * max(len(mine), len(theirs))
+        and equal >= SHARED_FRAME * max(len(mine), len(theirs))
         and all(
             tag == "replace" and end - start <= EXCHANGED_WORDS and to - since <= EXCHANGED_WORDS
             for tag, start, end, since, to in changed

@@ -92,15 +92,15 @@ def build_session_episode(key: str, runtime: Runtime, now: datetime) -> Episode 
     An episode stays as it is until its transcript grows, and after a person removed it.
     """
     session_id, _, mission_id = key.partition(" ")
-    known = episodes.of_session(runtime.store, session_id, mission_id)
-    if known and not memories.get(runtime.store, known.memory_id).live:
+    existing = episodes.of_session(runtime.store, session_id, mission_id)
+    if existing and not memories.get(runtime.store, existing.memory_id).live:
         return None
     session = sessions.get(runtime.store, session_id)
     size = 0
     with suppress(OSError):
         size = os.path.getsize(session.transcript) if session and session.transcript else 0
-    if session is None or (known and size <= known.transcript_offset):
-        return known
+    if session is None or (existing and size <= existing.transcript_offset):
+        return existing
     conversation = _read_conversation(session, runtime)
     if conversation.is_empty:
         return None
@@ -226,8 +226,8 @@ def build_mission_episode(id: str, runtime: Runtime, now: datetime) -> Episode |
     mission = missions.get(store, id)
     if mission is None or mission.status == missions.RUNNING:
         return None
-    known = episodes.of_session(store, "", id)
-    if known and not memories.get(store, known.memory_id).live:
+    existing = episodes.of_session(store, "", id)
+    if existing and not memories.get(store, existing.memory_id).live:
         return None
     parts = [each for each in episodes.list_all(store, mission_id=id) if each.session_id][::-1]
     own = [
@@ -257,12 +257,12 @@ def build_mission_episode(id: str, runtime: Runtime, now: datetime) -> Episode |
         transcript_offset=sum(part.transcript_offset for part in parts),
     )
     if (
-        known
-        and (known.transcript_offset, known.ended_at, known.actions)
+        existing
+        and (existing.transcript_offset, existing.ended_at, existing.actions)
         == (made.transcript_offset, made.ended_at, made.actions)
-        and made.outcome in (known.outcome, "unknown")
+        and made.outcome in (existing.outcome, "unknown")
     ):
-        return known
+        return existing
     if not own:
         return None
     learned = [memory.content for memory in own if memory.category is not Category.EPISODE]

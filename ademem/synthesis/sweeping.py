@@ -360,9 +360,9 @@ def _write(old: AgingMemory, new: AgingMemory, id: str, store: Store, now: datet
 def _from_row(row: sqlite3.Row, contradicted: Collection[int], now: datetime) -> AgingMemory:
     """Raises ValueError or TypeError for invalid values."""
     row["confidence"] + row["access_score"] + row["access_count"] + (row["base_score"] or 0)
-    kept = {name: row[name] for name in _COLUMNS}
+    values = {name: row[name] for name in _COLUMNS}
     return AgingMemory(
-        **kept,
+        **values,
         owner=row["scope_owner_id"],
         pinned=bool(row["pinned"]),
         quarantined=row["quarantine_reason"] is not None,

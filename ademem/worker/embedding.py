@@ -86,9 +86,9 @@ def _embed_all(batches: Iterable[list[Memory]], embedder: Embedder, context: Job
     done = context.figures
     left = embeddings.counts(context.store, embedder.model_id).waiting if context.on_progress else 0
     for batch in batches:
-        kept = _embed(batch, embedder, context)
+        stored = _embed(batch, embedder, context)
         done["batches"] += 1
-        done["embedded"] += kept
+        done["embedded"] += stored
         done["batch"] = len(batch)
         done["largest"] = max(done["largest"], len(batch))
         if context.on_progress:
@@ -127,11 +127,11 @@ def _embed(batch: list[Memory], embedder: Embedder, context: JobContext) -> int:
         return _embed_alone(batch[0], embedder, context)
     results = _vectors(batch, embedder)
     vectors = [result for result in results if isinstance(result, Vector)]
-    kept = embeddings.put(context.store, embedder.model_id, vectors, context.now())
+    stored = embeddings.put(context.store, embedder.model_id, vectors, context.now())
     for memory, result in zip(batch, results, strict=True):
         if isinstance(result, Failure):
-            kept += _embed_alone(memory, embedder, context)
-    return kept
+            stored += _embed_alone(memory, embedder, context)
+    return stored
 
 
 def _embed_alone(memory: Memory, embedder: Embedder, context: JobContext) -> int:

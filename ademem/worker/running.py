@@ -285,8 +285,8 @@ def queue_map(context: JobContext) -> None:
     from ademem.search import embedding, vector_map
 
     model = embedding.model_id(context.runtime.settings.embed)
-    known = vector_map.read_map(context.runtime.project)
-    if known and embeddings.count(context.store, model) != known.head["vectors"]:
+    earlier = vector_map.read_map(context.runtime.project)
+    if earlier and embeddings.count(context.store, model) != earlier.head["vectors"]:
         jobs.queue(context.store, "map", "project", context.now())
 
 

@@ -221,11 +221,13 @@ class Arena(Corpus):
         dates = (clock.parse(item.date) for item in haystack.items if item.date)
         moment = max([FIRST, *dates]) + timedelta(days=1)  # questions come after the last item
         try:
-            kept = {name: text for name, text in environment.items() if not name.startswith(OURS)}
-            kept["ADEMEM_DATA_DIR"] = os.path.join(self.root, "data")
-            api.init(self.root, environment=kept)
+            inherited = {
+                name: text for name, text in environment.items() if not name.startswith(OURS)
+            }
+            inherited["ADEMEM_DATA_DIR"] = os.path.join(self.root, "data")
+            api.init(self.root, environment=inherited)
             opened = api.open_memories(
-                self.root, environment=kept | {"ADEMEM_JOBS_AUTO": "false"}, now=lambda: moment
+                self.root, environment=inherited | {"ADEMEM_JOBS_AUTO": "false"}, now=lambda: moment
             )
             super().__init__(opened, embedder, parameters)
             rows = {

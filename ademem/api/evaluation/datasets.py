@@ -144,10 +144,10 @@ def longmemeval(data: bytes) -> Iterator[Haystack]:
 
 def _haystack(name: str, items: tuple[Item, ...], asked: Any) -> Haystack:
     """Evidence that nothing has is left out, and a question with none left as well."""
-    known = {item.id for item in items}
+    ids = {item.id for item in items}
     questions = []
     for query, evidence, category in asked:
-        relevant = tuple(dict.fromkeys(id for id in evidence if id in known))
+        relevant = tuple(dict.fromkeys(id for id in evidence if id in ids))
         if relevant:
             questions.append(Question(query=query, relevant=relevant, category=category))
     return Haystack(name=name, items=items, questions=tuple(questions))

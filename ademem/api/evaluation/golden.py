@@ -132,12 +132,12 @@ def add(memories: Runtime, query: str, ids: Sequence[str]) -> Golden:
     """Record where the memories rank for the question now, beside those recorded before."""
     project = memories.project
     query = redact(" ".join(query.split())).text
-    known = {one.query: one for one in load(project)}
+    earlier = {one.query: one for one in load(project)}
     wanted = [_tracked(memories, id) for id in ids]
-    ranks = _ranks(memories, query, {*wanted, *(known[query].ranks if query in known else ())})
-    known[query] = Golden(query=query, ranks=ranks)
-    save(project, known.values())
-    return known[query]
+    ranks = _ranks(memories, query, {*wanted, *(earlier[query].ranks if query in earlier else ())})
+    earlier[query] = Golden(query=query, ranks=ranks)
+    save(project, earlier.values())
+    return earlier[query]
 
 
 def update(memories: Runtime) -> Verdict:

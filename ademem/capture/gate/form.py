@@ -213,8 +213,8 @@ def length(draft: Reviewed, gate: Gate) -> Reviewed:
         limit = gate.settings.max_chars
         return _cut(draft, bounded(draft.content, limit), f"{len(draft.content):,} characters")
     draft = replace(draft, title=bounded(draft.title, gate.settings.max_chars))
-    kept = bounded_bytes(draft.content, MAX_TITLED_BYTES).rstrip()
-    return _cut(draft, kept, f"{len(draft.content.encode()):,} bytes")
+    short = bounded_bytes(draft.content, MAX_TITLED_BYTES).rstrip()
+    return _cut(draft, short, f"{len(draft.content.encode()):,} bytes")
 
 
 def with_note(draft: Reviewed, note: str) -> Reviewed:
@@ -263,6 +263,6 @@ def _says_something(content: str) -> bool:
     return any(unicodedata.category(char)[0] in "LNS" for char in rest)
 
 
-def _unknown(what: str, given: str, known: type[StrEnum]) -> str:
+def _unknown(what: str, given: str, allowed: type[StrEnum]) -> str:
     shown = preview(redact(clean(given)).text, 40)
-    return f"“{shown}” is no {what}; use {', '.join(known)}"
+    return f"“{shown}” is no {what}; use {', '.join(allowed)}"

@@ -243,13 +243,13 @@ def _branch(memory: Memory, draft: Reviewed) -> str | None:
     return memory.source_branch if memory.source_branch == draft.origin.branch else None
 
 
-def _claimed_author(memory: Memory, draft: Reviewed, kept: str) -> str | None:
+def _claimed_author(memory: Memory, draft: Reviewed, content: str) -> str | None:
     """Return the claimed author; none for what a person writes personally."""
     theirs = draft.origin.claimed_author
     if draft.by_person and theirs is None:
-        says_so = kept == draft.content or memory.dedupe_key == draft.dedupe_key
+        says_so = content == draft.content or memory.dedupe_key == draft.dedupe_key
         return None if says_so else memory.claimed_author
-    return theirs if theirs is not None and kept == draft.content else memory.claimed_author
+    return theirs if theirs is not None and content == draft.content else memory.claimed_author
 
 
 def _seed(draft: Reviewed, state: InitialState) -> float:

@@ -90,10 +90,10 @@ def write(
         match judged.verdict:
             case Reject(draft=refused, why=why):
                 return _log_refusal(refused, judged.rule, why, store, now)
-            case Merge(draft=reviewed, into=known):
-                memory = _merge(known, reviewed, judged.rule, store, settings, now, event_id)
-            case Revise(draft=reviewed, memory=known, why=why):
-                row = rows.revise_row(known, reviewed, settings, now)
+            case Merge(draft=reviewed, into=target):
+                memory = _merge(target, reviewed, judged.rule, store, settings, now, event_id)
+            case Revise(draft=reviewed, memory=target, why=why):
+                row = rows.revise_row(target, reviewed, settings, now)
                 change = _change("revise", reviewed, why, now, event_id)
                 memory = memories.update(store, row, change)
             case Insert(draft=reviewed):

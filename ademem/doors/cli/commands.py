@@ -186,8 +186,8 @@ def replace_form(arguments: Sequence[str]) -> list[str]:
     """Return the arguments in their listed form; name it on standard error where it is another."""
     if arguments and arguments[0] in USUAL:
         group, *rest = arguments
-        known = {f"{group} --help", *(name for names in PANELS.values() for name in names)}
-        if not rest or f"{group} {rest[0]}" not in known:
+        commands = {f"{group} --help", *(name for names in PANELS.values() for name in names)}
+        if not rest or f"{group} {rest[0]}" not in commands:
             return [group, USUAL[group], *rest]
     for words in (1, 2):
         old, rest = " ".join(arguments[:words]), list(arguments[words:])

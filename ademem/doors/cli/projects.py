@@ -61,8 +61,8 @@ def consolidate(force: Force = False, as_json: AsJson = False) -> None:
 @projects.command()
 def forget(name: str = argument("NAME", "Or the folder."), as_json: AsJson = False) -> None:
     """Take a project off the list; its memory stays."""
-    known = api.forget_project(name, os.environ)
-    show.report(as_dict(known), [f"forgot {known.name} ({known.root})"], as_json=as_json)
+    entry = api.forget_project(name, os.environ)
+    show.report(as_dict(entry), [f"forgot {entry.name} ({entry.root})"], as_json=as_json)
 
 
 def _merge(sources: list[str], into: str, force: bool, as_json: bool) -> None:

@@ -78,10 +78,10 @@ def review(
         raise UsageError("accept or reject which?", "WORDS, --category, --type or --older")
     with open_project(project) as memories:
         if settle:
-            known = api.settle_conflict(memories, *settle)
-            line = "both are kept as true" if known else "no conflict between them was known"
-            show.report({"settled": known}, [line], as_json=as_json)
-            raise typer.Exit(0 if known else NO)
+            done = api.settle_conflict(memories, *settle)
+            line = "both are kept as true" if done else "no conflict between them was known"
+            show.report({"settled": done}, [line], as_json=as_json)
+            raise typer.Exit(0 if done else NO)
         if reviewed:
             return show.one("still holds:", api.mark_reviewed(memories, reviewed), as_json)
         if due:

@@ -215,8 +215,13 @@ class Session:
         Clients without a handshake are asked in place of an answer, and only where the current
         folder leaves a choice.
         """
-        caller, known = self.caller, context.session.client_capabilities
-        if caller.is_named or caller.roots is not None or known is None or known.roots is None:
+        caller, capabilities = self.caller, context.session.client_capabilities
+        if (
+            caller.is_named
+            or caller.roots is not None
+            or capabilities is None
+            or capabilities.roots is None
+        ):
             return None
         if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
             caller.set_roots([])
@@ -242,8 +247,8 @@ class Session:
 
         The choice is put into the arguments; without one the write is refused with the list.
         """
-        known = context.session.client_capabilities
-        if known is None or known.elicitation is None:
+        capabilities = context.session.client_capabilities
+        if capabilities is None or capabilities.elicitation is None:
             return None
         projects = self.caller.find().projects
         if len(projects) < 2:
@@ -359,8 +364,8 @@ def _meta(context: Context) -> dict[str, Any]:
 def _client(context: Context) -> str:
     from ademem.doors.calls import name_client
 
-    known = context.session.client_params
-    if known:
-        return name_client(known.client_info.name, known.client_info.version)
+    client = context.session.client_params
+    if client:
+        return name_client(client.client_info.name, client.client_info.version)
     agent = context.request.headers.get("user-agent", "") if context.request else ""
     return name_client(*agent.partition(" ")[0].partition("/")[::2]) if agent else ""

@@ -436,9 +436,11 @@ class Terminal(App[None]):
             if answer == "both":
                 self.act(both)
             else:
-                gone, kept = sides[answer]
+                gone, remaining = sides[answer]
                 revision = gone.revision_count
-                self.act(partial(undoable.supersede, id=gone.id, revision=revision, by=kept.id))
+                self.act(
+                    partial(undoable.supersede, id=gone.id, revision=revision, by=remaining.id)
+                )
 
         texts = ("both are true", *(f"{name}  {kept.content}" for name, (_, kept) in sides.items()))
         return self.ask("Which is true?", OptionList(*map(visible, texts), markup=False), settle)

@@ -107,14 +107,14 @@ def to_skills(listed: Iterable[Listed], scanned: Scanned) -> list[dict[str, Any]
         path: state for difference, state in STATES.items() for path in getattr(scanned, difference)
     }
     problems = {each.path: each.reason for each in scanned.problems}
-    known = {each.entry.path: skill_json(each) for each in listed}
+    by_path = {each.entry.path: skill_json(each) for each in listed}
     return [
-        known.get(path, {"path": path, "name": path, "memory": None, "source": None, "flags": []})
+        by_path.get(path, {"path": path, "name": path, "memory": None, "source": None, "flags": []})
         | {
             "state": "problem" if path in problems else states.get(path, "deleted"),
             "problem": problems.get(path, ""),
         }
-        for path in sorted({*known, *states, *problems})
+        for path in sorted({*by_path, *states, *problems})
     ]
 
 

@@ -270,8 +270,8 @@ def _reverse(name: str) -> Handler:
         number = request.state.form.get("act", "")
         chosen = source[-1] if source and not number else None
         if number:
-            kept = await project.acts.call(list_recorded)
-            same = (done for done in (*source, *kept) if str(done.number) == number)
+            recorded = await project.acts.call(list_recorded)
+            same = (done for done in (*source, *recorded) if str(done.number) == number)
             chosen = next((done for done in same if done.is_undone == (name == "redo")), None)
             if chosen is None:
                 raise Conflict(f"there is no such act to {name}", "load the page again")

@@ -23,8 +23,8 @@ def _evaluation(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     from ademem.api.evaluation import golden
 
     ranks = golden.list_ranks(memories)
-    known = {id: _find(memories, id) for each in ranks for id in each.golden.ranks}
-    page = view.to_page(ranks, golden.list_runs(memories)[-RUNS:], known)
+    by_id = {id: _find(memories, id) for each in ranks for id in each.golden.ranks}
+    page = view.to_page(ranks, golden.list_runs(memories)[-RUNS:], by_id)
     questions, after = cut(page["questions"], "query", request.query.get("after", ""))
     count = len(page["questions"])
     return page | {"questions": questions, "count": count, "next": after}

@@ -146,10 +146,10 @@ def _skill_memories(memories: Runtime) -> list[str]:
     return [each.memory.id for each in api.list_skills(memories, gone=True) if each.memory]
 
 
-def _last_events(memories: Runtime, ids: Iterable[str], known: Iterable[str] = ()) -> list[str]:
-    """Return the last event of each memory, once, without the known ones."""
+def _last_events(memories: Runtime, ids: Iterable[str], before: Iterable[str] = ()) -> list[str]:
+    """Return the last event of each memory, once, without those *before*."""
     found = dict.fromkeys(last_event(memories, id) for id in ids)
-    return [event for event in found if event not in set(known)]
+    return [event for event in found if event not in set(before)]
 
 
 def _start_mission(memories: Runtime, request: PageRequest) -> Done:

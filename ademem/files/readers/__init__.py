@@ -135,15 +135,15 @@ def compare(reader: Reader, path: str, job: Job) -> list[Comparison]:
     compared = []
     for project in [job.project] if job.project else projects or [""]:
         items = [each for each in reader.read(path, project) if isinstance(each, Item)]
-        known = sum(ledger.is_claimed(job.store, records.SOURCE, _key(reader, i)) for i in items)
-        compared.append(Comparison(project=project, known=known, new=len(items) - known))
+        imported = sum(ledger.is_claimed(job.store, records.SOURCE, _key(reader, i)) for i in items)
+        compared.append(Comparison(project=project, known=imported, new=len(items) - imported))
     return compared
 
 
 def _require_project(path: str, project: str, projects: list[str]) -> None:
     if project and project not in projects:
-        known = ", ".join(projects) or "leave `--from-project` out"
-        raise UsageError(f"{path} has no project {project!r}", known)
+        names = ", ".join(projects) or "leave `--from-project` out"
+        raise UsageError(f"{path} has no project {project!r}", names)
 
 
 def _write(reader: Reader, item: Item, job: Job) -> str:

@@ -38,15 +38,15 @@ def phrases(*lines: str) -> tuple[Phrase, ...]:
     )
 
 
-def with_latin_letters(known: Sequence[Phrase]) -> list[Phrase]:
+def with_latin_letters(given: Sequence[Phrase]) -> list[Phrase]:
     """Replace letters that look like Latin ones, as in folded texts that are not ASCII."""
-    return [tuple([frozenset(map(as_latin, group)) for group in phrase]) for phrase in known]
+    return [tuple([frozenset(map(as_latin, group)) for group in phrase]) for phrase in given]
 
 
-def first_match(text: str, known: Sequence[Phrase]) -> int | None:
+def first_match(text: str, given: Sequence[Phrase]) -> int | None:
     """Return the position of the first phrase that a sentence of the folded text matches."""
     words = frozenset([form for word in _WORD.findall(text) for form in forms(word)])
-    started = [(at, phrase) for at, phrase in enumerate(known) if not phrase[0].isdisjoint(words)]
+    started = [(at, phrase) for at, phrase in enumerate(given) if not phrase[0].isdisjoint(words)]
     near = [(at, phrase) for at, phrase in started if not any(map(words.isdisjoint, phrase))]
     if not near:
         return None

@@ -262,26 +262,26 @@ class Words:
 
     def _substitution(self, word: WordBuilder, special: str = "") -> None:
         """Read a `$…` or backquoted part: its value if known, else its source."""
-        cursor, start, known = self.cursor, self.cursor.at, None
+        cursor, start, part = self.cursor, self.cursor.at, None
         if cursor.takes("`"):
             body, escapable = self._closed(_IN_BACKQUOTES, "`"), special or "\\`$"
             plain = re.sub(r"(?s)\\(.)", lambda found: found[found[1] in escapable], body)
-            known = self._script(plain)
+            part = self._script(plain)
         elif cursor.takes("$(("):
             self.arithmetic()
         elif cursor.takes("$("):
-            known = self._inside()
+            part = self._inside()
         elif cursor.takes("${"):
             self._parameter(soft=bool(special))
         elif cursor.takes("$") and not cursor.match(_VARIABLE):
             word.bare("$")
             return
-        if known is None:
+        if part is None:
             word.unknown(cursor.text[start : cursor.at])
-        elif known.expands or (not special and _splits(known.text)):
-            word.unknown(known.text)
+        elif part.expands or (not special and _splits(part.text)):
+            word.unknown(part.text)
         else:
-            word.literal(known.text)
+            word.literal(part.text)
 
     def _parameter(self, *, soft: bool) -> None:
         cursor, ignored = self.cursor, WordBuilder()

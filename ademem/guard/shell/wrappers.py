@@ -162,8 +162,8 @@ def _add_input(inner: Command, options: tuple[Word, ...]) -> Command:
         if option.text.startswith("-I"):
             mark = option.text[2:] or following.text
             return replace(inner, words=_mark_placeholders(inner.words, mark), stdin=None)
-    known = inner.stdin and not inner.stdin.expands and inner.stdin.text.split()
-    fed = tuple(Word(text=text) for text in known) if known else (_UNKNOWN,)
+    parts = inner.stdin and not inner.stdin.expands and inner.stdin.text.split()
+    fed = tuple(Word(text=text) for text in parts) if parts else (_UNKNOWN,)
     return replace(inner, words=inner.words + fed, stdin=None)
 
 

@@ -81,15 +81,15 @@ class Page:
 
     def add(self, section: Section, reserve: int = 0) -> None:
         """Add the entries of a section that fit its share and the rest of the page."""
-        known = {memory.id for memory in self.shown}
+        shown_ids = {memory.id for memory in self.shown}
         entries = [
             entry
             for entry in section.entries(self.reader)
-            if entry.memory is None or entry.memory.id not in known
+            if entry.memory is None or entry.memory.id not in shown_ids
         ]
         errors = [entry for entry in entries if _is_error(entry.memory)]
-        kept = 0 if any(map(_is_error, self.shown)) else 1
-        entries = [entry for entry in entries if entry not in errors[kept:]]
+        most_errors = 0 if any(map(_is_error, self.shown)) else 1
+        entries = [entry for entry in entries if entry not in errors[most_errors:]]
         if not entries:
             return
         heading = f"## {section.title}"

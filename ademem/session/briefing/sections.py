@@ -148,8 +148,8 @@ class Reader(Value):
     def current(self, found: Sequence[Memory]) -> list[Memory]:
         """Return the later one of a pair first, and none that a later one replaced."""
         later = relations.find_later(self.store, [memory.seq for memory in found])
-        kept = (one for one in found if one.seq not in later or not later[one.seq].replaces)
-        return relations.put_later_first(kept, later)
+        valid = (one for one in found if one.seq not in later or not later[one.seq].replaces)
+        return relations.put_later_first(valid, later)
 
 
 def make_reader(
@@ -230,8 +230,8 @@ def latest_commits(reader: Reader) -> list[Entry]:
     if found is None or not found.commits:
         return []
     news = {made.sha for made in _unseen_commits(reader)}
-    known = [each for each in found.commits if each[0] not in news][: reader.level]
-    shown = [f"- {sha[:SHORT]} {day} {subject}" for sha, day, subject in known]
+    older = [each for each in found.commits if each[0] not in news][: reader.level]
+    shown = [f"- {sha[:SHORT]} {day} {subject}" for sha, day, subject in older]
     return [*map(line, shown)]
 
 
@@ -253,7 +253,7 @@ def since_last_session(reader: Reader) -> list[Entry]:
         return []
     arrived = from_colleagues(reader)
     changes = briefing_queries.list_changes(reader.store, moment, MOST_CHANGES)
-    known = [
+    visible = [
         (memory, is_new)
         for memory, is_new in changes
         if memory.scope == "project"
@@ -261,9 +261,9 @@ def since_last_session(reader: Reader) -> list[Entry]:
         and not memory.hidden
         and memory.source_branch in (None, reader.branch)
     ]
-    fresh = [memory for memory, is_new in known if memory.live and is_new]
-    other = [memory for memory, is_new in known if memory.live and not is_new]
-    gone = [memory for memory, is_new in known if not memory.live and not is_new]
+    fresh = [memory for memory, is_new in visible if memory.live and is_new]
+    other = [memory for memory, is_new in visible if memory.live and not is_new]
+    gone = [memory for memory, is_new in visible if not memory.live and not is_new]
     shown = [memory for memory in gone if not memory.deleted_at]
     counts = ((fresh, "new"), (other, "changed"), (gone, "no longer valid"))
     summary = ", ".join(f"{len(found)} {what}" for found, what in counts if found)
@@ -446,13 +446,13 @@ def branch_words(branch: str) -> list[str]:
 
 def _items(texts: tuple[str, ...]) -> str:
     """Join the items that fit on the line, at least a part of the first."""
-    kept = [preview(texts[0], FIELD_CHARS)]
+    fitting = [preview(texts[0], FIELD_CHARS)]
     for text in texts[1:]:
-        if len("; ".join(kept)) + len(text) > FIELD_CHARS:
+        if len("; ".join(fitting)) + len(text) > FIELD_CHARS:
             break
-        kept.append(preview(text, FIELD_CHARS))
-    more = len(texts) - len(kept)
-    return "; ".join(kept) + (f" (and {more} more: `ademem core show`)" if more else "")
+        fitting.append(preview(text, FIELD_CHARS))
+    more = len(texts) - len(fitting)
+    return "; ".join(fitting) + (f" (and {more} more: `ademem core show`)" if more else "")
 
 
 PINNED = Section(title="Pinned", entries=pinned, share=0.5)

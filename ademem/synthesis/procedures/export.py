@@ -261,18 +261,18 @@ def index_file(
     procedure: Procedure, path: str, digest: str, runtime: Runtime, now: datetime
 ) -> None:
     """Record in the index that the file is the procedure's, with its present content."""
-    known = _index_entry(path, runtime)
+    indexed = _index_entry(path, runtime)
     entry = IndexedSkill(
-        id=known.id if known else sha256_hex(runtime.store.project_id, path)[:32],
+        id=indexed.id if indexed else sha256_hex(runtime.store.project_id, path)[:32],
         path=path,
         kind="skill",
         source=index.EXPORTED,
         memory_id=procedure.id,
         content_hash=digest,
-        created_at=known.created_at if known else now,
+        created_at=indexed.created_at if indexed else now,
         updated_at=now,
     )
-    if known is None or replace(known, updated_at=now) != entry:
+    if indexed is None or replace(indexed, updated_at=now) != entry:
         index.put(runtime.store, entry)
 
 

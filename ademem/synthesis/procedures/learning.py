@@ -292,8 +292,8 @@ def reword(wording: Wording, cluster: Sequence[Work], runtime: Runtime) -> Wordi
         trigger=" ".join(answer["trigger"].split()).removeprefix("Use when ").rstrip("."),
         markdown=render_markdown(lines, [" ".join(text.split()) for text in answer["pitfalls"]]),
     )
-    kept = agreement(steps_of(reworded.markdown), steps_of(wording.markdown))
-    return reworded if kept >= ANSWER_AGREEMENT else wording
+    share = agreement(steps_of(reworded.markdown), steps_of(wording.markdown))
+    return reworded if share >= ANSWER_AGREEMENT else wording
 
 
 def _count_uses(run: LearningRun) -> int:
@@ -396,8 +396,8 @@ def _step_line(step: Step) -> str:
 
 def _title(task: str) -> str:
     words = mask(task.strip().partition("\n")[0]).split()
-    kept = " ".join(word for word in words if word.strip(".,;:!?") not in MASK_WORDS)
-    short = whole_words(kept, TITLE_CHARS).strip(" .,;:!?")
+    title = " ".join(word for word in words if word.strip(".,;:!?") not in MASK_WORDS)
+    short = whole_words(title, TITLE_CHARS).strip(" .,;:!?")
     return short[:1].upper() + short[1:] if short else "Repeated workflow"
 
 
