@@ -250,7 +250,7 @@ def test_every_row_of_a_generated_table_tells_a_meaning(rows, column):
     assert [row[0] for row in rows() if not row[column]] == []
 
 
-def test_the_rules_of_the_gate_are_told_in_order():
+def test_the_rules_of_the_gate_are_documented_in_order():
     told = [codes(rule)[0] for rule, _ in table("Rule", "Effect")]
 
     assert told == [rule.__name__ for rule in gate.RULES]
@@ -262,7 +262,7 @@ def test_every_background_job_has_a_row():
     assert rows == {kind.name for kind in running.JOBS}
 
 
-def test_every_mode_of_the_guard_is_told():
+def test_every_mode_of_the_guard_is_documented():
     rows = table("`guard.mode`", "A change")
 
     assert tuple(codes(mode)[0] for mode, _ in rows) == settings.GUARD_MODES
@@ -277,7 +277,7 @@ def kept(reader):
     return kept
 
 
-def test_json_has_the_keys_told(reader, kept):
+def test_json_has_the_documented_keys(reader, kept):
     told = {codes(command)[0]: codes(keys) for command, keys in table("Command", "Keys")}
     found = {command: list(reader.json(command.replace("ID", kept))) for command in told}
 
@@ -295,7 +295,7 @@ def test_every_memory_in_json_has_the_keys_of_get(reader, kept):
     assert {tuple(added), tuple(memories[2])} == {tuple(got)}
 
 
-def test_a_file_is_tracked_or_ignored_as_told(reader, kept):
+def test_a_file_is_tracked_or_ignored_as_documented(reader, kept):
     told = {path: git for paths, _, git in table("Path", "Holds", "git") for path in codes(paths)}
     listed = subprocess.run(
         ["git", "check-ignore", *told], capture_output=True, text=True, check=True
@@ -330,7 +330,7 @@ def test_a_file_is_tracked_or_ignored_as_told(reader, kept):
         pytest.param("ademem recall", 2, id="words missing"),
     ],
 )
-def test_exit_codes_are_those_told(reader, kept, line, code):
+def test_exit_codes_are_the_documented_ones(reader, kept, line, code):
     reader.type(line)
 
     assert reader.exit_code == code
@@ -432,7 +432,7 @@ class Going:
         )
     ],
 )
-def test_a_memory_that_goes_leaves_what_is_told(tmp_path, how, left):
+def test_a_removed_memory_leaves_what_is_documented(tmp_path, how, left):
     going = Going(tmp_path)
     before = going.left()
     going.go(how)

@@ -23,7 +23,7 @@ raise ImportError("as far as hypothesis needs it here")
 """
 
 
-def test_a_property_that_fails_is_told_though_libcst_warns(pytester):
+def test_a_property_that_fails_is_reported_though_libcst_warns(pytester):
     settings = tomllib.loads(PYPROJECT.read_text())["tool"]["pytest"]["ini_options"]
     filters = "\n    ".join(settings["filterwarnings"])
     pytester.makeini(f"[pytest]\nfilterwarnings =\n    {filters}\npythonpath = .\n")

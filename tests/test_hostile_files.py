@@ -264,7 +264,7 @@ def test_hostile_files_in_every_place_reach_nothing_outside(world, ademem, outsi
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2 << 20  # nor does git read it
 
 
-def test_where_ade_itself_is_a_link_the_person_is_told_and_nothing_is_opened(
+def test_where_ade_itself_is_a_link_the_person_is_informed_and_nothing_is_opened(
     world, ademem, outside
 ):
     (world.root / ".ade").rename(outside / "ade")
@@ -283,7 +283,7 @@ def test_where_ade_itself_is_a_link_the_person_is_told_and_nothing_is_opened(
     assert contents(outside) == before
 
 
-def test_the_person_is_told_in_one_line_once_a_session(world, outside):
+def test_the_person_is_informed_in_one_line_once_a_session(world, outside):
     for place in PLACES[:3]:
         put(world.root / ".ade" / place, to("~/notes.md"), outside)
     first = json.loads(world.fire("session_start", source="startup"))

@@ -145,7 +145,7 @@ def test_project_and_prefix_may_be_relative_and_elsewhere(machine):
     ("path", "told"),
     [pytest.param("", True, id="not on PATH"), pytest.param(":{bin}", False, id="on PATH")],
 )
-def test_a_command_that_is_not_on_path_is_told(machine, path, told):
+def test_a_command_that_is_not_on_path_is_reported(machine, path, told):
     path = machine.environment["PATH"] + path.format(bin=machine.link.parent)
 
     done = machine.run(PATH=path)

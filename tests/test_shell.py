@@ -118,7 +118,7 @@ def test_commands_inside_words_are_found_too(text, expected):
         pytest.param("a$", "a$", id="a dollar"),
     ],
 )
-def test_a_word_that_can_be_told_is_resolved(text, expected):
+def test_a_word_with_a_known_value_is_resolved(text, expected):
     word = last(f"x {text}").words[1]
 
     assert (word.text, word.expands) == (expected, False)
@@ -195,7 +195,7 @@ def test_redirections_are_kept_apart_from_words(text, expected):
         pytest.param("a < f", None, id="a redirection"),
     ],
 )
-def test_standard_input_is_told_where_it_is_written_out(text, expected):
+def test_standard_input_is_known_where_it_is_written_out(text, expected):
     (command,) = [each for each in parse(text).commands if each.name == "a"]
 
     assert (command.stdin.text if command.stdin else None) == expected
@@ -300,7 +300,7 @@ def test_wrappers_are_taken_off(text, expected):
     assert found == expected
 
 
-def test_a_wrapped_command_keeps_what_was_said_around_it():
+def test_a_wrapped_command_keeps_what_stands_around_it():
     (inner,) = unwrap(last("A=1 env B=2 a > f <<< x"))
 
     assert [word.text for word in inner.assignments] == ["A=1", "B=2"]

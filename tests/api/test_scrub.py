@@ -211,7 +211,7 @@ def test_a_copy_of_an_older_schema_is_cleaned_as_far_as_it_goes(root):
     assert KEY.encode() not in (root / ".ade/ade.db.v4.bak").read_bytes()
 
 
-def test_what_cannot_be_cleaned_is_told_with_the_next_step(root):
+def test_what_cannot_be_cleaned_is_reported_with_the_next_step(root):
     def git(*words):
         who = ("-c", "user.name=A", "-c", "user.email=a@x.invalid")
         subprocess.run(["git", "-C", root, *who, *words], check=True, capture_output=True)
@@ -236,7 +236,7 @@ def test_what_cannot_be_cleaned_is_told_with_the_next_step(root):
     assert "filter-repo" in history.hint
 
 
-def test_while_others_read_the_old_pages_the_person_is_told(root):
+def test_while_others_read_the_old_pages_the_person_is_informed(root):
     with opened(root) as memories, closing(sqlite3.connect(root / ".ade/ade.db")) as other:
         insert(memories.store, memory(f"the key is {KEY}"))
         memories.store.db.execute("pragma busy_timeout = 50")

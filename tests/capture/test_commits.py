@@ -40,7 +40,7 @@ def test_the_next_session_hears_once_of_what_people_did_between(world, place):
     assert brief(world, "s3") == []
 
 
-def test_who_was_told_is_told_again_when_the_conversation_was_compacted(world, place):
+def test_commits_are_shown_again_after_a_compaction(world, place):
     brief(world, "s1")
     place.commit("Mend the login")
     world.know("Deploys go through staging")
@@ -76,7 +76,7 @@ def test_a_commit_whose_hook_came_after_our_look_is_no_news_either(world, place)
     assert brief(world, "s2") == []
 
 
-def test_rewritten_history_is_told_and_what_was_known_is_not_new(world, place):
+def test_rewritten_history_is_reported_and_what_was_shown_is_not_new(world, place):
     place.git("checkout", "-q", "-b", "work")
     place.commit("mine one")
     seen = place.commit("mine_two two")
@@ -100,7 +100,7 @@ def looked(world):
         commits.catch_up(memories.project, memories.store, world.now)
 
 
-def test_what_was_dropped_before_anybody_was_told_is_no_news(world, place):
+def test_what_was_dropped_before_it_was_shown_is_no_news(world, place):
     brief(world, "s1")
     place.commit("A slip of the hand", "src/slip.py")
     kept = place.commit("Mend the login", "src/auth.py")
@@ -117,7 +117,7 @@ def test_what_was_dropped_before_anybody_was_told_is_no_news(world, place):
     assert brief(world, "s3") == []
 
 
-def test_going_back_is_told_without_a_commit(world, place):
+def test_going_back_is_reported_without_a_commit(world, place):
     seen = place.commit("two")
     brief(world, "s1")
     place.git("reset", "-q", "--hard", "HEAD~1")
@@ -249,7 +249,7 @@ def test_what_cannot_be_read_keeps_nobody_from_working(world, place):
     assert world.failures() == []
 
 
-def test_what_waits_can_be_looked_at_and_is_told_all_the_same(world, place):
+def test_what_waits_can_be_listed_and_is_shown_all_the_same(world, place):
     brief(world, "s1")
     place.commit("Mend the login", "src/auth.py")
     with world.memories() as memories:

@@ -33,7 +33,7 @@ def corpus(name):
 
 
 @pytest.mark.parametrize("name", RECALL)
-def test_corrections_are_told_from_orders_and_reports(name):
+def test_corrections_are_distinguished_from_orders_and_reports(name):
     rows = [(is_one, bool(corrections(prompt))) for is_one, prompt in corpus(name)]
     right = sum(is_one and found for is_one, found in rows)
 

@@ -58,7 +58,7 @@ def test_a_text_without_blanks_counts_by_its_signs():
     ]
 
 
-def test_a_finding_is_told_once_and_many_are_cut():
+def test_a_finding_is_reported_once_and_many_are_cut():
     twice = f"Gotcha: {SAID}\nGotcha: {SAID.upper()}\n"
     many = "\n".join(f"Gotcha: the {number}th proxy rewrites the host" for number in range(50))
 

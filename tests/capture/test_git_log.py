@@ -47,7 +47,7 @@ def test_the_newest_commits_come_first(tmp_path):
     assert [each.sha for each in found] == made[:1:-1]
 
 
-def test_what_was_rebased_is_not_new_and_the_rewriting_is_told(tmp_path):
+def test_what_was_rebased_is_not_new_and_the_rewriting_is_reported(tmp_path):
     repository = Repository(tmp_path / "r")
     repository.commit("base")
     repository.git("checkout", "-q", "-b", "work")

@@ -73,7 +73,7 @@ def test_a_conversation_is_read_in_its_order(read):
         pytest.param(lambda t: t.row("assistant", message={"content": {"a": 1}}), id="no list"),
     ],
 )
-def test_what_nobody_said_is_left_out(read, add):
+def test_what_no_person_or_model_wrote_is_left_out(read, add):
     assert read(add(Talk())) == []
 
 

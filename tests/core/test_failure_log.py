@@ -6,7 +6,7 @@ from ademem.core import failure_log, project
 from tests.builders import NOW
 
 
-def test_a_failure_is_told_on_one_line_without_secrets_and_within_bounds(tmp_path):
+def test_a_failure_is_reported_on_one_line_without_secrets_and_within_bounds(tmp_path):
     (tmp_path / ".ade").mkdir()
     found = project.at(str(tmp_path))
     try:

@@ -99,7 +99,7 @@ def test_the_project_is_the_nearest_enrolled_folder(tree, folders, cwd, expected
         pytest.param([], "missing", id="no such folder"),
     ],
 )
-def test_what_is_not_enrolled_is_told(tree, folders, cwd):
+def test_what_is_not_enrolled_is_reported(tree, folders, cwd):
     root = tree(*folders)
 
     with pytest.raises(NotEnrolled, match=cwd) as refusal:
@@ -125,7 +125,7 @@ def test_a_file_called_ade_enrols_nothing(tree):
         pytest.param(None, {}, "here", id="none"),
     ],
 )
-def test_who_names_the_project_first_is_heard(tree, start, environment, expected):
+def test_the_first_that_names_the_project_counts(tree, start, environment, expected):
     """Row E23 of finding the project."""
 
     root = tree("a/.ade", "b/.ade", "c/.ade", "here/.ade")

@@ -117,7 +117,7 @@ def test_words_of_any_script(text, expected):
         ("", False),
     ],
 )
-def test_scripts_without_blanks_are_told_apart(text, expected):
+def test_scripts_without_blanks_are_distinguished(text, expected):
     assert is_cjk(text) is expected
 
 
@@ -266,7 +266,7 @@ def test_an_opening_is_one_line_within_its_limit(text, limit):
         pytest.param(12_345, "hook failure", "12,345 hook failures", id="thousands"),
     ],
 )
-def test_what_is_counted_is_told_in_the_singular_or_the_plural(count, noun, told):
+def test_a_count_has_the_noun_in_the_singular_or_the_plural(count, noun, told):
     assert counted(count, noun) == told
 
 

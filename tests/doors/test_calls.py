@@ -75,7 +75,7 @@ def test_a_bug_is_logged_and_shows_no_traceback(tmp_path, monkeypatch):
     assert "ZeroDivisionError" in log.read_text()
 
 
-def test_writes_beyond_the_rate_are_told_when_to_try_again():
+def test_writes_beyond_the_rate_name_when_to_try_again():
     rate = WriteRate(2)
     rate.admit(0.0)
     rate.admit(10.0)

@@ -97,7 +97,7 @@ def without_scores(ran):
 
 
 @pytest.mark.parametrize(("client", "code"), [("", 1), ("session", 0)], ids=["person", "client"])
-def test_nothing_found_is_told_by_the_exit_code_but_no_failure_in_a_clients_shell(
+def test_nothing_found_is_reported_by_the_exit_code_but_no_failure_in_a_clients_shell(
     project, client, code
 ):
     alone = "from ademem.core import caller; caller.client_above = lambda: '';"
@@ -108,7 +108,7 @@ def test_nothing_found_is_told_by_the_exit_code_but_no_failure_in_a_clients_shel
     assert json.loads(ran.stdout)["memories"] == []
 
 
-def test_no_project_is_told_in_one_document(tmp_path):
+def test_no_project_is_reported_in_one_document(tmp_path):
     ran = run(tmp_path, "recall", "--json", "zebra")
 
     assert ran.returncode == 5

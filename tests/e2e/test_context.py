@@ -31,7 +31,7 @@ def test_compaction_brings_the_index_back(world: World, ademem: Product) -> None
     assert before.text.count(KNOWN) == after.text.count(KNOWN) == 1
 
 
-def test_a_subagent_is_briefed_guarded_and_heard(world: World, ademem: Product) -> None:
+def test_a_subagent_is_briefed_guarded_and_captured(world: World, ademem: Product) -> None:
     world.write(".ade/config.toml", "[guard]\nmode = 'strict'\n")
     ademem.know(KNOWN)
     session = world.chat(

@@ -70,7 +70,7 @@ def worked(shared: Product) -> Worked:
     return Worked(shared, session, told(shared)[session.id])
 
 
-def test_a_session_is_told_as_it_was(worked: Worked) -> None:
+def test_an_episode_describes_the_session(worked: Worked) -> None:
     episode = worked.episode
 
     assert episode["task"] == TASK

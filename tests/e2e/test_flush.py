@@ -43,7 +43,7 @@ def summaries(world: World) -> list[str]:
 
 
 @pytest.mark.usefixtures("compacted")
-def test_the_summariser_is_told_what_to_keep(shared: Product) -> None:
+def test_the_summariser_is_instructed_what_to_keep(shared: Product) -> None:
     first, second = summaries(shared.world)
 
     for line in (
@@ -104,7 +104,7 @@ def test_a_turn_that_saved_nothing_is_asked_once_a_session(world: World, ademem:
     assert asked[3]
 
 
-def test_a_model_that_said_so_before_is_not_asked(world: World, ademem: Product) -> None:
+def test_a_model_that_answered_before_is_not_asked(world: World, ademem: Product) -> None:
     session = changing(world, "Fixed. NO_DISCOVERIES")
 
     assert not any(ASKS in request.news for request in session.requests)

@@ -113,7 +113,7 @@ def test_a_comment_on_a_task_becomes_one_line_of_knowledge(story: Story) -> None
     assert (line["type"], line["bead"]) == ("learned", "BD-1")
 
 
-def test_a_new_session_is_told_each_lesson_once(story: Story) -> None:
+def test_a_new_session_is_shown_each_lesson_once(story: Story) -> None:
     briefed = story.fixed.requests[0].text
 
     assert [briefed.count(lesson) for lesson in LESSONS] == [1, 1, 1]

@@ -66,7 +66,7 @@ def test_an_agents_brief_is_its_own(store, here):
     assert project_brief.load(store, "other") is None
 
 
-def test_who_read_an_older_version_of_it_is_told(store, here):
+def test_a_change_of_an_older_version_of_it_is_refused(store, here):
     project_brief.patch(store, here, {"notes": ["one"]}, NOW, agent="explore", expect_version=0)
 
     with pytest.raises(StaleCore):
@@ -159,7 +159,7 @@ def test_a_subagent_starts_with_the_brief_and_the_memories_of_its_kind(world):
     assert world.rows("select name from agent_identities")[0][0] == "Explore"
 
 
-def test_what_a_person_wrote_into_the_file_is_heard_by_the_next_subagent(world):
+def test_what_a_person_wrote_into_the_file_is_shown_to_the_next_subagent(world):
     with world.memories() as memories:
         api.update_brief(memories, {"focus": ["the parser"]}, "Explore")
     path = world.root / ".ade/agents/explore/core-memory.json"

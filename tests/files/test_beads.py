@@ -53,7 +53,7 @@ def numbers(imported):
     return imported.inserted, imported.merged, imported.rejected, len(imported.errors)
 
 
-def test_every_key_comes_in_once_and_every_bad_line_is_told(store, bring):
+def test_every_key_comes_in_once_and_every_bad_line_is_reported(store, bring):
     imported = bring()
     rows = memories.find(store, "true")
     keys = [row.knowledge_key for row in rows]
@@ -179,7 +179,7 @@ def test_what_is_not_there_is_a_usage_error(bring, tmp_path, named):
         bring(tmp_path / named)
 
 
-def test_bytes_that_are_no_text_are_told(bring, folder):
+def test_bytes_that_are_no_text_are_reported(bring, folder):
     path = folder / ARCHIVE
     path.write_bytes(path.read_bytes() + b'{"content": "\xff"}\n')
     imported = bring(path)

@@ -116,7 +116,7 @@ def test_a_command_line_sets_the_summary_from_words_and_a_list_from_items():
     assert project_brief.field_of("notes", []) == {"notes": ()}
 
 
-def test_who_read_an_older_version_is_told_and_changes_nothing(store, here):
+def test_a_change_of_an_older_version_is_refused_and_changes_nothing(store, here):
     project_brief.patch(store, here, {"notes": ["one"]}, NOW, expect_version=0)
     project_brief.patch(store, here, {"notes": ["two"]}, NOW, expect_version=1)
 
@@ -125,7 +125,7 @@ def test_who_read_an_older_version_is_told_and_changes_nothing(store, here):
     assert project_brief.load(store).notes == ("two",)
 
 
-def test_of_two_who_change_the_same_version_one_is_told(store, here, tmp_path):
+def test_of_two_changes_of_the_same_version_one_is_refused(store, here, tmp_path):
     other = open_project(tmp_path)
     project_brief.patch(store, here, {"notes": ["one"]}, NOW, expect_version=0)
 
@@ -212,7 +212,7 @@ def test_a_file_that_is_no_brief_is_refused_and_left_as_it_is(store, here, text)
     assert shared_files.read_text(project_brief.file_path(here)) == text
 
 
-def test_the_brief_is_told_in_lines_of_the_fields_that_say_something(store, here):
+def test_the_brief_has_a_line_for_each_field_with_a_value(store, here):
     document = project_brief.patch(
         store, here, {"summary": "Builds maps.", "notes": ["a", "b"]}, NOW
     )

@@ -129,7 +129,7 @@ def test_fields_have_one_meaning(store, bring, record, field, expected):
         pytest.param('{"content": "a", "created_at": "0001-01-01"}', "before 1970", id="antiquity"),
     ],
 )
-def test_a_bad_line_is_told_with_its_number_and_stops_nothing(store, bring, line, message):
+def test_a_bad_line_is_reported_with_its_number_and_stops_nothing(store, bring, line, message):
     imported = bring({"content": "first"}, line, "", "  \n", {"content": "last"})
 
     assert numbers(imported) == (2, 0, 0, 1)
@@ -211,7 +211,7 @@ def test_an_import_makes_the_files_due(store, bring):
     assert [job.key for job in jobs.list_due(store, "mirror", NOW)] == ["project"]
 
 
-def test_progress_is_told_after_every_chunk_that_is_safe_in_the_database(store, bring):
+def test_progress_is_reported_after_every_chunk_that_is_safe_in_the_database(store, bring):
     seen = []
 
     def on_progress(count):

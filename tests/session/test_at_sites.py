@@ -133,7 +133,7 @@ def test_what_the_briefing_left_out_after_a_compaction_comes_up_again(turn):
     assert [RULE in said for said in (*before, edit(turn))] == [True, False, True]
 
 
-def test_a_session_and_its_subagents_are_told_each_for_itself(turn):
+def test_a_session_and_its_subagents_are_shown_hints_each_for_itself(turn):
     turn.know(RULE, path="src/*")
     agent = {"agent_id": "a1", "agent_type": "Explore"}
 
@@ -145,7 +145,7 @@ def test_a_session_and_its_subagents_are_told_each_for_itself(turn):
     ]
 
 
-def test_a_subagent_is_told_what_belongs_to_its_kind_alone(turn):
+def test_a_subagent_is_shown_what_belongs_to_its_kind_alone(turn):
     turn.know(RULE, path="src/*", scope="agent", owner="reviewer")
 
     assert edit(turn) == ""
@@ -219,7 +219,7 @@ def test_at_most_three_and_never_one_cut_in_half(turn):
 
 
 @pytest.mark.parametrize("letter", ["x", "記"])
-def test_what_is_told_stays_within_its_tokens(turn, letter):
+def test_what_is_shown_stays_within_its_tokens(turn, letter):
     turn.know(*(f"{name} {letter * 1500}" for name in "abc"), path="src/*")
     said = edit(turn)
 

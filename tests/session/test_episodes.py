@@ -61,7 +61,7 @@ def test_of_a_session_that_was_not_seen_to_start_only_what_was_seen_is_its_own(w
     assert known(world).own_since == seen
 
 
-def test_a_session_that_was_left_open_is_told_when_the_next_begins(world):
+def test_a_session_that_was_left_open_is_summarized_when_the_next_begins(world):
     world.fire("session_start", source="startup")
     world.fire("user_prompt_submit", prompt="Fix the login", prompt_id="p1")
     world.now += timedelta(hours=2)

@@ -82,7 +82,7 @@ def test_its_standing_brief_says_where_it_is_from(moved):
     assert project_brief.MADE_ELSEWHERE in said
 
 
-def test_the_person_is_told_once(moved):
+def test_the_person_is_informed_once(moved):
     first = message(moved.fire("session_start", source="startup"))
     later = message(moved.fire("session_start", source="startup", session_id="s2"))
 
@@ -90,11 +90,11 @@ def test_the_person_is_told_once(moved):
     assert later == ""
 
 
-def test_nothing_is_told_about_a_store_that_was_made_here(world):
+def test_a_store_that_was_made_here_is_not_mentioned(world):
     assert message(world.fire("session_start", source="startup")) == ""
 
 
-def test_after_the_person_said_so_it_is_theirs(moved):
+def test_after_the_person_accepted_it_it_is_theirs(moved):
     assert trust_it(moved)
     (found,) = moved.live()
 

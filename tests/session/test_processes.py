@@ -435,7 +435,7 @@ def test_mutants_end_as_the_client_likes_it(machine):
     assert machine.check(doctor.database_is_sound).ok
 
 
-def test_a_memory_of_the_file_is_told_once_whoever_starts_the_hook(machine):
+def test_a_memory_of_the_file_is_shown_once_whichever_process_runs_the_hook(machine):
     with machine.memories() as memories:
         api.write(memories, Draft(content=RULE, path="src/**", promoted=True))
     machine.fire("user_prompt_submit", prompt="Thanks!")

@@ -66,7 +66,7 @@ def test_a_resumed_session_hears_only_what_is_new(world):
     assert "staging" not in said
 
 
-def test_after_compaction_the_index_is_told_again_with_one_question(world):
+def test_after_compaction_the_index_is_shown_again_with_one_question(world):
     world.know("Deploys go through the staging branch")
     world.fire("session_start", source="startup")
 
@@ -224,7 +224,7 @@ def test_a_command_that_has_not_ended_well_teaches_nothing(world, calls, respons
     assert world.live() == []
 
 
-def test_before_compaction_the_summariser_is_told_in_plain_words(world, tmp_path):
+def test_before_compaction_the_summariser_is_instructed_in_plain_words(world, tmp_path):
     talk = Talk().types("Fix the login").edits("/p/src/auth.py")
     path = talk.write(tmp_path / "s1.jsonl")
     said = world.fire("pre_compact", trigger="auto", transcript_path=str(path))
@@ -235,7 +235,7 @@ def test_before_compaction_the_summariser_is_told_in_plain_words(world, tmp_path
 
 
 @pytest.mark.parametrize("path", ["", "/nowhere/s1.jsonl", "/", "/dev/zero"])
-def test_without_a_transcript_the_summariser_is_told_what_holds_for_all(world, path):
+def test_without_a_transcript_the_summariser_is_instructed_by_what_holds_for_all(world, path):
     said = world.fire("pre_compact", trigger="auto", transcript_path=path)
 
     assert said.startswith("In the summary keep")

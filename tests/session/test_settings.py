@@ -74,7 +74,7 @@ def test_the_start_of_a_session_tells_the_person_what_does_not_count(world, trac
     assert notice not in world.context("session_start", session_id="s2") or not notice
 
 
-def test_the_next_session_is_told_again(world, tracked):
+def test_the_next_session_is_warned_again(world, tracked):
     tracked(LOOSE)
 
     assert world.notice() == world.notice(session_id="s2") != ""

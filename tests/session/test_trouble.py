@@ -87,7 +87,7 @@ def test_five_megabytes_are_read_in_half_the_time_that_the_client_grants(world, 
     assert time.process_time() - started < 5
 
 
-def test_a_prompt_that_dictates_too_much_is_saved_whole_and_told_in_part(world):
+def test_a_prompt_that_dictates_too_much_is_saved_whole_and_reported_in_part(world):
     lines = [f"remember: rule {n} {'is never broken 😀 ' * 20}" for n in range(30)]
 
     said = world.context("user_prompt_submit", prompt="\n".join(lines), prompt_id="p1")

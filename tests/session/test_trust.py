@@ -84,7 +84,7 @@ def typed(world, draft, **environment):
         pytest.param("failure", Trust.TOOL, id="an error"),
     ],
 )
-def test_a_memory_is_the_word_of_who_said_it(told, door, trust):
+def test_a_memory_has_the_trust_of_its_author(told, door, trust):
     (memory, *_) = told(door, LESSON)
 
     assert memory.trust is trust
@@ -118,7 +118,7 @@ def test_python_speaks_for_an_agent_and_a_file_for_itself(world):
     ("call", "trust"),
     [pytest.param(WEB, Trust.WEB, id="web"), pytest.param(MCP, Trust.TOOL, id="mcp")],
 )
-def test_what_a_turn_says_after_it_heard_the_outside_is_the_words_of_that(
+def test_a_turn_that_read_an_outside_source_has_the_trust_of_that_source(
     world, told, door, call, trust
 ):
     world.fire("post_tool_use", **call, prompt_id="p1", tool_response="text")
@@ -132,7 +132,7 @@ def test_the_turn_after_it_speaks_for_itself_again(world, told):
     assert told("message", LESSON, prompt_id="p2")[0].trust is Trust.AGENT
 
 
-def test_what_a_subagent_read_is_heard_by_the_turn_that_sent_it(world, told):
+def test_what_a_subagent_read_lowers_the_trust_of_the_turn_that_started_it(world, told):
     agent = {"agent_id": "a1", "agent_type": "Explore"}
     world.fire("post_tool_use", **WEB, **agent, prompt_id="p1", tool_response="text")
 

@@ -95,7 +95,7 @@ def test_a_reader_is_not_in_the_way_of_a_writer(tmp_path):
     other.close()
 
 
-def test_a_writer_waits_for_another_no_longer_than_told(tmp_path):
+def test_a_writer_waits_for_another_no_longer_than_its_limit(tmp_path):
     store = open_project(tmp_path)
     other = open_store(project(tmp_path), NOW, wait_s=0.01)
     with (

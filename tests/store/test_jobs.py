@@ -119,7 +119,7 @@ def test_what_was_asked_for_during_the_work_is_not_put_off_with_it(store):
     assert waiting(store) == ["k"]
 
 
-def test_whoever_finds_work_half_done_is_told_so(store):
+def test_a_job_that_is_half_done_says_so(store):
     jobs.queue(store, "mirror", "k", NOW)
     assert not the_job(store).abandoned
     jobs.mark_started(store, the_job(store))

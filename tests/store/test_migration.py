@@ -353,7 +353,7 @@ def test_eight_processes_may_open_at_once(tmp_path, path, leave, count):
     assert not [name for name in os.listdir(path.parent) if name.endswith(".new")]
 
 
-def test_a_migration_waits_for_a_writer_no_longer_than_told(tmp_path, path):
+def test_a_migration_waits_for_a_writer_no_longer_than_its_limit(tmp_path, path):
     older.build(path, OLDEST)
     with closing(sqlite3.connect(path)) as writer:
         writer.execute("begin immediate")

@@ -108,7 +108,7 @@ def test_the_newest_turn_of_the_main_thread_is_the_latest(store):
     assert turns.latest(store, "s").prompt_id == "p2"
 
 
-def test_an_ended_turn_is_told_apart(store):
+def test_an_ended_turn_is_distinguished(store):
     begin(store)
     turns.end(store, KEY, LATER)
 

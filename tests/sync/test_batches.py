@@ -205,7 +205,7 @@ def test_files_are_written_when_the_import_is_complete(clone):
     assert len(clone.live()) == 20
 
 
-def test_how_far_it_is_is_told_after_each_batch(clone):
+def test_progress_is_reported_after_each_batch(clone):
     give(clone, [record(number) for number in range(7)])
     heard = []
     take(clone, on_batch=lambda done, total: heard.append((done, total)))
@@ -213,7 +213,7 @@ def test_how_far_it_is_is_told_after_each_batch(clone):
     assert heard == [(3, 7), (6, 7), (7, 7)]
 
 
-def test_what_waits_is_told_in_words(clone):
+def test_what_waits_is_described_in_words(clone):
     give(clone, [record(number) for number in range(20)])
     clone.write(FACTS, "# Facts\n\n- Typed by a person\n")
     take_until_killed(clone, 3)

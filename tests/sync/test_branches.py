@@ -417,7 +417,7 @@ def test_what_belongs_to_an_agent_waits_on_no_branch(main):
     assert main.learn(LESSON, scope="agent", owner="reviewer").source_branch is None
 
 
-def test_a_memory_that_did_not_wait_does_not_begin_to_when_it_is_said_again(main):
+def test_a_memory_that_did_not_wait_does_not_begin_to_when_it_is_written_again(main):
     main.switch("-b", "topic")
 
     assert main.learn(f"{TRUNK}!").source_branch is None

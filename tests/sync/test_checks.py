@@ -101,26 +101,26 @@ def test_files_behind_the_store_are_out_of_date(store, found):
     assert f"{LINES}:2: is about a2, which may not be shown here" in problems
 
 
-def test_a_missing_file_is_told(here, found):
+def test_a_missing_file_is_reported(here, found):
     shared_files.remove(f"{here.root}/{GOTCHAS}")
 
     assert found() == [f"{GOTCHAS}:None: is missing; `ademem files refresh` writes it"]
 
 
-def test_an_edit_by_hand_is_told_with_its_line_and_the_way_out(found):
+def test_an_edit_by_hand_is_reported_with_its_line_and_the_way_out(found):
     assert found(GOTCHAS, "- two", "- three") == [
         f"{GOTCHAS}:7: was edited by hand; `ademem files import` takes it over"
     ]
 
 
-def test_a_file_that_is_not_text_is_told(here, found):
+def test_a_file_that_is_not_text_is_reported(here, found):
     with open(f"{here.root}/{GOTCHAS}", "wb") as file:
         file.write(b"\xff")
 
     assert found() == [f"{GOTCHAS}:None: is not UTF-8 text; delete it, then `ademem files refresh`"]
 
 
-def test_a_file_that_is_not_needed_any_more_is_told(store, here, found):
+def test_a_file_that_is_not_needed_any_more_is_reported(store, here, found):
     insert(store, memory("three", category=Category.GOTCHA, tags=("api",)))
     mirror.refresh(here, store, Settings(mirror=MirrorSettings(topic_entries=2)), NOW)
 
@@ -128,7 +128,7 @@ def test_a_file_that_is_not_needed_any_more_is_told(store, here, found):
     assert expected in found()
 
 
-def test_a_brief_that_cannot_be_read_is_told_with_its_reason(here, found):
+def test_a_brief_that_cannot_be_read_is_reported_with_its_reason(here, found):
     (problem,) = found(BRIEF, "{", "")
 
     assert problem.startswith(f"{BRIEF}:None: ")
@@ -180,7 +180,7 @@ def test_a_brief_that_cannot_be_read_is_told_with_its_reason(here, found):
         ),
     ],
 )
-def test_damage_is_told_with_its_line(found, path, old, new, problem):
+def test_damage_is_reported_with_its_line(found, path, old, new, problem):
     problems = found(path, old, new)
 
     assert [line for line in problems if line.startswith(f"{path}:{problem}")]

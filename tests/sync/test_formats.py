@@ -56,7 +56,7 @@ def test_the_examples_are_read_and_written_as_they_stand(clone):
     assert clone.refresh().written == ()
 
 
-def test_the_lines_have_the_fields_told_in_their_order(clone):
+def test_the_lines_have_the_documented_fields_in_their_order(clone):
     told = re.findall(r"^\| `(\w+)` \|", SECTION, re.MULTILINE)
     lines = shown()[f"{FOLDER}/knowledge.jsonl"].splitlines()
 

@@ -77,7 +77,7 @@ def test_the_best_of_a_topic_are_of_high_importance_then_believed_then_new():
     assert shown == ["- important", "- believed", "- new", "- old", "- fading"]
 
 
-def test_what_is_left_out_is_told_with_exact_numbers():
+def test_what_is_left_out_is_reported_with_exact_numbers():
     rows = [*gotchas(20), *(memory(f"fact {n}") for n in range(3))]
     rows += [memory("what happened", category=Category.EPISODE)]
     text = page(*rows)

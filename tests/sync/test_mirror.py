@@ -308,7 +308,7 @@ def test_force_drops_what_was_edited(store, refresh, tmp_path):
 
 
 @pytest.mark.parametrize("rows", [(), (gotcha(),)], ids=["without entries", "with one"])
-def test_a_file_that_is_not_text_is_kept_whatever_is_said(store, refresh, tmp_path, rows):
+def test_a_file_that_is_not_text_is_kept_whatever_is_reported(store, refresh, tmp_path, rows):
     insert(store, *rows)
     refresh()
     (tmp_path / GOTCHAS).write_bytes(b"caf\xe9\n")

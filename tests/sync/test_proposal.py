@@ -148,14 +148,14 @@ def test_what_head_offers_already_is_not_proposed_again(repository):
         repository.propose("again")
 
 
-def test_a_name_that_git_does_not_allow_is_told(repository):
+def test_a_name_that_git_does_not_allow_is_reported(repository):
     insert(repository.store, ROW)
 
     with pytest.raises(AdememError, match=r"no branch named 'a\.\.b'"):
         repository.propose("a..b")
 
 
-def test_a_repository_without_a_commit_is_told(made):
+def test_a_repository_without_a_commit_is_reported(made):
     repository = made(commit=False)
     insert(repository.store, ROW)
 
@@ -163,7 +163,7 @@ def test_a_repository_without_a_commit_is_told(made):
         repository.propose()
 
 
-def test_somebody_whom_git_does_not_know_is_told(repository):
+def test_somebody_whom_git_does_not_know_is_reported(repository):
     insert(repository.store, ROW)
     repository.git("config", "--unset", "user.email")
     repository.git("config", "user.useConfigOnly", "true")
@@ -173,7 +173,7 @@ def test_somebody_whom_git_does_not_know_is_told(repository):
     assert repository.git("branch", "--list") == "* main"
 
 
-def test_a_folder_without_git_is_told(alone, tmp_path):
+def test_a_folder_without_git_is_reported(alone, tmp_path):
     store = open_project(tmp_path)
     insert(store, ROW)
 
@@ -182,7 +182,7 @@ def test_a_folder_without_git_is_told(alone, tmp_path):
     store.close()
 
 
-def test_a_machine_without_git_is_told(repository, monkeypatch, tmp_path):
+def test_a_machine_without_git_is_reported(repository, monkeypatch, tmp_path):
     insert(repository.store, ROW)
     monkeypatch.setenv("PATH", str(tmp_path))
 

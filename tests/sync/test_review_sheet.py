@@ -267,7 +267,7 @@ def test_what_says_nothing_changes_nothing(clone, edit):
     assert review_sheet.parse_sheet(clone.read(SHEET)).offered == (row.id,)
 
 
-def test_a_category_that_is_none_is_told_with_its_line(clone):
+def test_a_category_that_is_none_is_reported_with_its_line(clone):
     row = clone.learn()
     clone.refresh()
     clone.edit(SHEET, "category: fact", "category: weather")
@@ -358,7 +358,7 @@ def test_an_order_is_not_put_into_a_text_by_an_edit(clone):
     assert clone.get(row) == row
 
 
-def test_a_conflict_is_told_and_decides_nothing(clone):
+def test_a_conflict_is_reported_and_decides_nothing(clone):
     row = clone.learn()
     clone.refresh()
     item = clone.item(SHEET, row)

@@ -156,7 +156,7 @@ class TestWhatContradicts:
         (found,) = done.conflicts
         assert (found.why, {found.left, found.right}) == ("8080 against 9090", {left.id, right.id})
 
-    def test_is_told_of_a_candidate_that_contradicts_what_is_confirmed(self, store):
+    def test_reports_a_candidate_that_contradicts_what_is_confirmed(self, store):
         (old,) = put(store, group(PORTS)[:1])
         (new,) = put(store, group(PORTS, "!"), status=Status.CANDIDATE)
 
@@ -171,7 +171,7 @@ class TestWhatContradicts:
         assert (done.clusters, done.merged) == (0, 0)
         assert {found.why for found in done.conflicts} == {"8080 against 9090"}
 
-    def test_is_told_once(self, store):
+    def test_is_reported_once(self, store):
         put(store, [*group(UPLOADS)[:1], *group(UPLOADS, "!")])
         assert len(run(store).conflicts) == 1
 

@@ -77,7 +77,7 @@ def test_no_contradiction_is_merged():
     assert SAME not in {relate(*pair) for pair in against}
 
 
-def test_one_sentence_about_two_things_is_told_from_one_said_twice():
+def test_one_sentence_about_two_things_is_distinguished_from_a_repetition():
     about_others = [
         relate(one.text, other.text)
         for one, other in combinations(STATEMENTS, 2)

@@ -117,7 +117,7 @@ class TestSuccess:
         now = memories.get(store, known.id)
         assert (now.observation_count, now.confidence > 0.8) == (2, True)
 
-    def test_said_twice_copies_once(self, store):
+    def test_ended_twice_copies_once(self, store):
         insert(store, own("Deploys need a lock"))
         end(store)
         again = end(store, now=NOW + DAY)
@@ -126,7 +126,7 @@ class TestSuccess:
         assert of_project(store) == [("Deploys need a lock", "promoted")]
         assert again.mission.ended_at == "2026-01-31T12:00:00.000Z"
 
-    def test_said_again_copies_what_was_learned_since(self, store):
+    def test_ended_again_copies_what_was_learned_since(self, store):
         insert(store, own("Deploys need a lock"))
         end(store)
         insert(store, own("Locks are kept in Redis"))

@@ -125,7 +125,7 @@ def test_what_arrives_during_the_work_is_embedded_by_the_same_run(world):
     assert len(world.vectors()) == 61
 
 
-def test_a_person_who_looks_on_is_told_how_far_it_is(world):
+def test_a_person_at_the_terminal_sees_the_progress(world):
     lines = []
     world.keep(*numbered(60))
     world.work(on_progress=lines.append)

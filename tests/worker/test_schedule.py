@@ -78,7 +78,7 @@ def test_one_that_was_asked_for_and_done_by_hand_since_does_nothing(world):
     assert len(sweeps(world)) == 1
 
 
-def test_what_it_did_is_told_in_the_log_of_work_and_in_the_status(world):
+def test_what_it_did_is_reported_in_the_log_of_work_and_in_the_status(world):
     builders.insert(world.store, aged("a", 100), aged("b", 200))
     world.later(days=1)
     world.work()

@@ -128,7 +128,7 @@ def test_the_status_names_what_is_due_and_what_failed_before_it_is_given_up(worl
     assert failed["parked"] == []
 
 
-def test_each_run_is_told_in_the_log_without_secrets(world, broken):
+def test_each_run_is_logged_without_secrets(world, broken):
     world.keep("Tabs are forbidden in this code")
     world.work(model=None)
     broken(OSError("cannot reach https://user:hunter2hunter2@example.com/x\nnot at all"))

@@ -68,7 +68,7 @@ def test_a_repeated_item_counts_as_the_memory_that_says_it(environment):
     assert score(run, "ademem", "overall", "R@1") == 1
 
 
-def test_what_the_gate_refuses_is_told_and_never_found(environment):
+def test_what_the_gate_refuses_is_reported_and_never_found(environment):
     items = [{"id": "a", "text": "\u200b"}, {"id": "b", "text": "The parrot is grey"}]
     asked = {"query": "grey parrot", "relevant": ["a"]}
     run = measured(

@@ -83,7 +83,7 @@ def listing(folder):
     return {path.name: (path.read_bytes(), path.stat().st_mode) for path in folder.iterdir()}
 
 
-def test_what_a_merge_brings_is_known_and_told_and_the_files_stay(repository):
+def test_what_a_merge_brings_is_imported_and_reported_and_the_files_stay(repository):
     repository.git("checkout", "--quiet", "-b", "theirs")
     repository.commit("learn", text=TEXT)
     repository.git("checkout", "--quiet", "main")
@@ -169,7 +169,7 @@ def test_hooks_that_a_team_tracks_are_left_to_it(repository):
     assert git_hooks.uninstall(str(repository.root)) == []
 
 
-def test_a_folder_without_git_is_told(tmp_path):
+def test_a_folder_without_git_is_reported(tmp_path):
     with pytest.raises(git_hooks.NoGitHooks, match="no git repository"):
         git_hooks.install(str(tmp_path), "ademem")
 

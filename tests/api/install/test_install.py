@@ -245,7 +245,7 @@ def test_a_file_we_cannot_safely_edit_is_refused_and_untouched(project, local, c
     assert os.listdir(local.parent) == [local.name]
 
 
-def test_a_folder_that_cannot_be_written_is_told_in_words(project, local):
+def test_a_folder_that_cannot_be_written_is_reported_in_words(project, local):
     local.mkdir()
 
     with pytest.raises(BadSettingsFile, match="Is a directory"):

@@ -29,7 +29,7 @@ def with_ours(settings: dict) -> dict:
 
 
 @given(text=odd_texts() | tidy_texts())
-def test_the_file_then_says_what_it_said_and_ours(text):
+def test_the_file_then_has_its_own_entries_and_ours(text):
     assert parse(registration.add_entries(text, OURS)) == with_ours(parse(text))
 
 
@@ -131,7 +131,7 @@ def test_every_script_is_found_by_its_event():
         pytest.param({"hooks": {"Notification": 1}}, None, id="what is not ours to judge"),
     ],
 )
-def test_settings_of_another_shape_are_told_in_words(settings, why):
+def test_settings_of_another_shape_are_reported_in_words(settings, why):
     assert registration.find_misfit(settings) == why
 
 

@@ -184,7 +184,7 @@ def test_a_diff_is_what_the_refresh_then_does(project):
     assert project.exit_code == 0
 
 
-def test_a_page_that_is_not_read_is_kept_and_said_so(project):
+def test_a_page_that_is_not_read_is_kept_and_reported(project):
     edit(project.root / ".ade/memory/MEMORY.md", "# Project memory", "# Mine")
     said = project("files", "check", "--diff")
 
@@ -222,7 +222,7 @@ def test_nothing_of_a_quarantined_text_is_in_a_diff(project):
     assert "previous instructions" not in project("files", "check", "--diff")
 
 
-def test_a_folder_that_is_no_project_is_told(tmp_path, project):
+def test_a_folder_that_is_no_project_is_reported(tmp_path, project):
     project.monkeypatch.chdir(tmp_path)
     os.mkdir("elsewhere")
     said = project("files", "check", "--project", "elsewhere")
@@ -232,7 +232,7 @@ def test_a_folder_that_is_no_project_is_told(tmp_path, project):
     assert json.dumps(os.listdir("elsewhere")) == "[]"
 
 
-def test_a_beads_project_is_imported_and_what_was_not_read_is_told(project):
+def test_a_beads_project_is_imported_and_what_was_not_read_is_reported(project):
     sample = Path(__file__).parents[2] / "files/beads"
     found = json.loads(project("import", "--format", "beads", str(sample)))
 
@@ -269,7 +269,7 @@ def test_hooks_of_git_come_and_go_with_those_of_the_client(project):
 # --- the project brief ---
 
 
-def test_an_edit_of_the_brief_is_shown_and_told_when_it_is_taken_over(project):
+def test_an_edit_of_the_brief_is_shown_and_its_import_reported(project):
     project("core", "set", "focus", "passkeys")
     edit(project.root / ".ade/cto/core-memory.json", "passkeys", "passkeys first")
 
@@ -280,7 +280,7 @@ def test_an_edit_of_the_brief_is_shown_and_told_when_it_is_taken_over(project):
     assert project.json("core", "show")["activeFocus"] == ["passkeys first"]
 
 
-def test_a_brief_that_cannot_be_read_is_said_to_be_so(project):
+def test_a_brief_that_cannot_be_read_is_reported(project):
     project("core", "set", "focus", "passkeys")
     edit(project.root / ".ade/cto/core-memory.json", "{", "[")
 

@@ -17,7 +17,7 @@ def mistake(ademem, *arguments):
 
 
 @pytest.mark.parametrize("arguments", [["list"], ["add", "x"], ["recall", "x"]], ids=str)
-def test_a_damaged_database_is_told_with_what_rebuilds_it(ademem, arguments):
+def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments):
     for left in (ademem.root / ".ade").glob("ade.db*"):
         left.write_bytes(b"no database" * 1000)
 
@@ -94,7 +94,7 @@ def test_the_beginning_of_several_ids_is_not_enough(ademem):
         pytest.param(["import", "--format", "pr", "-"], "the input is no JSON", 2, id="capture"),
     ],
 )
-def test_bytes_that_are_no_text_are_told(ademem, monkeypatch, arguments, told, code):
+def test_bytes_that_are_no_text_are_reported(ademem, monkeypatch, arguments, told, code):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xa0\xff\x00"), "utf-8"))
 
     assert told in ademem(*arguments)

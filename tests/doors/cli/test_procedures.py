@@ -83,7 +83,7 @@ def test_export_writes_a_skill_and_tells_where(ademem, id):
     assert listed["source"] == "exported"
 
 
-def test_an_agent_is_told_that_a_person_has_to_confirm_it(ademem, id):
+def test_an_agent_is_informed_that_a_person_has_to_confirm_it(ademem, id):
     ademem.inside()
 
     said = ademem("procedures", "export", id)

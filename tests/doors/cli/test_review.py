@@ -42,7 +42,7 @@ def test_a_review_tells_in_words_what_to_do(ademem, waiting):
     assert "`ademem promote ID`" in said
 
 
-def test_nothing_to_review_is_said(ademem):
+def test_nothing_to_review_is_reported(ademem):
     assert "nothing waits" in ademem("review")
 
 

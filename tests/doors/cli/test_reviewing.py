@@ -396,7 +396,7 @@ def test_many_are_accepted_but_no_order(person):
         pytest.param(("zebra", "--reject"), 1, "0 rejected", id="none"),
     ],
 )
-def test_what_cannot_be_decided_at_once_is_said(person, options, code, said):
+def test_what_cannot_be_decided_at_once_is_reported(person, options, code, said):
     assert said in person.ademem("review", *options)
     assert person.ademem.exit_code == code
 
@@ -481,7 +481,7 @@ def test_it_only_lists(person, arguments, environment):
     assert ASKS not in shown
 
 
-def test_nothing_that_waits_is_said(person):
+def test_nothing_that_waits_is_reported(person):
     person.ademem("review", "--older", "0m", "--reject")
 
     assert "nothing waits" in person.answer()[0]

@@ -21,7 +21,7 @@ def lock(ademem):
     return str(ademem.root / ".ade" / "run" / "work.lock")
 
 
-def test_work_that_is_not_waited_for_is_said_to_be_another_s(ademem, lock):
+def test_work_that_is_not_waited_for_is_reported_as_that_of_another(ademem, lock):
     with locked(lock):
         assert "another worker is running" in ademem("work", "--no-wait")
         assert ademem.exit_code == 0
@@ -53,7 +53,7 @@ def test_another_worker_is_waited_for_and_what_it_left_is_done(ademem, lock, lef
     assert process.returncode == 0
 
 
-def test_with_nobody_at_it_nothing_is_said_of_others(ademem):
+def test_without_another_worker_none_is_mentioned(ademem):
     ademem("work")
 
     assert ademem("work") == "nothing was due\n"

@@ -248,7 +248,7 @@ def test_a_personal_memory_is_changed_judged_pinned_and_removed_by_its_id(serve,
     assert world.row("select count(*) from unified_memories")[0] == 0, "of the project's"
 
 
-def test_settings_choose_the_tools_of_a_process_and_what_a_model_is_told(serve, monkeypatch, world):
+def test_settings_choose_the_tools_and_the_instructions_of_a_process(serve, monkeypatch, world):
     from ademem.doors import cli
     from ademem.doors.mcp import process, server
 

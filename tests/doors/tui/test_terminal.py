@@ -176,7 +176,7 @@ def meanwhile(desk, content):
     return write
 
 
-def test_what_another_decided_is_told_and_not_overwritten(desk):
+def test_what_another_decided_is_reported_and_not_overwritten(desk):
     written = meanwhile(desk, "Images are resized at noon")
     seen = desk.play(*FIRST_LESSON, written, Terminal.look)
     assert "1 changed: n shows it" in seen

@@ -277,7 +277,7 @@ def test_a_browser_without_shared_locks_has_a_connection_of_each_window(shown):
     assert shown.site.projects["project"].live._windows == 2
 
 
-def test_a_lost_connection_is_told_and_tried_again(shown):
+def test_a_lost_connection_is_reported_and_tried_again(shown):
     page = shown.window("/memories")
     expect(page.locator("#live")).to_have_text("● live")
     shown.site.is_ending = lambda: True

@@ -86,7 +86,7 @@ def test_many_questions_and_runs_fit_in_pages(browser):
     assert sorted(id for rows in found for id in rows) == sorted(each.id for each in known)
 
 
-def test_a_worse_rank_is_told_until_the_ranks_of_now_are_recorded(asked):
+def test_a_worse_rank_is_reported_until_the_ranks_of_now_are_recorded(asked):
     rerank(asked, 0)
     asked.post("/eval/gate")
     worse = texts(asked.get("/eval").text)

@@ -38,7 +38,7 @@ def taught(browser):
     return browser
 
 
-def test_a_candidate_that_a_confirmed_answer_makes_needless_is_told(taught):
+def test_a_candidate_that_a_confirmed_answer_makes_needless_is_named(taught):
     with taught.world.memories() as memories:
         memories.now = memories.clock()
         found = api.explain_search(memories, "refunds booked", None, 50)
@@ -52,7 +52,7 @@ def test_a_candidate_that_a_confirmed_answer_makes_needless_is_told(taught):
     assert "here not among the hits" in page
 
 
-def test_a_hit_is_said_to_be_shown_with_a_prompt_or_why_not(taught):
+def test_a_hit_names_whether_a_prompt_shows_it_or_why_not(taught):
     shown = texts(taught.get("/memories?q=argon2+hashed+passwords&explain=1").text)
     missed = texts(
         taught.get("/memories?q=pipeline+cluster+deploys+canary+worker+rollback&explain=1").text

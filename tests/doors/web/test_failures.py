@@ -109,7 +109,7 @@ def all_pages(browser):
     return {path: (answer.status_code, texts(answer.text)) for path, answer in answers.items()}
 
 
-def test_a_locked_database_is_told_and_the_page_lives(browser):
+def test_a_locked_database_is_reported_and_the_page_lives(browser):
     browser.world.know("Money is stored in cents")
     (memory,) = browser.world.live()
     with held(browser.world, "begin immediate"):
@@ -125,7 +125,7 @@ def test_a_locked_database_is_told_and_the_page_lives(browser):
     assert browser.post(f"/memory/{memory.id}/archive").status_code == 303
 
 
-def test_a_full_disk_is_told_and_the_page_lives(browser):
+def test_a_full_disk_is_reported_and_the_page_lives(browser):
     browser.world.know("Money is stored in cents")
     (memory,) = browser.world.live()
     prepare(browser, "pragma max_page_count = 1")

@@ -140,7 +140,7 @@ def test_a_window_hears_of_its_project_after_another_window_chose_the_other(besi
         assert window.until("memory")[2] == {"count": 1, "sessions": {"s1": 1}}
 
 
-def test_what_a_session_does_is_told_by_kind(served):
+def test_what_a_session_does_is_announced_by_kind(served):
     served.world.know("Invoices are sent by the night job", pinned=True)
     with served.window() as window:
         served.world.fire("session_start", source="startup")
@@ -157,7 +157,7 @@ def test_what_a_session_does_is_told_by_kind(served):
     assert ended[2]["count"] == 0
 
 
-def test_a_decision_and_a_refusal_are_told(served):
+def test_a_decision_and_a_refusal_are_announced(served):
     learn(served.world, "Images are resized by the worker")
     with served.window() as window:
         with served.world.memories() as memories:

@@ -78,7 +78,7 @@ def test_two_that_are_alike_are_merged_on_the_page_of_one(browser):
     assert browser.memory(one.id).superseded_by == other.id
 
 
-def test_each_showing_is_told_with_what_proved_its_use(browser):
+def test_each_showing_is_listed_with_the_evidence_of_its_use(browser):
     world = browser.world
     world.know("`rebuild_index` runs at night", "Never force-push to main")
     world.fire("session_start", source="startup")

@@ -161,7 +161,7 @@ def test_the_end_of_a_mission_is_taken_back_with_what_it_copied(
     assert get(browser) == ended
 
 
-def test_an_unknown_outcome_is_told(browser, mission):
+def test_an_unknown_outcome_is_reported(browser, mission):
     assert browser.post("/mission/ship-passkeys/end", outcome="maybe").status_code == 400
     assert browser.get("/mission/none").status_code == 404
 

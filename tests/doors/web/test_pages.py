@@ -146,7 +146,7 @@ def test_a_list_goes_on_in_each_order(browser, order):
     assert found == sorted(found, key=lambda it: (getattr(it, column), it.seq), reverse=is_down)
 
 
-def test_a_wrong_filter_is_told(browser):
+def test_a_wrong_filter_is_reported(browser):
     answer = browser.get("/memories", params={"status": "lost"})
 
     assert answer.status_code == 400
@@ -316,7 +316,7 @@ def test_a_form_cannot_send_the_browser_elsewhere(taught):
         assert taught.post("/theme", theme="dark", next=there).headers["location"] == "/"
 
 
-def test_a_project_that_is_gone_is_told_and_the_page_lives(taught):
+def test_a_project_that_is_gone_is_reported_and_the_page_lives(taught):
     ade = taught.world.root / ".ade"
     ade.rename(taught.world.root / "away")
     answer = taught.get("/memories")
@@ -328,7 +328,7 @@ def test_a_project_that_is_gone_is_told_and_the_page_lives(taught):
 
 
 @pytest.mark.parametrize("damage", ["no database", "a newer one"])
-def test_a_database_that_cannot_be_used_is_told_and_the_page_lives(taught, damage):
+def test_a_database_that_cannot_be_used_is_reported_and_the_page_lives(taught, damage):
     database = taught.world.root / ".ade/ade.db"
     whole = {path: path.read_bytes() for path in database.parent.glob("ade.db*")}
     if damage == "a newer one":
@@ -349,7 +349,7 @@ def test_a_database_that_cannot_be_used_is_told_and_the_page_lives(taught, damag
     assert taught.get("/memories").status_code == 200
 
 
-def test_two_projects_of_one_name_are_told_apart_by_their_folders(tmp_path):
+def test_two_projects_of_one_name_are_distinguished_by_their_folders(tmp_path):
     roots = [tmp_path / "a/shop", tmp_path / "b/shop"]
     for root in roots:
         root.mkdir(parents=True)

@@ -62,7 +62,7 @@ def test_an_outcome_counts_and_is_taken_back(browser, procedure):
     assert get(browser, procedure).details.success_count == 2
 
 
-def test_an_unknown_outcome_is_told(browser, procedure):
+def test_an_unknown_outcome_is_reported(browser, procedure):
     assert browser.post(f"/procedure/{procedure}/outcome", outcome="maybe").status_code == 400
 
 

@@ -201,7 +201,7 @@ def test_two_memories_are_merged_and_parted_again(browser):
     assert browser.memory(one.id).superseded_by is None
 
 
-def test_what_another_decided_is_told_and_not_overwritten(browser):
+def test_what_another_decided_is_reported_and_not_overwritten(browser):
     (one,) = learn(browser.world, CANDIDATES[0])
     seen = str(one.revision_count)
     with browser.world.memories() as memories:

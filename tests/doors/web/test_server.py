@@ -129,7 +129,7 @@ def test_an_address_that_others_reach_is_refused_with_the_line_that_forwards(wor
     assert server.find_running(at(str(world.root))) is None
 
 
-def test_a_taken_port_is_told():
+def test_a_taken_port_is_reported():
     taken = bind(0)
     taken.listen()
     try:

@@ -144,7 +144,7 @@ def test_the_timeline_tells_what_a_session_did_and_how_it_ended(sent):
 
 
 @pytest.mark.parametrize("path", ["/session/none", "/session/s1/text/99", "/session/s1/text/x"])
-def test_what_is_not_there_is_told(sent, path):
+def test_what_is_not_there_is_reported(sent, path):
     browser, _ = sent
 
     assert browser.get(path).status_code == 404

@@ -56,7 +56,7 @@ def test_a_check_runs_beside_the_pages_and_its_last_result_stays(browser, monkey
     assert [each.kind for each in live.events if each.id > event] == ["check"]
 
 
-def test_a_check_that_does_not_end_is_told_and_can_be_tried_again(browser, monkeypatch):
+def test_a_check_that_does_not_end_is_reported_and_can_be_tried_again(browser, monkeypatch):
     def fail(command, **_):
         raise TimeoutError("ademem took longer than 900 s")
 
@@ -78,7 +78,7 @@ def test_a_check_that_does_not_end_is_told_and_can_be_tried_again(browser, monke
         (timedelta(hours=47), "1 day"),
     ],
 )
-def test_an_age_is_told_in_the_largest_unit(since, told):
+def test_an_age_is_given_in_the_largest_unit(since, told):
     assert to_age(since) == told
 
 
@@ -138,7 +138,7 @@ def test_a_setting_is_written_with_the_comments_kept_and_counts_at_once(browser)
         ("search.nothing", "1", "search.nothing"),
     ],
 )
-def test_a_wrong_setting_is_told_and_not_written(browser, key, value, why):
+def test_a_wrong_setting_is_reported_and_not_written(browser, key, value, why):
     file = browser.world.root / ".ade/config.toml"
     answer = browser.post("/settings", key=key, value=value)
 

@@ -59,7 +59,7 @@ def test_a_memory_about_something_else_has_no_evidence(asked):
     assert not stages["Among the shown"].passed
 
 
-def test_the_first_stage_that_stops_a_memory_is_told_in_a_sentence(asked):
+def test_the_first_stage_that_stops_a_memory_is_reported_in_a_sentence(asked):
     memory = next(each for each in asked.world.live() if "Invoices" in each.content)
     at = moments(asked)["user_prompt_submit"]
     page = asked.get("/session/s2/why", params={"at": at, "memory": memory.id}).text

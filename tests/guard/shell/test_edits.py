@@ -68,7 +68,7 @@ def test_other_commands_name_no_file_that_they_change(command):
     ("command", "is_whole"),
     [("sed -i s/a/b/ x", True), ("echo a > x", True), ("make > x", False), ("cp a x", False)],
 )
-def test_a_command_that_does_more_than_edit_is_told_from_an_edit(command, is_whole):
+def test_a_command_that_does_more_than_edit_is_distinguished_from_an_edit(command, is_whole):
     (edit,) = find_edits(shell.parse(command))
 
     assert edit.is_whole is is_whole

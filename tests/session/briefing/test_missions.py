@@ -52,7 +52,7 @@ def test_a_session_hears_the_goal_of_its_mission_and_what_was_learned_for_it(sto
     assert "The next one starts with the tests" in section
 
 
-def test_another_mission_s_memories_are_not_told(store):
+def test_another_mission_s_memories_are_not_shown(store):
     insert(store, learned("Invoices round half to even", "billing"))
 
     assert "half to even" not in told(store)

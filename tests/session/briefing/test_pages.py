@@ -39,7 +39,7 @@ def fill_core(store, root, text):
 
 @pytest.mark.parametrize("max_chars", [9000, 2000])
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
-def test_a_session_is_told_no_more_than_its_budget(store, tmp_path, text, max_chars):
+def test_a_session_is_shown_no_more_than_its_budget(store, tmp_path, text, max_chars):
     insert(store, *rules(30, text, pinned=True), *rules(60, text + "."))
     fill_core(store, tmp_path, "in short")
     settings = BriefingSettings(max_chars=max_chars)

@@ -39,7 +39,7 @@ def section(text, title):
     return text.partition(f"## {title}\n")[2].partition("\n## ")[0].splitlines()
 
 
-def test_what_a_later_memory_contradicts_is_not_told(store):
+def test_what_a_later_memory_contradicts_is_not_shown(store):
     old = memory("billing is on 8081", created_at=NOW - timedelta(days=9))
     old, new = insert(store, old, memory("billing is on 9090"))
     relations.add(
@@ -60,7 +60,7 @@ def test_what_a_later_memory_contradicts_is_not_told(store):
     assert len(sections.knowledge(reader(store))) == 2
 
 
-def test_of_two_that_contradict_each_other_the_later_is_told_first_whatever_its_worth(store):
+def test_of_two_that_contradict_each_other_the_later_is_shown_first_whatever_its_worth(store):
     old = memory("billing is on 8081", importance="high", created_at=NOW - timedelta(days=9))
     old, new, _ = insert(store, old, memory("billing is on 9090"), memory("search is on 7070"))
     kind = {"score": 0.5, "reason": "", "actor": "ademem", "now": NOW}
@@ -103,7 +103,7 @@ def test_the_telling_words_of_a_branch_are_taken(branch, words):
     assert sections.branch_words(branch) == words
 
 
-def test_what_the_name_of_the_branch_says_is_told_first_of_all_that_is_ranked(store):
+def test_what_the_name_of_the_branch_says_is_shown_first_of_all_that_is_ranked(store):
     login = memory("Passkeys live in the login store", updated_at=NOW - timedelta(days=90))
     insert(store, login, *(memory(f"rule {n}") for n in range(40)))
 
@@ -229,9 +229,7 @@ def test_the_first_session_hears_of_no_change(store):
     assert sections.since_last_session(reader(store)) == []
 
 
-def test_of_a_long_list_in_the_standing_brief_whole_items_are_told_and_the_rest_is_named(
-    store, tmp_path
-):
+def test_of_a_long_list_in_the_brief_whole_items_are_shown_and_the_rest_is_named(store, tmp_path):
     notes = [f"note {n} {'x' * 90}" for n in range(20)]
     project_brief.patch(store, project(tmp_path), {"notes": notes}, NOW)
 

@@ -141,7 +141,7 @@ def test_cost_is_summed_by_day_and_purpose(ask, served):
     ] == [("2026-01-31", "episode", 2, 2, 0.5), ("2026-01-31", "merge", 2, 1, 0.25)]
 
 
-def test_a_price_that_nobody_told_is_not_called_nothing(ask, served):
+def test_an_unknown_price_is_not_zero(ask, served):
     served.answers = [said('{"task": "x"}')]
     ask()
 
@@ -158,7 +158,7 @@ def test_status_tells_how_the_last_call_ended(ask):
     assert "ai.url" in told["error"]
 
 
-def test_the_schema_is_told_to_whom_is_asked(ask, served):
+def test_the_schema_is_sent_with_the_question(ask, served):
     served.answers = [said('{"task": "x"}')]
     ask()
     ((path, _, body),) = served.asked

@@ -101,7 +101,7 @@ def test_its_price_is_kept(ask):
         pytest.param("import os; os.write(1, b'\\xff\\xfe')", "failed", id="no text at all"),
     ],
 )
-def test_every_end_is_told_apart(ask, body, outcome):
+def test_every_end_is_distinguished(ask, body, outcome):
     ask.claude(body)
     answer = ask()
 

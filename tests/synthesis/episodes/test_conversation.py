@@ -39,7 +39,7 @@ def test_a_question_is_the_task_where_nothing_was_ordered(gather):
     assert gather(talk).task == "Why do login tokens expire?"
 
 
-def test_what_was_done_is_told_in_order(gather):
+def test_what_was_done_is_described_in_order(gather):
     talk = (
         Talk()
         .types(ORDER)
@@ -130,7 +130,7 @@ def test_a_search_that_found_nothing_was_made_all_the_same(gather):
     assert gathered.errors == []
 
 
-def test_an_error_is_told_once_by_its_line(gather):
+def test_an_error_is_described_once_by_its_line(gather):
     talk = Talk()
     for number in (1, 2):
         talk.runs("npm ci", f"npm warn\nnpm error code E{number}404 not found", failed=True)
@@ -281,7 +281,7 @@ def test_what_hooks_captured_counts_where_there_is_no_transcript(gather, changes
     assert len(getattr(gathered, name)) == count
 
 
-def test_when_it_began_and_ended_is_told_by_the_rows(gather):
+def test_when_it_began_and_ended_is_described_by_the_rows(gather):
     talk = Talk().types(ORDER).edits("/p/a.py")
     gathered = gather(talk)
 

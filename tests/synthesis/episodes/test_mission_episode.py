@@ -31,12 +31,12 @@ def end(world, outcome="success", reason=""):
     return build_mission_episode("passkeys", world.runtime, world.now)
 
 
-def test_a_running_mission_is_not_told_yet(mission):
+def test_a_running_mission_is_not_described_yet(mission):
     assert build_mission_episode("passkeys", mission.runtime, mission.now) is None
     assert build_mission_episode("unheard of", mission.runtime, mission.now) is None
 
 
-def test_its_end_is_told_in_one_episode_of_the_project(mission):
+def test_its_end_is_described_in_one_episode_of_the_project(mission):
     episode = end(mission)
     memory = mission.memory(episode)
 
@@ -61,7 +61,7 @@ def test_its_end_is_told_in_one_episode_of_the_project(mission):
         pytest.param("cancelled", "unknown", "mission", id="cancelled: nothing leaves it"),
     ],
 )
-def test_how_it_ended_is_what_was_said(mission, outcome, told, scope):
+def test_its_outcome_is_the_given_one(mission, outcome, told, scope):
     episode = end(mission, outcome, "the library is not maintained")
 
     assert episode.outcome == told
@@ -69,7 +69,7 @@ def test_how_it_ended_is_what_was_said(mission, outcome, told, scope):
     assert ("the library is not maintained" in episode.errors) == (outcome != "success")
 
 
-def test_it_is_told_once_and_anew_when_something_came_of_it_since(mission):
+def test_it_is_described_once_and_anew_when_something_came_of_it_since(mission):
     first = end(mission)
     history = api.list_revisions(mission.memories, first.memory_id)
     assert end(mission) == first
@@ -93,7 +93,7 @@ def test_what_a_person_took_out_of_memory_stays_away(mission):
     assert all(each.session_id for each in episodes.list_all(mission.store))
 
 
-def test_a_mission_without_sessions_is_told_by_what_it_learned(world):
+def test_a_mission_without_sessions_is_described_by_what_it_learned(world):
     api.start_mission(world.memories, "Ship passkeys", id="passkeys")
     draft = Draft(content="Use WebAuthn, as Safari has it", category="decision", scope="mission")
     api.write(world.memories, replace(draft, owner="passkeys"))
@@ -101,7 +101,7 @@ def test_a_mission_without_sessions_is_told_by_what_it_learned(world):
     assert end(world).decisions == ("Use WebAuthn, as Safari has it",)
 
 
-def test_a_mission_of_which_nothing_is_known_is_not_told(world):
+def test_a_mission_of_which_nothing_is_known_is_not_described(world):
     api.start_mission(world.memories, "Ship passkeys", id="passkeys")
 
     assert end(world) is None
@@ -149,7 +149,7 @@ def test_the_end_of_a_mission_and_of_a_late_session_of_it_make_it_due(mission):
     assert "docs/passkeys.md" in whole.files
 
 
-def test_what_the_web_told_a_session_is_not_the_agent_s_word(mission):
+def test_what_a_session_read_on_the_web_has_not_the_agent_s_trust(mission):
     mission.store.db.execute(
         "update unified_memories set trust = 'web' where source_session_id = 's2'"
     )

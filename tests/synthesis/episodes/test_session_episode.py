@@ -53,7 +53,7 @@ def test_a_session_becomes_an_episode(world):
     ]
 
 
-def test_the_same_session_is_told_once(world):
+def test_the_same_session_is_described_once(world):
     world.session(work())
     first = world.build()
     history = api.list_revisions(world.memories, first.memory_id)
@@ -125,7 +125,7 @@ def test_a_fork_tells_only_its_own_part(world):
     assert (episode.task, episode.files) == ("Rename the module", ("src/other.py",))
 
 
-def test_without_a_transcript_what_hooks_stored_is_told(world):
+def test_without_a_transcript_what_hooks_stored_is_described(world):
     sessions.start(world.store, "s1", source="startup", directory="/p", branch=None, now=world.now)
     sessions.add_prompt(world.store, "s1", "p1", ORDER, world.now)
     origin = Origin(source_type="learned", session_id="s1")
@@ -229,7 +229,7 @@ def test_an_ai_that_does_not_answer_loses_nothing(world, monkeypatch):
     assert world.memory(episode).confidence == 0.5
 
 
-def test_an_ai_is_not_asked_about_what_it_told_already(world, monkeypatch):
+def test_an_ai_is_not_asked_again_about_what_it_has_summarized(world, monkeypatch):
     asked = world.answers(monkeypatch, ANSWER)
     world.session(work())
     world.build()

@@ -15,7 +15,7 @@ def said(world, talk):
     return compaction.summary_instructions("s1", world.session(talk), world.runtime)[0]
 
 
-def test_of_an_empty_conversation_only_what_holds_for_all_is_said(world):
+def test_of_an_empty_conversation_the_instructions_have_only_what_holds_for_all(world):
     assert said(world, Talk()) == compaction.KEEP
     assert compaction.summary_instructions("s9", "", world.runtime) == (compaction.KEEP, [])
 
@@ -72,7 +72,7 @@ def test_no_secret_reaches_it(world):
     assert KEY not in text
 
 
-def test_a_long_session_is_told_in_bounds_by_its_end(world, monkeypatch):
+def test_a_long_session_is_described_in_bounds_by_its_end(world, monkeypatch):
     monkeypatch.setattr(compaction, "TAIL_BYTES", 60_000)
     talk = Talk().types("Fix the first thing").edits("/p/first.py")
     for number in range(400):

@@ -110,7 +110,7 @@ def test_a_command_is_known_by_what_it_does(command, signs):
     assert [step.signature for step in command_steps(command)] == signs
 
 
-def test_a_message_from_a_document_is_told_as_any_message():
+def test_a_message_from_a_document_is_a_message():
     written = [f"git commit -m \"$(cat <<'EOF'; Add {n}; EOF; )\"" for n in "ab"]
     told = common_steps([steps_of_actions([run(line)]) for line in written], SHARE)
 
@@ -153,7 +153,7 @@ def test_what_differs_each_time_is_a_word_in_capitals(text, expected):
         pytest.param(["x a b c", "x v2.1"], "x VERSION", id="other lengths: the newest"),
     ],
 )
-def test_several_commands_are_told_as_one(lines, expected):
+def test_several_commands_are_one_step(lines, expected):
     assert " ".join(common_command([line.split() for line in lines])) == expected
 
 
@@ -234,7 +234,7 @@ def test_the_steps_are_those_that_most_took_in_their_order():
     assert common_steps([], SHARE) == ()
 
 
-def test_files_that_differ_are_told_by_folder_and_ending():
+def test_files_that_differ_are_named_by_folder_and_ending():
     sessions = [(edit(f"migrations/{n}.sql"), edit(f"src{n}/a.py"), run("x")) for n in range(3)]
 
     told = common_steps([steps_of_actions(each) for each in sessions], SHARE)

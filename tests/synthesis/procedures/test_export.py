@@ -340,7 +340,7 @@ def test_a_name_is_one_that_claude_code_takes(title, name):
     assert export.skill_name(title, "0123ab" + "0" * 26) == name
 
 
-def test_a_page_reads_back_as_it_was_said():
+def test_a_page_reads_back_unchanged():
     said = Wording(
         title='Say "hi": now',
         trigger="it's 5 o'clock, or: the <tag> is set",

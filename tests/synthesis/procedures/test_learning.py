@@ -202,7 +202,7 @@ def test_while_there_is_little_to_compare_with_the_tasks_have_to_be_alike(world)
     assert world.learn()["new"] == 1
 
 
-def test_a_procedure_is_told_from_what_others_do(world):
+def test_a_procedure_is_distinguished_from_what_others_do(world):
     world.releases(3)
     for task in ("Explain the cache", "Repair login", "Rename it", "Speed up search", "Add a flag"):
         world.session(task, [edit(f"src/{task[-3:]}.py"), run("npm test"), run("ruff check .")])

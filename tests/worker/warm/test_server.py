@@ -180,7 +180,7 @@ def test_garbage_gets_no_answer_and_does_no_harm(world, garbage):
     assert world.failures() == ""
 
 
-def test_a_failure_of_its_own_is_told_logged_and_survived(world, monkeypatch):
+def test_a_failure_of_its_own_is_reported_logged_and_survived(world, monkeypatch):
     def broken(_server, _runtime, _params):
         raise RuntimeError("out of paper")
 
