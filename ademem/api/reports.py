@@ -202,7 +202,7 @@ def get_ledger(runtime: Runtime, days: int = 30, session: str = "", limit: int =
 
 
 def lifecycle(runtime: Runtime) -> dict[str, Any]:
-    store, settings = runtime.store, runtime.settings.lifecycle
+    store = runtime.store
     swept = maintenance.last(store, maintenance.SWEEP)
     merged = maintenance.last(store, maintenance.CONSOLIDATION)
     names = {"clusters": "found", "merged": "merged", "created": "created"}
@@ -214,10 +214,10 @@ def lifecycle(runtime: Runtime) -> dict[str, Any]:
     return {
         "last_sweep": swept
         and describe(swept, {name: swept.counts[name] for name in maintenance.COUNTED}),
-        "next_sweep": stamp(running.next_sweep(store, settings, runtime.now)),
+        "next_sweep": stamp(running.next_sweep(store, runtime.now)),
         "last_consolidation": merged
         and describe(merged, {name: merged.counts[old] for name, old in names.items()}),
-        "next_consolidation": stamp(running.next_consolidation(store, settings, runtime.now)),
+        "next_consolidation": stamp(running.next_consolidation(store, runtime.now)),
         "conflicts": len(relations.list_conflicts(store)),
         "missions": [mission.id for mission in missions.list_all(store, running=True)],
     }
@@ -345,7 +345,7 @@ def find_overfull(runtime: Runtime) -> str | None:
     if not over:
         return None
     above = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())
-    when = stamp(running.next_sweep(runtime.store, settings, runtime.now))[:16].replace("T", " ")
+    when = stamp(running.next_sweep(runtime.store, runtime.now))[:16].replace("T", " ")
     keep = ", ".join(f"lifecycle.{scope}_limit = 0" for scope in over)
     return (
         f"{above}: a sweep from {when} UTC on archives the lowest (`ademem sweep --dry-run`);"

@@ -235,7 +235,7 @@ def _for_site(what: str, memory: Memory, runtime: Runtime) -> Stage:
             "place": _place(memory, ids),
             "of": len(ids),
             "at most": settings.hints,
-            "tokens at most": settings.hint_tokens,
+            "tokens at most": hint_events.MOST_TOKENS,
         },
     )
 

@@ -148,18 +148,10 @@ class BriefingSettings(Section):
     """Maximum length of the context that one hook adds; Claude Code truncates it at 10,000."""
     level: str = shared("standard", choices=tuple(LEVELS))
     """Maximum number of memories of a kind in a briefing: lite (3), standard (8) or deep (20)."""
-    recent: int = shared(5, 0, 50)
-    """Maximum number of recent knowledge entries in a briefing."""
-    agent: int = shared(8, 0, 50)
-    """Maximum number of memories in the briefing of a subagent."""
     prompt: int = shared(2, 0, 20)
     """Maximum number of memories that are added to a prompt."""
-    prompt_chars: int = shared(300, 40, 2000)
-    """Maximum length of a memory that is added to a prompt."""
     hints: int = shared(3, 0, 20)
     """Maximum number of memories that are added to one edit, command or failure."""
-    hint_tokens: int = shared(600, 0, 5000)
-    """Maximum size of the memories of one hint in tokens of about four bytes."""
 
 
 class NoticeSettings(Section):
@@ -176,8 +168,6 @@ class MirrorSettings(Section):
     """Write candidates to `candidates.md`, where they are ticked, edited or deleted."""
     topic_entries: int = shared(400, 10, 10_000)
     """Number of entries above which a topic file is split by subtopic."""
-    rotate_above: int = shared(1000, 10, 1_000_000)
-    """Number of lines of knowledge.jsonl above which the oldest move to the archive."""
     default_branch: str = shared("")
     """Branch whose memories count on every branch; empty for the one of origin, main or master."""
 
@@ -185,8 +175,6 @@ class MirrorSettings(Section):
 class CaptureSettings(Section):
     prompts: bool = yours(True, stricter=LESS)
     """Store prompts, with secrets redacted."""
-    prompt_chars: int = yours(20_000, 0, 1_000_000, stricter=LESS)
-    """Maximum length of a stored prompt in characters."""
     learned: bool = yours(True, stricter=LESS)
     """Make candidates of `LEARNED:` and similar lines in `bd comment` and `git commit`."""
     learnings: bool = yours(True, stricter=LESS)
@@ -206,8 +194,6 @@ class CaptureSettings(Section):
 
 
 class LifecycleSettings(Section):
-    sweep_hours: float = shared(24.0, 1, 87_600)
-    """Hours between two sweeps."""
     half_life_days: float = shared(30.0, 1, 36_500)
     """Days without access in which the score of a memory halves."""
     demote_days: float = shared(90.0, 1, 36_500)
@@ -216,8 +202,6 @@ class LifecycleSettings(Section):
     """Days without access after which a fading memory or a candidate is archived."""
     promote_confidence: float = yours(0.7, 0, 1, stricter=MORE)
     """Confidence from which a candidate is confirmed once it is recalled or observed again."""
-    merge_days: float = shared(7.0, 0.5, 36_500)
-    """Days between two consolidations."""
     project_limit: int = shared(2000, 0, 1_000_000)
     """Maximum number of live memories of a project, above which the lowest are archived; 0: any."""
     agent_limit: int = shared(500, 0, 1_000_000)
@@ -360,14 +344,15 @@ SHOWN_NAMES = 3
 """Names that a message lists."""
 
 FORMER = {
-    "briefing": "patience",
+    "briefing": "agent hint_tokens patience prompt_chars recent site_tokens",
+    "capture": "prompt_chars",
     "guard": "aliases",
     "gate": "derivable_lines derivable_lines_strict max_bytes_titled merge_gain near_duplicate",
     "lifecycle": (
         "archive_score conflict_cosine demote_score merge_cosine merge_least mission_confidence"
-        " weak_confidence weak_days"
+        " merge_days sweep_hours weak_confidence weak_days"
     ),
-    "mirror": "rotate_lines",
+    "mirror": "rotate_above rotate_lines",
     "procedures": (
         "alike archive_confidence archive_outcomes contexts feedback_weight followed gain loss"
         " newest outdated promote_confidence rare share start steps"
@@ -381,7 +366,7 @@ FORMER = {
 }
 """Settings of earlier versions, by section. Their values are built in now."""
 
-RENAMED = {"briefing.site": "briefing.hints", "briefing.site_tokens": "briefing.hint_tokens"}
+RENAMED = {"briefing.site": "briefing.hints"}
 """Earlier names of settings."""
 
 

@@ -23,6 +23,9 @@ _OURS = (
 )
 """A memory in the form of `ademem recall` or `entry`."""
 
+SHORT_CHARS = 300
+"""Length of a memory beside a prompt or a denied call."""
+
 
 def fenced(lines: Iterable[str]) -> str:
     """Enclose lines, each from `entry` or our own, in the tags."""
@@ -53,7 +56,7 @@ def escaped(text: str, angle: str = "&lt;") -> str:
     return "".join(angle if place in opening else char for place, char in enumerate(text))
 
 
-def entry(memory: Memory, chars: int) -> str:
+def entry(memory: Memory, chars: int = SHORT_CHARS) -> str:
     """Format a memory as one line: category, text or its first sentences, provenance."""
     title = f"{memory.title}: " if memory.title else ""
     text = opening(title + memory.content, chars)

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
-    from ademem.core.settings import MirrorSettings
-
     Line = dict[str, Any]
     T = TypeVar("T")
 
@@ -50,6 +48,8 @@ _READABLE = (
     *("category", "status", "title", "importance", "confidence", "pinned", "topic_key", "path"),
     "anchors",
 )
+ROTATE_ABOVE = 1000
+"""Live lines above which the oldest half moves to the archive."""
 MAX_TOMBSTONES = 1000
 """Tombstones in the archive; older ones are unlikely to matter to an old branch."""
 HAD = "had"
@@ -62,7 +62,6 @@ UNDECIDED = "undecided"
 def render_lines(
     live: Iterable[Record],
     others: Iterable[Record],
-    settings: MirrorSettings,
     present: Iterable[str] = (),
 ) -> dict[str, str]:
     """Render the lines, and the archive once there is one; *live* records are oldest first.
@@ -72,8 +71,8 @@ def render_lines(
     """
     archived, current = rotate(
         list(ordered_lines(live)),
-        above=settings.rotate_above,
-        by=(settings.rotate_above + 1) // 2,
+        above=ROTATE_ABOVE,
+        by=(ROTATE_ABOVE + 1) // 2,
     )
     rest = list(others)
     hidden = {record.id for record in rest}

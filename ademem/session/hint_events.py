@@ -27,6 +27,8 @@ ERROR_CHARS = 1000
 WHAT_CHARS = 120
 READ_CHARS = 20_000
 """Length of a path or command that is redacted before its beginning is shown."""
+MOST_TOKENS = 600
+"""Size of all memories of one hint."""
 TOKEN_BYTES = 4
 """UTF-8 bytes of text that make about one token."""
 STALE = " [may be outdated: the code no longer has a value that it names]"
@@ -227,7 +229,7 @@ def show(
 
     seen = logs.list_in_context(runtime.store, key, runtime.now).difference(again)
     settings = runtime.settings.briefing
-    room = settings.hint_tokens - _tokens(page(what, []))
+    room = MOST_TOKENS - _tokens(page(what, []))
     lines: list[str] = []
     shown: list[logs.Shown] = []
     placed: list[Placed] = []

@@ -154,8 +154,7 @@ def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
             )
         query = query_of(turn, call, runtime.project.root)
         hits = _assist(turn, query, runtime) if mode == "assist" else []
-        chars = runtime.settings.briefing.prompt_chars
-        entries = [untrusted.entry(hit.memory, chars) for hit in hits]
+        entries = [untrusted.entry(hit.memory) for hit in hits]
         if mode == "assist":
             answer = untrusted.fenced(entries) if hits else "Nothing in it answers this turn."
             reason = (

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 TASK_NOTIFICATION = "<task-notification>"
+MOST_CHARS = 20_000
+"""Length of a stored prompt."""
 HINT_WORDS = 4
 MOST_DICTATED = 8
 """Dictated texts that are shown to the model; all are stored."""
@@ -42,16 +44,14 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         if answer is not None:
             return answer
         payload = replace(payload, prompt=slash_commands.dictation(payload.prompt))
-    limit = runtime.settings.capture.prompt_chars
-    prompt = bounded(redact(whole_words(payload.prompt, 2 * limit)).text, limit)
+    prompt = bounded(redact(whole_words(payload.prompt, 2 * MOST_CHARS)).text, MOST_CHARS)
     plan_mode = payload.permission_mode == "plan"
     classified = classify(prompt, plan_mode=plan_mode, settings=runtime.settings.guard)
     recalls = classified.turn is not TurnClass.NONE
     key = new_key(payload, runtime)
     # Search before the transaction, which holds the lock of the database.
     found, left_out = _recall(prompt, key, runtime) if recalls else ([], [])
-    chars = runtime.settings.briefing.prompt_chars
-    entries = [untrusted.entry(memory, chars) for memory, _ in found]
+    entries = [untrusted.entry(memory) for memory, _ in found]
     if runtime.is_read_only:
         lines = _lines(entries)
         return client.context("UserPromptSubmit", "\n".join(lines)) if lines else None
@@ -68,7 +68,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         dictated = _save_dictated(prompt, key, runtime)
         written = dictated + _save_corrections(prompt, key, runtime)
         lines = []
-        if saved := [untrusted.entry(one.memory, chars) for one in dictated if one.memory]:
+        if saved := [untrusted.entry(one.memory) for one in dictated if one.memory]:
             more = len(saved) - MOST_DICTATED
             saved = saved[:MOST_DICTATED] + ([f"and {more} more"] if more > 0 else [])
             lines = ["Saved to project memory, as the person asked:", untrusted.fenced(saved)]

@@ -220,9 +220,7 @@ def render(
         for name, text in pages.render_topic(file, by_page).items():
             rendered[FOLDER + name] = text
     del rows, shown, files, free_texts, by_page
-    written = knowledge.render_lines(
-        lines.records(), lines.others(present), settings, present.lines(ARCHIVE)
-    )
+    written = knowledge.render_lines(lines.records(), lines.others(present), present.lines(ARCHIVE))
     if ARCHIVE in present and ARCHIVE not in written and ARCHIVE in committed():
         written[ARCHIVE] = ""
     ours = {number(line) for text in written.values() for line in clean_lines(text)}

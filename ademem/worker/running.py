@@ -110,32 +110,32 @@ def attempt(do: Callable[[], T]) -> T | Failure:
         return Failure(error=describe(error))
 
 
+SWEEP_PERIOD = timedelta(hours=24)
+CONSOLIDATION_PERIOD = timedelta(days=7)
 CROWDED_SHARE = 0.8
 """Share of a limit above which a sweep queues a consolidation."""
 
 
-def next_sweep(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
+def next_sweep(store: Store, now: datetime) -> datetime:
     """Return one period after the last successful sweep, or after the database was created."""
     last = maintenance.last(store, "sweep", "ok", until=stamp(now))
-    period = timedelta(hours=settings.sweep_hours)
-    return _next(last.completed_at if last else None, period, store, now)
+    return _next(last.completed_at if last else None, SWEEP_PERIOD, store, now)
 
 
 def sweep_is_due(context: JobContext) -> bool:
     now = context.now()
-    return now >= next_sweep(context.store, context.runtime.settings.lifecycle, now)
+    return now >= next_sweep(context.store, now)
 
 
-def next_consolidation(store: Store, settings: LifecycleSettings, now: datetime) -> datetime:
+def next_consolidation(store: Store, now: datetime) -> datetime:
     """Return one period after the last consolidation, or after the database was created."""
     last = maintenance.last(store, "consolidation", until=stamp(now))
-    period = timedelta(days=settings.merge_days)
-    return _next(last.completed_at if last else None, period, store, now)
+    return _next(last.completed_at if last else None, CONSOLIDATION_PERIOD, store, now)
 
 
 def consolidation_is_due(context: JobContext) -> bool:
     now = context.now()
-    return now >= next_consolidation(context.store, context.runtime.settings.lifecycle, now)
+    return now >= next_consolidation(context.store, now)
 
 
 def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
@@ -318,14 +318,12 @@ def sweep(context: JobContext, _job: Job) -> None:
     context.figures |= {name: getattr(swept, name) for name in maintenance.COUNTED}
     settings = context.runtime.settings.lifecycle
     if is_crowded(context.store, settings):
-        period = timedelta(days=settings.merge_days)
-        jobs.plan(context.store, CROWDED, context.now(), period=period)
+        jobs.plan(context.store, CROWDED, context.now(), period=CONSOLIDATION_PERIOD)
 
 
 def queue_sweep(context: JobContext) -> None:
     if sweep_is_due(context):
-        period = timedelta(hours=context.runtime.settings.lifecycle.sweep_hours)
-        jobs.plan(context.store, "sweep", context.now(), period=period)
+        jobs.plan(context.store, "sweep", context.now(), period=SWEEP_PERIOD)
 
 
 def extract(context: JobContext, job: Job) -> None:
@@ -374,8 +372,7 @@ def consolidate(context: JobContext, job: Job) -> None:
 
 def queue_consolidation(context: JobContext) -> None:
     if consolidation_is_due(context):
-        period = timedelta(days=context.runtime.settings.lifecycle.merge_days)
-        jobs.plan(context.store, "consolidate", context.now(), period=period)
+        jobs.plan(context.store, "consolidate", context.now(), period=CONSOLIDATION_PERIOD)
 
 
 def uses(context: JobContext, job: Job) -> None:

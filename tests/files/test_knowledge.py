@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.core.memory import Category, Status
-from ademem.core.settings import MirrorSettings
 from ademem.core.value import replace
 from ademem.files import ARCHIVE, KNOWLEDGE, knowledge
 from ademem.files.knowledge import from_line, ordered_lines, render_lines, rotate, to_line
@@ -108,12 +107,13 @@ def test_rotation_loses_nothing_and_keeps_the_bound(lines, above, by):
 
 
 def test_there_is_no_archive_before_there_is_something_in_it():
-    assert list(render_lines([record_of(memory())], [], MirrorSettings())) == [KNOWLEDGE]
+    assert list(render_lines([record_of(memory())], [])) == [KNOWLEDGE]
 
 
-def test_the_files_hold_the_memories_in_order():
+def test_the_files_hold_the_memories_in_order(monkeypatch):
+    monkeypatch.setattr(knowledge, "ROTATE_ABOVE", 3)
     rows = [memory(f"fact {n}", created_at=NOW + timedelta(seconds=n)) for n in range(5)]
-    files = render_lines(map(record_of, rows), [], MirrorSettings(rotate_above=3))
+    files = render_lines(map(record_of, rows), [])
 
     def contents(path: str) -> list[str]:
         return [json.loads(line)["content"] for line in files[path].splitlines()]
@@ -128,7 +128,7 @@ def test_what_two_people_add_is_in_the_order_of_the_ids_so_that_it_rarely_meets(
         replace(record, texts={STAMP: record.text}, over={"aaaaaaaa": STAMP})
         for record in (record_of(memory(f"new {n}")) for n in range(9))
     ]
-    text = render_lines([*old, *new], [], MirrorSettings())[KNOWLEDGE]
+    text = render_lines([*old, *new], [])[KNOWLEDGE]
     ids = [json.loads(line)["id"] for line in text.splitlines()]
 
     assert ids[:3] == [record.id for record in old]
@@ -137,7 +137,7 @@ def test_what_two_people_add_is_in_the_order_of_the_ids_so_that_it_rarely_meets(
 
 def test_a_duplicate_that_is_not_shown_is_in_the_archive_with_its_text():
     hidden = record_of(memory("the same"))
-    files = render_lines([], [hidden], MirrorSettings())
+    files = render_lines([], [hidden])
     line = json.loads(files[ARCHIVE])
 
     assert (line["status"], line["life"], line["content"]) == ("archived", "live", "the same")

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ademem.core.value import replace
-from ademem.files import project_brief
+from ademem.files import knowledge, project_brief
 from tests.sync.clone import FOLDER
 
 PAGE = (Path(__file__).parents[2] / "docs/files.md").read_text(encoding="utf-8")
@@ -34,9 +33,8 @@ def shown():
 
 
 @pytest.fixture
-def clone(clone, tmp_path):
-    few = replace(clone.settings.mirror, rotate_above=2)
-    clone.settings = replace(clone.settings, mirror=few)
+def clone(clone, tmp_path, monkeypatch):
+    monkeypatch.setattr(knowledge, "ROTATE_ABOVE", 2)
     for path, text in shown().items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         if not path.endswith("MEMORY.md"):

@@ -9,7 +9,6 @@ from itertools import permutations
 
 import pytest
 
-from ademem.core.settings import MirrorSettings
 from ademem.files import knowledge, snapshot
 from ademem.files.texts import Texts
 from ademem.store import memories
@@ -21,7 +20,6 @@ from tests.sync.test_merging import Branch
 
 LINES = ".ade/memory/knowledge.jsonl"
 ARCHIVE = ".ade/memory/knowledge.archive.jsonl"
-SMALL = MirrorSettings(rotate_above=10)
 FILES = (LINES, ARCHIVE)
 
 
@@ -30,7 +28,7 @@ class Rotating(Branch):
 
     def files(self):
         lines = rendering.Lines(self.store)
-        files = knowledge.render_lines(lines.records(), lines.others(), SMALL)
+        files = knowledge.render_lines(lines.records(), lines.others())
         return {path: files.get(path, "") for path in FILES}
 
 
@@ -39,8 +37,9 @@ def ids(text):
 
 
 @pytest.fixture
-def branches():
+def branches(monkeypatch):
     """Ten lines; one branch adds to them and rotates, the other edits the oldest of them."""
+    monkeypatch.setattr(knowledge, "ROTATE_ABOVE", 10)
     base = Rotating()
     for number in range(10):
         base.add(f"rule {number} of the cache")
@@ -88,13 +87,15 @@ import sys
 from datetime import timedelta
 from ademem.sync import mirror
 from ademem.core import project
-from ademem.core.settings import MirrorSettings, Settings
+from ademem.core.settings import Settings
+from ademem.files import knowledge
 from ademem.store import open_store
 from tests import builders
 from tests.builders import NOW
 place = project.at(sys.argv[1])
 store = open_store(place, NOW)
-settings = Settings(mirror=MirrorSettings(rotate_above=10))
+settings = Settings()
+knowledge.ROTATE_ABOVE = 10
 for number in range(6):
     text = f"rule {number} of {sys.argv[2]}"
     builders.insert(store, builders.memory(text))

@@ -12,11 +12,11 @@ from ademem import api, worker
 from ademem.core import clock
 from ademem.core.shared_files import locked
 from ademem.core.value import replace
-from ademem.store import backups, jobs, maintenance
+from ademem.store import backups, jobs
 from ademem.synthesis import sweeping
 from ademem.worker import running
 from tests import builders
-from tests.builders import NOW, memory
+from tests.builders import memory
 from tests.synthesis.sweeps import aged, sweep
 
 ROOT = Path(__file__).parents[2]
@@ -153,16 +153,6 @@ def test_ten_sessions_that_start_at_once_start_no_more_than_one_sweep(world, mon
 
     assert started
     assert len(sweeps(world)) == 1
-
-
-def test_a_project_may_want_it_more_often(world):
-    lifecycle = replace(world.runtime.settings.lifecycle, sweep_hours=1.0)
-    world.runtime.settings = replace(world.runtime.settings, lifecycle=lifecycle)
-    world.later(hours=1)
-
-    assert world.due() == ["sweep"]
-    assert maintenance.last(world.store, maintenance.SWEEP) is None
-    assert world.now > NOW
 
 
 def consolidations(world):

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["GOES_ON", "SECTIONS", "Brief", "Reader", "Step", "agent", "how_to", "news", "session"]
 
 
+AGENT_MEMORIES = 8
+"""Most memories in the briefing of a subagent."""
 GOES_ON = ("resume", "fork")
 """Sources of a session whose context is there already: it gets the news alone."""
 
@@ -165,7 +167,7 @@ def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Brief:
 
     Pinned memories come first, then those of its mission, then the best of the project.
     """
-    memories = [*pinned(reader), *of_mission(reader), *knowledge(reader)][: reader.settings.agent]
+    memories = [*pinned(reader), *of_mission(reader), *knowledge(reader)][:AGENT_MEMORIES]
     entries = [*brief_entries(own, reader.store), *memories]
     page = Page(reader, how_to(program), reader.settings.max_chars)
     fitting = select_entries(entries, len(entries), page.most - units(page.text))

@@ -43,6 +43,8 @@ FRESH = 0.5
 """Part of the worth that is freshness; the rest does not age."""
 ENTRY_CHARS = 400
 """Length of an entry; `get` shows a longer memory whole."""
+RECENT_MEMORIES = 5
+"""Most recent memories in a briefing."""
 MISSION_MEMORIES = 200
 """Most memories of a mission that are compared."""
 
@@ -183,7 +185,7 @@ def _read_personal(runtime: Runtime) -> tuple[Memory, ...]:
     if own is None:
         return ()
     visible = briefing_queries.VisibleMemories(own.store, None, None)
-    found = [*visible.pinned(), *visible.newest(runtime.settings.briefing.recent)]
+    found = [*visible.pinned(), *visible.newest(RECENT_MEMORIES)]
     return tuple({memory.id: memory for memory in found}.values())
 
 
@@ -386,7 +388,7 @@ def by_branch(reader: Reader) -> list[Entry]:
 
 def recent_knowledge(reader: Reader) -> list[Entry]:
     """Return the newest memories, confirmed or not."""
-    newest = reader.visible.newest(reader.settings.recent)
+    newest = reader.visible.newest(RECENT_MEMORIES)
     own = (memory for memory in reader.own if not memory.is_pinned)
     return [memory_entry(memory) for memory in (*reader.current(newest), *own)]
 
@@ -410,9 +412,9 @@ def knowledge(reader: Reader) -> list[Entry]:
 
 def fresh(reader: Reader) -> list[Entry]:
     """Return pinned and new memories that the session was not shown."""
-    newest = reader.current(reader.visible.newest(reader.settings.recent))
+    newest = reader.current(reader.visible.newest(RECENT_MEMORIES))
     if reader.mission:
-        newest = [*reader.of_mission()[: reader.settings.recent], *newest]
+        newest = [*reader.of_mission()[:RECENT_MEMORIES], *newest]
     found = [entry.memory for entry in pinned(reader) if entry.memory not in newest] + newest
     return [memory_entry(memory) for memory in found if memory and memory.id not in reader.seen]
 

@@ -73,10 +73,11 @@ def test_of_two_that_contradict_each_other_the_later_is_shown_first_whatever_its
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_level_tells_so_many_memories_of_a_kind(store, level):
+def test_a_level_tells_so_many_memories_of_a_kind(store, level, monkeypatch):
+    monkeypatch.setattr(sections, "RECENT_MEMORIES", 0)
     insert(store, *(memory(f"rule {n}", category=Category.CONVENTION) for n in range(60)))
     insert(store, *(memory(f"step {n}", category=Category.PROCEDURE) for n in range(60)))
-    settings = {"level": level, "recent": 0, "max_chars": 100_000}
+    settings = {"level": level, "max_chars": 100_000}
 
     text = briefing.session(reader(store, settings=settings), "ademem").text
     assert (
@@ -137,7 +138,7 @@ def test_a_branch_tells_only_what_is_established_and_for_everybody(store, hidden
 
 def test_procedures_have_a_place_of_their_own(store):
     insert(store, memory("release: tag, build, push", category=Category.PROCEDURE))
-    who = reader(store, settings={"recent": 0})
+    who = reader(store)
 
     assert contents(sections.procedures(who)) == ["release: tag, build, push"]
     assert sections.knowledge(who) == []
@@ -239,10 +240,11 @@ def test_of_a_long_list_in_the_brief_whole_items_are_shown_and_the_rest_is_named
     assert f"(and {20 - len(told)} more: `ademem core show`)" in entry.text
 
 
-def test_what_found_no_room_is_named_by_its_section(store):
+def test_what_found_no_room_is_named_by_its_section(store, monkeypatch):
+    monkeypatch.setattr(sections, "RECENT_MEMORIES", 0)
     insert(store, *(memory(f"pin {n} " + "x" * 300, pinned=True) for n in range(20)))
 
-    brief = briefing.session(reader(store, settings={"max_chars": 2000, "recent": 0}), "ademem")
+    brief = briefing.session(reader(store, settings={"max_chars": 2000}), "ademem")
     assert f"No room here for: {20 - len(brief.shown)} pinned" in brief.text
 
 
