@@ -107,7 +107,8 @@ MAX_FINDINGS = 10
 
 _EDGE = r"(?:[^\S\n]|[>*_#\-\u2022\d.)])*"
 _LABEL = re.compile(
-    rf"^{_EDGE}(?P<label>{'|'.join(LABELS)})[\W_]{{0,3}}:[\W_]{{0,3}}(?P<said>\S.*)$", re.I | re.M
+    rf"^{_EDGE}(?P<label>{'|'.join(LABELS)})[\W_]{{0,3}}:[\W_]{{0,3}}(?P<finding>\S.*)$",
+    re.I | re.M,
 )
 _FINDING_EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)")
 
@@ -120,12 +121,12 @@ def findings(message: str) -> list[tuple[Category, str]]:
     prose = "\n".join(_prose(message))
     found: dict[str, tuple[Category, str]] = {}
     for line in _LABEL.finditer(prose):
-        said = _FINDING_EMPHASIS.sub("", line["said"]).strip()
-        is_statement = len(said) <= MAX_FINDING_CHARS and not said.endswith(("?", ":"))
+        finding = _FINDING_EMPHASIS.sub("", line["finding"]).strip()
+        is_statement = len(finding) <= MAX_FINDING_CHARS and not finding.endswith(("?", ":"))
         is_blank = is_placeholder(line[0].partition(":")[2])
-        if is_statement and _has_length(said, *MIN_FINDING) and not is_blank:
+        if is_statement and _has_length(finding, *MIN_FINDING) and not is_blank:
             kinds = (
                 kind for label, kind in LABELS.items() if re.fullmatch(label, line["label"], re.I)
             )
-            found.setdefault(fold(said), (next(kinds), said))
+            found.setdefault(fold(finding), (next(kinds), finding))
     return list(found.values())[:MAX_FINDINGS]

@@ -11,7 +11,7 @@ DICTATION_CUES = ("remember", "note ", "merk", "recuerda", "souviens", "ricorda"
 DICTATION = (
     r"(?i)\s*(?:please\s+)?(?:remember(?:\s+that\b|(?P<duty>\s+to\b)|\s*:)|note\s+(?:for"
     r"|to)\s+(?:the\s+)?(?:future|memory|self)\s*:|(?:merke?|recuerda|souviens-toi|ricorda"
-    r"|lembra)\s*:)\s*(?P<said>.*)"
+    r"|lembra)\s*:)\s*(?P<text>.*)"
 )
 """At the beginning of a line only, and never a question."""
 
@@ -33,12 +33,12 @@ def dictations(prompt: str) -> list[str]:
     for at, line in enumerate(lines):
         dictation = re.match(DICTATION, line)
         if dictation and not line.rstrip().endswith("?"):
-            said = dictation["said"].strip()
-            if dictation["duty"] and said:
-                said = f"Remember to {said}"
+            text = dictation["text"].strip()
+            if dictation["duty"] and text:
+                text = f"Remember to {text}"
             bullets = (re.match(_BULLET, below) for below in lines[at + 1 :])
             listed = [bullet[1].strip() for bullet in takewhile(bool, bullets) if bullet]
-            found += [said] if said else listed
+            found += [text] if text else listed
     from ademem.capture.placeholders import is_placeholder
 
     return [

@@ -40,7 +40,7 @@ _MATTERS = re.compile(rb'"type"\s*:\s*"(?:user|assistant|queued_command)"')
 
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.S)
 _COMMAND = re.compile(r"<command-name>\s*/?(?P<name>[^<]*?)\s*</command-name>")
-_ARGUMENTS = re.compile(r"<command-args>(?P<said>.*?)</command-args>", re.S)
+_ARGUMENTS = re.compile(r"<command-args>(?P<text>.*?)</command-args>", re.S)
 _NOT_TYPED = re.compile(r"\s*<(?:local-command|task-notification|bash-|command-|user-memory)")
 _INTERRUPTED = re.compile(r"\s*\[Request interrupted by user")
 
@@ -187,9 +187,13 @@ def _prompt_events(text: str, at: str, *, queued: bool = False) -> Iterator[Even
         yield Interruption(at=at)
         return
     if command := _COMMAND.search(text):
-        said = _ARGUMENTS.search(text)
+        arguments = _ARGUMENTS.search(text)
         name = command["name"]
-        text = f"/{name} {said['said'] if said else ''}" if name not in _CLIENT_COMMANDS else ""
+        text = (
+            f"/{name} {arguments['text'] if arguments else ''}"
+            if name not in _CLIENT_COMMANDS
+            else ""
+        )
     elif _NOT_TYPED.match(text):
         return
     text = without_recalled(_REMINDER.sub("", text)).strip()

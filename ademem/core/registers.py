@@ -203,11 +203,11 @@ def conflict_candidates(record: Record) -> list[Candidate]:
     seen_heads = heads[:1]
     if record.life != LIVE:
         seen_heads = [stamp for stamp in heads if stamp <= record.seen.get(replica_of(stamp), "")]
-    said = {fold(record.texts[stamp][0]) for stamp in seen_heads}
+    seen_texts = {fold(record.texts[stamp][0]) for stamp in seen_heads}
     for stamp in heads:
         content, title = record.texts[stamp]
         id = candidate_id(record.id, content)
-        if fold(content) not in said and id not in found:
+        if fold(content) not in seen_texts and id not in found:
             found[id] = Candidate(
                 id=id, memory_id=record.id, stamp=stamp, content=content, title=title
             )

@@ -185,7 +185,7 @@ def _old_tombstones(lines: Iterable[str]) -> Iterator[tuple[str, Record]]:
 def _is_tombstone(record: Record) -> bool:
     """Return True for an archived memory without a text that the archiving did not know.
 
-    Such a text is told even where it is that of another write: others may lack that one.
+    Such a text is written even where another write has the same: others may lack that one.
     """
     unseen = (at for at in record.texts if at > record.seen.get(replica_of(at), ""))
     return not record.texts or (record.life != LIVE and not any(unseen))

@@ -305,7 +305,7 @@ def _search(
 
 
 def _words(what: str) -> list[str]:
-    """Return the telling words of a path, a command or the name of a tool."""
+    """Return the specific words of a path, a command or the name of a tool."""
     import re
 
     from ademem.guard.wording import COMMON

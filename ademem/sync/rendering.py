@@ -113,7 +113,7 @@ class Lines:
                     yield memory, row
 
     def _is_kept(self, memory: Memory, row: Mapping[str, Any]) -> bool:
-        """Return True for the line of a colleague whose word, heard by a hub, does not count here.
+        """Return True for a colleague's line whose memory came by a hub and is a candidate here.
 
         To leave it out would take it away from the branch that is checked out.
         """

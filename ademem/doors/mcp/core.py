@@ -160,10 +160,10 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
             "judgment_required": False,
             "candidates": [],
         } | describe_gate_refusal(written.rule, written.reason)
-    told: Result = {"next": HOW_TO_JUDGE} if written.candidates else {}
+    extra: Result = {"next": HOW_TO_JUDGE} if written.candidates else {}
     if memory.quarantine_reason:
-        told = {"why": waits_for(memory), "next": BY_PERSON}
-    return told | {
+        extra = {"why": waits_for(memory), "next": BY_PERSON}
+    return extra | {
         **describe_notes(written),
         "accepted": True,
         "durability": written.durability,

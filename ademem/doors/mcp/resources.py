@@ -92,7 +92,7 @@ def read(memories: Runtime, uri: str) -> str:
     return f"{NOTICE}\n{untrusted.fenced(lines)}\n"
 
 
-def complete(memories: Runtime, name: str, begun: str) -> list[str]:
+def complete(memories: Runtime, name: str, prefix: str) -> list[str]:
     """Return values of an argument that begin like this."""
     if name == "topic":
         values: Iterable[str] = (topic.name for topic in TOPICS)
@@ -105,7 +105,7 @@ def complete(memories: Runtime, name: str, begun: str) -> list[str]:
             values = dict.fromkeys(each.topic_key for each in shown if each.topic_key)
         else:
             values = (each.id for each in shown)
-    return [str(value) for value in values if value.startswith(begun)]
+    return [str(value) for value in values if value.startswith(prefix)]
 
 
 PROMPTS: dict[str, tuple[str, dict[str, str], str]] = {

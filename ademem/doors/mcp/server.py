@@ -89,7 +89,7 @@ class Session:
         return Caller(self.root, self.environment, self.cwd)
 
     def instructions(self) -> str | None:
-        """Return what a model is told of the tools; less where a hook briefed its session."""
+        """Return the instructions for a model; shorter where a hook briefed its session."""
         if not self.settings.instructions:
             return None
         is_client = bool(self.environment.get("CLAUDE_CODE_SESSION_ID"))
@@ -184,9 +184,9 @@ class Session:
     ) -> types.CompleteResult:
         from ademem.doors.mcp import resources
 
-        name, begun = params.argument.name, params.argument.value
+        name, prefix = params.argument.name, params.argument.value
         try:
-            found = await self._look(context, lambda own: resources.complete(own, name, begun))
+            found = await self._look(context, lambda own: resources.complete(own, name, prefix))
         except AdememError:
             found = []
         shown = found[: resources.COMPLETIONS]

@@ -158,8 +158,8 @@ def _note(page: Page, links: tuple[tuple[str, str], ...]) -> Iterator[Item | Ski
     title = text_of(fields.get("title")) or permalink
     created_at = _moment(fields.get("created") or fields.get("date"))
     is_first = True
-    for kind, said in _OBSERVATION.findall(text):
-        content = _without_context(said)
+    for kind, observation in _OBSERVATION.findall(text):
+        content = _without_context(observation)
         yield Item(
             id=f"{permalink}#{sha256_hex(kind, content)[:16]}",
             content=_TAG.sub("", content).strip(),
@@ -189,11 +189,11 @@ def _note(page: Page, links: tuple[tuple[str, str], ...]) -> Iterator[Item | Ski
         )
 
 
-def _without_context(said: str) -> str:
+def _without_context(text: str) -> str:
     """Return an observation without what stands between parentheses at its end."""
-    said = said.rstrip()
-    at = said.rfind("(")
-    return said[:at].rstrip() if at > 0 and _CONTEXT.match(said, at - 1) else said
+    text = text.rstrip()
+    at = text.rfind("(")
+    return text[:at].rstrip() if at > 0 and _CONTEXT.match(text, at - 1) else text
 
 
 def _moment(value: object) -> datetime | None:
