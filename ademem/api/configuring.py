@@ -165,20 +165,18 @@ def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, 
     trust.agree(here.main, environment, local=noted)
 
 
-def find_untrusted(
-    root: str | None = None, *, environment: Mapping[str, str] = os.environ
-) -> UntrustedParts:
-    here = project.find(root, environment, os.getcwd())
-    with open_memories(root, environment=environment) as runtime:
+def find_untrusted(root: str | None = None) -> UntrustedParts:
+    here = project.find(root, os.environ, os.getcwd())
+    with open_memories(root) as runtime:
         imported = curation.review_imported(runtime, limit=None)
         briefs = curation.list_claimed_briefs(runtime)
         store = runtime.store
         authors = existence.claimed_authors(store)
         database = existence.find_database_claims(store)
-        trusts_files = provenance_of(here, store, environment).trusts_files
+        trusts_files = provenance_of(here, store, os.environ).trusts_files
     return UntrustedParts(
-        settings=configuration.load(here, environment).held,
-        local=_unnoted(here, environment),
+        settings=configuration.load(here, os.environ).held,
+        local=_unnoted(here, os.environ),
         memories=sum(memory.quarantine_reason is None for memory in imported),
         briefs=tuple(briefs),
         authors=tuple(authors),
@@ -187,44 +185,36 @@ def find_untrusted(
     )
 
 
-def agree(
-    arrived: UntrustedParts,
-    part: str,
-    *,
-    root: str | None = None,
-    environment: Mapping[str, str] = os.environ,
-) -> None:
+def agree(arrived: UntrustedParts, part: str, *, root: str | None = None) -> None:
     """Record the person's trust in just what *arrived* shows.
 
     *part* is `settings`, `local`, `database` or `files`. Raises NotByPerson.
     """
-    caller.require_person(environment, "trust in a project")
-    here = project.find(root, environment, os.getcwd())
+    caller.require_person(os.environ, "trust in a project")
+    here = project.find(root, os.environ, os.getcwd())
     match part:
         case "settings":
-            trust.agree(here.main, environment, settings=fingerprint(arrived.settings))
+            trust.agree(here.main, os.environ, settings=fingerprint(arrived.settings))
         case "local" if arrived.local:
-            trust.agree(here.main, environment, local=arrived.local.digest)
+            trust.agree(here.main, os.environ, local=arrived.local.digest)
         case "database":
-            with open_memories(root, environment=environment) as runtime:
-                enrolment.trust_database(here, runtime.store, environment)
+            with open_memories(root) as runtime:
+                enrolment.trust_database(here, runtime.store, os.environ)
         case "files":
-            with open_memories(root, environment=environment) as runtime:
+            with open_memories(root) as runtime:
                 secret, moment = runtime.store.secret, clock.stamp(clock.now())
                 there = commit(here.root) or ""
-                trust.agree_to_files(here.main, secret, there, moment, environment)
+                trust.agree_to_files(here.main, secret, there, moment, os.environ)
                 curation.accept_files(runtime)
 
 
-def revoke(
-    root: str | None = None, *, database: bool = False, environment: Mapping[str, str] = os.environ
-) -> None:
+def revoke(root: str | None = None, *, database: bool = False) -> None:
     """Forget all recorded trust; with *database* also that in the database."""
-    here = project.find(root, environment, os.getcwd())
+    here = project.find(root, os.environ, os.getcwd())
     if database:
-        enrolment.forget(here, environment)
+        enrolment.forget(here, os.environ)
     else:
-        trust.forget(here.main, environment)
+        trust.forget(here.main, os.environ)
 
 
 def _unnoted(here: Project, environment: Mapping[str, str]) -> SourceValues | None:

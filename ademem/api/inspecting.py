@@ -40,9 +40,9 @@ class Similar(Value):
     """With the cosines, nearest first; None without a vector."""
 
 
-def list_uses(runtime: Runtime, id: str, limit: int = USES) -> list[Use]:
+def list_uses(runtime: Runtime, id: str) -> list[Use]:
     runtime = runtime.holding(id)
-    return logs.list_uses(runtime.store, memories.get(runtime.store, id).id, limit)
+    return logs.list_uses(runtime.store, memories.get(runtime.store, id).id, USES)
 
 
 def compare(runtime: Runtime, id: str, limit: int = 3) -> Similar:

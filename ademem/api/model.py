@@ -28,34 +28,28 @@ def install_model(
     path: str = "",
     dtype: str = "",
     root: str | None = None,
-    environment: Mapping[str, str] = os.environ,
 ) -> Done:
     """Install or repair the model; raises CannotInstall or DamagedModel."""
-    chosen = _settings(root, environment, dtype)
-    return install.install(chosen, environment, on_progress, source=source, path=path)
+    chosen = _settings(root, dtype)
+    return install.install(chosen, os.environ, on_progress, source=source, path=path)
 
 
-def model_status(
-    *, dtype: str = "", root: str | None = None, environment: Mapping[str, str] = os.environ
-) -> Status:
-    return published.status(_settings(root, environment, dtype), environment)
+def model_status(*, dtype: str = "", root: str | None = None) -> Status:
+    return published.status(_settings(root, dtype), os.environ)
 
 
-def verify_model(
-    *, dtype: str = "", root: str | None = None, environment: Mapping[str, str] = os.environ
-) -> list[str]:
-    return published.find_problems(_settings(root, environment, dtype), environment)
+def verify_model(*, dtype: str = "", root: str | None = None) -> list[str]:
+    return published.find_problems(_settings(root, dtype), os.environ)
 
 
-def remove_model(*, dtype: str = "", environment: Mapping[str, str] = os.environ) -> int:
+def remove_model(*, dtype: str = "") -> int:
     """Delete the model in one number format, or in all; return the number of freed bytes."""
-    return sum(install.remove(each, environment) for each in ([dtype] if dtype else DTYPES))
+    return sum(install.remove(each, os.environ) for each in ([dtype] if dtype else DTYPES))
 
 
-def _settings(root: str | None, environment: Mapping[str, str], dtype: str) -> EmbedSettings:
+def _settings(root: str | None, dtype: str) -> EmbedSettings:
     """Return the settings of the current project, or the user's own outside of one."""
-    here = find_project(root, environment=environment)
-    found = configuration.load(here, environment).settings.embed
+    found = configuration.load(find_project(root), os.environ).settings.embed
     return replace(found, dtype=dtype) if dtype else found
 
 

@@ -176,7 +176,11 @@ class Ledger(Value):
     """By id, as they are now; without those that were deleted for good."""
 
 
-def get_ledger(runtime: Runtime, days: int = 30, session: str = "", limit: int = 20) -> Ledger:
+COSTLY = 20
+"""Memories that are listed by their cost."""
+
+
+def get_ledger(runtime: Runtime, days: int = 30, session: str = "") -> Ledger:
     """Return what texts for models cost, in all sessions of some days or in one session.
 
     Raises NoSuchSession for one that was sent nothing and is not stored.
@@ -186,8 +190,8 @@ def get_ledger(runtime: Runtime, days: int = 30, session: str = "", limit: int =
         since = datetime.fromtimestamp(0, UTC)
         if not injections.spent_by_session(store, since, session):
             sessions.get_session(runtime, session)
-    most = injections.spent_on_memories(store, since, session, limit=limit)
-    unused = injections.spent_on_memories(store, since, session, unused=True, limit=limit)
+    most = injections.spent_on_memories(store, since, session, limit=COSTLY)
+    unused = injections.spent_on_memories(store, since, session, unused=True, limit=COSTLY)
     by_id = memory_queries.by_ids(store, {each.name for each in (*most, *unused)})
     return Ledger(
         days=days,
@@ -380,8 +384,6 @@ def count_decisions(
     return logs.count_decisions(runtime.store, [row["id"] for row in sessions], since)
 
 
-def judge_command(
-    command: str, root: str | None = None, *, environment: Mapping[str, str] = os.environ
-) -> Judgement:
-    found = find_project(root, environment=environment)
-    return judge(command, configuration.load(found, environment).settings.guard)
+def judge_command(command: str, root: str | None = None) -> Judgement:
+    found = find_project(root)
+    return judge(command, configuration.load(found, os.environ).settings.guard)

@@ -117,7 +117,6 @@ def learn(
     bead: str | None = None,
     tags: Iterable[str] = (),
     key: str | None = None,
-    cwd: str | None = None,
 ) -> Written:
     """Write a lesson, as `bd comment … LEARNED:` does; raises UsageError for an unknown type."""
     from ademem.capture.learned import CATEGORY, Lesson, draft_of, source_of
@@ -127,7 +126,7 @@ def learn(
         names = (*(name.lower() for name in CATEGORY), *TYPES)
         raise UsageError(f"no type {type!r}", ", ".join(dict.fromkeys(names)))
     lesson = Lesson(content=text, prefix=prefix, bead=bead, key=key, tags=tuple(tags))
-    draft = draft_of(lesson, origin(runtime, source_of(cwd or os.getcwd())))
+    draft = draft_of(lesson, origin(runtime, source_of(os.getcwd())))
     if type in TYPES:
         draft = replace(draft, category=type)
     return write(runtime, place_draft(runtime, draft))

@@ -61,15 +61,13 @@ def read_related(memories: Runtime, id: str) -> dict[str, list[Memory]]:
     return {name: [api.get(memories, each) for each in ids] for name, ids in found.items()}
 
 
-def read_memory(
-    memories: Runtime, memory: Memory, *, can_show_digits: bool = False
-) -> dict[str, Any]:
+def read_memory(memories: Runtime, memory: Memory) -> dict[str, Any]:
     return memory_view.to_page(
         memory,
         revisions=api.list_revisions(memories, memory.id),
         related=read_related(memories, memory.id),
         astray=api.find_astray(memories, [memory]),
-        can_show_digits=can_show_digits,
+        can_show_digits=False,
     )
 
 

@@ -61,7 +61,7 @@ class Line(Value):
     @property
     def moment(self) -> float:
         """Seconds since 1970; 0 without a time, which is older than any."""
-        stamp = unix_moment(self.record or {}, "ts")
+        stamp = unix_moment(self.record or {})
         return stamp.timestamp() if stamp else 0.0
 
 
@@ -187,4 +187,4 @@ def _draft(record: Record) -> Draft:
     )
     source = text(record, "source")
     origin = Origin(trust=Trust.IMPORT, source_type=source if source in SOURCES else records.SOURCE)
-    return replace(draft_of(lesson, origin), created_at=unix_moment(record, "ts"))
+    return replace(draft_of(lesson, origin), created_at=unix_moment(record))

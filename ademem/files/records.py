@@ -70,7 +70,7 @@ def import_plain(record: Record, job: Import) -> Outcome:
         bead=text(record, "bead"),
         knowledge_key=text(record, "key"),
         promoted=status is Status.PROMOTED,
-        created_at=moment(record, "created_at") or unix_moment(record, "ts"),
+        created_at=moment(record, "created_at") or unix_moment(record),
         origin=Origin(
             trust=job.trust,
             source_type=SOURCE,
@@ -170,9 +170,9 @@ def moment(record: Record, name: str) -> datetime | None:
     return found
 
 
-def unix_moment(record: Record, name: str) -> datetime | None:
+def unix_moment(record: Record) -> datetime | None:
     """Read seconds since 1970, as Beads writes them."""
-    value = record.get(name)
+    value = record.get("ts")
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 2**33:
         return None
     return datetime.fromtimestamp(value, UTC)

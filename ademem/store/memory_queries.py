@@ -206,8 +206,8 @@ def count_in_review(store: Store, most: int) -> int:
     )
 
 
-def claimed(store: Store, limit: int | None = None) -> list[Memory]:
-    return memories.find(store, CLAIMED, _WAITING_ORDER, limit=-1 if limit is None else limit)
+def claimed(store: Store) -> list[Memory]:
+    return memories.find(store, CLAIMED, _WAITING_ORDER, limit=-1)
 
 
 def read_review_position(store: Store) -> list[Any] | None:

@@ -28,9 +28,7 @@ PLAIN_CHARS = 4
 DEFINITION_LINES = 60
 """Lines below a definition in which its bindings are looked for."""
 
-CONSTANT, OPTION, PATH, SYMBOL, VERSION = KINDS = (
-    *("constant", "option", "path", "symbol", "version"),
-)
+CONSTANT, OPTION, PATH, SYMBOL, VERSION = (*("constant", "option", "path", "symbol", "version"),)
 
 _KEYWORDS = frozenset(
     """

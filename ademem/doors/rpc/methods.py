@@ -366,12 +366,12 @@ def text(chars: int, description: str = "") -> dict[str, Any]:
     return {"type": "string", "maxLength": chars, **_described(description)}
 
 
-def choice(values: Iterable[str], description: str = "") -> dict[str, Any]:
-    return {"type": "string", "enum": list(map(str, values)), **_described(description)}
+def choice(values: Iterable[str]) -> dict[str, Any]:
+    return {"type": "string", "enum": list(map(str, values))}
 
 
-def number(least: int, most: int, description: str = "") -> dict[str, Any]:
-    return {"type": "integer", "minimum": least, "maximum": most, **_described(description)}
+def number(least: int, most: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": least, "maximum": most}
 
 
 def _described(description: str) -> dict[str, str]:

@@ -31,7 +31,6 @@ _INTERPRETERS = frozenset(
     " pwsh powershell cmd iex invoke-expression source . eval xargs parallel at batch psql mysql"
     " mariadb sqlite3 redis-cli mongosh".split()
 )
-_SHELLS = frozenset("sh bash zsh dash ksh ash fish source . eval".split())
 _SENDERS = frozenset("nc ncat netcat socat telnet curl wget ssh mail mailx sendmail mutt".split())
 _LOOKUPS = frozenset("nslookup dig host ping drill resolvectl getent".split())
 _COPIERS = frozenset("scp rsync sftp rclone".split())

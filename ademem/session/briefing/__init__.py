@@ -138,13 +138,13 @@ def _is_error(memory: Memory | None) -> bool:
     return memory is not None and memory.source_type == ledger.ERROR
 
 
-def session(reader: Reader, program: str, sections: Sequence[Section] = SECTIONS) -> Brief:
+def session(reader: Reader, program: str) -> Brief:
     """Compose the briefing of a session; an empty memory gives one line on its use."""
     intro, total = how_to(program), count_confirmed(reader.store)
     page = Page(reader, intro, reader.settings.max_chars)
-    titles = [section.title.lower() for section in sections]
+    titles = [section.title.lower() for section in SECTIONS]
     longest = _left_out(total, total, dict.fromkeys(titles, COUNTED), program)
-    for section in sections:
+    for section in SECTIONS:
         page.add(section, reserve=len(longest) + 1)
     left = total - sum(
         memory.status == "promoted" and memory.scope == "project" for memory in page.shown
