@@ -28,10 +28,6 @@ class Background(Generic[T]):
             raise self._failure
         return self._results[0]
 
-    @property
-    def is_over(self) -> bool:
-        return not self._thread.is_alive()
-
     def _run(self) -> None:
         try:
             self._results.append(self._call())

@@ -30,10 +30,6 @@ class Request:
         return json.dumps(self.body, ensure_ascii=False)
 
     @property
-    def first_prompt(self) -> str:
-        return next((_text(m["content"]) for m in self._messages if m["role"] == "user"), "")
-
-    @property
     def last_prompt(self) -> str:
         prompts = [m for m in self._messages if m["role"] == "user"]
         return _text(prompts[-1]["content"]) if prompts else ""

@@ -167,9 +167,6 @@ class Member:
         found = memories.find(self.store, "status <> 'archived' and deleted_at is null")
         return {row.content for row in found}
 
-    def live_texts(self):
-        return {row.content for row in self.rows()}
-
     def gone(self):
         """What somebody who knew it let go, but for what is said elsewhere."""
         found = memories.find(self.store, "status = 'archived' or deleted_at is not null")

@@ -9,8 +9,6 @@ import numpy as np
 
 HERE = Path(__file__).parent
 MODEL = "all-MiniLM-L6-v2/int8/256/words"
-SCALE = 409.6
-"""Of the stored numbers: the largest of a vector fits into a byte."""
 
 
 class Statement(NamedTuple):
