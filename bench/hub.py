@@ -100,7 +100,7 @@ def make_clients(db: database.Connection, count: int, projects: int, name: str) 
 async def ask(
     port: int, client: Client, method: str, path: str, body: bytes
 ) -> tuple[int, Any, float]:
-    """Send one request over a connection of its own, as clients do.
+    """Send one request over a connection of its own, which clients have for each round.
 
     Returns the status, the answer, and the seconds after which to ask again.
     """

@@ -82,21 +82,29 @@ class Hub:
         self.store, self.project, self.gate, self.settings = store, project, gate, settings
         self.now = now
         self.token = ""
+        self.client: Client | None = None
         self.protocol = mutations.PROTOCOL
         self.owner = f"{os.getpid()}-{secrets.token_hex(4)}"
 
     def ask(self, method: str, rest: str = "", body: bytes | None = None) -> dict[str, Any]:
         state, tokens = self.state(), read_tokens(self.project)
+        if self.client is None or self.client.url != state.url:
+            self._close()
+            self.client = Client(state.url)
         for token in reversed(tokens):
+            self.client.token = token
             try:
-                path = f"/v1/projects/{state.project}{rest}"
-                answer = Client(state.url, token).ask(method, path, body)
+                answer = self.client.ask(method, f"/v1/projects/{state.project}{rest}", body)
                 self.token = token
                 return answer
             except HubError as error:
                 if error.status != 401 or token == tokens[0]:
                     raise
         raise AssertionError("there is a token")
+
+    def _close(self) -> None:
+        if self.client:
+            self.client.close()
 
     def state(self) -> HubState:
         state = hub_state.read(self.store)
@@ -111,6 +119,7 @@ class Hub:
         try:
             return self._run_noted()
         finally:
+            self._close()
             state = hub_state.read(self.store)
             if state and state.owner == self.owner:
                 hub_state.change(self.store, self.owner, self.now(), owner="")

@@ -66,30 +66,44 @@ def certificate_days(url: str) -> int:
 
 
 class Client:
+    """Requests to one hub, those that may be repeated over one connection until `close`."""
+
     def __init__(self, url: str, token: str = "") -> None:
         self.url, self.token = url, token
-
-    def ask(self, method: str, path: str, body: bytes | None = None) -> dict[str, Any]:
-        """Return the object that the hub answers; raises HubError."""
-        parts = urlsplit(self.url)
+        parts = urlsplit(url)
         kind = (
             http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         )
-        connection = kind(parts.hostname or "", parts.port, timeout=TIMEOUT_S)
-        headers = {"Ademem-Protocol": str(PROTOCOL), "Content-Type": "application/json"}
-        if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
+        self._folder = parts.path
+        self._connection = kind(parts.hostname or "", parts.port, timeout=TIMEOUT_S)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> dict[str, Any]:
+        """Return the object that the hub answers; raises HubError.
+
+        The server may have closed the connection since the last request: the next one is then sent
+        again over a new one. What counts twice where it comes twice has a connection for itself.
+        """
+        is_repeatable = method == "GET" or path.partition("?")[0].endswith("/mutations")
+        if not is_repeatable:
+            self.close()
+        is_first = self._connection.sock is None
         try:
-            connection.request(method, parts.path + path, body, headers)
-            response = connection.getresponse()
-            data = response.read(MOST_BYTES)
-            if response.getheader("Content-Digest", "") not in ("", digest_body(data)):
-                raise HubError(502, "digest", "its answer changed on the way", "look at the proxy")
-        except (OSError, http.client.HTTPException, ssl.SSLError) as error:
+            try:
+                response, data = self._exchange(method, path, body)
+            except (ConnectionError, ssl.SSLError):
+                if is_first:
+                    raise
+                response, data = self._exchange(method, path, body)
+        except (OSError, http.client.HTTPException) as error:
             why = f"{self.url} does not answer: {error}"
             raise HubError(0, "unreachable", why, "`ademem sync` tries again") from error
-        finally:
-            connection.close()
+        if not is_repeatable:
+            self.close()
+        if response.getheader("Content-Digest", "") not in ("", digest_body(data)):
+            raise HubError(502, "digest", "its answer changed on the way", "look at the proxy")
         try:
             found = json.loads(data)
         except (ValueError, RecursionError):
@@ -106,3 +120,20 @@ class Client:
             str(facts.get("hint", "")),
             min(int(wait), MOST_RETRY_S) if wait.isdecimal() else 0,
         )
+
+    def _exchange(
+        self, method: str, path: str, body: bytes | None
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        headers = {"Ademem-Protocol": str(PROTOCOL), "Content-Type": "application/json"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        is_whole = False
+        try:
+            self._connection.request(method, self._folder + path, body, headers)
+            response = self._connection.getresponse()
+            data = response.read(MOST_BYTES)
+            is_whole = len(data) < MOST_BYTES
+        finally:
+            if not is_whole:
+                self.close()
+        return response, data
