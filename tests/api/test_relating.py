@@ -63,6 +63,13 @@ def test_words_that_very_many_memories_have_relate_none(world, write, monkeypatc
     assert len(relations(world)) == related
 
 
+def test_memories_that_share_nothing_but_a_compound_are_compared(world, write):
+    write("checkout-api answers within 30 seconds")
+    write("We gave checkout-api 45 seconds", Trust.AGENT)
+
+    assert relations(world) == [("conflicts_with", "30 second against 45 second")]
+
+
 @pytest.mark.parametrize("take_back", [api.restore, undo_last])
 def test_a_replacement_can_be_taken_back(world, write, take_back):
     old = write(EARLIER).memory

@@ -50,6 +50,8 @@ _STOP = frozenset(
     """.split()
 )
 """Words that say nothing about the subject."""
+_ENLARGES = "accepts?|allows?|also|handles?|includes?|knows?|supports?|takes?|works?"
+"""Words after "now" by which something more holds than before."""
 _CHANGE = re.compile(
     # "is dropped after 90 days" tells what happens again and again
     r"\b(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bgets )(?:switched|moved|replaced|removed|dropped"
@@ -59,10 +61,10 @@ _CHANGE = re.compile(
     r"|(?:turned|shut) (?:off|down))\b"
     r"|\b(?:switching|moving|replac(?:es|ing)|dropping|migrating|rewrote|no (?:longer|more)"
     r"|any ?(?:more|longer)|retired?|instead|since|handed over|t(?:ook|akes) (?:over|the place)"
-    r"|threw out|now|nowadays|these days|from now on|by now|in favou?r of|as of|starting with"
-    r"|cut (?:to|from)|(?:went|goes|came) (?:up|down|over)|deprecated|obsolete|discontinued"
-    r"|superseded|abandoned|phased out|ended|expired|gone|dead|history|sold|closed"
-    r"|used to|formerly|previously"
+    rf"|threw out|now(?! (?:{_ENLARGES})\b)|nowadays|these days|from now on|by now"
+    r"|in favou?r of|as of|starting with|cut (?:to|from)|(?:went|goes|came) (?:up|down|over)"
+    r"|deprecated|obsolete|discontinued|superseded|abandoned|phased out|ended|expired|gone|dead"
+    r"|history|sold|closed|used to|formerly|previously"
     r"|abgelöst|ersetzt|umgestiegen|umgestellt|statt|nicht mehr|jetzt|nun|seit"
     r"|en lugar de|ya no|ahora|remplac\w+|au lieu de|désormais)\b",
     re.IGNORECASE,
@@ -162,6 +164,7 @@ _NUMBERED = (
 _MEASURE = re.compile(r"(\d+(?:[.,]\d+)*)([a-z]+|%)")
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _NUMBER = re.compile(r"v?\d+(?:[.,]\d+)*")
+_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 _VERSION = re.compile(r"v\d+")
 _HOST = re.compile(r"[a-z][a-z-]+(?:\.[a-z0-9-]+)+\.[a-z]{2,}")
 _MIXED = re.compile(r"[a-z]\d|\d[a-z]")
@@ -217,6 +220,10 @@ class Facts(Value):
     """It says that something changed."""
     tells_work: bool
     """It tells what was done once, as the message of a commit does."""
+    adds: bool
+    """It tells of an addition or a repair, after which everything else holds as before."""
+    option: str
+    """The first option of a command that it names, such as `--force`."""
     gone: frozenset[str]
     """Stems of what it says is no longer used."""
 
@@ -266,8 +273,10 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         has_reason = _turns_off(left, right) or find_opposition(one, other) is not None
     if (
         not (has_subject and has_reason)
+        or ((left.adds or right.adds) and not ended)
         or exchange == TWO_THINGS
         or _number_two_things(left, right)
+        or (left.option and right.option and left.option != right.option and not ended)
     ):
         return {}
     common = min(shared, 3) / 3
@@ -288,7 +297,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         "slot": slot,
         "named": bool(named),
         "measure_share": not _MEASURES.isdisjoint(kinds) and share,
-        "name_share": ("name" in differing and not ended) * share,
+        "name_share": (not {"name", "acronym"}.isdisjoint(differing) and not ended) * share,
     }
     if cosine is not None:
         found["cosine"] = cosine
@@ -327,6 +336,11 @@ def read(text: str) -> Facts:
     if banned:
         banned -= _stems(_FORBIDDEN.sub(" ", text))
     words = [word for word in folded if word not in _ARTICLES]
+    begins = {
+        stem(fold(token[0]))
+        for token in map(_TOKEN.search, (text, _LABEL.sub("", text, 1)))
+        if token
+    }
     kinds: dict[str, frozenset[str]] = {}
     for kind, value in values:
         if (gone | banned).isdisjoint(_parts(value)):
@@ -340,16 +354,23 @@ def read(text: str) -> Facts:
         tokens=tuple(map(stem, words)),
         stems=frozenset(map(stem, folded)) - banned,
         changes=changes,
-        tells_work=bool(folded) and stem(folded[0]) in _WORK,
+        tells_work=not begins.isdisjoint(_WORK),
+        adds=not begins.isdisjoint(_ADDITIONS),
+        option=option[0] if (option := _OPTION.search(text)) else "",
         gone=frozenset(gone),
     )
 
 
 @lru_cache(maxsize=CACHED)
 def stem(word: str) -> str:
-    """Return a short form that most inflections of an English word share; a path as it is."""
+    """Return a short form that most inflections of an English word share; a path as it is.
+
+    A compound or an identifier keeps all of its parts: `table.count` is not `table.exists`.
+    """
     if "/" in word:
         return word
+    if len(parts := re.findall(r"[^-_.]+", word)) > 1:
+        return "-".join(map(stem, parts))
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: -len(ending)]
@@ -369,6 +390,10 @@ _WORK = frozenset(
     )
 )
 """Verbs that messages of commits begin with."""
+_ADDITIONS = frozenset(map(stem, "add feat fix improve prepare mention refactor tweak".split()))
+"""Verbs of work that takes nothing away."""
+_LABEL = re.compile(r"^(?:\[[^\]]*\]\s*|[\w-]+(?:\([^)]*\))?!?:\s+)")
+"""What a message of a commit may begin with: `fix(api): `, `[docs] `."""
 _MEANS = frozenset("by with through via".split())
 _CIRCUMSTANCES = frozenset("at in on before after under during within".split())
 """Prepositions: "by hand" and "on Monday" are two sides of a matter, and both hold."""
@@ -377,7 +402,7 @@ _MANY = frozenset(
     """
     accept accepts allow allows also can cannot contain contains could handle handles include
     includes may might need needs never not offer offers provide provides require requires support
-    supports
+    supports work works
     """.split()
 )
 """Words of sentences that hold of several things at once: `needs redis`, `never print names`."""

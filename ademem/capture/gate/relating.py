@@ -7,7 +7,7 @@ from ademem.capture.gate.rows import RANK
 from ademem.capture.gate.slots import SLOTS
 from ademem.capture.gate.writing import Candidate
 from ademem.core.memory import DIALOGUE, Category, Trust
-from ademem.core.text import jaccard, preview
+from ademem.core.text import jaccard, preview, unique
 from ademem.core.value import Value, replace
 from ademem.store import full_text, memories, memory_queries, relations, transitions
 from ademem.store.memory_queries import Home
@@ -199,7 +199,7 @@ def find_alike(memory: Memory, store: Store, counts: dict[str, int] | None = Non
     *counts*, of memories with a term, is filled for the next call.
     """
     facts = contradiction.read(memory.whole_text)
-    terms = [f'"{stem}" *' for stem in facts.subject if stem.isalnum()]
+    terms = _to_terms(facts.subject)
     terms += [f'"{name}"' for name, mine in SLOTS.items() if not mine.isdisjoint(facts.values)]
     counts = {} if counts is None else counts
     new = dict.fromkeys((term for term in terms if term not in counts), full_text.Index.WORDS)
@@ -212,6 +212,12 @@ def find_alike(memory: Memory, store: Store, counts: dict[str, int] | None = Non
             telling.append(term)
     home = Home(store, memory.scope, memory.scope_owner_id)
     return home.sharing_words(" OR ".join(telling), NEIGHBOURS)
+
+
+def _to_terms(stems: Iterable[str]) -> list[str]:
+    """Return what the index is asked for: a term for each stem, or part of a compound."""
+    parts = unique(part for stem in stems for part in stem.split("-"))
+    return [f'"{part}" *' for part in parts if part.isalnum()]
 
 
 def _neighbours(
@@ -246,7 +252,7 @@ def _is_said_of_others(
     shared: set[str], apart: set[str], home: Home, pair: tuple[str, str]
 ) -> bool:
     """True if other memories have what a pair shares, each with further words of its own."""
-    match = " AND ".join(f'"{stem}" *' for stem in shared if stem.isalnum())
+    match = " AND ".join(_to_terms(shared))
     subjects = (
         set(contradiction.read(one.whole_text).subject)
         for one in home.sharing_words(match, COMPANIONS)
@@ -260,7 +266,7 @@ def _belongs(word: str, shared: set[str], home: Home, pair: tuple[str, str]) -> 
     """True if two other memories about the word or more have enough of what a pair shares."""
     found = (
         contradiction.read(one.whole_text)
-        for one in home.sharing_words(f'"{word}" *', COMPANIONS)
+        for one in home.sharing_words(" AND ".join(_to_terms([word])), COMPANIONS)
         if one.id not in pair
     )
     shares = [len(shared & facts.stems) / len(shared) for facts in found if word in facts.subject]

@@ -191,6 +191,47 @@ def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
         pytest.param(
             "Drop support for Python 3.6", "Dropped Python 3.9, 3.13 is tested", id="two commits"
         ),
+        pytest.param(
+            "Fix the tests on Python 3.9", "Tests run on Python 3.12", id="a repair and a fact"
+        ),
+        pytest.param(
+            "fix(ci): skip the tests on Python 3.9",
+            "Tests run on Python 3.12",
+            id="the label of a repair",
+        ),
+        pytest.param(
+            "[tests] Added a run on Python 3.9",
+            "Tests run on Python 3.12",
+            id="a labelled addition",
+        ),
+        pytest.param(
+            "The importer now accepts empty files",
+            "The importer logs each file",
+            id="one more ability",
+        ),
+        pytest.param(
+            "Uploads work with spaces in the name",
+            "Uploads work with empty files",
+            id="what else works",
+        ),
+        pytest.param(
+            "The method orders.cancel() retries twice",
+            "The method orders.refund() retries five times",
+            id="two methods of one object",
+        ),
+        pytest.param(
+            "Use sqlite_master, not sqlite_schema",
+            "The sqlite driver is pinned",
+            id="the first part of a name that is no longer used",
+        ),
+        pytest.param(
+            "Start the importer with --dry-run",
+            "Start the importer with --verbose",
+            id="two options of a command",
+        ),
+        pytest.param(
+            "Releases are written as PDF", "Releases have a README", id="two names in capitals"
+        ),
         pytest.param("", "Logs go to Loki", id="nothing"),
     ],
 )
