@@ -63,11 +63,30 @@ def test_words_that_very_many_memories_have_relate_none(world, write, monkeypatc
     assert len(relations(world)) == related
 
 
+def test_a_list_of_several_matters_contradicts_nothing(world, write):
+    write(EARLIER)
+    write("We switched:\n\n- to pnpm\n- to Node 22", Trust.AGENT)
+
+    assert relations(world) == []
+
+
 def test_memories_that_share_nothing_but_a_compound_are_compared(world, write):
     write("checkout-api answers within 30 seconds")
     write("We gave checkout-api 45 seconds", Trust.AGENT)
 
     assert relations(world) == [("conflicts_with", "30 second against 45 second")]
+
+
+@pytest.mark.parametrize(("others", "related"), [(0, 1), (4, 0)])
+def test_a_word_of_change_and_a_word_that_is_said_of_many_things_relate_none(
+    world, write, others, related
+):
+    for name in ("imports", "exports", "invoices", "refunds")[:others]:
+        write(f"Handbook of {name}")
+    write("Handbook for newcomers")
+    write("The handbook has a map now", Trust.AGENT)
+
+    assert len(relations(world)) == related
 
 
 @pytest.mark.parametrize("take_back", [api.restore, undo_last])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ademem.capture.gate import contradiction
 from ademem.capture.gate.rows import RANK
 from ademem.capture.gate.slots import SLOTS
@@ -64,6 +66,8 @@ COMPANIONS = 20
 """Memories with a word that are looked at."""
 LONGEST = 250
 """Characters above which a text is about several matters, and is not compared."""
+_LIST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]", re.MULTILINE)
+"""The beginning of an item of a list; a text with two is about several matters as well."""
 COMPARED = frozenset(
     (
         Category.FACT,
@@ -241,7 +245,8 @@ def _name_two_things(memory: Memory, other: Memory, home: Home) -> bool:
     if found["ended"] or not all(apart):
         return False
     ids = memory.id, other.id
-    if len(shared) > 1 and _is_said_of_others(shared, set().union(*apart), home, ids):
+    is_enough = len(shared) > 1 or not found["differ"]
+    if is_enough and _is_said_of_others(shared, set().union(*apart), home, ids):
         return True
     return bool(found["named"] and shared) and all(
         any(not _belongs(word, shared, home, ids) for word in words) for words in apart
@@ -293,6 +298,7 @@ def _is_compared(memory: Memory) -> bool:
         and memory.category in COMPARED
         and DIALOGUE not in memory.tags
         and len(memory.whole_text) <= LONGEST
+        and len(_LIST_ITEM.findall(memory.whole_text)) < 2
     )
 
 
