@@ -189,6 +189,27 @@ def add(
     return added.rowcount > 0
 
 
+def list_proposals(store: Store, memory: Memory, actor: str) -> list[str]:
+    """Return the ids of the memories with which the actor paired this one, and that wait."""
+    return store.column(
+        "select other.id from memory_relations as pair join unified_memories as other"
+        " on other.sync_id in (pair.source_id, pair.target_id) and other.sync_id <> :one"
+        " where :one in (pair.source_id, pair.target_id)"
+        f" and {_PAIRED} and judgment_status = 'pending' and marked_by_actor = :actor",
+        {"one": memory.sync_id, "actor": actor},
+    )
+
+
+def withdraw(store: Store, one: Memory, other: Memory, actor: str, now: datetime) -> None:
+    """Take a proposal back: what remains is that both are about one subject."""
+    store.db.execute(
+        f"update memory_relations set relation = '{RELATED}', updated_at = ?"
+        f" where sync_id = ? and judgment_status = 'pending' and {_PAIRED}",
+        (stamp(now), id_of(one, other)),
+    )
+    journal(store, id_of(one, other), actor, now)
+
+
 def is_known(store: Store, one: Memory, other: Memory) -> bool:
     """Tell whether the pair was added before, whatever became of it."""
     query = "select 1 from memory_relations where sync_id = ?"

@@ -2,9 +2,11 @@
 
 from datetime import timedelta
 
+import numpy as np
 import pytest
 
 from ademem.api import curation
+from ademem.capture.gate import relating
 from ademem.core.clock import stamp
 from ademem.core.memory import Status
 from ademem.core.settings import Settings
@@ -15,7 +17,7 @@ from ademem.synthesis import consolidation
 from ademem.synthesis.consolidation import ConsolidationRun
 from tests.builders import NOW, insert, memory
 from tests.synthesis import statements
-from tests.synthesis.statements import MODEL
+from tests.synthesis.statements import MODEL, Statement
 
 INVOICES, MIGRATIONS, PORTS, UPLOADS = 1, 2, 4, 15
 DAY = timedelta(days=1)
@@ -193,6 +195,36 @@ class TestWhatContradicts:
 
         run(store)
         assert relations.list_conflicts(store) == []
+
+
+class TestWhatWasProposedByWords:
+    @pytest.fixture
+    def apart(self, store):
+        """Two memories whose words contradict and whose vectors have nothing in common."""
+        texts = ("checkout-api has 30 workers", "We gave checkout-api 45 workers")
+        vectors = np.eye(2, 384, dtype="<f4")
+        given = zip(texts, vectors, strict=True)
+        rows = put(store, [Statement(0, "~", text, vector.tobytes()) for text, vector in given])
+        assert len(relating.relate(rows, store, NOW)) == 1
+        return rows
+
+    def test_is_withdrawn_where_the_vectors_say_otherwise(self, store, apart):
+        assert run(store).conflicts == ()
+        assert relations.list_conflicts(store) == []
+
+    def test_is_proposed_again_by_words_alone(self, store, apart):
+        run(store)
+
+        assert relating.relate(apart, store, NOW) == []
+        assert len(relations.list_conflicts(store)) == 1
+
+    def test_stays_where_a_person_took_the_answer_back(self, store, apart):
+        left, right = apart
+        relations.resolve(store, left, right, "user", NOW)
+        relations.reopen(store, left, right, "user", NOW)
+        run(store)
+
+        assert len(relations.list_conflicts(store)) == 1
 
 
 def test_a_consolidation_is_one_act_that_can_be_taken_back_and_is_not_done_again(store):

@@ -107,7 +107,23 @@ def relate(
     for each in found:
         alike = find_alike(each, store, counts) if _is_compared(each) else []
         pairs += _record(find_pairs(each, alike, store, meaning), store, now)
+        if meaning:
+            _withdraw(each, store, now, meaning)
     return pairs
+
+
+def _withdraw(memory: Memory, store: Store, now: datetime, meaning: Meaning) -> None:
+    """Withdraw what was proposed by words alone, and is unlikely by the vectors."""
+    ids = relations.list_proposals(store, memory, ADEMEM)
+    cosines = meaning(memory) if ids else None
+    if cosines is None:
+        return
+    others = memory_queries.by_ids(store, ids)
+    near = cosines.compare([other.seq for other in others])[1]
+    for other in others:
+        texts = memory.whole_text, other.whole_text
+        if other.seq in near and contradiction.likelihood(*texts, near[other.seq]) < LIKELY:
+            relations.withdraw(store, memory, other, ADEMEM, now)
 
 
 def _record(pairs: Collection[Pair], store: Store, now: datetime) -> list[Pair]:
