@@ -63,6 +63,17 @@ def opened(tmp_path):
         store.close()
 
 
+def open_edited(opened):
+    """Open two stores that edited a memory of both; the first one sent its edit."""
+    anna, ben = opened("anna"), opened("ben")
+    known = learn(anna, "Deploys run at noon.")
+    send(anna, ben)
+    transitions.edit(known.id, act_of(anna, 1), GateSettings(), content="Deploys run at one.")
+    transitions.edit(known.id, act_of(ben, 2), GateSettings(), content="Deploys run at two.")
+    send(anna, ben)
+    return anna, ben, known
+
+
 def test_a_new_memory_has_one_stamp(opened):
     store = opened("anna")
     known = learn(store, "Deploys run at noon.")
@@ -168,12 +179,7 @@ def test_a_text_that_an_archiving_did_not_know_waits_for_a_decision(end, opened)
 
 
 def test_an_edit_to_the_text_of_a_candidate_takes_its_place(opened):
-    anna, ben = opened("anna"), opened("ben")
-    known = learn(anna, "Deploys run at noon.")
-    send(anna, ben)
-    transitions.edit(known.id, act_of(anna, 1), GateSettings(), content="Deploys run at one.")
-    transitions.edit(known.id, act_of(ben, 2), GateSettings(), content="Deploys run at two.")
-    send(anna, ben)
+    _anna, ben, known = open_edited(opened)
 
     transitions.edit(known.id, act_of(ben, 3), GateSettings(), content="Deploys run at one.")
 
@@ -181,12 +187,7 @@ def test_an_edit_to_the_text_of_a_candidate_takes_its_place(opened):
 
 
 def test_an_archive_decides_on_the_candidates_and_a_restore_shows_them_at_once(opened):
-    anna, ben = opened("anna"), opened("ben")
-    known = learn(anna, "Deploys run at noon.")
-    send(anna, ben)
-    transitions.edit(known.id, act_of(anna, 1), GateSettings(), content="Deploys run at one.")
-    transitions.edit(known.id, act_of(ben, 2), GateSettings(), content="Deploys run at two.")
-    send(anna, ben)
+    _anna, ben, known = open_edited(opened)
 
     transitions.archive(known.id, act_of(ben, 3))
     assert memories.find(ben, "source_type = 'merge'") == []
@@ -216,12 +217,7 @@ def test_an_edit_of_a_candidate_that_was_rejected_waits_for_the_rejection(opened
 
 
 def test_a_candidate_that_a_person_promotes_becomes_a_memory_everywhere(opened):
-    anna, ben = opened("anna"), opened("ben")
-    known = learn(anna, "Deploys run at noon.")
-    send(anna, ben)
-    transitions.edit(known.id, act_of(anna, 1), GateSettings(), content="Deploys run at one.")
-    transitions.edit(known.id, act_of(ben, 2), GateSettings(), content="Deploys run at two.")
-    send(anna, ben)
+    anna, ben, _known = open_edited(opened)
 
     (other,) = memories.find(ben, "source_type = 'merge'")
     transitions.promote(other.id, act_of(ben, 3))
@@ -404,12 +400,7 @@ def test_a_removal_that_arrives_shows_what_was_hidden_and_drops_the_candidates(o
 
 
 def test_a_removed_candidate_enters_the_journal(opened):
-    anna, ben = opened("anna"), opened("ben")
-    known = learn(anna, "Deploys run at noon.")
-    send(anna, ben)
-    transitions.edit(known.id, act_of(anna, 1), GateSettings(), content="Deploys run at one.")
-    transitions.edit(known.id, act_of(ben, 2), GateSettings(), content="Deploys run at two.")
-    send(anna, ben)
+    _anna, ben, _known = open_edited(opened)
     database.set_value(ben.db, "sync/folder", "0")
     (candidate,) = memories.find(ben, "source_type = 'merge'")
 
