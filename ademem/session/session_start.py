@@ -13,7 +13,7 @@ from ademem.core.errors import suppress
 from ademem.core.project import files_changed, import_waits
 from ademem.core.repository import branch
 from ademem.core.value import replace
-from ademem.files import enrolment, skill_files
+from ademem.files import enrolment
 from ademem.guard import flags
 from ademem.search.hints import prune_lists, remove_lists, update_sites, write_lists
 from ademem.session import briefing, notices
@@ -23,6 +23,7 @@ from ademem.store import commits as table
 from ademem.store import injections, jobs, ledger, logs, sessions, turns
 from ademem.store.hints import has_sites
 from ademem.store.runtime import program
+from ademem.synthesis import skill_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

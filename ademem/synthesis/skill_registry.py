@@ -11,15 +11,15 @@ from ademem.capture.gate.rows import build_row, free_sync_id
 from ademem.core.memory import MAX_TITLED_BYTES, SKILL, Category, Memory, Origin, Status, Trust
 from ademem.core.text import bounded_bytes, dedupe_key, sha256_hex
 from ademem.core.value import Value, replace
-from ademem.files import skill_files
-from ademem.files.skill_files import Skill, SkillProblem
 from ademem.guard.injection import instruction_in
 from ademem.store import Store, jobs, memories, memory_queries, transitions
 from ademem.store import skills as table
 from ademem.store.memories import Change
 from ademem.store.runtime import Runtime
 from ademem.store.skills import IndexedSkill
+from ademem.synthesis import skill_files
 from ademem.synthesis.procedures import export
+from ademem.synthesis.skill_files import Skill, SkillProblem
 
 KINDS = ("added", "changed", "restored", "archived", "unchanged")
 ADDED, CHANGED, RESTORED, ARCHIVED, UNCHANGED = KINDS

@@ -16,7 +16,6 @@ from ademem.core.errors import AdememError, Conflict
 from ademem.core.memory import PROCEDURE, Status, Trust
 from ademem.core.text import preview, sha256_hex
 from ademem.core.value import Value, as_dict, replace
-from ademem.files.skill_files import digest_of, split_front_matter
 from ademem.store import memory_queries, transitions
 from ademem.store import procedures as table
 from ademem.store import skills as index
@@ -25,6 +24,7 @@ from ademem.store.skills import IndexedSkill
 from ademem.store.transitions import Act
 from ademem.synthesis.procedures import records
 from ademem.synthesis.procedures.records import Procedure, Wording
+from ademem.synthesis.skill_files import digest_of, split_front_matter
 
 WRITTEN, UNCHANGED, REMOVED, EDIT_IMPORTED, DELETED, FOREIGN, REFUSED = (
     "written",
