@@ -83,6 +83,12 @@ def test_the_root_has_the_rooms_and_nothing_else():
     assert sorted(names) == sorted(ROOMS)
 
 
+def test_every_function_of_the_api_is_where_it_is_listed():
+    listed = [name for names in api.FUNCTIONS.values() for name in names.split()]
+
+    assert [name for name in listed if not callable(getattr(api, name))] == []
+
+
 def test_rooms_import_one_way():
     backwards = [
         f"{path.relative_to(ROOT)} imports {name}"

@@ -48,8 +48,7 @@ FUNCTIONS = {
     "inspecting": """
         list_uses compare compare_anchors renew_anchor list_sites find_lines preview_edit
     """,
-    "graphs": "get_graph",
-    "mapping": "get_map list_area request_map has_vectors is_map_requested",
+    "graphs": "get_graph get_map list_area request_map has_vectors is_map_requested",
     "projects": """
         list_projects forget_project find_registered open_others find_groups merge_projects
     """,
