@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static, TextArea
 
@@ -22,7 +23,6 @@ from ademem.core.untrusted import visible
 from ademem.core.value import Value
 from ademem.doors import reading, undoable
 from ademem.doors.tui.lists import LISTS, Listing, Place, Row, texts_beside
-from ademem.doors.tui.question import Question
 from ademem.doors.undoable import Done, NotAllowed
 from ademem.doors.views.review import Item
 from ademem.store.activity import Position
@@ -488,3 +488,47 @@ def scroll_of(text: Static) -> VerticalScroll:
     pane = text.parent
     assert isinstance(pane, VerticalScroll)
     return pane
+
+
+class Question(ModalScreen[str | None]):
+    """A question with a field for the answer; None where it is left."""
+
+    DEFAULT_CSS = """
+    Question { align: center middle; }
+    Question > Vertical { border: heavy; width: 90%; height: auto; max-height: 90%; }
+    Question VerticalScroll { height: auto; max-height: 8; }
+    Question TextArea { height: 8; }
+    """
+    BINDINGS: ClassVar = [("escape", "dismiss(None)"), ("ctrl+s", "save")]
+
+    def __init__(self, label: str, field: TextArea | Input | OptionList) -> None:
+        super().__init__()
+        self.label, self.field = label, field
+
+    def compose(self) -> ComposeResult:
+        end = "Ctrl-S saves" if isinstance(self.field, TextArea) else "Enter takes it"
+        with Vertical():
+            yield VerticalScroll(Static(Content(visible(self.label))), can_focus=False)
+            yield Static(f"({end}, Esc leaves it)")
+            yield self.field
+
+    def on_mount(self) -> None:
+        self.field.focus()
+        if isinstance(self.field, TextArea):
+            self.field.move_cursor(self.field.document.end)
+
+    def action_save(self) -> None:
+        if isinstance(self.field, TextArea):
+            self.dismiss(self.field.text.strip() or None)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value.strip() or None)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(str(event.option.prompt).split()[0])
+
+    def on_key(self, event: Any) -> None:
+        options = self.field.options if isinstance(self.field, OptionList) else ()
+        for name in (str(each.prompt).split()[0] for each in options):
+            if event.character and name.startswith(event.character):
+                self.dismiss(name)

@@ -13,9 +13,8 @@ from ademem.doors import undoable
 from ademem.doors.undoable import Done, NotAllowed
 from ademem.doors.web import (
     evaluation_page,
-    map_page,
+    graph_pages,
     memories_page,
-    memory_page,
     practice_pages,
     upkeep_pages,
 )
@@ -146,8 +145,7 @@ ACTS = (
     Act(path="/memory/{id}/merge", do=_merge),
     Act(path="/memories/decide", do=_decide_all),
     *memories_page.ACTS,
-    *memory_page.ACTS,
-    *map_page.ACTS,
+    *graph_pages.ACTS,
     Act(path="/log/undo", do=_undo_event),
     Act(path="/log/redo", do=_redo_event),
     *practice_pages.ACTS,

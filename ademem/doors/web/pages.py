@@ -18,10 +18,8 @@ from ademem.doors.views import session as session_view
 from ademem.doors.views.practice import cut
 from ademem.doors.web import (
     evaluation_page,
-    graph_page,
-    map_page,
+    graph_pages,
     memories_page,
-    memory_page,
     practice_pages,
     upkeep_pages,
 )
@@ -200,9 +198,8 @@ PAGES = (
     ),
     Page(path="/cost", name="Cost", template="cost.html", read=_cost),
     Page(path="/log", name="Log", template="log.html", read=_log, live="memory guard"),
-    *memory_page.PAGES,
-    *map_page.PAGES,
-    *graph_page.PAGES,
+    *memories_page.PAGES,
+    *graph_pages.PAGES,
     *practice_pages.PAGES,
     *evaluation_page.PAGES,
     *upkeep_pages.PAGES,
