@@ -61,7 +61,7 @@ def memories(store: Store) -> dict[str, int]:
 
 def promoted(store: Store) -> int:
     query = f"select count(*) from unified_memories where status = 'promoted' and {LIVE}"
-    return _number(store, query)
+    return store.number(query)
 
 
 def by_scope(store: Store) -> dict[str, dict[str, int]]:
@@ -97,15 +97,15 @@ def live_kinds(store: Store) -> list[sqlite3.Row]:
 
 
 def observations(store: Store) -> int:
-    return _number(store, "select ifnull(sum(observation_count), 0) from unified_memories")
+    return store.number("select ifnull(sum(observation_count), 0) from unified_memories")
 
 
 def sessions(store: Store) -> int:
-    return _number(store, "select count(*) from sessions")
+    return store.number("select count(*) from sessions")
 
 
 def prompts(store: Store) -> int:
-    return _number(store, "select count(*) from user_prompts where deleted_at is null")
+    return store.number("select count(*) from user_prompts where deleted_at is null")
 
 
 def relations(store: Store) -> dict[str, int]:
@@ -126,8 +126,7 @@ def misplaced_sessions(store: Store, before: str) -> dict[str, int]:
 
 
 def refusals(store: Store, days: int) -> int:
-    return _number(
-        store,
+    return store.number(
         "select count(*) from decision_log"
         f" where part = 'gate' and created_at > date('now', '-{days:d} days')",
     )
@@ -142,17 +141,13 @@ def open_turns(store: Store, limit: int) -> list[sqlite3.Row]:
 
 
 def size(store: Store) -> int:
-    return _number(store, "select page_count * page_size from pragma_page_count, pragma_page_size")
+    return store.number("select page_count * page_size from pragma_page_count, pragma_page_size")
 
 
 def guard_decisions(store: Store) -> dict[str, int]:
     query = "select decision, count(*) from decision_log where part = 'guard' group by decision"
     rows = store.db.execute(query)
     return dict(rows)
-
-
-def _number(store: Store, query: str) -> int:
-    return store.number(query)
 
 
 def events_since(store: Store, moment: str) -> list[Event]:
