@@ -26,19 +26,19 @@ def test_the_next_sweep_is_due_when_it_was(world, settings):
     world.store.db.execute("update projects set created_at = ?", (stamp(world.now),))
     sweep(world.store, settings, AHEAD)
 
-    assert running.next_sweep(world.store, settings, world.now) <= world.now + DAY
+    assert running.next_sweep(world.store, world.now) <= world.now + DAY
     sweep(world.store, settings, world.now)
     assert maintenance.last(world.store, "sweep", "ok", until=stamp(world.now)) is not None
-    assert world.now < running.next_sweep(world.store, settings, world.now) <= world.now + DAY
+    assert world.now < running.next_sweep(world.store, world.now) <= world.now + DAY
 
 
-def test_a_project_that_began_in_the_future_is_swept(world, settings):
+def test_a_project_that_began_in_the_future_is_swept(world):
     world.store.db.execute("update projects set created_at = '2262-01-01T00:00:00.000Z'")
 
     builders.insert(world.store, builders.memory())
 
-    assert running.next_sweep(world.store, settings, world.now) == world.now + DAY
-    assert running.next_consolidation(world.store, settings, world.now).year == world.now.year
+    assert running.next_sweep(world.store, world.now) == world.now + DAY
+    assert running.next_consolidation(world.store, world.now).year == world.now.year
 
 
 def test_a_job_that_was_put_off_then_is_due_now(world):
