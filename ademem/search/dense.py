@@ -132,17 +132,26 @@ class Cosines:
 
     def compare(self, rows: Collection[int]) -> tuple[dict[int, float], dict[int, float]]:
         """Whitened and plain cosines of those of the rows that have a vector."""
-        wanted = np.array(sorted(rows), np.int64)
-        places = np.searchsorted(self.rows, wanted)
-        places[places == len(self.rows)] = 0
-        if not len(self.rows):
+        wanted, places = self._find(rows)
+        if not len(places):
             return {}, {}
-        has_vector = self.rows[places] == wanted
-        wanted, places = wanted[has_vector], places[has_vector]
         return (
             dict(zip(wanted.tolist(), self.whitened[places].tolist(), strict=True)),
             dict(zip(wanted.tolist(), self.plain(places).tolist(), strict=True)),
         )
+
+    def compare_plain(self, rows: Collection[int]) -> dict[int, float]:
+        """Plain cosines of those of the rows that have a vector."""
+        wanted, places = self._find(rows)
+        return dict(zip(wanted.tolist(), self.plain(places).tolist(), strict=True))
+
+    def _find(self, rows: Collection[int]) -> tuple[Rows, Rows]:
+        """The rows that have a vector, and their places."""
+        wanted = np.array(sorted(rows), np.int64)
+        places = np.searchsorted(self.rows, wanted)
+        has_vector = places < len(self.rows)
+        has_vector[has_vector] = self.rows[places[has_vector]] == wanted[has_vector]
+        return wanted[has_vector], places[has_vector]
 
 
 class Blend(Cosines):

@@ -189,15 +189,18 @@ def add(
     return added.rowcount > 0
 
 
-def list_proposals(store: Store, memory: Memory, actor: str) -> list[str]:
-    """Return the ids of the memories with which the actor paired this one, and that wait."""
-    return store.column(
-        "select other.id from memory_relations as pair join unified_memories as other"
-        " on other.sync_id in (pair.source_id, pair.target_id) and other.sync_id <> :one"
-        " where :one in (pair.source_id, pair.target_id)"
-        f" and {_PAIRED} and judgment_status = 'pending' and marked_by_actor = :actor",
-        {"one": memory.sync_id, "actor": actor},
+def list_proposals(store: Store, actor: str, limit: int) -> list[tuple[str, str]]:
+    """Return the ids of the live memories that the actor paired and that wait, latest first."""
+    rows = store.db.execute(
+        "select one.id, other.id from memory_relations as pair"
+        " join unified_memories as one on one.sync_id = pair.source_id"
+        " join unified_memories as other on other.sync_id = pair.target_id"
+        f" where pair.project_id = :project and {_PAIRED} and judgment_status = 'pending'"
+        f" and marked_by_actor = :actor and {_open('one')} and {_open('other')}"
+        " order by pair.created_at desc, pair.rowid desc limit :limit",
+        {"project": store.project_id, "actor": actor, "limit": limit},
     )
+    return [(row[0], row[1]) for row in rows]
 
 
 def withdraw(store: Store, one: Memory, other: Memory, actor: str, now: datetime) -> None:

@@ -7,7 +7,7 @@ from ademem.store import embeddings, relations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from datetime import datetime
 
     from ademem.capture.gate.relating import Cosines, Meaning, Pair
@@ -21,30 +21,32 @@ def catch_up(
     """Relate what changed, or got a vector of the *model*, since the last call."""
     last = relations.last_change(store)
     pairs = []
-    for batch, meaning in _changed(store, model):
+    ids, meaning = _read_changes(store, model)
+    for batch in relating.read_batches(store, ids):
         pairs += relating.relate(batch, store, now, meaning=meaning)
         if pause:
             pause()
+    if ids:
+        relating.withdraw_unlikely(store, now, meaning)
     relations.save_cursor(store, last, now)
     return pairs
 
 
 def find_new_pairs(store: Store, model: str = "") -> list[Pair]:
     """Return the pairs that `catch_up` would add; nothing is written."""
+    ids, meaning = _read_changes(store, model)
     return [
         pair
-        for batch, meaning in _changed(store, model)
+        for batch in relating.read_batches(store, ids)
         for memory in batch
         for pair in relating.find_pairs(memory, relating.find_alike(memory, store), store, meaning)
         if not relations.is_known(store, pair.earlier, pair.later)
     ]
 
 
-def _changed(store: Store, model: str) -> Iterator[tuple[list[Memory], Meaning | None]]:
+def _read_changes(store: Store, model: str) -> tuple[list[str], Meaning | None]:
     ids = relations.list_changed(store, relations.read_cursor(store), model)
-    meaning = _load_meaning(store, model) if ids else None
-    for batch in relating.read_batches(store, ids):
-        yield batch, meaning
+    return ids, _load_meaning(store, model) if ids else None
 
 
 def _load_meaning(store: Store, model: str) -> Meaning | None:

@@ -235,6 +235,36 @@ def test_a_matter_that_is_said_of_many_things_is_no_pair_of_two_of_them(world, w
     assert relations(world) == [("supersedes", "by hand against monthly")]
 
 
+MATTERS = ("{} has a port of its own", "Reviews of {} take a day", "{} is written in Go")
+
+
+def tell_matters(write, *things):
+    for thing in things:
+        for text in MATTERS:
+            write(text.format(thing))
+
+
+STORES = ("payments stores its rows in MySQL", "Rows of search live in SQLite")
+
+
+@pytest.mark.parametrize(
+    ("things", "related"),
+    [
+        pytest.param((), 1, id="unknown"),
+        pytest.param(("search",), 1, id="one is known"),
+        pytest.param(("search", "payments"), 0, id="both are known"),
+    ],
+)
+def test_values_of_one_kind_of_two_things_with_other_matters_are_no_pair(
+    world, write, things, related
+):
+    tell_matters(write, *things)
+    for text in STORES:
+        write(text, Trust.AGENT)
+
+    assert len(relations(world)) == related
+
+
 def test_a_name_that_is_a_value_elsewhere_still_tells_two_things_apart(world, write):
     write("Deploy billing with make ship, never by hand")
     write("make ship is how search gets deployed")

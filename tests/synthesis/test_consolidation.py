@@ -15,6 +15,7 @@ from ademem.store import jobs, maintenance, memories, relations, transitions
 from ademem.store.transitions import Act
 from ademem.synthesis import consolidation
 from ademem.synthesis.consolidation import ConsolidationRun
+from ademem.synthesis.relating import catch_up
 from tests.builders import NOW, insert, memory
 from tests.synthesis import statements
 from tests.synthesis.statements import MODEL, Statement
@@ -195,6 +196,19 @@ class TestWhatContradicts:
 
         run(store)
         assert relations.list_conflicts(store) == []
+
+
+def test_a_proposal_is_withdrawn_once_later_memories_tell_that_it_is_about_two_things(store):
+    texts = ("payments stores its rows in MySQL", "Rows of search live in SQLite")
+    rows = insert(store, *map(memory, texts))
+    relating.relate(rows, store, NOW)
+    before = relations.list_conflicts(store)
+    matters = ("{} has a port of its own", "Reviews of {} take a day", "{} is written in Go")
+    for thing in ("payments", "search"):
+        insert(store, *(memory(text.format(thing)) for text in matters))
+    catch_up(store, NOW)
+
+    assert (len(before), relations.list_conflicts(store)) == (1, [])
 
 
 class TestWhatWasProposedByWords:

@@ -253,7 +253,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
     if left.tells_work and right.tells_work:
         return {}
     subject, *_ = compare_subjects(left, right)
-    differing = _differing_values(left, right)
+    differing = find_differing(left, right)
     named = {kind for kind in differing if kind.startswith(NAME_OF)}
     shared = len(subject - {stem(kind.removeprefix(NAME_OF)) for kind in named})
     ended = bool(left.gone & right.parts or right.gone & left.parts)
@@ -275,6 +275,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         not (has_subject and has_reason)
         or ((left.adds or right.adds) and not ended)
         or exchange == TWO_THINGS
+        or (exchange == SUBJECT and differing and not ended)
         or _number_two_things(left, right)
         or (left.option and right.option and left.option != right.option and not ended)
     ):
@@ -293,7 +294,6 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         "ended": ended,
         "differ": bool(differing),
         "differ_change": bool(differing) and changes and (shared > 1 or slot),
-        "differ_exchanged": bool(differing) and exchange == SUBJECT,
         "slot": slot,
         "named": bool(named),
         "measure_share": not _MEASURES.isdisjoint(kinds) and share,
@@ -372,7 +372,8 @@ def stem(word: str) -> str:
     if len(parts := re.findall(r"[^-_.]+", word)) > 1:
         return "-".join(map(stem, parts))
     for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
+        # no "pay" of "payment": the index of words writes that as "pai"
+        if word.endswith(ending) and len(word) - len(ending) >= (4 if "ment" in ending else 3):
             word = word[: -len(ending)]
             break
     if len(word) > 3 and word[-1] == word[-2]:
@@ -602,7 +603,7 @@ def _have_other_heads(left: Facts, right: Facts) -> bool:
     return all(heads) and heads[0][0] not in right.stems and heads[1][0] not in left.stems
 
 
-def _differing_values(left: Facts, right: Facts) -> set[str]:
+def find_differing(left: Facts, right: Facts) -> set[str]:
     """Return the kinds in which both have values of today, and no common one."""
     both = left.values.keys() & right.values.keys()
     return {kind for kind in both if left.values[kind].isdisjoint(right.values[kind])}
@@ -634,7 +635,7 @@ def is_explicit(earlier: str, later: str) -> bool:
 def explain(one: str, other: str) -> str:
     """Name the two values, or the words by which the texts contradict each other."""
     left, right = read(one), read(other)
-    differing = _differing_values(left, right)
+    differing = find_differing(left, right)
     for kind in sorted(differing, key=lambda kind: (kind == "name", kind == "number", kind)):
         mine, theirs = (sorted(facts.values[kind]) for facts in (left, right))
         return " against ".join(sorted((" ".join(mine), " ".join(theirs))))
@@ -654,7 +655,6 @@ WEIGHTS = {
     "ended": 1.0,
     "differ": 0.6,
     "differ_change": 1.6,
-    "differ_exchanged": -2.6,
     "slot": 1.8,
     "named": 0.0,
     "measure_share": -0.8,
@@ -673,7 +673,6 @@ WEIGHTS_OF_WORDS = {
     "ended": 1.8,
     "differ": 0.5,
     "differ_change": 1.4,
-    "differ_exchanged": -2.7,
     "slot": 1.4,
     "named": 0.4,
     "measure_share": -0.2,

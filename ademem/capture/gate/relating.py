@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from ademem.capture.gate import contradiction
 from ademem.capture.gate.rows import RANK
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
 
         def nearest(self, limit: int) -> list[int]: ...
 
-        def compare(self, rows: Collection[int]) -> tuple[dict[int, float], dict[int, float]]:
-            """Return the whitened and the plain cosines by row."""
+        def compare_plain(self, rows: Collection[int]) -> dict[int, float]: ...
 
     Meaning = Callable[[Memory], Cosines | None]
     """Reads the cosines of a memory; None where it has no vector."""
@@ -62,6 +62,10 @@ COMPANY = 0.35
 """Share of the common words that memories with another word of the matter have."""
 SIBLINGS = 4
 """Memories of other things that say the same, from which two of them are told apart."""
+LOOKED_AT_AGAIN = 300
+"""Proposals that are compared again, the latest, where memories were written."""
+MATTERS = 3
+"""Memories about a word from which it may be a thing with several matters."""
 COMPANIONS = 20
 """Memories with a word that are looked at."""
 LONGEST = 250
@@ -107,23 +111,20 @@ def relate(
     for each in found:
         alike = find_alike(each, store, counts) if _is_compared(each) else []
         pairs += _record(find_pairs(each, alike, store, meaning), store, now)
-        if meaning:
-            _withdraw(each, store, now, meaning)
     return pairs
 
 
-def _withdraw(memory: Memory, store: Store, now: datetime, meaning: Meaning) -> None:
-    """Withdraw what was proposed by words alone, and is unlikely by the vectors."""
-    ids = relations.list_proposals(store, memory, ADEMEM)
-    cosines = meaning(memory) if ids else None
-    if cosines is None:
-        return
-    others = memory_queries.by_ids(store, ids)
-    near = cosines.compare([other.seq for other in others])[1]
-    for other in others:
-        texts = memory.whole_text, other.whole_text
-        if other.seq in near and contradiction.likelihood(*texts, near[other.seq]) < LIKELY:
-            relations.withdraw(store, memory, other, ADEMEM, now)
+def withdraw_unlikely(store: Store, now: datetime, meaning: Meaning | None) -> None:
+    """Withdraw the latest proposals that vectors, or memories that came later, speak against."""
+    ids = relations.list_proposals(store, ADEMEM, LOOKED_AT_AGAIN)
+    found = {one.id: one for one in memory_queries.by_ids(store, unique(chain(*ids)))}
+    for one, other in ((found[one], found[other]) for one, other in ids):
+        cosines = meaning(one) if meaning else None
+        cosine = cosines.compare_plain([other.seq]).get(other.seq) if cosines else None
+        home = Home(store, one.scope, one.scope_owner_id)
+        score = contradiction.likelihood(one.whole_text, other.whole_text, cosine)
+        if score < LIKELY or _name_two_things(one, other, home):
+            relations.withdraw(store, one, other, ADEMEM, now)
 
 
 def _record(pairs: Collection[Pair], store: Store, now: datetime) -> list[Pair]:
@@ -166,7 +167,7 @@ def find_pairs(
     text = memory.whole_text
     cosines = meaning(memory) if meaning else None
     neighbours = _neighbours(memory, alike, cosines, store)
-    near = cosines.compare([other.seq for other in neighbours])[1] if cosines else {}
+    near = cosines.compare_plain([other.seq for other in neighbours]) if cosines else {}
     scored = []
     for other in neighbours:
         score = contradiction.likelihood(text, other.whole_text, near.get(other.seq))
@@ -256,13 +257,17 @@ def _name_two_things(memory: Memory, other: Memory, home: Home) -> bool:
     "Billing is reviewed by the core team" and "The data team reviews search" both hold.
     """
     texts = memory.whole_text, other.whole_text
-    shared, *apart = contradiction.compare_subjects(*map(contradiction.read, texts))
+    left, right = map(contradiction.read, texts)
+    shared, *apart = contradiction.compare_subjects(left, right)
     found = contradiction.features(*texts)
     if found["ended"] or not all(apart):
         return False
     ids = memory.id, other.id
     is_enough = len(shared) > 1 or not found["differ"]
     if is_enough and _is_said_of_others(shared, set().union(*apart), home, ids):
+        return True
+    kinds = contradiction.find_differing(left, right)
+    if kinds and all(any(_is_thing(word, kinds, home, ids) for word in words) for words in apart):
         return True
     return bool(found["named"] and shared) and all(
         any(not _belongs(word, shared, home, ids) for word in words) for words in apart
@@ -281,6 +286,20 @@ def _is_said_of_others(
     )
     things = {frozenset(subject - shared - apart) for subject in subjects}
     return len(things - {frozenset()}) >= SIBLINGS
+
+
+def _is_thing(word: str, kinds: set[str], home: Home, pair: tuple[str, str]) -> bool:
+    """True if other memories about the word are mostly about other matters than these kinds.
+
+    Of "rows of billing are in MySQL" that is true of billing, and not of rows.
+    """
+    found = [
+        facts.values
+        for one in home.sharing_words(" AND ".join(_to_terms([word])), COMPANIONS)
+        if one.id not in pair and word in (facts := contradiction.read(one.whole_text)).subject
+    ]
+    alike = min(sum(kind in values for values in found) for kind in kinds)
+    return len(found) >= MATTERS and alike < len(found) / 2
 
 
 def _belongs(word: str, shared: set[str], home: Home, pair: tuple[str, str]) -> bool:

@@ -141,6 +141,11 @@ def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
             id="one sentence about two services",
         ),
         pytest.param(
+            "Rows of the shop live in PostgreSQL; migrations run there",
+            "Rows of the ledger live in SQLite; migrations run there",
+            id="one sentence about two things that come first",
+        ),
+        pytest.param(
             "Deploy billing with make ship, never by hand.",
             "The deployment of billing goes through make ship.",
             id="one fact in other words",
