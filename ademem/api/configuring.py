@@ -21,7 +21,7 @@ from ademem.core.setting_sources import SettingWarning, SourceValues, fingerprin
 from ademem.core.settings import PERSONAL_SECTION, BadSetting, Key, all_keys, as_value, key_of
 from ademem.core.value import Value
 from ademem.files import enrolment
-from ademem.store import existence
+from ademem.store import existence, memory_queries
 from ademem.store.existence import DatabaseClaims
 from ademem.sync.provenance import provenance_of
 
@@ -168,16 +168,16 @@ def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, 
 def find_untrusted(root: str | None = None) -> UntrustedParts:
     here = project.find(root, os.environ, os.getcwd())
     with open_memories(root) as runtime:
-        imported = curation.review_imported(runtime, limit=None)
         briefs = curation.list_claimed_briefs(runtime)
         store = runtime.store
-        authors = existence.claimed_authors(store)
+        imported = memory_queries.with_files_and_not_quarantined(store)
+        authors = existence.authors_with_files(store)
         database = existence.find_database_claims(store)
         trusts_files = provenance_of(here, store, os.environ).trusts_files
     return UntrustedParts(
         settings=configuration.load(here, os.environ).held,
         local=_unnoted(here, os.environ),
-        memories=sum(memory.quarantine_reason is None for memory in imported),
+        memories=len(imported),
         briefs=tuple(briefs),
         authors=tuple(authors),
         trusts_files=trusts_files,

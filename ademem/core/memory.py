@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.text import with_title
+from ademem.core.untrusted import FROM_HUB
 from ademem.core.value import IntEnum, StrEnum, Value
 
 TYPE_CHECKING = False
@@ -288,19 +289,21 @@ def combined_confidence(confidence: float, witnesses: int) -> float:
     return float(1 - (1 - confidence) ** max(1, witnesses))
 
 
-CAME = "came-with-files"
-"""Flag of a memory that came with the files and was not accepted here."""
+CAME_WITH_FILES, CAME_FROM_HUB = "came-with-files", "came-from-hub"
+"""Flags of a memory that came from elsewhere and was not accepted here."""
 
 
 def flags(memory: Memory, astray: Mapping[str, str] | None = None, against: str = "") -> list[str]:
     """Name what limits the validity of a memory."""
+    from_hub = (memory.claimed_author or "").startswith(FROM_HUB)
     held = {
         "candidate": memory.status == "candidate",
         "archived": memory.status == "archived",
         "deleted": memory.deleted_at is not None,
         "superseded": memory.superseded_by is not None and not against,
         "quarantined": memory.quarantine_reason is not None,
-        CAME: memory.claimed_author is not None,
+        CAME_WITH_FILES: memory.claimed_author is not None and not from_hub,
+        CAME_FROM_HUB: from_hub,
     }
     code = [f"code-{astray[memory.id]}"] if astray and memory.id in astray else []
     branch = [f"branch-{memory.source_branch}"] if memory.source_branch else []

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 OPEN = "<ademem-memory>"
 CLOSE = "</ademem-memory>"
 
+FROM_HUB = "hub:"
+"""Beginning of a claimed author whose memory came from the hub; no name has a colon."""
+
 _TAG = (
     r"<(?=[\s/]*(?:ademem|system|assistant|user|human|tool|function|antml|invoke"
     r"|parameter|important)|\|)"
@@ -75,8 +78,19 @@ def provenance(memory: Memory) -> str:
 
 
 def import_label(author: str) -> str:
-    """Label a memory that came with the files; the author is a claim, and safe to show."""
-    return f"came with the files, by {author}" if author else "came with the files"
+    """Label what came from elsewhere; the author is a claim, and safe to show."""
+    came = "came from the hub" if author.startswith(FROM_HUB) else "came with the files"
+    name = claimed_name(author)
+    return f"{came}, by {name}" if name else came
+
+
+def claimed_name(author: str) -> str:
+    return author.removeprefix(FROM_HUB)
+
+
+def without_name(author: str) -> str:
+    """Return a claimed author without the name, and with the way that the memory came."""
+    return author[: len(author) - len(claimed_name(author))]
 
 
 def without_recalled(text: str) -> str:

@@ -12,6 +12,7 @@ from ademem.core.clock import parse, stamp
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.json_text import loads
 from ademem.core.text import clean, sha256_hex, slug, unique
+from ademem.core.untrusted import claimed_name, without_name
 from ademem.core.value import Value, replace
 from ademem.store import briefs, database, jobs, ledger
 
@@ -297,9 +298,9 @@ def receive(store: Store, found: Mapping[str, Any], author: str, now: datetime) 
 def forget_author(store: Store, digest: str) -> bool:
     """Take the claimed author with a name of this digest off the brief of the project."""
     document = load(store)
-    if document is None or sha256_hex(document.claimed_author) != digest:
+    if document is None or sha256_hex(claimed_name(document.claimed_author)) != digest:
         return False
-    _save(store, replace(document, claimed_author=""), "")
+    _save(store, replace(document, claimed_author=without_name(document.claimed_author)), "")
     return True
 
 

@@ -200,12 +200,12 @@ def changed_sources(runtime: Runtime) -> Iterator[str]:
 
 def came_with_files(runtime: Runtime) -> Iterator[str]:
     """Report the number and authors of imported memories, once in each clone."""
-    count = existence.count_claimed(runtime.store)
+    count = existence.count_with_files(runtime.store)
     if not count:
         return
     clone, environment = runtime.project.main, runtime.environment
     if trust.claim_first_contact(clone, runtime.store.secret, environment):
-        names = ", ".join(existence.claimed_authors(runtime.store)[:NAMED])
+        names = ", ".join(existence.authors_with_files(runtime.store)[:NAMED])
         by = f", by {preview(names, NAMES_CHARS)}" if names else ""
         what = counted(count, "memory")
         yield f"ademem: {what} came with the files{by}; `ademem review --imported`"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core.untrusted import FROM_HUB
 from ademem.store import BROWSED, CURRENT, LIVE, database, memories
 from ademem.store.logs import SINKING
 
@@ -21,6 +22,7 @@ _KNOWLEDGE = (
 )
 _PRACTICE = f"category = 'procedure' and {BROWSED}"
 _HERE = "(source_branch is null or source_branch = :branch)"
+_NAME = f"replace(claimed_author, '{FROM_HUB}', '')"
 # Memories from the files are pinned by whoever pinned them there, not by this person.
 _UNPINNED = "(+pinned = 0 or claimed_author is not null)"
 _ESTABLISHED = f"status = 'promoted' and {_UNPINNED} and {_KNOWLEDGE}"
@@ -134,9 +136,9 @@ def count_arrived(store: Store, moment: str, *, but: str) -> tuple[int, int]:
     Only the newest COUNTED arrivals are read.
     """
     count, people = store.db.execute(
-        "select count(*), count(distinct claimed_author) from unified_memories"
+        f"select count(*), count(distinct {_NAME}) from unified_memories"
         " where +project_id = :project and scope = 'project' and quarantine_reason is null"
-        f" and claimed_author not in ('', :but) and {LIVE} and id in (select memory_id from ("
+        f" and {_NAME} not in ('', :but) and {LIVE} and id in (select memory_id from ("
         "  select memory_id from memory_revisions"
         "  where created_at > :moment and operation = 'import'"
         "  order by created_at desc limit :limit))",

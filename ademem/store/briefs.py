@@ -87,6 +87,6 @@ def list_folders(store: Store) -> set[str]:
 
 
 def accept(store: Store) -> None:
-    """Accept the parts of briefs that came with the files."""
+    """Accept the parts of briefs that came from elsewhere."""
     query = "update cto_core_memory_state set claimed = null where project_id = ?"
     store.db.execute(query, (store.project_id,))

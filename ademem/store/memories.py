@@ -21,6 +21,7 @@ from ademem.core.memory import (
     Trust,
 )
 from ademem.core.text import sha256_hex
+from ademem.core.untrusted import claimed_name, without_name
 from ademem.core.value import Value, as_dict, of, replace
 from ademem.store import database
 
@@ -216,16 +217,17 @@ def delete(store: Store, memory: Memory, change: Change, written: str | None = N
 def forget_author(store: Store, digest: str) -> int:
     """Take the claimed author with a name of this digest off all memories; return how many."""
     query = "select distinct claimed_author from main.unified_memories where claimed_author <> ''"
-    names = [row[0] for row in store.db.execute(query) if sha256_hex(row[0]) == digest]
+    authors = [row[0] for row in store.db.execute(query)]
+    names = [each for each in authors if sha256_hex(claimed_name(each)) == digest]
     count = 0
     for name in names:
-        db = store.db
-        update = "update main.unified_memories set claimed_author = '' where claimed_author = ?"
-        count += db.execute(update, (name,)).rowcount
+        db, values = store.db, (without_name(name), name)
+        update = "update main.unified_memories set claimed_author = ? where claimed_author = ?"
+        count += db.execute(update, values).rowcount
         db.execute(
-            "update memory_revisions set snapshot = json_set(snapshot, '$.claimed_author', '')"
+            "update memory_revisions set snapshot = json_set(snapshot, '$.claimed_author', ?)"
             " where json_extract(snapshot, '$.claimed_author') = ?",
-            (name,),
+            values,
         )
     return count
 

@@ -6,7 +6,7 @@ from ademem.core import text as text_
 from ademem.core.json_text import array, loads, numbers
 from ademem.core.memory import LOST_BRANCH, SKILL, Scope
 from ademem.store import BROWSED, CURRENT, LIVE, database, memories
-from ademem.store.existence import ARRIVED, CLAIMED, is_in_hub
+from ademem.store.existence import ARRIVED, CLAIMED, WITH_FILES, is_in_hub
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -232,8 +232,8 @@ def record_skipped(store: Store, day: str, ids: Iterable[str]) -> None:
     database.set_value(store.db, "review_skipped", array([day, *ids]))
 
 
-def claimed_and_not_quarantined(store: Store) -> list[Memory]:
-    return memories.find(store, f"{CLAIMED} and quarantine_reason is null")
+def with_files_and_not_quarantined(store: Store) -> list[Memory]:
+    return memories.find(store, f"{WITH_FILES} and quarantine_reason is null")
 
 
 def claimed_sync_ids(store: Store) -> set[str]:

@@ -197,7 +197,7 @@ def accept(memory: Memory, act: Act) -> Memory:
 def accept_all(act: Act) -> int:
     """Accept all memories from the files but quarantined ones; return their number."""
     with act.store.transaction():
-        found = memory_queries.claimed_and_not_quarantined(act.store)
+        found = memory_queries.with_files_and_not_quarantined(act.store)
         for memory in found:
             accept(memory, act)
     return len(found)

@@ -53,7 +53,7 @@ def review(
         "--older", "Only older ones: ISO 8601, or 45m, 3h, 2d.", metavar="TIME"
     ),
     list_: bool = flag("--list", "Only list them."),
-    imported: bool = flag("--imported", "Unaccepted memories that came with the files."),
+    imported: bool = flag("--imported", "Unaccepted memories from the files or the hub."),
     accept: bool = flag("--accept", "Confirm all that are chosen, in one act."),
     reject: bool = flag("--reject", "Reject all that are chosen, in one act."),
     due: bool = flag("--due", "List those to be read again."),

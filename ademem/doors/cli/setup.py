@@ -350,7 +350,7 @@ def _show_memories(arrived: UntrustedParts) -> None:
     what = counted(arrived.memories, "memory")
     show.say(f"{what} came with the files{by} (`ademem review --imported` shows them)")
     if arrived.briefs:
-        typer.echo("briefs came with the files:")
+        typer.echo("briefs have texts that were not accepted here:")
         for text in arrived.briefs:
             show.say(f"  {text}")
 

@@ -7,7 +7,7 @@ import sys
 
 from ademem.core import anchor, caller, untrusted
 from ademem.core.errors import NO, REFUSED, AdememError
-from ademem.core.memory import CAME, flags
+from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, flags
 from ademem.core.text import preview
 from ademem.core.untrusted import visible
 from ademem.core.value import as_dict
@@ -173,7 +173,8 @@ def memory_json(
             "session_id": memory.source_session_id,
             "agent_id": memory.agent_id,
             "branch": memory.source_branch,
-            "claimed_author": memory.claimed_author,
+            "claimed_author": memory.claimed_author
+            and untrusted.claimed_name(memory.claimed_author),
         },
         "flags": flags(memory, astray, later.flag if later else ""),
     }
@@ -300,7 +301,7 @@ def line(
     found = [f"{memory.created_at:%Y-%m-%d}"] if dated else []
     found += ["pinned"] if memory.is_pinned else []
     found += flags(memory, astray, later.mark if later else "")
-    marks = ", ".join(came if mark == CAME else mark for mark in found)
+    marks = ", ".join(came if mark in (CAME_WITH_FILES, CAME_FROM_HUB) else mark for mark in found)
     title = f"{memory.title}: " if memory.title else ""
     content = WITHHELD if is_withheld(memory) else preview(title + memory.content, chars)
     text = f"{memory.id}  [{memory.category}] {content}"
@@ -345,7 +346,8 @@ def brief(document: CoreMemory | None, begin: str, *, as_json: bool) -> None:
         json(None) if as_json else echo(f'no brief yet (`{begin} focus "…"` starts one)', err=True)
         raise SystemExit(NO)
     if as_json:
-        claim = {"claimed": list(document.claimed), "claimedAuthor": document.claimed_author}
+        author = untrusted.claimed_name(document.claimed_author)
+        claim = {"claimed": list(document.claimed), "claimedAuthor": author}
         return json(project_brief.as_json(document) | claim)
     for name, text in project_brief.lines(document):
         say(f"{name}: {text}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ademem.core.errors import UsageError
 from ademem.core.memory import Tier, flags
 from ademem.core.text import fold, preview
+from ademem.core.untrusted import claimed_name
 from ademem.search import evidence
 from ademem.store.injections import ABOUT, PLACES
 from ademem.store.transitions import waits_for
@@ -155,6 +156,7 @@ def to_page(
         "origins": len({_origin(row) for row in statements}),
         "speakers": Counter(row["actor"] for row in statements),
         "why": waits_for(memory),
+        "author": claimed_name(memory.claimed_author or ""),
         "waits": bool(memory.quarantine_reason)
         or memory.claimed_author is not None
         or memory.status == "candidate",

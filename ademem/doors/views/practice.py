@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.memory import flags
+from ademem.core.untrusted import import_label
 from ademem.core.value import as_dict
 from ademem.doors.views.memories import to_row
 from ademem.files.project_brief import FIELDS
@@ -144,6 +145,7 @@ def to_agents(
         "agents": [as_dict(each) for each in agents],
         "chosen": chosen,
         "version": brief.version if brief else 0,
+        "came": import_label(brief.claimed_author) if brief else "",
         "updated_at": brief.updated_at if brief and brief.version else None,
         "fields": [
             {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ademem.core import record_json
 from ademem.core.memory import Status
+from ademem.core.untrusted import claimed_name
 from ademem.core.value import Value
 from ademem.store import memories, relations, replication
 from ademem.store.hub_state import Parked
@@ -46,8 +47,9 @@ def shareable(mutation: Fields, sender: Sender) -> Fields | Refusal:
         shows_promoted = bool(row and row["status"] == Status.PROMOTED)
         if fields and row and row["source_branch"]:
             fields[mutations.BRANCH] = row["source_branch"]
-        if row and row["claimed_author"] and sender.protocol >= mutations.WITH_DOCUMENTS:
-            mutation = mutation | {mutations.AUTHOR: row["claimed_author"]}
+        author = claimed_name(row["claimed_author"] or "") if row else ""
+        if author and sender.protocol >= mutations.WITH_DOCUMENTS:
+            mutation = mutation | {mutations.AUTHOR: author}
     elif mutation["entity"] == "relation":
         fields = relations.shared(store, id)
     else:

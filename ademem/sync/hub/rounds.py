@@ -16,6 +16,7 @@ from ademem.core import confined, record_json, registers
 from ademem.core.clock import parse, stamp, timedelta
 from ademem.core.errors import NotFound
 from ademem.core.memory import UNSEEN_BRANCH
+from ademem.core.untrusted import FROM_HUB
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.store import database, hub_state, journal, memories, replication, stamps, transitions
@@ -252,7 +253,7 @@ class Hub:
                     changed += memories.forget_author(self.store, fields["id"])
                     changed += project_brief.forget_author(self.store, fields["id"])
                 elif entity in mutations.DOCUMENTS and one["replica"] != mine:
-                    person = safe_name(one["person"])
+                    person = FROM_HUB + safe_name(one["person"])
                     hub_state.add_received(self.store, entity, one["entity_key"], fields, person)
                 elif one["replica"] != mine:
                     admit = self._admit(one, change)
@@ -271,7 +272,7 @@ class Hub:
             and mutation["role"] in CONFIRMING
             and mutation["shows_promoted"]
         )
-        admit = admission(self.store, self.gate, change.at, name, promotes=promotes)
+        admit = admission(self.store, self.gate, change.at, FROM_HUB + name, promotes=promotes)
         branch = mutations.branch_of(mutation["fields"]) if mutation else None
         if branch is None:
             return admit

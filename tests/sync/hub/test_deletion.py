@@ -7,6 +7,7 @@ import pytest
 from ademem.core.clock import now
 from ademem.core.errors import NotFound
 from ademem.core.settings import GateSettings
+from ademem.core.untrusted import import_label
 from ademem.store import memories, relations, transitions
 from ademem.store.hub import administration, database
 from ademem.sync.hub import purging
@@ -119,6 +120,10 @@ def purge_person(hub, name, **options):
         return purging.purge_person(db, hub.slug, name, now(), keep_texts=False, **options)
 
 
+def label(clone, id):
+    return import_label(clone.memory(id).claimed_author)
+
+
 @pytest.fixture
 def texts(ann, bob, hub):
     """Ann's and Bob's memories, each with a change by the other, and what the hub has of them."""
@@ -130,7 +135,7 @@ def texts(ann, bob, hub):
     transitions.edit("m2", ann.act, GateSettings(), tags=("test",))
     for one in (ann, bob, ann):
         one.sync()
-    assert {bob.memory(id).claimed_author for id in ("m1", "m2")} == {"ann"}
+    assert {label(bob, id) for id in ("m1", "m2")} == {"came from the hub, by ann"}
     return lambda: {row["entity_key"] for row in told(hub) if "content" in (row["fields"] or {})}
 
 
@@ -147,11 +152,11 @@ def test_what_a_person_told_first_is_deleted_and_their_name_is_off_the_rest(
     assert hub.pull("ann").status == 401
     bob.sync()
     assert [one.id for one in memories.find(bob.store, "1", "")] == ["m2"]
-    assert bob.memory("m2").claimed_author == ""
+    assert label(bob, "m2") == "came from the hub"
     late = clone("late")
     late.sync()
     assert exported(late.store) == exported(bob.store)
-    for name in ("ann.", '"ann"'):
+    for name in ("ann.", '"ann"', '"hub:ann"'):
         assert files_with(name, bob.project.home) == []
     with database.connect(hub.database.owner) as db:
         assert administration.broken_audit(db, hub.slug) == []
@@ -168,7 +173,7 @@ def test_a_persons_texts_may_stay_without_the_name(ann, bob, hub, texts):
     assert done == []
     assert texts() == {"m1", "m2"}
     bob.sync()
-    assert {bob.memory(id).claimed_author for id in ("m1", "m2")} == {""}
+    assert {label(bob, id) for id in ("m1", "m2")} == {"came from the hub"}
     transitions.edit("m1", bob.act, GateSettings(), content="Deploys run at two")
     assert bob.sync().parked == ()
 

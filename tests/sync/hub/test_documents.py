@@ -10,6 +10,7 @@ import pytest
 from ademem.core.client import TurnKey
 from ademem.core.memory import Category
 from ademem.core.settings import HubSettings, Settings
+from ademem.core.untrusted import import_label
 from ademem.core.value import replace
 from ademem.files import project_brief
 from ademem.store import hub_state, logs, memories, procedures, transitions
@@ -130,7 +131,7 @@ def test_the_brief_arrives_with_its_senders_name(ann, bob):
     settle(ann, bob)
 
     assert project_brief.is_equal(brief(bob), brief(ann))
-    assert brief(bob).claimed_author == "ann"
+    assert import_label(brief(bob).claimed_author) == "came from the hub, by ann"
     assert {*brief(bob).claimed} == brief(ann).texts
     assert bob.round().sender().documents == {}
     mirror.refresh(bob.project, bob.store, Settings(), bob.now())
@@ -178,13 +179,14 @@ def test_a_purged_persons_name_is_off_the_brief_and_off_what_they_wrote_elsewher
     bob.learn("Deploys run at noon", id="m1", claimed_author="ann")
     settle(bob, ann)
     settle(bob)
-    assert brief(bob).claimed_author == "ann"
+    assert import_label(brief(bob).claimed_author) == "came from the hub, by ann"
     with database.connect(hub.database.owner) as db:
         done = purging.purge_person(db, hub.slug, "ann", bob.now(), keep_texts=False)
     bob.sync()
 
     assert done == ["m1"]  # ann's, whoever told it
-    assert (brief(bob).project_summary, brief(bob).claimed_author) == ("Sells shoes.", "")
+    assert brief(bob).project_summary == "Sells shoes."
+    assert import_label(brief(bob).claimed_author) == "came from the hub"
     left = "select from hub.mutations where project = %s and author is not null and author <> %s"
     assert hub.rows(left, hub.project, administration.NOBODY) == []
 

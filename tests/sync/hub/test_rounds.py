@@ -9,12 +9,24 @@ from contextlib import suppress
 import pytest
 
 from ademem.api import doctor
+from ademem.core import untrusted
 from ademem.core.errors import AdememError, NotFound, UsageError
-from ademem.core.memory import Category, Scope, Status
+from ademem.core.memory import Category, Scope, Status, flags
 from ademem.core.settings import GateSettings, HubSettings, Settings
 from ademem.core.value import replace
+from ademem.doors.cli.show import memory_json
 from ademem.files import project_brief
-from ademem.store import hub_state, journal, memories, relations, replication, stamps, transitions
+from ademem.store import (
+    existence,
+    hub_state,
+    journal,
+    memories,
+    memory_queries,
+    relations,
+    replication,
+    stamps,
+    transitions,
+)
 from ademem.store.hub import administration, database
 from ademem.sync import branches, mirror
 from ademem.sync.hub import leaving, rounds, transport
@@ -23,6 +35,10 @@ from tests.examples import examples
 from tests.hubs import mutation
 from tests.store.replicas import NOON, act_at_random, exported, shown
 from tests.sync.repository import git
+
+
+def both(clone):
+    return [clone.memory(id) for id in ("m1", "m2")]
 
 
 def told(hub):
@@ -35,8 +51,23 @@ def test_a_memory_reaches_the_others_with_its_senders_name(ann, bob):
 
     assert (ann.sync().sent, bob.sync().changed) == (1, 1)
     arrived = bob.memory("m1")
-    assert (arrived.content, arrived.claimed_author) == ("Deploys run at noon", "ann")
+    assert arrived.content == "Deploys run at noon"
+    assert untrusted.provenance(arrived).endswith(", came from the hub, by ann")
     assert exported(ann.store) == exported(bob.store)
+
+
+def test_trust_in_the_files_accepts_nothing_from_the_hub(ann, bob):
+    ann.learn("Deploys run at noon", id="m1")
+    ann.sync()
+    bob.sync()
+    bob.learn("Tests run at one", id="m2", claimed_author="ann")
+
+    assert [one.id for one in memory_queries.claimed(bob.store)] == ["m1", "m2"]
+    assert existence.count_with_files(bob.store) == 1
+    assert existence.authors_with_files(bob.store) == ["ann"]
+    assert transitions.accept_all(bob.act) == 1
+    assert [memory_json(one)["provenance"]["claimed_author"] for one in both(bob)] == ["ann", None]
+    assert [flags(one) for one in both(bob)] == [["came-from-hub"], []]
 
 
 def test_what_was_heard_and_told_is_not_told_again(ann, bob, hub):
