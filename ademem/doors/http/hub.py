@@ -345,11 +345,10 @@ class Hub:
                     full = "the project has as many memories as it may"
                     raise TooMany(full, "delete some", FULL_RETRY_S, rule="rows")
                 assert caller.device is not None
-                today = await requests.add_usage(db, project, caller.device, len(body))
-                if today > self.limits.bytes_per_day:
+                own, all_ = await requests.add_usage(db, project, caller.device, len(body))
+                if own > self.limits.bytes_per_day or all_ > self.limits.project_bytes_per_day:
                     sent = "too many bytes for one day"
                     raise TooMany(sent, "go on tomorrow", _left_of(DAY_S))
-                self.bytes.check(f"project {project}", self.limits.project_bytes_per_day, len(body))
                 self.bytes.check("hub", self.limits.hub_bytes_per_day, len(body))
                 verdicts = iter(await requests.push(db, project, good) if good else [])
         now = clock.now()

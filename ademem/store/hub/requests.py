@@ -97,17 +97,17 @@ async def note_cursor(db: Connection, project: str, device: str, position: int) 
     )
 
 
-async def add_usage(db: Connection, project: str, device: str, size: int) -> int:
-    """Count bytes that a device sent, and return those of today."""
-    row = await (
-        await db.execute(
-            "insert into hub.usage as u (project, device, bytes) values (%s, %s, %s)"
-            " on conflict (project, device, day) do update set bytes = u.bytes + excluded.bytes"
-            " returning bytes",
-            (project, device, size),
-        )
-    ).fetchone()
-    return int(row["bytes"]) if row else size
+async def add_usage(db: Connection, project: str, device: str, size: int) -> tuple[int, int]:
+    """Count bytes that a device sent; return those of today, of the device and of all devices."""
+    rows = await db.execute(
+        "insert into hub.usage as u (project, device, bytes)"
+        " values (%(project)s, %(device)s, %(size)s), (%(project)s, %(all)s, %(size)s)"
+        " on conflict (project, device, day) do update set bytes = u.bytes + excluded.bytes"
+        " returning device::text as device, bytes",
+        {"project": project, "device": device, "size": size, "all": administration.NOBODY},
+    )
+    found = {row["device"]: row["bytes"] async for row in rows}
+    return found[device], found[administration.NOBODY]
 
 
 async def list_members(db: Connection, project: str) -> list[dict[str, Any]]:

@@ -214,6 +214,22 @@ def test_limits_answer_with_the_time_to_wait(hub, monkeypatch):
         assert hub.pull("ann").status == 429
 
 
+def test_the_bytes_of_a_project_are_counted_for_all_devices_and_servers(hub, monkeypatch):
+    hub.projects["busy"] = hub.add_project("busy")
+    for name in ("dan", "dora"):
+        hub.join(name, slug="busy")
+    batches = [mutation(hub.projects["busy"], name, f"Text of {name}") for name in ("one", "two")]
+    size = len(json.dumps({"mutations": batches[:1]}))
+    limits = server.Limits(project_bytes_per_day=2 * size - 1)
+    monkeypatch.setattr(hub.hub, "limits", limits)
+    with Served(hub.database, limits).serving() as beside:
+        beside.tokens = hub.tokens
+        assert hub.push("dan", batches[0], slug="busy").status == 200
+        assert beside.push("dora", batches[1], slug="busy").status == 429
+        beside.hub.limits = server.Limits(project_bytes_per_day=2 * size)
+        assert beside.push("dora", batches[1], slug="busy").status == 200
+
+
 def test_bodies_are_bounded_and_never_unpacked(hub):
     large = b'{"mutations": [' + b" " * mutations.BODY_BYTES + b"]}"
 
