@@ -430,7 +430,8 @@ async def run_statements(dsn: str) -> None:
             await requests.push(db, project, gone)
             await requests.note_cursor(db, project, caller.device, 7)
             for live in (True, False):
-                await requests.pull(db, project, 7, mutations.PAGE, live=live)
+                size = mutations.PAGE_BYTES
+                await requests.pull(db, project, 7, rows=mutations.PAGE, size=size, live=live)
             await requests.list_members(db, project)
             await requests.list_devices(db, project)
             await requests.list_audit(db, project, 100)

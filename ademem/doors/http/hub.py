@@ -319,12 +319,9 @@ class Hub:
                     db, str(request.path_params["project"]), caller.device, min(after, found.head)
                 )
             project = str(request.path_params["project"])
-            rows = await requests.pull(db, project, after, mutations.PAGE, live=live)
-        facts = {
-            "head": found.head,
-            "epoch": found.epoch,
-            "more": len(rows) == mutations.PAGE,
-        }
+            size = {"rows": mutations.PAGE, "size": mutations.PAGE_BYTES}
+            rows, more = await requests.pull(db, project, after, **size, live=live)
+        facts = {"head": found.head, "epoch": found.epoch, "more": more}
         listed = ",".join(rows).encode()
         body = mutations.to_bytes(facts).removesuffix(b"}") + b',"mutations":[' + listed + b"]}"
         headers = {"content-digest": mutations.digest_body(body)}

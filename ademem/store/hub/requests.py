@@ -73,19 +73,30 @@ def _dumps(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-async def pull(db: Connection, project: str, after: int, limit: int, *, live: bool) -> list[str]:
-    """Return mutations after a number as JSON; with *live* those that no later one contains."""
+async def pull(
+    db: Connection, project: str, after: int, *, rows: int, size: int, live: bool
+) -> tuple[list[str], bool]:
+    """Return mutations after a number as JSON, and True if more may follow.
+
+    There are so many *rows* at most, and none after the one with which they reach this *size* in
+    bytes. With *live* only those that no later one contains.
+    """
     only = " and m.live" if live else ""
-    rows = await db.execute(
-        "select json_build_object('seq', m.seq, 'entity', m.entity, 'entity_key', m.entity_key,"
-        " 'fields', m.fields, 'shows_promoted', m.shows_promoted, 'replica', m.replica,"
-        " 'schema', m.schema, 'role', m.role,"
-        " 'person', (select p.name from hub.people p where p.id = m.person))::text as mutation"
-        " from hub.mutations m"
-        f" where m.project = %s and m.seq > %s{only} order by m.seq limit %s",
-        (project, after, limit),
+    found = await db.execute(
+        "select mutation, count from (select seq, mutation, count(*) over () as count,"
+        "  sum(octet_length(mutation)) over (order by seq) - octet_length(mutation) as before"
+        " from (select m.seq, json_build_object("
+        "   'seq', m.seq, 'entity', m.entity, 'entity_key', m.entity_key,"
+        "   'fields', m.fields, 'shows_promoted', m.shows_promoted, 'replica', m.replica,"
+        "   'schema', m.schema, 'role', m.role, 'person',"
+        "   (select p.name from hub.people p where p.id = m.person))::text as mutation"
+        f"  from hub.mutations m where m.project = %s and m.seq > %s{only}"
+        "  order by m.seq limit %s) page) sized where before < %s order by seq",
+        (project, after, rows, size),
     )
-    return [row["mutation"] async for row in rows]
+    page = await found.fetchall()
+    count = page[0]["count"] if page else 0
+    return [row["mutation"] for row in page], count == rows or len(page) < count
 
 
 async def note_cursor(db: Connection, project: str, device: str, position: int) -> None:

@@ -55,8 +55,8 @@ DOCUMENTS = {
     "uses": {"id", "weeks", "updated_at", "after"},
 }
 """Entities beside memories and relations, and the fields that they have; none is of a session."""
-PAGE = 500
-"""Mutations of one answer to a pull."""
+PAGE, PAGE_BYTES = 500, 4_000_000
+"""Mutations of one answer to a pull, and their bytes without those of the last one."""
 
 _KEYS = {
     "mutation_id": str,

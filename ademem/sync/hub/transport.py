@@ -14,7 +14,7 @@ from ademem.core.errors import AdememError, UsageError
 from ademem.sync.hub.mutations import PROTOCOL, digest_body
 
 TIMEOUT_S = 20
-MOST_BYTES = 256_000_000
+MOST_BYTES = 16_000_000
 """Largest answer that is read."""
 MOST_RETRY_S = 86_400
 """Longest wait that an answer may ask for."""

@@ -230,6 +230,24 @@ def test_the_bytes_of_a_project_are_counted_for_all_devices_and_servers(hub, mon
         assert beside.push("dora", batches[1], slug="busy").status == 200
 
 
+@pytest.mark.parametrize("live", ["", "&live=1"], ids=["journal", "snapshot"])
+def test_a_page_has_no_more_bytes_than_one_that_clients_read(hub, monkeypatch, live):
+    hub.projects["wide"] = hub.projects.get("wide") or hub.add_project("wide")
+    hub.join("will", slug="wide")
+    batch = [mutation(hub.projects["wide"], f"w{at}", "Text " * 300) for at in range(5)]
+    hub.push("will", *batch, slug="wide")
+    one = len(hub.pull("will", slug="wide", after=4).body)
+    monkeypatch.setattr(mutations, "PAGE_BYTES", 2 * one)
+    seen, more = [0], True
+    while more:
+        page = hub.pull("will", slug="wide", after=seen[-1], more=live).json()
+        assert len(page["mutations"]) <= 3
+        seen += [row["seq"] for row in page["mutations"]]
+        more = page["more"]
+
+    assert seen == [0, 1, 2, 3, 4, 5]
+
+
 def test_bodies_are_bounded_and_never_unpacked(hub):
     large = b'{"mutations": [' + b" " * mutations.BODY_BYTES + b"]}"
 
