@@ -291,6 +291,7 @@ class Hub:
         return found
 
     async def show(self, request: Request) -> Response:
+        """Answer how far the project is, and the caller's role; all read a closed one."""
         async with self._entered(request, "reader") as (db, caller):
             found = await self._project(db, request)
         return JSONResponse(
@@ -299,7 +300,7 @@ class Hub:
                 "head": found.head,
                 "floor": found.floor,
                 "epoch": found.epoch,
-                "role": caller.role,
+                "role": "reader" if found.is_closed else caller.role,
                 "protocol": mutations.PROTOCOL,
                 "expires_at": caller.expires_at,
             }

@@ -37,6 +37,7 @@ class Project(Value):
     live_rows: int
     node: str
     """Address of the hub that it was moved to; empty if it is here."""
+    is_closed: bool
 
 
 async def enter(db: Connection, token: bytes, project: str) -> Caller:
@@ -55,7 +56,10 @@ async def enter(db: Connection, token: bytes, project: str) -> Caller:
 
 
 async def read_project(db: Connection, project: str) -> Project | None:
-    query = "select slug, head, floor, epoch, live_rows, node from hub.projects where id = %s"
+    query = (
+        "select slug, head, floor, epoch, live_rows, node, closed_at is not null as is_closed"
+        " from hub.projects where id = %s"
+    )
     row = await (await db.execute(query, (project,))).fetchone()
     return Project(**{**row, "epoch": str(row["epoch"])}) if row else None
 

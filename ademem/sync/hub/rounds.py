@@ -16,6 +16,7 @@ from ademem.core import confined, record_json, registers
 from ademem.core.clock import parse, stamp, timedelta
 from ademem.core.errors import NotFound
 from ademem.core.memory import UNSEEN_BRANCH
+from ademem.core.text import sha256_hex
 from ademem.core.untrusted import FROM_HUB
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
@@ -51,6 +52,8 @@ _ROW_KEYS = {"seq", "entity", "entity_key", "fields", "shows_promoted", "replica
 """Keys of a mutation in an answer."""
 _REMOVED = "hub_removed"
 """Name of the mark that freed pages may hold a text that was deleted for good."""
+UNREADABLE = ("answer", "digest")
+"""Rules of failures of a pull that say nothing about a push."""
 CONFIRMING = ("reviewer", "owner")
 """Roles whose confirmation counts here."""
 
@@ -164,10 +167,18 @@ class Hub:
         self.note(lifecycle="pulling")
         event = new_event()
         change = Change(operation="import", actor="import", at=self.now(), event_id=event)
-        own = self._list_own()
-        received, changed = self._pull(change)
+        own, failure = self._list_own(), None
+        received = changed = 0
+        try:
+            received, changed = self._pull(change)
+        except HubError as error:
+            if error.rule not in UNREADABLE:
+                raise
+            failure = error
         self.note(lifecycle="pushing")
         sent, parked = self._push(own)
+        if failure:
+            raise failure
         again = self._pull(change) if sent else (0, 0)
         changed += again[1]
         wipe_removed(self.store)
@@ -374,8 +385,12 @@ def backoff(failures: int, chance: float) -> float:
 
 
 def join(store: Store, project: Project, url: str, code: str, device: str) -> HubState:
-    """Make a token of the invitation, and enrol the project; raises HubError."""
-    url, token = check_url(url), administration.new_secret(administration.TOKEN)
+    """Make a token of the invitation, and enrol the project; raises HubError.
+
+    The token follows from the invitation and the secret of this store, so that another try sends
+    the same one where the answer to the first was lost.
+    """
+    url, token = check_url(url), administration.TOKEN + sha256_hex("join", store.secret, code)
     asked = {"code": code, "token": administration.digest(token).hex(), "device": device}
     facts = Client(url).ask("POST", "/v1/join", mutations.to_bytes(asked))
     write_token(project, token)

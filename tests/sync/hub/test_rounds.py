@@ -29,7 +29,7 @@ from ademem.store import (
 )
 from ademem.store.hub import administration, database
 from ademem.sync import branches, mirror
-from ademem.sync.hub import leaving, rounds, transport
+from ademem.sync.hub import leaving, purging, rounds, transport
 from ademem.sync.hub.transport import Client, HubError
 from tests.examples import examples
 from tests.hubs import mutation
@@ -538,6 +538,63 @@ def test_an_answer_that_names_a_time_is_not_asked_before_it(ann, monkeypatch, st
 
     wait = (rounds.parse(ann.state.retry_at) - ann.now()).total_seconds()
     assert 40 < wait < 50
+
+
+def test_an_invitation_whose_answer_was_lost_is_used_again(clone, hub, monkeypatch):
+    kim, code, ask = clone("kim", role=None), hub.invite("kim"), Client.ask
+
+    def lose_the_answer(*given):
+        ask(*given)
+        raise HubError(0, "unreachable", "its answer was lost")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Client, "ask", lose_the_answer)
+        with pytest.raises(HubError):
+            rounds.join(kim.store, kim.project, hub.url, code, "laptop")
+    assert kim.state is None
+    other = clone("other", role=None)
+    with pytest.raises(HubError, match="was used"):
+        rounds.join(other.store, other.project, hub.url, code, "laptop")
+    rounds.join(kim.store, kim.project, hub.url, code, "laptop")
+
+    kim.learn("Deploys run at noon", id="m1")
+    assert kim.sync().sent == 1
+
+
+def test_members_of_a_closed_project_go_on_reading_it(ann, bob, hub):
+    ann.learn("Deploys run at noon", id="m1")
+    ann.sync()
+    with database.connect(hub.database.owner) as db:
+        administration.close_project(db, hub.slug)
+        bob.learn("Tests run at one", id="m2")
+        assert (bob.sync().changed, bob.state.lifecycle) == (1, "healthy")
+        purging.purge(db, hub.slug, ["m1"], bob.now())
+
+    bob.sync()
+    assert [one.id for one in memories.find(bob.store, "1", "")] == ["m2"]
+    assert bob.waiting() == 1
+    assert {row["entity_key"] for row in told(hub)} == {"m1"}
+
+
+def test_a_pull_that_cannot_be_read_holds_up_no_push(ann, bob, hub, monkeypatch):
+    bob.learn("Tests run at one", id="m2")
+    bob.sync()
+    ann.learn("Deploys run at noon", id="m1")
+    ask = Client.ask
+
+    def damage(client, method, path, body=None):
+        answer = ask(client, method, path, body)
+        return answer | {"mutations": None} if "after=" in path else answer
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Client, "ask", damage)
+        with pytest.raises(HubError, match="no list of mutations"):
+            ann.sync()
+    assert {row["entity_key"] for row in told(hub)} == {"m1", "m2"}
+    assert ann.state.lifecycle == "backoff"
+    ann.sync()
+    bob.sync()
+    assert exported(ann.store) == exported(bob.store)
 
 
 def test_a_token_that_ended_stops_the_rounds_until_a_person_acts(ann, hub):
