@@ -23,8 +23,6 @@ PARKED, SENT, RECEIVED = "hub_parked/", "hub_sent/", "hub_received/"
 """Prefixes of the names of what the hub refused, and of documents that it has or that wait here."""
 USES = "uses_elsewhere/"
 """Prefix of the names of weekly sums of uses in other stores, which outlive the hub."""
-_POSITION_BEFORE = "heard"
-"""Key of the position in stores of before."""
 LEASE = timedelta(seconds=60)
 SETTLED = timedelta(seconds=5)
 """Time in which changes are collected for one round."""
@@ -75,12 +73,7 @@ class LeaseHeld(Exception):
 
 def read(store: Store) -> HubState | None:
     found = database.value(store.db, HUB)
-    if not found:
-        return None
-    values = loads(found)
-    if _POSITION_BEFORE in values:
-        values["position"] = values.pop(_POSITION_BEFORE)
-    return HubState(**values)
+    return HubState(**loads(found)) if found else None
 
 
 def is_due(store: Store, now: datetime, pull_minutes: int) -> bool:

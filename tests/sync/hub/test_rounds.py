@@ -721,16 +721,3 @@ def test_each_failure_doubles_the_wait_up_to_a_quarter_of_an_hour():
     assert waits[:4] == [5, 10, 20, 40]
     assert waits[-2:] == [900, 900]
     assert (rounds.backoff(1, 0.0), rounds.backoff(1, 1.0)) == (3.75, 6.25)
-
-
-def test_a_store_from_before_keeps_its_position(ann):
-    ann.learn("Deploys run at noon")
-    ann.sync()
-    position = ann.state.position
-    ann.store.db.execute(
-        "update store_values set value = replace(value, '\"position\":', '\"heard\":')"
-        " where name = 'hub'"
-    )
-
-    assert ann.state.position == position > 0
-    assert ann.sync().received == 0

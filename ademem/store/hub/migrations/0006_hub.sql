@@ -67,7 +67,7 @@ create table hub.mutations (
   project uuid not null references hub.projects,
   seq bigint not null,
   mutation_id uuid not null,
-  entity text not null,  -- memory | relation
+  entity text not null,  -- memory | relation | procedure | core | uses | person
   entity_key text not null,
   op text not null check (op in ('upsert', 'delete')),
   stamp text not null collate "C",
@@ -81,11 +81,16 @@ create table hub.mutations (
   device uuid not null,
   at timestamptz not null default clock_timestamp(),
   live boolean not null default true,  -- no later mutation contains it: it is part of the snapshot
+  author uuid,  -- the member that its teller names; null: the teller
   primary key (project, seq),
   unique (project, mutation_id)
 );
 create index live_of_entity on hub.mutations (project, entity, entity_key) where live;
 create index live_by_number on hub.mutations (project, seq) where live;
+create index relations_by_source on hub.mutations (project, (fields ->> 'source_id')) where entity = 'relation';
+create index relations_by_target on hub.mutations (project, (fields ->> 'target_id')) where entity = 'relation';
+create index deletions on hub.mutations (project, (coalesce(fields ->> 'sync_id', entity_key)))
+  where entity = 'memory' and op = 'delete';
 
 create table hub.rows (
   project uuid not null references hub.projects,
@@ -127,6 +132,19 @@ create table hub.audit (
   hash bytea not null,
   primary key (project, number)
 );
+
+-- A person who is purged is looked up in each table that names them or their devices.
+create index tokens_of_person on hub.tokens (person);
+create index devices_of_person on hub.devices (person);
+create index tokens_of_device on hub.tokens (device);
+create index cursors_of_device on hub.cursors (device);
+create index invites_of_project on hub.invites (project);
+
+-- Of the texts themselves the planner keeps no samples, which would outlive a deletion.
+alter table hub.mutations alter column fields set statistics 0;
+alter table hub.people alter column name set statistics 0;
+alter table hub.devices alter column name set statistics 0;
+alter table hub.invites alter column person set statistics 0;
 
 create function hub.rank(role text) returns int language sql immutable as $$
   select array_position(array['former', 'reader', 'writer', 'reviewer', 'owner'], role)
@@ -268,6 +286,60 @@ begin
   return until;
 end $$;
 
+-- Draw the conclusions of the mutations after a number: what they contain, delete and say last.
+create function hub.settle(which uuid, start bigint) returns void language plpgsql as $$
+declare
+  more_rows bigint;
+begin
+  update hub.mutations old set live = false from hub.mutations new
+    where new.project = which and new.seq > start
+      and old.project = which and old.live and old.entity = new.entity
+      and old.entity_key = new.entity_key and old.seq <= new.heard and old.schema <= new.schema
+      and hub.rank(old.role) <= hub.rank(new.role);
+  update hub.mutations old set fields = null, live = false from hub.mutations new
+    where new.project = which and new.seq > start and new.op = 'delete' and new.live
+      and old.project = which and old.entity = new.entity and old.entity_key = new.entity_key
+      and old.op <> 'delete';
+  -- A relation goes with its memory: those of the memories deleted now, then those told now.
+  with dangling as (
+    update hub.mutations old set fields = null, live = false from hub.mutations deleted
+      where deleted.project = which and deleted.seq > start
+        and deleted.entity = 'memory' and deleted.op = 'delete'
+        and old.project = which and old.entity = 'relation'
+        and (old.fields ->> 'source_id' = coalesce(deleted.fields ->> 'sync_id', deleted.entity_key)
+          or old.fields ->> 'target_id' = coalesce(deleted.fields ->> 'sync_id', deleted.entity_key))
+      returning old.entity_key
+  ), ended as (
+    update hub.rows r set gone = true from (select distinct entity_key from dangling) d
+      where r.project = which and r.entity = 'relation' and r.entity_key = d.entity_key and not r.gone
+      returning 1
+  )
+  update hub.projects set live_rows = live_rows - (select count(*) from ended) where id = which;
+  update hub.mutations old set fields = null, live = false
+    where old.project = which and old.seq > start and old.entity = 'relation'
+      and exists (select from hub.mutations deleted
+        where deleted.project = which and deleted.entity = 'memory' and deleted.op = 'delete'
+          and coalesce(deleted.fields ->> 'sync_id', deleted.entity_key)
+            in (old.fields ->> 'source_id', old.fields ->> 'target_id'));
+  with written as (
+    insert into hub.rows as r (project, entity, entity_key, stamp, mutation_id, seq, author, gone)
+    select distinct on (entity, entity_key) which, entity, entity_key, stamp, mutation_id, seq,
+      coalesce(author, person), fields is null or op = 'delete'
+    from hub.mutations where project = which and seq > start and entity <> 'person'
+    order by entity, entity_key, op = 'delete' desc, stamp desc, mutation_id desc
+    on conflict (project, entity, entity_key) do update
+      set stamp = excluded.stamp, mutation_id = excluded.mutation_id, seq = excluded.seq, gone = excluded.gone
+      where not r.gone
+        and (excluded.gone or (excluded.stamp, excluded.mutation_id) > (r.stamp, r.mutation_id))
+    returning r.gone, r.xmax = 0 as is_new
+  )
+  select count(*) filter (where is_new and not gone) - count(*) filter (where not is_new and gone)
+    into more_rows from written;
+  update hub.projects p set live_rows = live_rows + more_rows, head = greatest(head,
+      (select max(m.seq) from hub.mutations m where m.project = which and m.seq > start))
+    where p.id = which;
+end $$;
+
 -- Write a batch in the order of its array, and return a verdict for each place in it.
 create function hub.push(which uuid, batch jsonb) returns table (place bigint, verdict text, seq bigint)
 language plpgsql as $$
@@ -278,19 +350,21 @@ declare
   my_role text;
   start bigint;
   added bigint;
-  more_rows bigint;
 begin
   select p.head into start from hub.projects p where p.id = which and p.closed_at is null for update;
   if start is null then raise exception 'the project is closed' using errcode = 'HB409'; end if;
+  if exists (select from hub.projects p where p.id = which and p.node <> '') then
+    raise exception 'the project is at another hub' using errcode = 'HB421';
+  end if;
   select m.role into my_role from hub.members m where m.project = which and m.person = me;
 
   return query with offered as (
     select o.*, row_number() over (partition by o.mutation_id order by o.place) > 1 as is_double
     from rows from (jsonb_to_recordset(batch) as (
       mutation_id uuid, entity text, entity_key text, op text, stamp text, heard bigint, fields jsonb,
-      shows_promoted boolean, replica text, schema int
+      shows_promoted boolean, replica text, schema int, author text
     )) with ordinality as o (
-      mutation_id, entity, entity_key, op, stamp, heard, fields, shows_promoted, replica, schema, place
+      mutation_id, entity, entity_key, op, stamp, heard, fields, shows_promoted, replica, schema, author, place
     )
   ), judged as (
     select o.*, coalesce(r.gone, false) as was_gone, case
@@ -306,45 +380,50 @@ begin
     from judged where verdict in ('taken', 'superseded')
   ), written as (
     insert into hub.mutations (project, seq, mutation_id, entity, entity_key, op, stamp, heard, fields,
-      shows_promoted, replica, schema, person, role, device, live)
+      shows_promoted, replica, schema, author, person, role, device, live)
     select which, seq, mutation_id, entity, entity_key, op, stamp, least(heard, start),
-      case when op = 'delete' or not was_gone then fields end, shows_promoted, replica, schema, me,
+      case when op = 'delete' or not was_gone then fields end, shows_promoted, replica, schema,
+      (select m.person from hub.members m join hub.people p on p.id = m.person
+        where m.project = which and p.name = numbered.author), me,
       my_role, from_device, op = 'delete' or not was_gone
     from numbered
   )
   select judged.place, judged.verdict, numbered.seq from judged left join numbered using (place) order by place;
 
-  update hub.mutations old set live = false from hub.mutations new
-    where new.project = which and new.seq > start
-      and old.project = which and old.live and old.entity = new.entity
-      and old.entity_key = new.entity_key and old.seq <= new.heard and old.schema <= new.schema
-      and hub.rank(old.role) <= hub.rank(new.role);
-  update hub.mutations old set fields = null, live = false from hub.mutations new
-    where new.project = which and new.seq > start and new.op = 'delete' and new.live
-      and old.project = which and old.entity = new.entity and old.entity_key = new.entity_key
-      and old.op <> 'delete';
-  with written as (
-    insert into hub.rows as r (project, entity, entity_key, stamp, mutation_id, seq, author, gone)
-    select distinct on (entity, entity_key) which, entity, entity_key, stamp, mutation_id, seq, me, op = 'delete'
-    from hub.mutations where project = which and seq > start
-    order by entity, entity_key, op = 'delete' desc, stamp desc, mutation_id desc
-    on conflict (project, entity, entity_key) do update
-      set stamp = excluded.stamp, mutation_id = excluded.mutation_id, seq = excluded.seq, gone = excluded.gone
-      where not r.gone
-        and (excluded.gone or (excluded.stamp, excluded.mutation_id) > (r.stamp, r.mutation_id))
-    returning r.gone, r.xmax = 0 as is_new
-  )
-  select count(*) filter (where is_new and not gone) - count(*) filter (where not is_new and gone)
-    into more_rows from written;
   select count(*) into added from hub.mutations where project = which and seq > start;
   if added > 0 then
-    update hub.projects set head = start + added, live_rows = live_rows + more_rows where id = which;
+    perform hub.settle(which, start);
     perform hub.note(which, 'push', format('%s-%s', start + 1, start + added));
     perform hub.note(which, 'delete', entity_key) from hub.mutations
       where project = which and seq > start and op = 'delete' and live order by seq;
   end if;
 end $$;
 
+-- Tokens and devices of a project for its owners, without the digests; the server reads neither table.
+create function hub.devices_of(which uuid)
+returns table (id text, person text, device text, expires_at timestamptz, revoked_at timestamptz,
+  heard bigint, seen_at timestamptz)
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select left(encode(t.hash, 'hex'), 12), p.name, d.name, t.expires_at, t.revoked_at, c.seq, c.seen_at
+  from hub.members m join hub.tokens t on t.person = m.person
+    join hub.people p on p.id = m.person join hub.devices d on d.id = t.device
+    left join hub.cursors c on c.project = m.project and c.device = t.device
+  where m.project = which and which = any (hub.mine('owner'))
+  order by p.name, d.name, t.created_at
+$$;
+
+-- Sums over all projects for the figures of the server, which sees no project without a person.
+create function hub.figures() returns table (name text, value double precision)
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select 'hub_projects', count(*) from hub.projects
+  union all select 'hub_heads_sum', coalesce(sum(head), 0) from hub.projects
+  union all select 'hub_heads_max', coalesce(max(head), 0) from hub.projects
+  union all select 'hub_live_rows', coalesce(sum(live_rows), 0) from hub.projects
+  union all select 'hub_journal_rows', greatest(c.reltuples, 0) from pg_class c where c.oid = 'hub.mutations'::regclass
+  union all select 'hub_oldest_cursor_seconds', coalesce(extract(epoch from now() - min(seen_at)), 0) from hub.cursors
+$$;
+
 revoke all on all functions in schema hub from public;
-grant execute on function hub.rank, hub.mine, hub.audit_hash, hub.note, hub.enter, hub.redeem, hub.rotate, hub.push
+grant execute on function hub.rank, hub.mine, hub.audit_hash, hub.note, hub.enter, hub.redeem, hub.rotate, hub.settle,
+  hub.push, hub.devices_of, hub.figures
   to ademem_hub_server;
