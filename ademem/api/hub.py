@@ -87,7 +87,7 @@ def get_hub_status(runtime: Runtime) -> HubStatus | None:
     state = hub_state.read(runtime.store)
     if state is None:
         return None
-    waits = state.retry_at > stamp(runtime.clock())
+    retry_at = max(state.retry_at, state.push_at)
     return HubStatus(
         url=state.url,
         project=state.slug,
@@ -97,7 +97,7 @@ def get_hub_status(runtime: Runtime) -> HubStatus | None:
         position=state.position,
         pulled_at=state.pulled_at,
         waiting=len(journal.rows_since(runtime.store, state.target)),
-        retry_at=state.retry_at if waits else "",
+        retry_at=retry_at if retry_at > stamp(runtime.clock()) else "",
         reason=state.reason,
         parked=tuple(hub_state.list_parked(runtime.store)),
     )

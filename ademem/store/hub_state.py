@@ -46,6 +46,8 @@ class HubState(Value):
     """idle | pushing | pulling | healthy | backoff | stopped"""
     failures: int = 0
     retry_at: str = ""
+    push_at: str = ""
+    """When the hub takes changes again, if they were too many; what others changed is pulled."""
     reason: str = ""
     """Why the last round failed."""
     owner: str = ""
@@ -87,7 +89,8 @@ def is_due(store: Store, now: datetime, pull_minutes: int) -> bool:
     if at < state.retry_at <= stamp(now + LONGEST_WAIT):
         return False
     is_recent = stamp(now - timedelta(minutes=pull_minutes)) < state.pulled_at <= at
-    return not is_recent or (state.role != "reader" and _waits_since(store, state) != "")
+    may_push = state.role != "reader" and state.push_at <= at
+    return not is_recent or (may_push and _waits_since(store, state) != "")
 
 
 def is_changing(store: Store, now: datetime) -> bool:

@@ -267,7 +267,7 @@ class Hub:
 
     def _check_caller(self, caller: Caller, least: str) -> None:
         if caller.state != "valid":
-            hint = "`ademem hub join URL CODE` with a new invitation"
+            hint = "`ademem hub leave`, then `ademem hub join URL CODE` with a new invitation"
             raise Refused("token", f"the token is {caller.state}", hint)
         self._check_role(caller, least)
 

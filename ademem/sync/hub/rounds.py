@@ -52,6 +52,7 @@ _ROW_KEYS = {"seq", "entity", "entity_key", "fields", "shows_promoted", "replica
 """Keys of a mutation in an answer."""
 _REMOVED = "hub_removed"
 """Name of the mark that freed pages may hold a text that was deleted for good."""
+TOO_MANY = 429
 UNREADABLE = ("answer", "digest")
 """Rules of failures of a pull that say nothing about a push."""
 CONFIRMING = ("reviewer", "owner")
@@ -141,7 +142,9 @@ class Hub:
                 reason=str(error),
             )
             raise
-        self.note(lifecycle="healthy", failures=0, retry_at="", reason="")
+        state = self.state()
+        reason = state.reason if state.push_at > stamp(self.now()) else ""
+        self.note(lifecycle="healthy", failures=0, retry_at="", reason=reason)
         return done
 
     def _run_through_changes(self) -> Round:
@@ -176,7 +179,13 @@ class Hub:
                 raise
             failure = error
         self.note(lifecycle="pushing")
-        sent, parked = self._push(own)
+        try:
+            sent, parked = self._push(own)
+        except HubError as error:
+            if error.status == TOO_MANY:
+                self.note(push_at=stamp(self.now() + timedelta(seconds=error.retry_s)))
+                error.retry_s = 0  # for which pulls do not wait
+            raise
         if failure:
             raise failure
         again = self._pull(change) if sent else (0, 0)
@@ -322,7 +331,8 @@ class Hub:
 
         Of everything only the *own* and what has changed since is sent, not what arrived first.
         """
-        if self.state().role == "reader":
+        state = self.state()
+        if state.role == "reader" or state.push_at > stamp(self.now()):
             return 0, []
         sender, last = self.sender(), journal.last(self.store.db)
         parked: list[Parked] = []

@@ -10,6 +10,7 @@ import pytest
 
 from ademem.api import doctor
 from ademem.core import untrusted
+from ademem.core.clock import stamp, timedelta
 from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.memory import Category, Scope, Status, flags
 from ademem.core.settings import GateSettings, HubSettings, Settings
@@ -595,6 +596,29 @@ def test_a_pull_that_cannot_be_read_holds_up_no_push(ann, bob, hub, monkeypatch)
     ann.sync()
     bob.sync()
     assert exported(ann.store) == exported(bob.store)
+
+
+def test_a_full_project_is_pulled_from_while_its_pushes_wait(ann, bob, hub, monkeypatch):
+    bob.learn("Tests run at one", id="m1")
+    bob.sync()
+    ann.sync()
+    ann.learn("Deploys run at noon", id="m2")
+    with monkeypatch.context() as patch:
+        patch.setattr(hub.hub, "limits", replace(hub.hub.limits, rows=1))
+        with pytest.raises(HubError, match="as many memories"):
+            ann.sync()
+        transitions.edit("m1", bob.act, GateSettings(), tags=("test",))
+    bob.sync()
+    later = ann.now() + timedelta(minutes=1)
+    assert ann.state.retry_at < stamp(later) < ann.state.push_at
+    assert not hub_state.is_due(ann.store, later, 15)
+    assert hub_state.is_due(ann.store, later, 0)
+    assert (ann.sync().sent, ann.memory("m1").tags) == (0, ("test",))
+    assert (ann.state.lifecycle, "as many memories" in ann.state.reason) == ("healthy", True)
+
+    ann.minute += 60
+    assert hub_state.is_due(ann.store, ann.now(), 1000)
+    assert (ann.sync().sent, ann.state.reason) == (1, "")
 
 
 def test_a_token_that_ended_stops_the_rounds_until_a_person_acts(ann, hub):
