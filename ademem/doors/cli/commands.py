@@ -80,6 +80,7 @@ FORMS = {
     "guard log": "log --guard",
     "guard status": "status guard",
     "history": "get --history",
+    "hub member add": "hub invite",
     "mission status": "mission list --status",
     "model verify": "model status --verify",
     "procedures show": "procedures list",
@@ -87,6 +88,7 @@ FORMS = {
     "settle": "review --settle",
     "stats": "status impressions",
     "sync deferred": "relations deferred",
+    "sync status": "sync --status",
     "unpin": "pin --off",
 }
 """Replaced forms of commands, which still work, and the listed form of each."""
@@ -189,7 +191,7 @@ def replace_form(arguments: Sequence[str]) -> list[str]:
         commands = {f"{group} --help", *(name for names in PANELS.values() for name in names)}
         if not rest or f"{group} {rest[0]}" not in commands:
             return [group, USUAL[group], *rest]
-    for words in (1, 2):
+    for words in (1, 2, 3):
         old, rest = " ".join(arguments[:words]), list(arguments[words:])
         if old in FORMS:
             print(REPLACED.format(old=old, new=FORMS[old]), file=sys.stderr)
