@@ -171,7 +171,7 @@ def find_untrusted(root: str | None = None) -> UntrustedParts:
         briefs = curation.list_claimed_briefs(runtime)
         store = runtime.store
         imported = memory_queries.with_files_and_not_quarantined(store)
-        authors = existence.authors_with_files(store)
+        authors = memory_queries.authors_with_files(store)
         database = existence.find_database_claims(store)
         trusts_files = provenance_of(here, store, os.environ).trusts_files
     return UntrustedParts(

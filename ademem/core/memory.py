@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ademem.core.text import with_title
-from ademem.core.untrusted import FROM_HUB
 from ademem.core.value import IntEnum, StrEnum, Value
 
 TYPE_CHECKING = False
@@ -287,6 +286,19 @@ def accessed(score: float) -> float:
 def combined_confidence(confidence: float, witnesses: int) -> float:
     """Return the probability that not all of several independent sources err."""
     return float(1 - (1 - confidence) ** max(1, witnesses))
+
+
+FROM_HUB = "hub:"
+"""Beginning of a claimed author whose memory came from the hub; no name has a colon."""
+
+
+def claimed_name(author: str) -> str:
+    return author.removeprefix(FROM_HUB)
+
+
+def without_name(author: str) -> str:
+    """Return a claimed author without the name, and with the way that the memory came."""
+    return author[: len(author) - len(claimed_name(author))]
 
 
 CAME_WITH_FILES, CAME_FROM_HUB = "came-with-files", "came-from-hub"

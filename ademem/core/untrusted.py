@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core.memory import FROM_HUB, claimed_name
 from ademem.core.text import opening
 
 TYPE_CHECKING = False
@@ -12,9 +13,6 @@ if TYPE_CHECKING:
 
 OPEN = "<ademem-memory>"
 CLOSE = "</ademem-memory>"
-
-FROM_HUB = "hub:"
-"""Beginning of a claimed author whose memory came from the hub; no name has a colon."""
 
 _TAG = (
     r"<(?=[\s/]*(?:ademem|system|assistant|user|human|tool|function|antml|invoke"
@@ -82,15 +80,6 @@ def import_label(author: str) -> str:
     came = "came from the hub" if author.startswith(FROM_HUB) else "came with the files"
     name = claimed_name(author)
     return f"{came}, by {name}" if name else came
-
-
-def claimed_name(author: str) -> str:
-    return author.removeprefix(FROM_HUB)
-
-
-def without_name(author: str) -> str:
-    """Return a claimed author without the name, and with the way that the memory came."""
-    return author[: len(author) - len(claimed_name(author))]
 
 
 def without_recalled(text: str) -> str:

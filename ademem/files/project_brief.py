@@ -11,8 +11,8 @@ from ademem.core import confined
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.json_text import loads
+from ademem.core.memory import claimed_name, without_name
 from ademem.core.text import clean, sha256_hex, slug, unique
-from ademem.core.untrusted import claimed_name, without_name
 from ademem.core.value import Value, replace
 from ademem.store import briefs, database, jobs, ledger
 

@@ -9,7 +9,7 @@ from ademem.core.errors import suppress
 from ademem.core.project import import_waits
 from ademem.core.repository import git_root
 from ademem.core.text import bounded, counted, preview
-from ademem.store import admission, briefing_queries, existence, ledger, memory_queries
+from ademem.store import admission, briefing_queries, ledger, memory_queries
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -200,12 +200,12 @@ def changed_sources(runtime: Runtime) -> Iterator[str]:
 
 def came_with_files(runtime: Runtime) -> Iterator[str]:
     """Report the number and authors of imported memories, once in each clone."""
-    count = existence.count_with_files(runtime.store)
+    count = memory_queries.count_with_files(runtime.store)
     if not count:
         return
     clone, environment = runtime.project.main, runtime.environment
     if trust.claim_first_contact(clone, runtime.store.secret, environment):
-        names = ", ".join(existence.authors_with_files(runtime.store)[:NAMED])
+        names = ", ".join(memory_queries.authors_with_files(runtime.store)[:NAMED])
         by = f", by {preview(names, NAMES_CHARS)}" if names else ""
         what = counted(count, "memory")
         yield f"ademem: {what} came with the files{by}; `ademem review --imported`"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.untrusted import FROM_HUB
+from ademem.core.memory import FROM_HUB
 from ademem.store import BROWSED, CURRENT, LIVE, database, memories
 from ademem.store.logs import SINKING
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ademem.core.json_text import array
-from ademem.core.untrusted import FROM_HUB
 from ademem.core.value import Value
 from ademem.store import CURRENT, LIVE, database
 
@@ -17,8 +16,6 @@ HUB = "hub"
 """Name in `store_values` of the state of a project that joined a hub."""
 CLAIMED = f"claimed_author is not null and {LIVE}"
 """Memories that came from elsewhere and were not accepted here."""
-WITH_FILES = f"{CLAIMED} and claimed_author not glob '{FROM_HUB}*'"
-"""Those of them that came with the files."""
 ARRIVED = (
     "category = 'procedure' and source_type = 'procedure'"
     " and id not in (select memory_id from memory_procedure_details)"
@@ -97,21 +94,6 @@ def any_procedure(store: Store, *, export: bool) -> bool:
     queries = (_UNEXPORTED, _ARRIVED) if export else (_ARRIVED,)
     project = {"project": store.project_id}
     return any(store.db.execute(query, project).fetchone() for query in queries)
-
-
-def count_with_files(store: Store) -> int:
-    query = f"select count(*) from unified_memories where project_id = ? and {WITH_FILES}"
-    return store.number(query, (store.project_id,))
-
-
-def authors_with_files(store: Store) -> list[str]:
-    """The names that the files give, those with most memories first."""
-    return store.column(
-        f"select claimed_author from unified_memories where project_id = ? and {WITH_FILES}"
-        " and claimed_author <> '' and typeof(claimed_author) = 'text'"
-        " group by claimed_author order by count(*) desc, claimed_author",
-        (store.project_id,),
-    )
 
 
 class DatabaseClaims(Value):

@@ -19,9 +19,10 @@ from ademem.core.memory import (
     Status,
     Tier,
     Trust,
+    claimed_name,
+    without_name,
 )
 from ademem.core.text import sha256_hex
-from ademem.core.untrusted import claimed_name, without_name
 from ademem.core.value import Value, as_dict, of, replace
 from ademem.store import database
 

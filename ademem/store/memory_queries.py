@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ademem.core import text as text_
 from ademem.core.json_text import array, loads, numbers
-from ademem.core.memory import LOST_BRANCH, SKILL, Scope
+from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL, Scope
 from ademem.store import BROWSED, CURRENT, LIVE, database, memories
-from ademem.store.existence import ARRIVED, CLAIMED, WITH_FILES, is_in_hub
+from ademem.store.existence import ARRIVED, CLAIMED, is_in_hub
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Key = Literal["topic_key", "knowledge_key", "dedupe_key"]
     Index = Literal["unified_memories_fts", "unified_memories_trigram"]
 
+_WITH_FILES = f"{CLAIMED} and claimed_author not glob '{FROM_HUB}*'"
 _WAITING_ORDER = "order by quarantine_reason is null, created_at, seq limit :limit"
 _QUARANTINED = f"{LIVE} and quarantine_reason is not null"
 _UNCONFIRMED = f"status = 'candidate' and {CURRENT} and {BROWSED}"
@@ -232,8 +233,23 @@ def record_skipped(store: Store, day: str, ids: Iterable[str]) -> None:
     database.set_value(store.db, "review_skipped", array([day, *ids]))
 
 
+def count_with_files(store: Store) -> int:
+    query = f"select count(*) from unified_memories where project_id = ? and {_WITH_FILES}"
+    return store.number(query, (store.project_id,))
+
+
+def authors_with_files(store: Store) -> list[str]:
+    """The names that the files give, those with most memories first."""
+    return store.column(
+        f"select claimed_author from unified_memories where project_id = ? and {_WITH_FILES}"
+        " and claimed_author <> '' and typeof(claimed_author) = 'text'"
+        " group by claimed_author order by count(*) desc, claimed_author",
+        (store.project_id,),
+    )
+
+
 def with_files_and_not_quarantined(store: Store) -> list[Memory]:
-    return memories.find(store, f"{WITH_FILES} and quarantine_reason is null")
+    return memories.find(store, f"{_WITH_FILES} and quarantine_reason is null")
 
 
 def claimed_sync_ids(store: Store) -> set[str]:

@@ -7,7 +7,7 @@ import sys
 
 from ademem.core import anchor, caller, untrusted
 from ademem.core.errors import NO, REFUSED, AdememError
-from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, flags
+from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, claimed_name, flags
 from ademem.core.text import preview
 from ademem.core.untrusted import visible
 from ademem.core.value import as_dict
@@ -173,8 +173,7 @@ def memory_json(
             "session_id": memory.source_session_id,
             "agent_id": memory.agent_id,
             "branch": memory.source_branch,
-            "claimed_author": memory.claimed_author
-            and untrusted.claimed_name(memory.claimed_author),
+            "claimed_author": memory.claimed_author and claimed_name(memory.claimed_author),
         },
         "flags": flags(memory, astray, later.flag if later else ""),
     }
@@ -346,7 +345,7 @@ def brief(document: CoreMemory | None, begin: str, *, as_json: bool) -> None:
         json(None) if as_json else echo(f'no brief yet (`{begin} focus "…"` starts one)', err=True)
         raise SystemExit(NO)
     if as_json:
-        author = untrusted.claimed_name(document.claimed_author)
+        author = claimed_name(document.claimed_author)
         claim = {"claimed": list(document.claimed), "claimedAuthor": author}
         return json(project_brief.as_json(document) | claim)
     for name, text in project_brief.lines(document):

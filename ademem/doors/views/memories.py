@@ -7,9 +7,8 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.errors import UsageError
-from ademem.core.memory import Tier, flags
+from ademem.core.memory import Tier, claimed_name, flags
 from ademem.core.text import fold, preview
-from ademem.core.untrusted import claimed_name
 from ademem.search import evidence
 from ademem.store.injections import ABOUT, PLACES
 from ademem.store.transitions import waits_for

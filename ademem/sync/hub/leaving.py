@@ -7,8 +7,7 @@ target; texts of prompts, sessions and logs are no memories at all.
 from __future__ import annotations
 
 from ademem.core import record_json
-from ademem.core.memory import Status
-from ademem.core.untrusted import claimed_name
+from ademem.core.memory import Status, claimed_name
 from ademem.core.value import Value
 from ademem.store import memories, relations, replication
 from ademem.store.hub_state import Parked

@@ -15,9 +15,8 @@ from contextlib import suppress
 from ademem.core import confined, record_json, registers
 from ademem.core.clock import parse, stamp, timedelta
 from ademem.core.errors import NotFound
-from ademem.core.memory import UNSEEN_BRANCH
+from ademem.core.memory import FROM_HUB, UNSEEN_BRANCH
 from ademem.core.text import sha256_hex
-from ademem.core.untrusted import FROM_HUB
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.store import database, hub_state, journal, memories, replication, stamps, transitions

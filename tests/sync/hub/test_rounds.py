@@ -18,7 +18,6 @@ from ademem.core.value import replace
 from ademem.doors.cli.show import memory_json
 from ademem.files import project_brief
 from ademem.store import (
-    existence,
     hub_state,
     journal,
     memories,
@@ -64,8 +63,8 @@ def test_trust_in_the_files_accepts_nothing_from_the_hub(ann, bob):
     bob.learn("Tests run at one", id="m2", claimed_author="ann")
 
     assert [one.id for one in memory_queries.claimed(bob.store)] == ["m1", "m2"]
-    assert existence.count_with_files(bob.store) == 1
-    assert existence.authors_with_files(bob.store) == ["ann"]
+    assert memory_queries.count_with_files(bob.store) == 1
+    assert memory_queries.authors_with_files(bob.store) == ["ann"]
     assert transitions.accept_all(bob.act) == 1
     assert [memory_json(one)["provenance"]["claimed_author"] for one in both(bob)] == ["ann", None]
     assert [flags(one) for one in both(bob)] == [["came-from-hub"], []]
