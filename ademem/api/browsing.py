@@ -17,7 +17,7 @@ from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import Scope, Status, flags
 from ademem.core.redaction import redact
 from ademem.core.text import preview, sha256_hex
-from ademem.core.untrusted import entry, escaped
+from ademem.core.untrusted import entry, escape
 from ademem.core.value import replace
 from ademem.files import project_brief
 from ademem.store import filters as rows
@@ -182,8 +182,8 @@ def preview_row(memory: Memory, chars: int) -> Row:
     row = {
         "id": memory.id,
         "category": memory.category.value,
-        "title": memory.title and escaped(preview(memory.title, chars // 2)),
-        "text": escaped(preview(memory.content, chars)),
+        "title": memory.title and escape(preview(memory.title, chars // 2)),
+        "text": escape(preview(memory.content, chars)),
         "by": memory.trust.value,
         "status": memory.status.value,
         "path": memory.file_scope_pattern,
@@ -196,8 +196,8 @@ def preview_row(memory: Memory, chars: int) -> Row:
 def read_part(text: str, offset: int, max_chars: int = PART_CHARS) -> tuple[str, int | None]:
     """Return the text from *offset* on, as long as its JSON fits, and the offset of the rest."""
     end = min(len(text), offset + max_chars)
-    while end > offset + 1 and size_of(escaped(text[offset:end])) > max_chars:
-        end -= max(1, (size_of(escaped(text[offset:end])) - max_chars) // 6)
+    while end > offset + 1 and size_of(escape(text[offset:end])) > max_chars:
+        end -= max(1, (size_of(escape(text[offset:end])) - max_chars) // 6)
     return text[offset:end], (end if end < len(text) else None)
 
 
@@ -297,13 +297,13 @@ def _sections(runtime: Runtime, chars: int) -> Iterator[tuple[str, list[str], in
     summaries, total = session_queries.list_summaries(store, CONTEXT_SESSIONS)
     yield (
         "Sessions",
-        [f"- {start[:16]} {escaped(preview(summary, chars))}" for start, summary in summaries],
+        [f"- {start[:16]} {escape(preview(summary, chars))}" for start, summary in summaries],
         total,
     )
     typed = session_queries.search_prompts(store, "", None, CONTEXT_PROMPTS)
     yield (
         "Prompts",
-        [f"- {escaped(preview(redact(row['content']).text, chars))}" for row in typed],
+        [f"- {escape(preview(redact(row['content']).text, chars))}" for row in typed],
         statistics.prompts(store),
     )
 
@@ -346,13 +346,13 @@ def _sections_of(
 
     row = sessions.get_session(runtime, session)
     if summary := row.get("summary"):
-        yield "Summary", [f"- {escaped(preview(summary, chars))}"], 1
+        yield "Summary", [f"- {escape(preview(summary, chars))}"], 1
     saved = sessions.list_session_memories(runtime, session)
     yield "Memories", [entry(memory, chars) for memory in saved], len(saved)
     typed = sessions.search_prompts(runtime, session=session, limit=CONTEXT_PROMPTS)
     yield (
         "Prompts",
-        [f"- {escaped(preview(each['text'], chars))}" for each in typed],
+        [f"- {escape(preview(each['text'], chars))}" for each in typed],
         row["prompts"],
     )
 

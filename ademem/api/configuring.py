@@ -259,19 +259,19 @@ def _with_line(lines: list[str], section: str, key: str, line: str) -> str:
     plain = re.compile(rf"\s*{key}\s*=")
     for at in range(heads[0] if heads else len(lines)):
         if dotted.match(lines[at]):
-            return _replaced(lines, at, f"{section}.{line}")
+            return _replace_value(lines, at, f"{section}.{line}")
     if not here:
         return "\n".join([*lines, *([""] if lines else []), f"[{section}]", line, ""])
     end = next((at for at in heads if at > here[0]), len(lines))
     for at in range(here[0] + 1, end):
         if plain.match(lines[at]):
-            return _replaced(lines, at, line)
+            return _replace_value(lines, at, line)
     while not lines[end - 1].strip():
         end -= 1
     return "\n".join([*lines[:end], line, *lines[end:], ""])
 
 
-def _replaced(lines: list[str], at: int, line: str) -> str:
+def _replace_value(lines: list[str], at: int, line: str) -> str:
     """Replace the value that begins there, and keep the comment behind it."""
     end = next(end for end in range(at + 1, len(lines) + 1) if _is_toml("\n".join(lines[at:end])))
     return "\n".join([*lines[:at], line + _comment(lines[end - 1]), *lines[end:], ""])

@@ -193,7 +193,7 @@ def _rebuild_hint(patient: Patient) -> str:
 def database_was_made_here(patient: Patient) -> Finding:
     """Check that git tracks no database, none is set aside, and the person trusts this one."""
     project = patient.project
-    if tracked := admission.tracked(project):
+    if tracked := admission.list_tracked(project):
         hint = "`ademem files check` tells how to take it out of git"
         return _bad("foreign", f"{tracked[0]} is tracked by git", hint)
     if aside := admission.foreign(project):

@@ -11,7 +11,7 @@ from ademem.capture.record import category_of
 from ademem.core.errors import UsageError
 from ademem.core.json_text import loads
 from ademem.core.memory import Category, Draft, Origin, Trust
-from ademem.core.text import bounded, clean, sha256_hex
+from ademem.core.text import clean, sha256_hex, truncate
 from ademem.core.value import Value
 from ademem.store import jobs, ledger, memories, memory_queries, transitions
 from ademem.store.runtime import Runtime
@@ -100,7 +100,7 @@ def extract_request(body: str) -> str:
         return ""
     prose = _FENCE.sub(" ", _HIDDEN.sub(" ", body))
     prose = _TAG.sub(" ", _IMAGE.sub(r"\1", _QUOTE.sub("", prose)))
-    prose = bounded(" ".join(clean(prose).split()), MAX_CHARS)
+    prose = truncate(" ".join(clean(prose).split()), MAX_CHARS)
     wonders = prose.endswith("?") and not _REQUEST.search(prose)
     if len(prose.split()) < MIN_WORDS or _PRAISE.match(prose) or wonders:
         return ""

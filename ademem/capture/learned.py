@@ -9,7 +9,7 @@ import stat
 from ademem.capture.placeholders import is_placeholder
 from ademem.core.memory import Category, Draft, Origin
 from ademem.core.repository import first_line
-from ademem.core.text import bounded_bytes, sha256_hex, slug
+from ademem.core.text import sha256_hex, slug, truncate_bytes
 from ademem.core.untrusted import without_recalled
 from ademem.core.value import Value, replace
 
@@ -326,7 +326,7 @@ def _split(
 def _parse_body(body: Body) -> Iterator[Lesson]:
     from ademem.core.redaction import redact  # before a cut: half a key is not recognized
 
-    text = bounded_bytes(redact(without_recalled(body.text)).text, BODY_BYTES)
+    text = truncate_bytes(redact(without_recalled(body.text)).text, BODY_BYTES)
     marks = list(_markers(text))
     if body.lines_only:
         starts = {mark: text.rfind("\n", 0, mark.start) + 1 for mark in marks}
@@ -345,7 +345,7 @@ def _parse_body(body: Body) -> Iterator[Lesson]:
         content = content.strip()
         if mark.opening:
             content = content.removesuffix(mark.opening).rstrip()
-        content = bounded_bytes(content, CONTENT_BYTES).strip()
+        content = truncate_bytes(content, CONTENT_BYTES).strip()
         if not is_placeholder(content):
             yield Lesson(prefix=mark.prefix, content=content, bead=body.bead)
 

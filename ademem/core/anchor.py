@@ -109,7 +109,7 @@ def _texts(written: str) -> tuple[str, ...] | None:
     return tuple(found) if all(isinstance(text, str) for text in found) else None
 
 
-def replaced(
+def replace_parts(
     anchors: tuple[str, ...], places: Iterable[str] | None, commands: Iterable[str] | None
 ) -> tuple[str, ...]:
     """Replace the places or the commands among the anchors; None leaves them."""
@@ -117,10 +117,10 @@ def replaced(
         places = [text for text in anchors if not command(text)]
     if commands is None:
         commands = [words for text in anchors if (words := command(text))]
-    return joined(places, map(of_command, commands))
+    return merge_anchors(places, map(of_command, commands))
 
 
-def joined(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, ...]:
+def merge_anchors(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, ...]:
     """Join both without duplicates; of one place, the last anchor wins that lacks nothing."""
     by_place: dict[str, str] = {}
     for anchor in (*ours, *theirs):

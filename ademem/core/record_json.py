@@ -35,8 +35,8 @@ from ademem.core.registers import (
     element_of,
     is_stamp,
     latest,
+    make_tombstone,
     old_stamp,
-    removed,
     time_of,
     values_of,
 )
@@ -147,7 +147,7 @@ def unpack(values: Mapping[str, Any], updated_at: str, stamps: Mapping[str, Any]
     sync_id: str = values["sync_id"] if is_id(values.get("sync_id")) else ""
     life = values.get(LIFE)
     if life == REMOVED:
-        return removed(id, sync_id, stamp_of.get(LIFE, rest))
+        return make_tombstone(id, sync_id, stamp_of.get(LIFE, rest))
     registers: dict[str, Write] = {}
     for name in FIELDS:
         if name in values and is_valid(name, values[name]):

@@ -55,7 +55,7 @@ def redact(text: str) -> Redacted:
 
 def suspicious(text: str) -> bool:
     """Pass clean text by plain string tests, without compiling a pattern."""
-    return _may_have_tags(text) or any(hinted(text)) or may_give_away(text.lower())
+    return _may_have_tags(text) or any(match_hints(text)) or may_give_away(text.lower())
 
 
 def _may_have_tags(text: str) -> bool:
@@ -115,7 +115,7 @@ _WORDS = (
 OPAQUE = rf"(?!{_WORDS})(?:{_DIGIT}{_LETTER}|(?=[\w-]{{0,40}}?[A-Za-z]{{16}}))"
 
 
-def _assigned(names: str, quoted: str, bare: str) -> str:
+def _assignment(names: str, quoted: str, bare: str) -> str:
     """Match a literal assigned to one of the *names* in code, configuration or command lines."""
     return (
         rf"(?i)(?:(?<![^\s\"'`(])--?[\w-]{{0,30}}?(?:{names})[ \t]+"
@@ -131,7 +131,7 @@ def _assigned(names: str, quoted: str, bare: str) -> str:
 _ASSIGNING = frozenset("-:=>")
 """Every match of a pattern with `_IS` has one of these; prose with "token" often has none."""
 
-_PASSWORD = _assigned(
+_PASSWORD = _assignment(
     r"passw(?:or)?d|passphrase|passcode|(?<=[_;-])(?:pwd|pass)",
     quoted=rf"(?:{_DIGIT}|{_SYMBOL})",
     bare=(
@@ -140,7 +140,7 @@ _PASSWORD = _assigned(
     ),
 )
 
-_SECRET = _assigned(
+_SECRET = _assignment(
     r"(?:api|access|secret|auth|encryption|signing|private|account|service|master|shared|admin)"
     r"[_ -]?key|secret|token|credentials?",
     quoted=rf"(?=\S{{8}}){OPAQUE}",
@@ -428,14 +428,14 @@ _PLACEHOLDER = (
 )
 
 
-def hinted(text: str) -> Iterator[tuple[int, str, str]]:
+def match_hints(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield the rows (rank, name, pattern) that can match *text* or its decoded form."""
-    yield from _hinted(text)
-    if may_be_escaped(text) and (unwrapped := unescaped(text)):
-        yield from _hinted(unwrapped[0])
+    yield from _match_hints(text)
+    if may_be_escaped(text) and (unwrapped := unescape(text)):
+        yield from _match_hints(unwrapped[0])
 
 
-def _hinted(text: str) -> Iterator[tuple[int, str, str]]:
+def _match_hints(text: str) -> Iterator[tuple[int, str, str]]:
     written = f"{text}\n{text.lower()}"
     found = [hint for hint in _RANKS_OF if hint in written]
     for rank in sorted({rank for hint in found for rank in _RANKS_OF[hint]}):
@@ -449,7 +449,7 @@ def mask(text: str) -> tuple[str, tuple[str, ...]]:
     parts: list[str] = []
     names: list[str] = []
     end = 0
-    for start, stop, rank in _merged(sorted(_spans(text))):
+    for start, stop, rank in _merge_spans(sorted(_spans(text))):
         names.append(TABLE[rank][0])
         parts += text[end:start], f"[redacted:{names[-1]}]"
         end = stop
@@ -458,14 +458,14 @@ def mask(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _spans(text: str) -> Iterator[tuple[int, int, int]]:
     yield from _spans_in(text)
-    if may_be_escaped(text) and (unwrapped := unescaped(text)):
+    if may_be_escaped(text) and (unwrapped := unescape(text)):
         plain, places = unwrapped
         for start, end, rank in _spans_in(plain):
             yield places[start], places[end], rank
 
 
 def _spans_in(text: str) -> Iterator[tuple[int, int, int]]:
-    for rank, name, pattern in _hinted(text):
+    for rank, name, pattern in _match_hints(text):
         import re
 
         for match in re.finditer(pattern, text, re.ASCII):
@@ -485,7 +485,7 @@ def _is_placeholder(value: str) -> bool:
     return re.match(_PLACEHOLDER, value) is not None
 
 
-def _merged(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+def _merge_spans(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     merged: list[tuple[int, int, int]] = []
     for start, end, rank in spans:
         if merged and start < merged[-1][1]:
@@ -495,7 +495,7 @@ def _merged(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     return merged
 
 
-def unescaped(text: str) -> tuple[str, list[int]] | None:
+def unescape(text: str) -> tuple[str, list[int]] | None:
     """Decode escapes of JSON and URLs, save quotes and line breaks; None without escapes.
 
     The second value has the place in *text* of each character and of the end.
@@ -685,7 +685,7 @@ def _password(named: re.Match[str], text: str) -> tuple[int, int] | None:
     at = named.end()
     closing = _QUOTES.get(text[at : at + 1])
     if closing:
-        return _quoted(named, text, at + 1, closing)
+        return _find_quoted(named, text, at + 1, closing)
     word = re.compile(_VALUE_WORD).match(text, at)
     if not word:
         return None
@@ -704,7 +704,9 @@ def _password(named: re.Match[str], text: str) -> tuple[int, int] | None:
     return span if _is_bare_word(named, value, text) else None
 
 
-def _quoted(named: re.Match[str], text: str, start: int, closing: str) -> tuple[int, int] | None:
+def _find_quoted(
+    named: re.Match[str], text: str, start: int, closing: str
+) -> tuple[int, int] | None:
     """Find a quoted phrase, unless it is a message or a name in code."""
     import re
 

@@ -101,7 +101,7 @@ def join(ours: Record, theirs: Record) -> Record:
         registers[name] = _later(name, registers[name], write) if name in registers else write
     sync_id = _least(ours.sync_id, theirs.sync_id)
     if registers.get(LIFE, ("", ""))[1] == REMOVED:
-        return removed(ours.id, sync_id, registers[LIFE][0])
+        return make_tombstone(ours.id, sync_id, registers[LIFE][0])
     texts = {
         at: text for at, text in ours.texts.items() if at in theirs.texts or not covers(theirs, at)
     }
@@ -126,7 +126,7 @@ def join(ours: Record, theirs: Record) -> Record:
     )
 
 
-def removed(id: str, sync_id: str, stamp: str) -> Record:
+def make_tombstone(id: str, sync_id: str, stamp: str) -> Record:
     """Return what is left of a memory that was removed for good."""
     return Record(id=id, sync_id=sync_id, registers={LIFE: (stamp, REMOVED)})
 
@@ -238,7 +238,7 @@ def write(
     """
     life = values.get(LIFE, record.life)
     if REMOVED in (life, record.life):
-        return record if life == record.life else removed(record.id, record.sync_id, stamp)
+        return record if life == record.life else make_tombstone(record.id, record.sync_id, stamp)
     registers = dict(record.registers)
     for name in FIELDS:
         if name in values and (name not in registers or values[name] != registers[name][1]):

@@ -116,7 +116,7 @@ def index_state(where: str) -> str:
     return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"
 
 
-def tracked(folder: str, names: Iterable[str], *, as_written: bool = True) -> list[str]:
+def list_tracked(folder: str, names: Iterable[str], *, as_written: bool = True) -> list[str]:
     """Return those of the *names* in *folder* that git tracks and that exist.
 
     With *as_written* the file is the one that git checked out or added: the index records its
@@ -136,9 +136,9 @@ def tracked(folder: str, names: Iterable[str], *, as_written: bool = True) -> li
     except OSError:
         return []
     if is_split or data[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
-        entries = _listed(top, wanted)
+        entries = _list_files(top, wanted)
     else:
-        entries = (entry for path in wanted for entry in _indexed(data, path))
+        entries = (entry for path in wanted for entry in _read_index(data, path))
     found = {
         wanted[wish]: True
         for path, inode, written in entries
@@ -151,7 +151,7 @@ def tracked(folder: str, names: Iterable[str], *, as_written: bool = True) -> li
 def tip(common: str, ref: str, links: int = 5) -> str | None:
     """Return the commit of a ref, through at most *links* symbolic refs; None without one."""
     packed = os.path.join(common, "packed-refs")
-    found = first_line(os.path.join(common, ref)) or _packed(packed, ref) or ""
+    found = first_line(os.path.join(common, ref)) or _read_packed(packed, ref) or ""
     if found.startswith("ref: "):
         return tip(common, found.removeprefix("ref: "), links - 1) if links else None
     return found if is_commit_id(found) else None
@@ -234,7 +234,7 @@ def _readable(ref: str) -> str | None:
     return None if name in (ref, ".invalid") or "\ufffd" in name else name
 
 
-def _packed(path: str, ref: str) -> str | None:
+def _read_packed(path: str, ref: str) -> str | None:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return next((line[:-1].split()[0] for line in file if line.endswith(f" {ref}\n")), None)
@@ -242,7 +242,7 @@ def _packed(path: str, ref: str) -> str | None:
         return None
 
 
-def _indexed(data: bytes, path: str) -> Iterator[tuple[str, int, int]]:
+def _read_index(data: bytes, path: str) -> Iterator[tuple[str, int, int]]:
     """Yield path, inode and time (s) of index entries that are *path* or lie in it.
 
     The index is of version 2 or 3.
@@ -270,7 +270,7 @@ def _indexed(data: bytes, path: str) -> Iterator[tuple[str, int, int]]:
         at = low.find(wanted, at + 1)
 
 
-def _listed(top: str, wanted: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+def _list_files(top: str, wanted: Iterable[str]) -> Iterator[tuple[str, int, int]]:
     """Yield the same as `_indexed` from `git ls-files`."""
     import re
 

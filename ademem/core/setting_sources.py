@@ -99,7 +99,7 @@ def read(
         if project.config in there:
             found = _file(project.config, environment, project.root)
             warnings += found.warnings
-            put(_unrestricted(found.values, values), project.config)
+            put(_select_unrestricted(found.values, values), project.config)
             held = {
                 name: value
                 for name, value in found.values.items()
@@ -123,7 +123,7 @@ def read(
             warnings += found.warnings
             put(found.values, project.local_config)
     for name, key in variables:
-        found = _checked({key: environment[name]}, name)
+        found = _check({key: environment[name]}, name)
         warnings += found.warnings
         put(found.values, name)
     return Configuration(
@@ -143,7 +143,7 @@ def local_file(project: Project, environment: Mapping[str, str]) -> SourceValues
     return _file(project.local_config, environment, project.home_root)
 
 
-def _unrestricted(given: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
+def _select_unrestricted(given: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a tracked file that need no agreement: shared keys, stricter values."""
     put = {}
     for name, value in given.items():
@@ -166,8 +166,8 @@ def _file(
         if noted is not None and digest != noted:
             reason = "counts only after `ademem trust`"
             return SourceValues(warnings=(SettingWarning(source=path, reason=reason, waits=True),))
-        found = _parsed(raw, digest, path, environment)
-        return replace(_checked(found, path, of_project=bool(root)), digest=digest)
+        found = _parse_toml(raw, digest, path, environment)
+        return replace(_check(found, path, of_project=bool(root)), digest=digest)
     except BadSetting as error:
         return SourceValues(
             warnings=(SettingWarning(source=path, reason=str(error)),), digest=digest
@@ -193,7 +193,9 @@ def _bytes(path: str, root: str) -> bytes:
     return raw
 
 
-def _parsed(raw: bytes, digest: str, path: str, environment: Mapping[str, str]) -> dict[str, Any]:
+def _parse_toml(
+    raw: bytes, digest: str, path: str, environment: Mapping[str, str]
+) -> dict[str, Any]:
     """Return values of a TOML text by `section.key`; raises BadSetting.
 
     The last result is cached in the person's data folder, as importing `tomllib` alone takes twice
@@ -239,7 +241,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float)) else None
 
 
-def _checked(given: Mapping[str, Any], source: str, *, of_project: bool = False) -> SourceValues:
+def _check(given: Mapping[str, Any], source: str, *, of_project: bool = False) -> SourceValues:
     values, warnings, former = {}, [], []
     for name, value in given.items():
         if name in RENAMED:

@@ -387,15 +387,15 @@ def key_of(name: str) -> Key:
 def as_value(name: str, given: Any) -> Any:
     """Convert *given* to a value of the key; raises BadSetting."""
     key = key_of(name)
-    value = _typed(name, given, key.default)
+    value = _convert(name, given, key.default)
     if key.choices and value not in key.choices:
-        raise BadSetting(f"{name} is {_shown(given)}; it may be {', '.join(key.choices)}")
+        raise BadSetting(f"{name} is {_format(given)}; it may be {', '.join(key.choices)}")
     for part in value if isinstance(value, tuple) else (value,):
         if isinstance(part, str):
             if len(part) > LONGEST_TEXT:
                 raise BadSetting(f"{name} is longer than {LONGEST_TEXT} characters")
         elif key.least is not None and key.most is not None and not key.least <= part <= key.most:
-            raise BadSetting(f"{name} is {_shown(given)}; it may be {key.least:,} to {key.most:,}")
+            raise BadSetting(f"{name} is {_format(given)}; it may be {key.least:,} to {key.most:,}")
     return value
 
 
@@ -438,10 +438,10 @@ def unknown(name: str) -> str:
     names = [full for full, _ in all_keys()] if dot else list(Settings._fields)
     inside = [full for full in names if full.startswith(f"{section}.")] or names
     near = get_close_matches(name[:SHOWN_CHARS], inside, n=1, cutoff=0.0)
-    return f"unknown setting {_shown(name)}; did you mean {near[0]!r}?"
+    return f"unknown setting {_format(name)}; did you mean {near[0]!r}?"
 
 
-def _typed(name: str, given: Any, default: Any) -> Any:
+def _convert(name: str, given: Any, default: Any) -> Any:
     """Convert *given*, which may be text, to the type of *default*."""
     try:
         if isinstance(default, bool):
@@ -452,7 +452,7 @@ def _typed(name: str, given: Any, default: Any) -> Any:
                 raise ValueError(given)
             if len(words) > MOST_WORDS:
                 raise BadSetting(f"{name} has more than {MOST_WORDS} words")
-            return tuple(_typed(name, word, "") for word in words if word != "")
+            return tuple(_convert(name, word, "") for word in words if word != "")
         if isinstance(given, bool) or not isinstance(given, (str, int, float)):
             raise ValueError(given)
         value = type(default)(given)
@@ -460,10 +460,12 @@ def _typed(name: str, given: Any, default: Any) -> Any:
             raise ValueError(given)
         return value
     except (KeyError, ValueError, TypeError, OverflowError) as error:
-        raise BadSetting(f"{name} cannot be {_shown(given)}; its default is {default!r}") from error
+        raise BadSetting(
+            f"{name} cannot be {_format(given)}; its default is {default!r}"
+        ) from error
 
 
-def _shown(given: Any) -> str:
+def _format(given: Any) -> str:
     """Return a name or value, however long and odd, in the form of a message."""
     if given is None or isinstance(given, list):
         return "a list" if given else "a table or a date"

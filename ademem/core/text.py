@@ -98,7 +98,7 @@ def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
     return shared / (len(left) + len(right) - shared) if shared else 0.0
 
 
-def bounded(text: str, limit: int) -> str:
+def truncate(text: str, limit: int) -> str:
     """Return at most *limit* characters, without splitting a combined one."""
     if len(text) <= limit:
         return text
@@ -116,7 +116,7 @@ def whole_words(text: str, limit: int) -> str:
     return head.rsplit(None, 1)[0] if head.split(None, 1)[1:] else head
 
 
-def bounded_bytes(text: str, limit: int) -> str:
+def truncate_bytes(text: str, limit: int) -> str:
     """Return the longest prefix of at most *limit* UTF-8 bytes."""
     raw = text.encode("utf-8", "replace")
     return text if len(raw) <= limit else raw[:limit].decode("utf-8", "ignore")
@@ -125,7 +125,7 @@ def bounded_bytes(text: str, limit: int) -> str:
 def preview(text: str, limit: int) -> str:
     """Return one line of at most *limit* characters, with "…" if it was cut."""
     line = " ".join(text.split())
-    return line if len(line) <= limit else bounded(line, limit - 1) + "…"
+    return line if len(line) <= limit else truncate(line, limit - 1) + "…"
 
 
 def opening(text: str, limit: int) -> str:
@@ -133,7 +133,7 @@ def opening(text: str, limit: int) -> str:
     line = " ".join(text.split())
     if len(line) <= limit:
         return line
-    head = bounded(line, limit - 2)
+    head = truncate(line, limit - 2)
     end = max((head + " ").rfind(mark) + len(mark) for mark in _SENTENCE_ENDS)
     if end > limit // 2:
         return head[:end].rstrip() + " …"

@@ -28,12 +28,12 @@ SHORT_CHARS = 300
 """Length of a memory beside a prompt or a denied call."""
 
 
-def fenced(lines: Iterable[str]) -> str:
+def fence(lines: Iterable[str]) -> str:
     """Enclose lines, each from `entry` or our own, in the tags."""
     return "\n".join((OPEN, *lines, CLOSE))
 
 
-def escaped(text: str, angle: str = "&lt;") -> str:
+def escape(text: str, angle: str = "&lt;") -> str:
     """Remove hidden characters, and replace the bracket of a tag that could end the fence.
 
     Characters count as those that they look like, such as a full-width bracket.
@@ -62,7 +62,7 @@ def entry(memory: Memory, chars: int = SHORT_CHARS) -> str:
     title = f"{memory.title}: " if memory.title else ""
     text = opening(title + memory.content, chars)
     whole = text.removesuffix("…")  # which alone would have plain text looked at sign by sign
-    return f"- [{memory.category}] {escaped(whole)}{text[len(whole) :]} ({provenance(memory)})"
+    return f"- [{memory.category}] {escape(whole)}{text[len(whole) :]} ({provenance(memory)})"
 
 
 def provenance(memory: Memory) -> str:

@@ -64,11 +64,11 @@ def check_arguments(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict
     values = {name: each["default"] for name, each in properties.items() if "default" in each}
     for name, value in given.items():
         if value is not None:
-            values[name] = _checked(name, value, properties[name])
+            values[name] = _check(name, value, properties[name])
     return values
 
 
-def _checked(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
+def _check(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
     kind = schema.get("type", "string")
     kinds = kind if isinstance(kind, list) else [kind]
     if isinstance(value, float) and value.is_integer() and "integer" in kinds:
@@ -84,7 +84,7 @@ def _checked(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
                 f"{name!r} is no text: it has a NUL or half a character", "leave it out"
             )
     elif isinstance(value, list):
-        return [_checked(name, each, schema.get("items", {})) for each in value]
+        return [_check(name, each, schema.get("items", {})) for each in value]
     elif not isinstance(value, bool | dict):
         low, high = schema.get("minimum", value), schema.get("maximum", value)
         if not low <= value <= high:

@@ -177,7 +177,7 @@ def patch(
     Raises StaleCore when the brief is not at *expect_version*, BadCore for a text that does not
     fit or a file that cannot be read, UsageError for an unknown field.
     """
-    given = _validated({_field(name).key: value for name, value in changes.items()})
+    given = _validate({_field(name).key: value for name, value in changes.items()})
     if not by_person:
         _refuse_orders(given)
     with store.transaction():
@@ -215,7 +215,7 @@ def fill(store: Store, agent: str, field: str, text: str, *, author: str, now: d
         return False
     items = [line.strip(" -*") for line in text.splitlines()]
     try:
-        given = _validated({found.key: items if found.is_list else text})
+        given = _validate({found.key: items if found.is_list else text})
         _refuse_orders(given)
     except BadCore:
         return False
@@ -368,7 +368,7 @@ def _parse(raw: Mapping[str, Any]) -> CoreMemory:
     version, at = raw.get("version"), raw.get("updatedAt")
     if type(version) is not int or not 0 < version < MAX_VERSION or not isinstance(at, str):
         raise BadCore("a brief has a version, a whole number from 1, and a time in updatedAt")
-    return CoreMemory(**_validated(raw), version=version, updated_at=parse(at))
+    return CoreMemory(**_validate(raw), version=version, updated_at=parse(at))
 
 
 def write_file(project: Project, document: CoreMemory, agent: str = "") -> bool:
@@ -466,7 +466,7 @@ def _fields(raw: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _validated(raw: Mapping[str, Any]) -> dict[str, Any]:
+def _validate(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of *raw*, redacted, without blank or repeated items. Raises BadCore."""
     fields = _fields(raw)
     for field in FIELDS:
@@ -474,9 +474,9 @@ def _validated(raw: Mapping[str, Any]) -> dict[str, Any]:
         if value is None:
             continue
         if not field.is_list:
-            fields[field.name] = _validated_text(field, value, SUMMARY_CHARS)
+            fields[field.name] = _validate_text(field, value, SUMMARY_CHARS)
             continue
-        one_liners = (" ".join(_validated_text(field, text, ITEM_CHARS).split()) for text in value)
+        one_liners = (" ".join(_validate_text(field, text, ITEM_CHARS).split()) for text in value)
         items = unique(text for text in one_liners if text)
         if len(items) > ITEMS:
             raise BadCore(
@@ -487,7 +487,7 @@ def _validated(raw: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _validated_text(field: Field, text: str, limit: int) -> str:
+def _validate_text(field: Field, text: str, limit: int) -> str:
     from ademem.core.redaction import redact
 
     text = clean(redact(text).text)

@@ -108,7 +108,7 @@ def _report(
         return ""
     about = f"failure {payload.session_id}"
     is_first = trust.claim_notice(about, found.database, environment)
-    return client.notice(notices.failed(event, error)) if is_first else ""
+    return client.notice(notices.describe_failure(event, error)) if is_first else ""
 
 
 def _guard_failed(found: Project | None, error: Exception, environment: Mapping[str, str]) -> str:

@@ -146,7 +146,7 @@ def _decide(
                 if irreversible and not any(by_id[id].stops for id in ids):
                     why = f"`{named}` cannot be taken back, and project memory has on it:"
                 reason = (
-                    f"ademem guard: {why}\n{untrusted.fenced(entries)}\nNothing was run. Follow it;"
+                    f"ademem guard: {why}\n{untrusted.fence(entries)}\nNothing was run. Follow it;"
                     " if it does not apply here, make the same call again."
                 )
                 placed = injections.place_entries(carried, entries)
@@ -155,7 +155,7 @@ def _decide(
                 )
                 from ademem.session import notices
 
-                lines = [] if is_counted else notices.carried(carried, runtime)
+                lines = [] if is_counted else notices.describe_carried(carried, runtime)
                 return True, client.deny(reason, lines)
             case Wait():
                 why = "a denial in the same message carries the memories"

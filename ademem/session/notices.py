@@ -8,7 +8,7 @@ from ademem.core import client, configuration, confined, trust, untrusted
 from ademem.core.errors import suppress
 from ademem.core.project import import_waits
 from ademem.core.repository import git_root
-from ademem.core.text import bounded, counted, preview
+from ademem.core.text import counted, preview, truncate
 from ademem.store import admission, briefing_queries, ledger, memory_queries
 from ademem.store.runtime import program
 
@@ -68,7 +68,7 @@ def count_anew(runtime: Runtime) -> None:
     summarize(briefing_queries.count_confirmed(runtime.store), runtime)
 
 
-def stored(written: Iterable[Written], runtime: Runtime) -> list[str]:
+def describe_stored(written: Iterable[Written], runtime: Runtime) -> list[str]:
     """Return a line for each text of a prompt: what was stored or refused, and how to undo it."""
     lines = []
     for each in written:
@@ -89,7 +89,7 @@ def stored(written: Iterable[Written], runtime: Runtime) -> list[str]:
     return lines[:MOST_STORED] + ([f"ademem: and {more} more"] if more > 0 else [])
 
 
-def carried(memories: Iterable[Memory], runtime: Runtime) -> list[str]:
+def describe_carried(memories: Iterable[Memory], runtime: Runtime) -> list[str]:
     """Return the line about memories that the guard put before a tool call."""
     texts = [memory.content for memory in memories]
     if is_quiet(runtime) or not texts:
@@ -98,7 +98,7 @@ def carried(memories: Iterable[Memory], runtime: Runtime) -> list[str]:
     return [_fitting("ademem: reminded Claude first: ", texts[0], more)]
 
 
-def failed(event: str, error: Exception) -> str:
+def describe_failure(event: str, error: Exception) -> str:
     """Return the line about a hook that failed, with the command that shows why."""
     return f"ademem: its hook {event} failed ({type(error).__name__}); `ademem doctor` shows why"
 
@@ -146,7 +146,7 @@ def collect(payload: Payload, runtime: Runtime) -> list[str]:
     if lines and not ledger.claim(runtime.store, "notices", payload.session_id, runtime.now):
         lines = []
     lines += [line for notice in ONCE for line in notice(runtime)]
-    return [bounded(line, CHARS) for line in lines]
+    return [truncate(line, CHARS) for line in lines]
 
 
 def database_made_elsewhere(runtime: Runtime) -> Iterator[str]:

@@ -156,7 +156,7 @@ def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
         hits = _assist(turn, query, runtime) if mode == "assist" else []
         entries = [untrusted.entry(hit.memory) for hit in hits]
         if mode == "assist":
-            answer = untrusted.fenced(entries) if hits else "Nothing in it answers this turn."
+            answer = untrusted.fence(entries) if hits else "Nothing in it answers this turn."
             reason = (
                 "ademem guard: project memory comes before changes. It says:\n"
                 f"{answer}\nNow make the call again."

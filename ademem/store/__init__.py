@@ -250,7 +250,7 @@ def _open_noted(
             is_registered = trust.is_registered(secret, environment)
             if is_registered or _has_shipped_schema(db):
                 write_ahead(db, project.database)
-                store = _opened(db, project, now, secret, is_registered)
+                store = _make_store(db, project, now, secret, is_registered)
                 store.connections, store.put_back = connections, put_back
                 return store
     except BaseException:
@@ -284,7 +284,7 @@ def _open_admitted(
             _register(secret, environment)
         write_ahead(db, path)
         is_registered = trust.is_registered(secret, environment)
-        store = _opened(db, project, now, secret, is_registered)
+        store = _make_store(db, project, now, secret, is_registered)
     except BaseException:
         db.close()
         raise
@@ -297,7 +297,7 @@ def _note_inspection(project: Project, state: str, environment: Mapping[str, str
         trust.note_inspection(project.database, state, environment)
 
 
-def _opened(
+def _make_store(
     db: sqlite3.Connection, project: Project, now: datetime, secret: str, is_registered: bool
 ) -> Store:
     return Store(db, _project_id(db, project, now), secret=secret, is_trusted=is_registered)

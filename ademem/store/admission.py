@@ -82,7 +82,7 @@ def is_still_admitted(project: Project, noted: str, current: str) -> bool:
     if not current or current == noted:
         return bool(current)
     same_file = noted.partition(_SEPARATOR)[0] == current.partition(_SEPARATOR)[0]
-    return same_file and not tracked(project, as_written=True)
+    return same_file and not list_tracked(project, as_written=True)
 
 
 def admit(
@@ -112,7 +112,8 @@ def admit(
                 for name in _SCRATCH:
                     seen = confined.status(project.root, os.path.join(project.ade, name))
                     if seen and (
-                        stat.S_ISLNK(seen.st_mode) or repository.tracked(project.ade, [f"{name}/"])
+                        stat.S_ISLNK(seen.st_mode)
+                        or repository.list_tracked(project.ade, [f"{name}/"])
                     ):
                         set_aside(project.root, project.ade, (name,), seen)
                 seen = confined.status(project.home_root, project.database)
@@ -130,7 +131,7 @@ def admit(
 
 def why_foreign(project: Project) -> str:
     """Return the reason not to open the database; empty for none."""
-    if came := repository.tracked(project.home, _NAMES):
+    if came := repository.list_tracked(project.home, _NAMES):
         return f"{came[0]} came with git"
     try:
         confined.check_database(project.database, project.home_root)
@@ -143,14 +144,14 @@ def why_foreign(project: Project) -> str:
     return ""
 
 
-def tracked(project: Project, *, as_written: bool = False) -> list[str]:
+def list_tracked(project: Project, *, as_written: bool = False) -> list[str]:
     """Return paths of machine-local files that git tracks, those of folders with a slash.
 
     With *as_written* they are still the files that git checked out or added.
     """
-    found = repository.tracked(project.home, _NAMES, as_written=as_written)
+    found = repository.list_tracked(project.home, _NAMES, as_written=as_written)
     scratch = [f"{name}/" for name in _SCRATCH]
-    below = repository.tracked(project.ade, scratch, as_written=as_written)
+    below = repository.list_tracked(project.ade, scratch, as_written=as_written)
     return [
         *(os.path.join(project.home, name) for name in found),
         *(os.path.join(project.ade, name) for name in below),

@@ -243,7 +243,7 @@ def take_in(
         if os.path.lexists(f"{path}-wal"):
             _copy_file(f"{path}-wal", f"{aside}-wal", project)
         try:
-            return _checked(aside, path, environment, now)
+            return _check_candidate(aside, path, environment, now)
         except (sqlite3.Error, inspection.TooMuch) as error:
             raise DamagedBackup(f"{path} is damaged: {error}") from error
     except BaseException:
@@ -269,7 +269,9 @@ def _copy_file(path: str, aside: str, project: Project) -> None:
             os.fsync(target.fileno())
 
 
-def _checked(aside: str, path: str, environment: Mapping[str, str], now: datetime) -> Candidate:
+def _check_candidate(
+    aside: str, path: str, environment: Mapping[str, str], now: datetime
+) -> Candidate:
     kind = inspection.kind_of(aside, environment)
     if kind is not inspection.Kind.OURS:
         raise BadBackup(f"{path} is no database of ademem")

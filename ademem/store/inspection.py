@@ -149,7 +149,7 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
     if shipped in (fingerprint(objects), fingerprint(filter(_is_not_left_over, objects))):
         return Kind.OURS
     if shipped:
-        ours, theirs = _spelled(built(found)), _spelled(objects)
+        ours, theirs = _spell(built(found)), _spell(objects)
         if found < FIRST_WITH_SECRET and ours <= theirs:
             return Kind.MIXED
         if ours == theirs:  # by an SQLite that spells it otherwise
@@ -232,7 +232,7 @@ def plain_tables(db: sqlite3.Connection) -> dict[str, list[str]]:
     found = {}
     for kind, name, _, sql in schema(db):
         if kind == "table" and sql.startswith("CREATE TABLE "):
-            columns = db.execute(f"pragma table_xinfo({quoted(name)})").fetchall()
+            columns = db.execute(f"pragma table_xinfo({quote(name)})").fetchall()
             found[name.lower()] = [row[1] for row in columns if row[6] == 0]
     return found
 
@@ -241,14 +241,14 @@ def read_rows(
     db: sqlite3.Connection, table: str, columns: Iterable[str]
 ) -> Iterable[tuple[object, ...]]:
     """The rows of a plain table by its own columns; raises TooMuch beyond the bound."""
-    names = ", ".join(map(quoted, columns))
-    for number, row in enumerate(db.execute(f"select {names} from {quoted(table)}")):
+    names = ", ".join(map(quote, columns))
+    for number, row in enumerate(db.execute(f"select {names} from {quote(table)}")):
         if number >= ROWS:
             raise TooMuch(table)
         yield row
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -268,7 +268,7 @@ def built(upto: int | None = None) -> list[Object]:
         return schema(db)
 
 
-def _spelled(objects: Iterable[Object]) -> set[Object]:
+def _spell(objects: Iterable[Object]) -> set[Object]:
     return {(kind, name, table, sql.replace('"', "")) for kind, name, table, sql in objects}
 
 
@@ -277,8 +277,8 @@ def _copy_ours(source: sqlite3.Connection, db: sqlite3.Connection) -> None:
     run_schema(db, upto=version(source))
     for table, columns in plain_tables(db).items():
         if not table.startswith(INDEXES):  # which triggers fill
-            names, marks = ", ".join(map(quoted, columns)), ", ".join("?" * len(columns))
-            query = f"insert or replace into {quoted(table)} ({names}) values ({marks})"
+            names, marks = ", ".join(map(quote, columns)), ", ".join("?" * len(columns))
+            query = f"insert or replace into {quote(table)} ({names}) values ({marks})"
             db.executemany(query, read_rows(source, table, columns))
 
 

@@ -126,7 +126,7 @@ def append(
     query = "select registers, target from sync_mutations where entity = ? and entity_id = ?"
     waiting = store.db.execute(query, (entity, id)).fetchone()
     if waiting:
-        written = _united(entity, loads(waiting[0]), written)
+        written = _unite(entity, loads(waiting[0]), written)
         target = target if target == waiting[1] else None
     store.db.execute(
         "insert or replace into sync_mutations (seq, entity, entity_id, registers, event_id, actor,"
@@ -145,7 +145,7 @@ def append(
     )
 
 
-def _united(entity: str, old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def _unite(entity: str, old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     ours, theirs = record_json.from_json(old), record_json.from_json(new)
     if entity != "memory" or ours is None or theirs is None:
         return new

@@ -59,7 +59,7 @@ def read(store: Store, id: str, target: str = "") -> Record | None:
         return stamps.record_of_row(row) if stamps.is_shared(row, target) else None
     query = "select sync_id, stamp, deleted_at from tombstones where memory_id = ?"
     gone = [
-        registers.removed(id, sync_id, at or registers.old_stamp(deleted_at))
+        registers.make_tombstone(id, sync_id, at or registers.old_stamp(deleted_at))
         for sync_id, at, deleted_at in store.db.execute(query, (id,))
     ]
     if gone:
@@ -115,7 +115,10 @@ def apply(
             row = None  # somebody decided on the candidate: it waits for the rest of its record
         current = stamps.record_of_row(row) if row else read(store, record.id)
         joined = registers.join(current, record) if current else record
-        if joined != current and (clean := redacted(joined, _clean, store, change.at)) != joined:
+        if (
+            joined != current
+            and (clean := redact_record(joined, _clean, store, change.at)) != joined
+        ):
             joined, target = clean, None  # which gets what was redacted here
         before = memories.from_values(row) if row else None
         may_show = row is None and joined.texts and joined.life != registers.REMOVED
@@ -151,7 +154,7 @@ def _is_whole(record: Record) -> bool:
     return record.registers.keys() >= {registers.LIFE, *registers.FIELDS}
 
 
-def redacted(
+def redact_record(
     record: Record, change_text: Callable[[str], str], store: Store, now: datetime
 ) -> Record:
     """Return the record without secrets: later writes replace all that held one."""
@@ -290,7 +293,7 @@ def scrub(store: Store, change_text: Callable[[str], str], now: datetime) -> dic
             record = stamps.record_of_row(memories.columns(row))
         except database.MISREAD:
             continue  # no other store gets it
-        if record and (new := redacted(record, change_text, store, now)) != record:
+        if record and (new := redact_record(record, change_text, store, now)) != record:
             found[record.id] = new
             _drop_candidates(store, record, frozenset())
     return found

@@ -159,10 +159,10 @@ def find_order(text: str) -> str | None:
 
 def branch_of(project: Project, settings: MirrorSettings) -> str | None:
     name = staging(project.root, settings.default_branch)
-    return filed(name) if name else None
+    return redact_branch(name) if name else None
 
 
-def filed(branch: str) -> str:
+def redact_branch(branch: str) -> str:
     from ademem.core.redaction import redact
 
     return redact(clean(branch)).text

@@ -88,19 +88,21 @@ def copy_memories(source: Store, target: Store, ids: str, now: datetime) -> dict
             else:
                 # With its history and vectors; the targets of the exchange get it, too.
                 new = {"id": names[row["id"]], "sync_id": names[row["sync_id"]]}
-                _insert(target, "unified_memories", _renamed(row, names) | new, drop="seq")
+                _insert(target, "unified_memories", _rename_ids(row, names) | new, drop="seq")
                 for table in ("memory_revisions", *_OWN):
                     query = f"select * from {table} where memory_id = ?"
                     for each in _rows(source, query, row["id"]):
                         if "snapshot" in each:
-                            each["snapshot"] = flat(_renamed(loads(each["snapshot"]), names) | new)
-                        _insert(target, table, _renamed(each, names), drop="seq")
+                            each["snapshot"] = flat(
+                                _rename_ids(loads(each["snapshot"]), names) | new
+                            )
+                        _insert(target, table, _rename_ids(each, names), drop="seq")
                 change = Change(operation=MERGE, actor="ademem", at=now)
                 stamps.follow_up(target, None, memories.raw_row(target.db, new["id"]), change)
     return names
 
 
-def _renamed(row: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def _rename_ids(row: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Return the row with the ids that memories have in the other database."""
     return row | {name: names.get(row[name], row[name]) for name in _IDS if row.get(name)}
 
@@ -121,7 +123,7 @@ def merge_all(source: Store, target: Store, now: datetime) -> dict[str, int]:
         counts["unified_memories"] = _count(target) - before
         counts["memory_relations"] = _copy_relations(source, target, names, now)
         for table, number in MOVED.items():
-            rows = [_renamed(row, names) for row in _rows(source, f"select * from {table}")]
+            rows = [_rename_ids(row, names) for row in _rows(source, f"select * from {table}")]
             if reference := REFERENCES.get(table):
                 there = "select 1 from main.unified_memories where id = ?"
                 rows = [row for row in rows if _rows(target, there, row[reference])]

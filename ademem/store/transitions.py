@@ -11,7 +11,7 @@ from ademem.core import registers
 from ademem.core.errors import FORBIDDEN, AdememError
 from ademem.core.memory import LOST_BRANCH, MAX_TITLED_BYTES, Memory, Status, Tier, Trust
 from ademem.core.redaction import redact
-from ademem.core.text import bounded, bounded_bytes, clean, dedupe_key, unique
+from ademem.core.text import clean, dedupe_key, truncate, truncate_bytes, unique
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
 from ademem.store import jobs, memories, memory_queries, relations
@@ -238,12 +238,12 @@ def merge(id: str, act: Act, into: str, content: str, settings: GateSettings) ->
 
     It gets the tags, anchors and observations of both.
     """
-    from ademem.core.anchor import joined
+    from ademem.core.anchor import merge_anchors
 
     memory, heir = supersede(id, act, into), memories.get(act.store, into)
     changes = {
         "tags": unique((*heir.tags, *memory.tags)),
-        "anchors": joined(heir.anchors, memory.anchors),
+        "anchors": merge_anchors(heir.anchors, memory.anchors),
         "observation_count": heir.observation_count + memory.observation_count,
     }
     edited = edit(heir.id, act, settings, **changes, content=content)
@@ -320,9 +320,9 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
             changes[name] = clean(redact(changes[name]).text)
     if changes.get("content"):
         if changes.get("title") or memory.title:
-            changes["content"] = bounded_bytes(changes["content"], MAX_TITLED_BYTES)
+            changes["content"] = truncate_bytes(changes["content"], MAX_TITLED_BYTES)
         else:
-            changes["content"] = bounded(changes["content"], settings.max_chars)
+            changes["content"] = truncate(changes["content"], settings.max_chars)
     if not changes.get("content", memory.content):
         raise CannotDo("a memory needs a text", "`ademem delete` removes it")
     if changes.get("file_scope_pattern"):

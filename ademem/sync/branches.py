@@ -12,7 +12,7 @@ from ademem.core.value import Value, replace
 from ademem.files import FOLDER, SHEET
 from ademem.store import jobs, memories, memory_queries, transitions
 from ademem.store.memories import Change, new_event
-from ademem.store.runtime import branch_of, filed
+from ademem.store.runtime import branch_of, redact_branch
 from ademem.store.stamps import BRANCH
 
 TYPE_CHECKING = False
@@ -125,7 +125,7 @@ class Place:
         """A ref by the name of each branch; None when git fails."""
         if self._names is None:
             found = _list_branches(self.root)
-            self._names = found and {filed(name): ref for name, ref in found.items()}
+            self._names = found and {redact_branch(name): ref for name, ref in found.items()}
         return self._names
 
     def has_arrived(self, memory: Memory) -> bool:
@@ -250,7 +250,7 @@ def _decide(waiting: Sequence[Memory], place: Place) -> list[tuple[Memory, dict[
             return []
         options = ("-g", "--branches", "--format=%gs", "--grep-reflog=Branch: renamed ")
         renamed = _RENAMED.findall(git.text(place.root, "log", *options))
-        heirs = {filed(old): filed(new) for old, new in dict(renamed).items()}
+        heirs = {redact_branch(old): redact_branch(new) for old, new in dict(renamed).items()}
     found = ((memory, *_changes(memory, place, default, names, heirs)) for memory in waiting)
     return [(memory, changes, reason) for memory, changes, reason in found if changes]
 

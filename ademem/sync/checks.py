@@ -182,7 +182,7 @@ def _first_difference(left: str, right: str) -> int:
 
 
 def machine_files(subject: Subject) -> Iterator[Problem]:
-    for path in admission.tracked(subject.project):
+    for path in admission.list_tracked(subject.project):
         inside = os.path.relpath(path, subject.project.root)
         recursive = "-r " if path.endswith("/") else ""
         message = f"is tracked by git; `git rm {recursive}--cached {inside}` takes it out"

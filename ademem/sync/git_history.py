@@ -12,7 +12,7 @@ from ademem.core.value import Value, replace
 from ademem.files import FOLDER, knowledge
 from ademem.files.snapshot import is_imported
 from ademem.files.texts import clean_line
-from ademem.store.runtime import filed
+from ademem.store.runtime import redact_branch
 from ademem.sync.branches import read_trees
 from ademem.sync.tracked_files import fingerprint, load_fingerprints, present_text
 
@@ -183,7 +183,7 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
     found, is_edited = _find_outdated(project, base, now)
     outdated = frozenset(found)
     if now == base.commit:
-        if base.branch not in (None, filed(branch(root) or "")):
+        if base.branch not in (None, redact_branch(branch(root) or "")):
             here = (read_trees(root, ["HEAD"]) or {}).get("HEAD")
             return GitHistory(
                 root=root,

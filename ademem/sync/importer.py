@@ -33,7 +33,7 @@ from ademem.files.snapshot import (
 from ademem.files.texts import BadLine, Problem, Texts, split_lines
 from ademem.store import ledger, made_at
 from ademem.store.memories import new_event
-from ademem.store.runtime import filed
+from ademem.store.runtime import redact_branch
 from ademem.store.transitions import CannotDo
 from ademem.sync.branches import Place, follow_branches
 from ademem.sync.differences import ImportContext, find_differences
@@ -290,7 +290,7 @@ def save_agreement(project: Project, base: MergeBase, refused: Collection[str]) 
     refused_texts: set[str] = set()
     if (base.refused or refused) and KNOWLEDGE in base.texts:
         refused_texts = {*base.refused, *refused} & set(split_lines(base.texts.parts(KNOWLEDGE)))
-    here = {"commit": commit(project.root), "branch": filed(branch(project.root) or "")}
+    here = {"commit": commit(project.root), "branch": redact_branch(branch(project.root) or "")}
     save_base(project, replace(base, refused=tuple(refused_texts), **here))
 
 

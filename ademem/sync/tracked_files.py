@@ -86,10 +86,10 @@ def read_tracked(project: Project, path: str) -> str | None:
 
 def _stream(project: Project, path: str) -> Iterator[str]:
     with confined.open_file(project.root, path) as file:
-        yield from _clipped(file, confined.limit_of(project.root, path))
+        yield from _clip(file, confined.limit_of(project.root, path))
 
 
-def _clipped(file: BinaryIO, most: int) -> Iterator[str]:
+def _clip(file: BinaryIO, most: int) -> Iterator[str]:
     size = os.fstat(file.fileno()).st_size
     if size > most:
         yield f"{OVERSIZE}{size} of {most}"

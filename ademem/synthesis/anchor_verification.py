@@ -146,7 +146,7 @@ def fix(found: Iterable[Checked], store: Store, now: datetime, actor: str) -> li
                 continue
             memory = memories.get(store, each.memory.id)
             anchors = tuple(new if old == each.anchor else old for old in memory.anchors)
-            changed = replace(memory, anchors=anchor.joined((), anchors))
+            changed = replace(memory, anchors=anchor.merge_anchors((), anchors))
             memories.update(store, changed, change)
             jobs.queue(store, "mirror", "project", now)
             done.append(replace(each, fixed=True))

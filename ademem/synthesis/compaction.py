@@ -10,7 +10,7 @@ from ademem.capture.transcript import Message, Prompt
 from ademem.core import untrusted
 from ademem.core.errors import suppress
 from ademem.core.memory import Draft, Origin
-from ademem.core.text import bounded, dedupe_key, preview, sha256_hex, unique
+from ademem.core.text import dedupe_key, preview, sha256_hex, truncate, unique
 from ademem.guard.injection import instruction_in
 from ademem.store import memory_queries, sessions
 from ademem.store.missions import SessionLocation
@@ -70,13 +70,13 @@ def summary_instructions(
         ("In project memory already (`ademem get ID`)", stored),
     )
     lines = [line for title, items in sections for line in _render(title, items)]
-    text = bounded("\n".join([KEEP, "", INTRO, *lines] if lines else [KEEP]), CHARS)
+    text = truncate("\n".join([KEEP, "", INTRO, *lines] if lines else [KEEP]), CHARS)
     return text, learned
 
 
 def _render(title: str, items: Iterable[str]) -> list[str]:
     """Render a line, or a list below the title, without items that instruct a model."""
-    shown = [untrusted.escaped(preview(item, ITEM_CHARS)) for item in unique(items)]
+    shown = [untrusted.escape(preview(item, ITEM_CHARS)) for item in unique(items)]
     harmless = [item for item in shown if title == "Open task" or not instruction_in(item)]
     if len(harmless) > 1 and title != "Files changed":
         return [f"- {title}:", *(f"  - {item}" for item in harmless[-ITEMS:])]

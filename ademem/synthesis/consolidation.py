@@ -11,7 +11,7 @@ from enum import StrEnum
 from ademem.capture.gate import opposition
 from ademem.capture.gate.relating import Pair
 from ademem.capture.gate.rows import free_sync_id, id_of, least_trusted
-from ademem.core.anchor import joined
+from ademem.core.anchor import merge_anchors
 from ademem.core.clock import stamp
 from ademem.core.failure_log import describe
 from ademem.core.memory import Memory, Status
@@ -288,7 +288,7 @@ def _row(
         source_id=run,
         source_session_id=None,
         source_run_id=None,
-        anchors=joined((), [place for memory in members for place in memory.anchors]),
+        anchors=merge_anchors((), [place for memory in members for place in memory.anchors]),
         tags=unique(tag for memory in members for tag in memory.tags),
         revision_count=1,
         access_score=max(memory.used for memory in members),

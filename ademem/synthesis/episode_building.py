@@ -17,7 +17,7 @@ from ademem.core.clock import parse
 from ademem.core.memory import EPISODE, Category, Draft, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.repository import git_root
-from ademem.core.text import bounded, preview, unique
+from ademem.core.text import preview, truncate, unique
 from ademem.core.value import replace
 from ademem.guard.injection import instruction_in
 from ademem.store import (
@@ -353,4 +353,4 @@ def _rules_text(episode: Episode, *summary: str) -> str:
             shown = [*shown[: SHOWN // 2], "…", *shown[-SHOWN // 2 :]]
         if shown:
             lines.append(f"{title}: {'; '.join(shown)}")
-    return bounded("\n".join(lines), CHARS)
+    return truncate("\n".join(lines), CHARS)

@@ -8,7 +8,7 @@ from ademem.core import confined
 from ademem.core.clock import UTC, datetime
 from ademem.core.errors import suppress
 from ademem.core.redaction import redact
-from ademem.core.text import bounded, bytes_hex, clean
+from ademem.core.text import bytes_hex, clean, truncate
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
@@ -206,7 +206,7 @@ def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skil
     yield Skill(
         path=path,
         kind=kind,
-        name=bounded(name, NAME_CHARS) or stem,
+        name=truncate(name, NAME_CHARS) or stem,
         description=clean(redact(head.get("description") or next(prose, "")).text),
         text=body,
         raw=text,

@@ -9,7 +9,7 @@ from typing import Any
 from ademem.capture.gate.form import Reviewed
 from ademem.capture.gate.rows import build_row, free_sync_id
 from ademem.core.memory import MAX_TITLED_BYTES, SKILL, Category, Memory, Origin, Status, Trust
-from ademem.core.text import bounded_bytes, dedupe_key, sha256_hex
+from ademem.core.text import dedupe_key, sha256_hex, truncate_bytes
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
 from ademem.store import Store, jobs, memories, memory_queries, transitions
@@ -202,7 +202,7 @@ def _fields(skill: Skill, memory: Memory, job: Scan) -> dict[str, Any]:
     """Return the fields that follow from the file; an instruction to a model is quarantined."""
     topic = f"{SKILL}:{skill.path}"
     lead = "" if skill.description in skill.text else f"{skill.description}\n\n"
-    content = bounded_bytes(f"{lead}{skill.text}".strip(), MAX_TITLED_BYTES)
+    content = truncate_bytes(f"{lead}{skill.text}".strip(), MAX_TITLED_BYTES)
     fields: dict[str, Any] = {
         "title": skill.name,
         "content": content,

@@ -84,7 +84,7 @@ def test_a_command_is_an_anchor_of_its_own_kind():
     ],
 )
 def test_of_one_place_the_last_note_stays(ours, theirs, joined):
-    assert anchor.joined(ours, theirs) == joined
+    assert anchor.merge_anchors(ours, theirs) == joined
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_of_one_place_the_last_note_stays(ours, theirs, joined):
     ],
 )
 def test_places_and_commands_are_replaced_apart(places, commands, replaced):
-    assert anchor.replaced(("$ git push", "a:1"), places, commands) == replaced
+    assert anchor.replace_parts(("$ git push", "a:1"), places, commands) == replaced

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core.redaction import TABLE, Redacted, hinted, mask, redact, suspicious
+from ademem.core.redaction import TABLE, Redacted, mask, match_hints, redact, suspicious
 
 # Keys are put together here, so that no scanner takes this file for a leak.
 HEX = "0f1e2d3c4b5a6978" * 10
@@ -545,7 +545,7 @@ def test_no_pattern_matches_where_its_hints_are_missing(spelt):
     patterns = [re.compile(pattern, re.ASCII) for _, _, pattern in TABLE]
     for case in SECRETS:
         text = spelt("".join(case.values[1:]))
-        ranks = {rank for rank, _, _ in hinted(text)}
+        ranks = {rank for rank, _, _ in match_hints(text)}
         passed_over = [pattern for rank, pattern in enumerate(patterns) if rank not in ranks]
         assert [pattern for pattern in passed_over if pattern.search(text)] == []
 
@@ -588,7 +588,7 @@ def test_the_time_for_bait_grows_with_its_length(piece):
 
 @pytest.mark.parametrize("prose", ["rotate the secret token and the key", "forgot my password"])
 def test_words_for_secrets_in_plain_prose_load_no_pattern(prose):
-    assert list(hinted(prose)) == []
+    assert list(match_hints(prose)) == []
 
 
 def test_no_pattern_repeats_a_group_possessively():

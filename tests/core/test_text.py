@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.core.text import (
-    bounded,
-    bounded_bytes,
     clean,
     counted,
     dedupe_key,
@@ -20,6 +18,8 @@ from ademem.core.text import (
     preview,
     sha256_hex,
     slug,
+    truncate,
+    truncate_bytes,
     unique,
     whole_words,
     words,
@@ -148,12 +148,12 @@ def test_jaccard_is_what_two_sets_share():
     ],
 )
 def test_bounded_text_ends_between_visible_characters(text, limit, expected):
-    assert bounded(text, limit) == expected
+    assert truncate(text, limit) == expected
 
 
 @given(TEXT, st.integers(0, 50))
 def test_bounded_text_is_a_beginning_within_the_limit(text, limit):
-    cut = bounded(text, limit)
+    cut = truncate(text, limit)
 
     assert len(cut) <= max(limit, 0) or cut == text
     assert text.startswith(cut)
@@ -161,7 +161,7 @@ def test_bounded_text_is_a_beginning_within_the_limit(text, limit):
 
 @given(TEXT, st.integers(0, 100))
 def test_bounded_bytes_are_the_longest_beginning(text, limit):
-    cut = bounded_bytes(text, limit)
+    cut = truncate_bytes(text, limit)
 
     assert text.startswith(cut)
     assert len(cut.encode()) <= limit

@@ -44,7 +44,7 @@ def test_a_block_has_one_end_and_one_line_an_entry(said, chars):
     entries = [
         untrusted.entry(replace(FACT, title=title, content=text), chars) for title, text in said
     ]
-    block = untrusted.fenced(entries)
+    block = untrusted.fence(entries)
 
     looks = as_displayed(block)
 
@@ -58,12 +58,12 @@ def test_a_block_has_one_end_and_one_line_an_entry(said, chars):
 
 @given(TEXT)
 def test_escaping_twice_is_escaping_once(text):
-    assert untrusted.escaped(untrusted.escaped(text)) == untrusted.escaped(text)
+    assert untrusted.escape(untrusted.escape(text)) == untrusted.escape(text)
 
 
 @pytest.mark.parametrize("text", ["a < b", "List<int>", "<div>", "x <- y", "</p>", "1 << 3"])
 def test_other_angle_brackets_stay_as_they_are(text):
-    assert untrusted.escaped(text) == text
+    assert untrusted.escape(text) == text
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_was_fenced_is_known_when_it_comes_back(said):
     entries = [untrusted.entry(replace(FACT, content=text), 200) for text in said]
     mine = "mine, before\n"
 
-    assert untrusted.without_recalled(mine + untrusted.fenced(entries)) == mine
+    assert untrusted.without_recalled(mine + untrusted.fence(entries)) == mine
     assert untrusted.without_recalled(mine + "\n".join(entries)) == mine
 
 

@@ -226,7 +226,7 @@ def test_what_a_session_was_shown_is_not_captured_from_it(places, told, place, d
 @pytest.mark.parametrize("place", PLACES)
 def test_a_line_that_we_printed_is_captured_by_no_door(world, places, told, place, door):
     shown = next(line for line in places[place]().splitlines() if "Login tokens expire" in line)
-    block = untrusted.fenced([shown])
+    block = untrusted.fence([shown])
     for said in (shown.removeprefix("- "), f"as follows\n{block}"):
         memories = told(door, said.replace('"', ""), session_id="elsewhere")
 

@@ -10,7 +10,7 @@ import pytest
 from ademem.api import curation
 from ademem.core.clock import stamp
 from ademem.core.memory import Category, Status
-from ademem.core.registers import old_stamp, removed
+from ademem.core.registers import make_tombstone, old_stamp
 from ademem.core.settings import GateSettings
 from ademem.files import knowledge
 from ademem.files.knowledge import newest_dead
@@ -95,7 +95,7 @@ def test_an_addition_that_is_taken_back_leaves_no_trace(clone):
 
 def test_only_the_newest_that_went_are_remembered():
     given = [
-        removed(id, id, old_stamp(stamp(NOW + timedelta(hours=hours))))
+        make_tombstone(id, id, old_stamp(stamp(NOW + timedelta(hours=hours))))
         for hours, id in enumerate("abcd")
     ]
 

@@ -277,7 +277,7 @@ def dense(query: str, corpus: Corpus) -> list[str]:
     return corpus.nearest(query, DEPTH)
 
 
-def fused(query: str, corpus: Corpus) -> list[str]:
+def fuse(query: str, corpus: Corpus) -> list[str]:
     """Fuse `bm25` and `dense` by reciprocal rank."""
     fusion: defaultdict[str, float] = defaultdict(float)
     for ranking in (bm25(query, corpus), dense(query, corpus)):
@@ -286,7 +286,7 @@ def fused(query: str, corpus: Corpus) -> list[str]:
     return sorted(fusion, key=lambda id: -fusion[id])[:DEPTH]
 
 
-BASELINES = {"ademem": ours, "RRF": fused, "dense only": dense, "BM25 only": bm25}
+BASELINES = {"ademem": ours, "RRF": fuse, "dense only": dense, "BM25 only": bm25}
 NEED_A_MODEL = ("RRF", "dense only")
 
 

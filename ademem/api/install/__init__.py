@@ -77,7 +77,7 @@ def install(
         return Change(path=path, before=text, after=text)
     record = _record(project, where)
     original = read_record(*record)
-    before = _restored(text, original)
+    before = _restore(text, original)
     after = _with_entries(path, "{}\n" if before is None else before, wanted, allowed)
     if not dry_run:
         save(path, before, after, record, original)
@@ -90,7 +90,7 @@ def uninstall(project: str, where: Where, *, dry_run: bool = False) -> Change:
     text, original = read_file(path), read_record(*record)
     if text is not None:
         _settings(path, text)
-    change = Change(path=path, before=text, after=_restored(text, original))
+    change = Change(path=path, before=text, after=_restore(text, original))
     if not dry_run:
         put_back(change, record, original)
     return change
@@ -159,7 +159,7 @@ def _settings(path: str, text: str) -> registration.Settings:
     return parsed
 
 
-def _restored(text: str | None, original: Original | None) -> str | None:
+def _restore(text: str | None, original: Original | None) -> str | None:
     """Return the original text, or after edits the text without our entries."""
     if text is None or original is None:
         return text if text is None else registration.remove_entries(text, None)

@@ -40,7 +40,7 @@ def raw(text: str, path: Keys) -> str | None:
 
 def replace(text: str, path: Keys, written: str) -> str:
     """Replace the value at *path* by the characters *written*."""
-    start, end = _found(text, path)
+    start, end = _find(text, path)
     return text[:start] + written + text[end:]
 
 
@@ -63,7 +63,7 @@ def add(text: str, path: Keys, value: Any) -> str:
 
 def remove(text: str, path: Keys) -> str:
     """Remove the member at *path* with its comma and blanks."""
-    opening, end = _found(text, path[:-1])
+    opening, end = _find(text, path[:-1])
     items = _items(text, opening)
     place = max(number for number, item in enumerate(items) if item.name == path[-1])
     if len(items) == 1:
@@ -75,30 +75,30 @@ def remove(text: str, path: Keys) -> str:
 
 def _insert(text: str, path: Keys, label: str, value: Any) -> str:
     """Add a last member in the layout of the one before."""
-    opening, end = _found(text, path)
+    opening, end = _find(text, path)
     items = _items(text, opening)
     if not items:
-        shown = _indented(label, value, text, opening)
+        shown = _indent(label, value, text, opening)
         return text[: opening + 1] + shown + text[end - 1 :]
     if len(items) == 1:
         gap = "," + text[opening + 1 : items[0].start]
     else:
         gap = text[items[-2].end : items[-1].start]
-    shown = label + _shown(value, text, _last_line(gap) if "\n" in gap else None)
+    shown = label + _format(value, text, _last_line(gap) if "\n" in gap else None)
     return text[: items[-1].end] + gap + shown + text[items[-1].end :]
 
 
-def _indented(label: str, value: Any, text: str, opening: int) -> str:
+def _indent(label: str, value: Any, text: str, opening: int) -> str:
     """Lay out the only member of a container; on one line if the whole file is."""
-    start, end = _found(text, ())
+    start, end = _find(text, ())
     if "\n" not in text[start:end] and _items(text, start):
-        return label + _shown(value, text, None)
+        return label + _format(value, text, None)
     outer = _last_line(text[:opening])
     inner = outer + _unit(text)
-    return _newline(text) + inner + label + _shown(value, text, inner) + _newline(text) + outer
+    return _newline(text) + inner + label + _format(value, text, inner) + _newline(text) + outer
 
 
-def _shown(value: Any, text: str, indent: str | None) -> str:
+def _format(value: Any, text: str, indent: str | None) -> str:
     """Format a value with the file's indentation; without an indent on one line."""
     if indent is None:
         return json.dumps(value, ensure_ascii=False)
@@ -108,7 +108,7 @@ def _shown(value: Any, text: str, indent: str | None) -> str:
 
 def _unit(text: str) -> str:
     """Return one step of indentation, from the first member of the text."""
-    start, _ = _found(text, ())
+    start, _ = _find(text, ())
     items = _items(text, start)
     gap = text[start + 1 : items[0].start] if items else ""
     return _last_line(gap).removeprefix(_last_line(text[:start])) if "\n" in gap else "  "
@@ -124,7 +124,7 @@ def _last_line(text: str) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _found(text: str, path: Keys) -> tuple[int, int]:
+def _find(text: str, path: Keys) -> tuple[int, int]:
     span = _span(text, path)
     if span is None:
         raise KeyError(path)

@@ -7,7 +7,16 @@ import re
 from ademem.core.clock import UTC
 from ademem.core.memory import MAX_TITLED_BYTES, TYPES, Category, Draft, Importance, Scope, Trust
 from ademem.core.redaction import redact, suspicious
-from ademem.core.text import bounded, bounded_bytes, clean, dedupe_key, fold, preview, slug, unique
+from ademem.core.text import (
+    clean,
+    dedupe_key,
+    fold,
+    preview,
+    slug,
+    truncate,
+    truncate_bytes,
+    unique,
+)
 from ademem.core.value import Value, as_dict, replace
 
 TYPE_CHECKING = False
@@ -211,9 +220,9 @@ def length(draft: Reviewed, gate: Gate) -> Reviewed:
     """Truncate a text that is too long, with a note of its size."""
     if not draft.title:
         limit = gate.settings.max_chars
-        return _cut(draft, bounded(draft.content, limit), f"{len(draft.content):,} characters")
-    draft = replace(draft, title=bounded(draft.title, gate.settings.max_chars))
-    short = bounded_bytes(draft.content, MAX_TITLED_BYTES).rstrip()
+        return _cut(draft, truncate(draft.content, limit), f"{len(draft.content):,} characters")
+    draft = replace(draft, title=truncate(draft.title, gate.settings.max_chars))
+    short = truncate_bytes(draft.content, MAX_TITLED_BYTES).rstrip()
     return _cut(draft, short, f"{len(draft.content.encode()):,} bytes")
 
 

@@ -148,7 +148,7 @@ def merge_row(
             write_gate_reason=rule,
             last_accessed_at=now,
         )
-    from ademem.core.anchor import joined
+    from ademem.core.anchor import merge_anchors
 
     state = initial_state(draft, settings)
     confidence = max(memory.confidence, state.confidence)
@@ -175,7 +175,7 @@ def merge_row(
         access_score=max(memory.access_score, _seed(draft, state)),
         base_score=None,
         tags=unique((*memory.tags, *draft.tags)),
-        anchors=joined(memory.anchors, draft.anchors),
+        anchors=merge_anchors(memory.anchors, draft.anchors),
         file_scope_pattern=memory.file_scope_pattern or draft.path,
         knowledge_key=memory.knowledge_key or draft.knowledge_key,
         bead=memory.bead or draft.bead,

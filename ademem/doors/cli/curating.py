@@ -11,7 +11,7 @@ from typing import Any
 from ademem import api
 from ademem.core import caller, clock, process
 from ademem.core import project as project_
-from ademem.core.anchor import replaced
+from ademem.core.anchor import replace_parts
 from ademem.core.errors import UsageError
 from ademem.core.memory import STOP, Category, Importance
 from ademem.core.text import counted
@@ -172,7 +172,7 @@ def edit(
             "anchors": (
                 None
                 if anchor is None and command is None
-                else replaced(api.get(memories, id).anchors, anchor, command)
+                else replace_parts(api.get(memories, id).anchors, anchor, command)
             ),
         }
         if stop is not None:

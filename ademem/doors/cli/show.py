@@ -78,12 +78,12 @@ def serving(address: str) -> None:
 
 def say(text: str, *, err: bool = False) -> None:
     """Print stored text: escaped for a model, without control characters for a person."""
-    echo(untrusted.escaped(text) if to_model() else visible(text), err=err)
+    echo(untrusted.escape(text) if to_model() else visible(text), err=err)
 
 
 def safe(text: str) -> str:
     """Return JSON without anything like a tag where a model reads it."""
-    return untrusted.escaped(text, angle="\\u003c") if to_model() else text
+    return untrusted.escape(text, angle="\\u003c") if to_model() else text
 
 
 def json(value: object) -> None:
@@ -96,7 +96,7 @@ def json(value: object) -> None:
 def fenced(lines: Iterable[str]) -> None:
     """Print memories, inside a fence if a model reads them."""
     if to_model():
-        echo(untrusted.fenced(map(untrusted.escaped, lines)))
+        echo(untrusted.fence(map(untrusted.escape, lines)))
         return
     for text in lines:
         say(text)
@@ -206,7 +206,7 @@ def results(found: Results, *, as_json: bool, explain: bool, astray: Mapping[str
     if found.note:
         echo(f"({found.note})")
     if not found.hits:
-        query = untrusted.escaped(preview(found.query, QUERY_CHARS))
+        query = untrusted.escape(preview(found.query, QUERY_CHARS))
         echo(f'nothing in memory answers "{query}"', err=not to_model())
         return
     lines = []

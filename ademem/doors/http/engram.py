@@ -18,7 +18,7 @@ from ademem.core import configuration, git
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import flags
 from ademem.core.registry import name_of, normalize_name, strip_credentials
-from ademem.core.untrusted import escaped
+from ademem.core.untrusted import escape
 from ademem.core.value import Value
 from ademem.doors.calls import NOTICE, check_arguments, name_client
 from ademem.doors.http.loopback import (
@@ -102,7 +102,7 @@ def _present(row: Row) -> Row:
 def _observation(memories: Runtime, memory: Memory) -> Row:
     """Return a memory as Engram has it, with who said it."""
     row = observation_of(memory, {}, memories.project.name)
-    row |= {name: escaped(row[name]) for name in ("title", "content")}
+    row |= {name: escape(row[name]) for name in ("title", "content")}
     own = {"by": memory.trust.value, "status": memory.status.value, "flags": flags(memory)}
     if memory.shown_scope == "personal":  # its number is of another database
         own |= {"id": memory.id, "scope": "personal"}
@@ -336,7 +336,7 @@ def list_prompts(memories: Runtime, call: Call, limit: int, q: str = "") -> list
         {
             "id": row["id"],
             "session_id": row["session_id"],
-            "content": escaped(row["text"]),
+            "content": escape(row["text"]),
             "project": memories.project.name,
             "created_at": _time(row["created_at"]),
         }

@@ -17,7 +17,7 @@ from ademem.core import configuration, project
 from ademem.core.client import TurnKey, safe_id
 from ademem.core.errors import NO_PROJECT, AdememError, Conflict, NotEnrolled
 from ademem.core.memory import Origin
-from ademem.core.untrusted import escaped
+from ademem.core.untrusted import escape
 from ademem.core.value import Value
 from ademem.doors.calls import NOTICE, WriteRate, describe_refusal
 from ademem.store import logs, turns
@@ -258,7 +258,7 @@ def _decode(found: re.Match[bytes]) -> bytes:
 def _escape(value: Any) -> Any:
     """Return the value with texts in which nothing is hidden or looks like a tag."""
     if isinstance(value, str):
-        return escaped(value)
+        return escape(value)
     if isinstance(value, dict):
         return {name: _escape(each) for name, each in value.items() if each is not None}
     return [_escape(each) for each in value] if isinstance(value, list | tuple) else value

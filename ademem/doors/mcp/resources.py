@@ -43,21 +43,21 @@ def _topic(memories: Runtime, name: str) -> Iterator[str]:
         memories, Filters(categories=(category,), statuses=("promoted",)), None
     )
     for memory in rank_memories(each for each in found if not each.quarantine_reason):
-        yield untrusted.escaped(render_item(item_of(memory)))
+        yield untrusted.escape(render_item(item_of(memory)))
 
 
 def _item(memories: Runtime, id: str) -> Iterator[str]:
     memory = get_readable(memories, id)
     yield untrusted.entry(memory, ENTRY_CHARS)
     yield ""
-    yield from untrusted.escaped(memory.content).splitlines()
+    yield from untrusted.escape(memory.content).splitlines()
 
 
 def _session(memories: Runtime, id: str) -> Iterator[str]:
     found = api.get_session(memories, id)
-    yield untrusted.escaped(f"Session {found['id']}, begun {found['started_at']}")
+    yield untrusted.escape(f"Session {found['id']}, begun {found['started_at']}")
     if summary := found.get("summary"):
-        yield untrusted.escaped(summary)
+        yield untrusted.escape(summary)
     yield from _entries(api.list_session_memories(memories, id))
 
 
@@ -89,7 +89,7 @@ def read(memories: Runtime, uri: str) -> str:
             lines.append("(there is more: memory_search finds it)")
             break
         lines.append(line)
-    return f"{NOTICE}\n{untrusted.fenced(lines)}\n"
+    return f"{NOTICE}\n{untrusted.fence(lines)}\n"
 
 
 def complete(memories: Runtime, name: str, prefix: str) -> list[str]:

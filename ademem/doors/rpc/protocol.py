@@ -62,7 +62,7 @@ def answer(body: bytes, call: Call) -> bytes | None:
 def encode(value: object) -> bytes:
     """Write compact JSON in which no text can look like a tag."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return untrusted.escaped(text, angle="\\u003c").encode("utf-8", "replace")
+    return untrusted.escape(text, angle="\\u003c").encode("utf-8", "replace")
 
 
 def refusal(problem: str) -> bytes:
@@ -155,7 +155,7 @@ def read_messages(stream: BinaryIO) -> Iterator[Message]:
         if text[:1] in b"{[" or b":" not in text[:HEADER_BYTES]:
             yield _line(line, stream)
         else:
-            yield _framed(_length(text, stream), stream)
+            yield _read_framed(_length(text, stream), stream)
 
 
 def write_message(stream: BinaryIO, body: bytes, *, framed: bool) -> None:
@@ -172,7 +172,7 @@ def _line(line: bytes, stream: BinaryIO) -> Message:
     return Message(body=b"", framed=False, problem=f"a line of over {MESSAGE_BYTES:,} bytes")
 
 
-def _framed(length: int, stream: BinaryIO) -> Message:
+def _read_framed(length: int, stream: BinaryIO) -> Message:
     if length <= MESSAGE_BYTES:
         return Message(body=stream.read(length), framed=True)
     left = length

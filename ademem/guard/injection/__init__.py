@@ -51,7 +51,7 @@ def instruction_in(text: str) -> str | None:
         return "has words of letters that only look alike"
     from ademem.guard.injection import patterns
 
-    if patterns.spelled(text):
+    if patterns.is_spelled_out(text):
         return "spells words letter by letter"
     plain = as_displayed(text)
     if any(sign in plain for sign in "\"\u201c\u201e\u00ab`'"):

@@ -59,7 +59,7 @@ def first_match(text: str, given: Sequence[Phrase]) -> int | None:
     )
 
 
-def spelled(text: str) -> bool:
+def is_spelled_out(text: str) -> bool:
     """True if the text spells words letter by letter."""
     run = 0
     for word in text.split():

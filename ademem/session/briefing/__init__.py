@@ -79,7 +79,7 @@ class Page:
 
     @property
     def text(self) -> str:
-        return f"{self.intro}\n{untrusted.fenced(self.lines)}"
+        return f"{self.intro}\n{untrusted.fence(self.lines)}"
 
     def add(self, section: Section, reserve: int = 0) -> None:
         """Add the entries of a section that fit its share and the rest of the page."""

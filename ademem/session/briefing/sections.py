@@ -68,7 +68,7 @@ def memory_entry(memory: Memory, chars: int = ENTRY_CHARS, worth: float = 1.0) -
 
 def line(text: str, quoted: tuple[Memory, ...] = ()) -> Entry:
     """Return an entry of escaped text that is no memory, though it may quote some."""
-    text = untrusted.escaped(text)
+    text = untrusted.escape(text)
     return Entry(text=text, chars=units(text) + 1, quoted=quoted)
 
 

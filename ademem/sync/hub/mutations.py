@@ -19,7 +19,7 @@ from ademem.core.registers import REMOVED
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.store import relations
-from ademem.store.runtime import filed
+from ademem.store.runtime import redact_branch
 from ademem.sync.provenance import safe_name
 
 TYPE_CHECKING = False
@@ -174,12 +174,16 @@ def refuse(mutation: Any, project: str) -> Refusal | None:
 def branch_of(fields: Fields) -> str | None:
     """Return the branch on which the memory waits where it was written."""
     name = fields.get(BRANCH)
-    return "-".join(filed(name).split())[:BRANCH_CHARS] or None if isinstance(name, str) else None
+    return (
+        "-".join(redact_branch(name).split())[:BRANCH_CHARS] or None
+        if isinstance(name, str)
+        else None
+    )
 
 
 def removal(project: str, id: str, sync_id: str, stamp: str) -> Fields:
     """Return the mutation by which the operator of the hub deletes a memory for good."""
-    fields = record_json.to_json(registers.removed(id, sync_id, stamp))
+    fields = record_json.to_json(registers.make_tombstone(id, sync_id, stamp))
     return _of_operator(project, "memory", {**(describe("memory", fields) or {}), "fields": fields})
 
 

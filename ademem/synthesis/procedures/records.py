@@ -12,7 +12,7 @@ from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import MAX_TITLED_BYTES, PROCEDURE, Category, Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings, ProcedureSettings, Settings
-from ademem.core.text import bounded_bytes, clean, preview
+from ademem.core.text import clean, preview, truncate_bytes
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
 from ademem.store import Store, jobs, memories, memory_queries, transitions
@@ -145,7 +145,7 @@ def insert(
     wording = Wording(
         title=" ".join(clean(redact(wording.title).text).split()),
         trigger=" ".join(clean(redact(wording.trigger).text).split()),
-        markdown=bounded_bytes(clean(redact(wording.markdown).text), MAX_MARKDOWN_BYTES),
+        markdown=truncate_bytes(clean(redact(wording.markdown).text), MAX_MARKDOWN_BYTES),
     )
     sync_id = free_sync_id(store, PROCEDURE, wording.content)
     draft = Reviewed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ademem.api import evaluation
-from ademem.api.evaluation import Arena, bm25, fused
+from ademem.api.evaluation import Arena, bm25, fuse
 from tests.api.evaluation import sets
 
 PARROT = {"query": "Who adopted a parrot?", "relevant": ["D1:2"], "category": "pets"}
@@ -84,7 +84,7 @@ def test_without_a_model_words_alone_are_fused(environment):
     with Arena(haystack, environment) as arena:
         ids = [arena.ids((item.id,)) for item in haystack.items]
         by_bm25 = bm25('parrot "lentil soup" (', arena)
-        by_both = fused('parrot "lentil soup" (', arena)
+        by_both = fuse('parrot "lentil soup" (', arena)
 
     assert [frozenset([id]) for id in by_bm25] == [ids[2], ids[1]]
     assert by_both == by_bm25
