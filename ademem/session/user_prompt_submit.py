@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.capture.prompt_lessons import corrections, dictations
-from ademem.core import client, trust, untrusted
+from ademem.core import client, untrusted
 from ademem.core.client import TurnKey
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.redaction import redact
@@ -180,8 +180,11 @@ def _recall(
             from ademem import worker
 
             worker.start_server(runtime)
-    if trust.has_personal(runtime.environment):
-        found = _add_personal(found, prompt, runtime, most)
+    if own := runtime.open_personal():
+        from ademem.search.engine import suggest_for
+
+        found += map(_weighed, suggest_for(prompt, runtime, own.store))
+        found = sorted(found, key=lambda each: -each[1])[:most]
     main = TurnKey(session_id=key.session_id)
     seen = logs.list_in_context(runtime.store, main, runtime.now) if found else ()
     shown: list[tuple[Memory, float]] = []
@@ -199,20 +202,6 @@ def _recall(
 
 def _weighed(hit: Hit) -> tuple[Memory, float, float]:
     return hit.memory, hit.score, hit.signals["evidence"]
-
-
-def _add_personal(
-    found: list[tuple[Memory, float, float]], prompt: str, runtime: Runtime, most: int
-) -> list[tuple[Memory, float, float]]:
-    """Return the best of these and of the person's own memories."""
-    from ademem.search.engine import suggest_for
-
-    own = runtime.open_personal()
-    if own is None:
-        return found
-    hits = suggest_for(prompt, runtime, own.store)
-    found = [*found, *map(_weighed, hits)]
-    return sorted(found, key=lambda each: -each[1])[:most]
 
 
 def _lines(entries: list[str]) -> list[str]:

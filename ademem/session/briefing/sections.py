@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core import trust, untrusted
+from ademem.core import untrusted
 from ademem.core.client import mission_of, units
 from ademem.core.clock import days_between
 from ademem.core.memory import Importance, Scope, Status
@@ -179,8 +179,6 @@ def make_reader(
 
 def _read_personal(runtime: Runtime) -> tuple[Memory, ...]:
     """Return what the person's own memories add to the briefing of a main thread."""
-    if not trust.has_personal(runtime.environment):
-        return ()
     own = runtime.open_personal()
     if own is None:
         return ()
