@@ -459,7 +459,7 @@ async def _database_fails(_request: Request, error: Exception) -> Response:
     """Answer 503, or 403 where the policies of the database refused what was let in."""
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
         return JSONResponse({"error": "role", "why": "the database refuses it", "hint": ""}, 403)
-    if error.__class__ is not PoolTimeout and getattr(error, "sqlstate", "") == "HB409":
+    if getattr(error, "sqlstate", "") == "HB409":
         facts = {"error": "closed", "why": "the project is closed", "hint": "ask an owner"}
         return JSONResponse(facts, 403)
     facts = {"error": "store", "why": "the database does not answer", "hint": "try again"}

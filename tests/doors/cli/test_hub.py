@@ -256,14 +256,20 @@ def test_two_people_share_through_the_hub_by_commands(hub, ran, ademem):
     code, printed = ran(f"hub join {hub.url} {code}", "--json")
     assert json.loads(printed) == {"project": "pair", "person": "lee", "role": "reviewer"}
     ademem("add", "Deploys run at noon on fridays")
-    (mutation,) = json.loads(ran("sync --dry-run --json")[1])["hub"]["mutations"]
-    assert mutation["fields"]["content"] == "Deploys run at noon on fridays"
-    assert mutation["by"] == "lee"
-    assert hub.rows("select from hub.rows where entity_key = %s", mutation["entity_key"]) == []
+    (sent,) = json.loads(ran("sync --dry-run --json")[1])["hub"]["mutations"]
+    assert sent["fields"]["content"] == "Deploys run at noon on fridays"
+    assert sent["by"] == "lee"
+    assert hub.rows("select from hub.rows where entity_key = %s", sent["entity_key"]) == []
     assert json.loads(ran("sync --json")[1])["hub"]["sent"] == 1
-    assert len(hub.rows("select from hub.rows where entity_key = %s", mutation["entity_key"])) == 1
+    assert len(hub.rows("select from hub.rows where entity_key = %s", sent["entity_key"])) == 1
     status = json.loads(ran("sync --status --json")[1])["hub"]
     assert (status["lifecycle"], status["waiting"], status["position"]) == ("healthy", 0, 1)
+    hub.join("max", "reviewer", "pair")
+    theirs = mutation(hub.projects["pair"], "m-max", "Releases are cut on mondays")
+    assert hub.push("max", theirs, slug="pair").status == 200
+    assert json.loads(ran("sync --json")[1])["hub"]["changed"] == 1
+    assert "candidate, came from the hub, by max)" in ran("list --status candidate")[1]
+    assert ran("review --imported --list --json")[1].count("came-from-hub") == 1
     assert json.loads(ran("hub leave --json")[1]) == {"left": "pair"}
     assert ran("hub leave")[0] == 1
 
