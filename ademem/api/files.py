@@ -319,7 +319,7 @@ def get_brief(runtime: Runtime, agent: str = "", *, labelled: bool = False) -> C
         found = project_brief.agent_brief(store, project, project_brief.agent_folder(agent), source)
     else:
         found = project_brief.newest(store, project, source=source)
-    return project_brief.labelled(store, found) if labelled else found
+    return project_brief.with_labels(store, found) if labelled else found
 
 
 def list_earlier_briefs(runtime: Runtime, agent: str = "") -> list[CoreMemory]:

@@ -47,7 +47,7 @@ def start_session(
     runtime: Runtime, id: str, directory: str = "", *, source: str = "startup"
 ) -> Row:
     """Add a session, or fill the blanks of an open one; raises SessionEnded for an ended one."""
-    id = _checked_id(id)
+    id = _check_id(id)
     with runtime.store.transaction():
         require_open_session(runtime, id)
         now = runtime.clock()
@@ -188,7 +188,7 @@ def add_prompt(runtime: Runtime, text: str, session: str) -> bool:
     if not runtime.settings.capture.prompts:
         raise CannotDo("the settings store no prompts", "`ademem config list capture.prompts`")
     content = clean(redact(text).text)
-    return sessions.add_prompt(runtime.store, _checked_id(session), "", content, runtime.clock())
+    return sessions.add_prompt(runtime.store, _check_id(session), "", content, runtime.clock())
 
 
 class NoSuchPrompt(NotFound):
@@ -207,7 +207,7 @@ def _has_ended(runtime: Runtime, id: str) -> bool:
     return any("ended_at" in row for row in session_queries.list_sessions(runtime.store, 1, id))
 
 
-def _checked_id(id: str) -> str:
+def _check_id(id: str) -> str:
     id = clean(redact(id).text)
     if not id or len(id) > ID_CHARS:
         raise UsageError(f"a session's id has 1 to {ID_CHARS} characters", "give another")

@@ -143,12 +143,12 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
 
 def _database(store: Store, now: datetime, *, dry_run: bool) -> dict[str, int]:
     try:
-        return texts.scrub(store, _redacted, now, dry_run=dry_run)
+        return texts.scrub(store, _redact, now, dry_run=dry_run)
     except texts.InUse as error:
         raise Busy(DATABASE) from error
 
 
-def _redacted(text: str) -> str:
+def _redact(text: str) -> str:
     return redact(text).text
 
 

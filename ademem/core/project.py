@@ -110,7 +110,7 @@ def find(start: str | None, environment: Mapping[str, str], cwd: str) -> Project
     """
     named = start or environment.get("ADEMEM_PROJECT") or environment.get("CLAUDE_PROJECT_DIR")
     where = os.path.abspath(os.path.join(cwd, named or "."))
-    root = _enrolled_above(where) or _worktree_of_enrolled(where)
+    root = _find_enrolled_above(where) or _worktree_of_enrolled(where)
     if root is None and not named:
         root = _only_child(where)
     if root is None:
@@ -126,7 +126,7 @@ def at(root: str) -> Project:
 
 def enclosing(where: str) -> str:
     """Return the enrolled folder at or above *where*, else the git root, else *where*."""
-    return _enrolled_above(where) or git_root(where) or os.path.realpath(where)
+    return _find_enrolled_above(where) or git_root(where) or os.path.realpath(where)
 
 
 def worktrees(project: Project) -> list[Project]:
@@ -156,14 +156,14 @@ def _home(root: str) -> str:
     common = common_dir(top) if top else None
     if top is None or common is None or os.path.isdir(os.path.join(top, ".git")):
         return own
-    shared = _shared(top, common)
+    shared = _find_shared(top, common)
     if shared is None:
         return own
     home = os.path.normpath(os.path.join(*shared[:1], os.path.relpath(root, top), *shared[1:]))
     return home if os.path.realpath(os.path.dirname(home)) == os.path.dirname(home) else own
 
 
-def _shared(top: str, common: str) -> tuple[str, ...] | None:
+def _find_shared(top: str, common: str) -> tuple[str, ...] | None:
     """Return the main worktree and `.ade`, or the folder for databases in git's folder.
 
     None where the repository does not know the worktree *top*.
@@ -192,7 +192,7 @@ def _configured_worktree(folder: str) -> str | None:
     return os.path.realpath(os.path.join(folder, named)) if named else None
 
 
-def _enrolled_above(where: str) -> str | None:
+def _find_enrolled_above(where: str) -> str | None:
     """Return the nearest folder with `.ade/` in the repository; the home folder only for itself."""
     found = above(where, ".ade", os.path.isdir)
     if found is None:
@@ -283,11 +283,11 @@ def _listing(project: Project, refs: Iterable[str]) -> str:
         brief = confined.status(project.root, os.path.join(project.ade, "cto/core-memory.json"))
         found += [("../cto/core-memory.json", brief)] if brief else []
     lines = [f"{name} {there.st_mtime_ns} {there.st_size}" for name, there in found]
-    head = [f"{_HEAD} {_checked_out(project)}"] if lines else []
+    head = [f"{_HEAD} {_read_head(project)}"] if lines else []
     return "".join(f"{line}\n" for line in (*lines, *head, *_tips(project, refs)))
 
 
-def _checked_out(project: Project) -> str | None:
+def _read_head(project: Project) -> str | None:
     """Return the branch, secrets redacted, or else the commit."""
     from ademem.core.redaction import redact
 

@@ -103,7 +103,7 @@ def truncate(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     end = limit
-    while end > 0 and _joined(text[end - 1], text[end]):
+    while end > 0 and _is_joined(text[end - 1], text[end]):
         end -= 1
     return text[: end or limit].rstrip()
 
@@ -154,7 +154,7 @@ def _tokens(text: str) -> list[str]:
     return re.findall(r"\w+", text)
 
 
-def _joined(left: str, right: str) -> bool:
+def _is_joined(left: str, right: str) -> bool:
     """True if two neighbours are parts of one visible character."""
     import unicodedata
 

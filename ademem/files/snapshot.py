@@ -210,7 +210,7 @@ class PlacedItems:
 
     def _parse(self, path: str) -> tuple[dict[str | None, list[PlacedItem]], list[Problem]]:
         items: dict[str | None, list[PlacedItem]] = {}
-        beyond = list(oversized(path, self._texts[path]))
+        beyond = list(find_oversized(path, self._texts[path]))
         for placed in _parse_items(path, self._texts[path]):
             if too_long := _too_long_item(path, placed.item):
                 beyond.append(too_long)
@@ -267,7 +267,7 @@ def snapshot(
     offered = frozenset[str]()
     for path in sorted(texts):
         if path in unchanged:
-            beyond += oversized(path, texts[path])
+            beyond += find_oversized(path, texts[path])
             sound.append(path)
             continue
         if found := list(conflict_problems(texts, path)):
@@ -283,7 +283,7 @@ def snapshot(
 
             sheet = parse_sheet(texts[path])
             offered = frozenset(sheet.offered)
-            beyond += oversized(path, texts[path])
+            beyond += find_oversized(path, texts[path])
             for candidate in sheet.candidates:
                 offer = _parse_offer(candidate, problems)
                 if too_long := _too_long_item(path, candidate):
@@ -309,7 +309,7 @@ def snapshot(
     )
 
 
-def oversized(path: str, text: str) -> Iterator[Problem]:
+def find_oversized(path: str, text: str) -> Iterator[Problem]:
     for number, line in enumerate(clean_lines(text), 1) if OVERSIZE in text else ():
         if line.startswith(OVERSIZE):
             yield _too_long_line(path, number, line)

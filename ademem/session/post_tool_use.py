@@ -28,7 +28,7 @@ def handle(payload: Payload, runtime: Runtime) -> None:
     if (
         payload.tool_name in SHELL_TOOLS
         and runtime.settings.capture.learned
-        and _succeeded(payload)
+        and _has_succeeded(payload)
     ):
         from ademem.capture import learned
 
@@ -36,7 +36,7 @@ def handle(payload: Payload, runtime: Runtime) -> None:
             learned.capture_lessons(payload, runtime)
 
 
-def _succeeded(payload: Payload) -> bool:
+def _has_succeeded(payload: Payload) -> bool:
     """Exclude interrupted and background commands; other failures are another event."""
     response = payload.tool_response
     if not isinstance(response, dict):

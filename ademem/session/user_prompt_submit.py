@@ -175,7 +175,7 @@ def _recall(
     else:
         from ademem.search.engine import suggest_for
 
-        found = [_weighed(hit) for hit in suggest_for(prompt, runtime)]
+        found = [_weigh(hit) for hit in suggest_for(prompt, runtime)]
         if not runtime.is_read_only:
             from ademem import worker
 
@@ -183,7 +183,7 @@ def _recall(
     if own := runtime.open_personal():
         from ademem.search.engine import suggest_for
 
-        found += map(_weighed, suggest_for(prompt, runtime, own.store))
+        found += map(_weigh, suggest_for(prompt, runtime, own.store))
         found = sorted(found, key=lambda each: -each[1])[:most]
     main = TurnKey(session_id=key.session_id)
     seen = logs.list_in_context(runtime.store, main, runtime.now) if found else ()
@@ -200,7 +200,7 @@ def _recall(
     return (shown if is_sure else []), left_out
 
 
-def _weighed(hit: Hit) -> tuple[Memory, float, float]:
+def _weigh(hit: Hit) -> tuple[Memory, float, float]:
     return hit.memory, hit.score, hit.signals["evidence"]
 
 

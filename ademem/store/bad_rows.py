@@ -93,7 +93,7 @@ def repair(db: sqlite3.Connection, now: datetime) -> list[Mended]:
         found = [bad for table in tables.values() for bad in _bad_rows(db, table)]
         for index in full_text.present(db) if found else ():  # triggers fail on rows that differ
             full_text.fill(db, index)
-        return [_mended(db, tables[bad.table], bad, now) for bad in found]
+        return [_mend(db, tables[bad.table], bad, now) for bad in found]
 
 
 def repair_references(db: sqlite3.Connection) -> list[Mended]:
@@ -207,7 +207,7 @@ def _is_read(column: Column, value: object) -> bool:
     return True
 
 
-def _mended(db: sqlite3.Connection, table: Table, bad: BadRow, now: datetime) -> Mended:
+def _mend(db: sqlite3.Connection, table: Table, bad: BadRow, now: datetime) -> Mended:
     original = _row(db, table, bad.key) or {}
     where = _where(table, bad.key)
     values = {

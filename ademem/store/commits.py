@@ -143,10 +143,10 @@ def list_unshown(store: Store, root: str, session_id: str = "") -> list[PeopleCo
         " and (told_at is null or told_session_id = :session) order by id desc",
         {"project": store.project_id, "root": root, "session": session_id},
     )
-    return database.read_rows(rows, _made, "commits", lambda row: row["sha"])
+    return database.read_rows(rows, _read_commit, "commits", lambda row: row["sha"])
 
 
-def _made(row: sqlite3.Row) -> PeopleCommit:
+def _read_commit(row: sqlite3.Row) -> PeopleCommit:
     return PeopleCommit(**dict(row) | {"files": tuple(loads(row["files"]))})
 
 

@@ -24,7 +24,7 @@ from ademem.files import (
 from ademem.files.markdown import parse_items
 from ademem.files.project_brief import BadCore
 from ademem.files.review_sheet import parse_sheet
-from ademem.files.snapshot import conflict_problems, is_imported, oversized
+from ademem.files.snapshot import conflict_problems, find_oversized, is_imported
 from ademem.files.texts import OVERSIZE, Problem, Texts
 from ademem.store import admission
 from ademem.sync import rendering
@@ -205,7 +205,7 @@ def conflict_markers(subject: Subject) -> Iterator[Problem]:
 
 def oversized_lines(subject: Subject) -> Iterator[Problem]:
     for path in filter(subject.texts.has_oversize, subject.texts):
-        yield from oversized(path, subject.texts[path])
+        yield from find_oversized(path, subject.texts[path])
 
 
 def wrong_lines(subject: Subject) -> Iterator[Problem]:

@@ -93,7 +93,7 @@ def write_current(project: Project, store: Store, now: datetime) -> bool:
     """Update the daily logs and the page; return True if the page changed."""
     append_log(project, store, now)
     text = render_current(
-        project_brief.labelled(store, project_brief.load(store)),
+        project_brief.with_labels(store, project_brief.load(store)),
         statistics.latest_sessions(store, SESSIONS),
         project_brief.list_agents(store, project),
         [

@@ -22,7 +22,7 @@ def install(claude: str, hooks: str, *, dry_run: bool = False) -> list[str]:
         path = os.path.join(claude, FOLDER, name)
         text, there = shared_files.read_text(os.path.join(source, name)) or "", _text(path)
         if there != text and (there is None or MARK in there):
-            done.append(_typed(name))
+            done.append(_command_of(name))
             if not dry_run:
                 shared_files.write_atomic(path, text)
     return done
@@ -39,10 +39,10 @@ def uninstall(claude: str, *, dry_run: bool = False) -> list[str]:
         with suppress(OSError):  # it holds files of others
             os.rmdir(folder)
             os.rmdir(os.path.dirname(folder))
-    return [_typed(name) for name in ours]
+    return [_command_of(name) for name in ours]
 
 
-def _typed(name: str) -> str:
+def _command_of(name: str) -> str:
     return f"/ademem:{name.removesuffix('.md')}"
 
 

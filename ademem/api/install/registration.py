@@ -75,9 +75,7 @@ class Agent(Value):
     """Its time-outs are milliseconds, and its handlers have names in place of status lines."""
 
 
-def _adapted(
-    agent: str, names: Mapping[str, str], matchers: Mapping[str, str]
-) -> tuple[Event, ...]:
+def _adapt(agent: str, names: Mapping[str, str], matchers: Mapping[str, str]) -> tuple[Event, ...]:
     """Return our events by the agent's *names*; Codex waits 3 seconds at the end of a session."""
     ours = {event.name: event for event in EVENTS}
     return tuple(
@@ -97,14 +95,14 @@ _GEMINI = "run_shell_command|write_file|replace|mcp_.*"
 
 AGENTS = {
     "codex": Agent(
-        events=_adapted(
+        events=_adapt(
             "codex",
             {name: name for name in (*_CODEX.split(), "SessionEnd")},
             {"PreToolUse": "^(Bash|apply_patch|mcp__.*)$", "PostToolUse": "^(Bash|mcp__.*)$"},
         )
     ),
     "gemini": Agent(
-        events=_adapted(
+        events=_adapt(
             "gemini",
             {
                 "SessionStart": "SessionStart",

@@ -224,7 +224,7 @@ class Review:
         for at in ((self.at + offset) % count for offset in range(1, count + 1)):
             item = self.items[at]
             subject = self._load(item)
-            if subject and any(map(selection.matches, _compared(subject))):
+            if subject and any(map(selection.matches, _memories_of(subject))):
                 self.at = at
                 return
         show.echo("nothing that waits has these words")
@@ -254,7 +254,7 @@ class Review:
         if subject.doubt:
             why = f"in doubt: {subject.doubt.doubt}"
         show.say(f"\n{self._place()}: {why}\n")
-        for each in _compared(subject) if subject.conflict else (memory,):
+        for each in _memories_of(subject) if subject.conflict else (memory,):
             show.whole(each)
             if each.source_session_id:
                 show.say(f"session: {each.source_session_id}")
@@ -297,7 +297,7 @@ class Review:
         return show.echo(f"  {'/words':<7} go to the next one with these words")
 
 
-def _compared(subject: Subject) -> tuple[Memory, ...]:
+def _memories_of(subject: Subject) -> tuple[Memory, ...]:
     return (subject.memory, *subject.alike) if subject.conflict else (subject.memory,)
 
 

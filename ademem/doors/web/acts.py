@@ -113,12 +113,12 @@ def _redo_event(memories: Runtime, request: PageRequest) -> Done:
 
 def _decide_all(memories: Runtime, request: PageRequest) -> Done:
     """Decide about the selected memories in one act; one of two pairs may be selected twice."""
-    found = [_selected(memories, given) for given in dict.fromkeys(request.lists.get("id", []))]
+    found = [_get_selected(memories, given) for given in dict.fromkeys(request.lists.get("id", []))]
     verb, tag = (request.form.get(name, "").strip() for name in ("verb", "tag"))
     return undoable.decide_all(memories, found, verb, tag)
 
 
-def _selected(memories: Runtime, given: str) -> Memory:
+def _get_selected(memories: Runtime, given: str) -> Memory:
     """Return the memory of `ID:REVISION`; raises Conflict where it is at another revision."""
     id, _, revision = given.partition(":")
     memory = api.get(memories, id)

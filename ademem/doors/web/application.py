@@ -98,14 +98,14 @@ def make(site: Site) -> Loopback:
     routes: list[BaseRoute] = [
         Route("/enter", _enter(site)),
         Route("/static/{digest}/{name:path}", answer_file),
-        Route("/events", _guarded(site, _events)),
-        Route("/theme", _guarded(site, _theme), methods=["POST"]),
-        Route("/project", _guarded(site, _project), methods=["POST"]),
-        Route("/undo", _guarded(site, _reverse("undo")), methods=["POST"]),
-        Route("/redo", _guarded(site, _reverse("redo")), methods=["POST"]),
+        Route("/events", _guard(site, _events)),
+        Route("/theme", _guard(site, _theme), methods=["POST"]),
+        Route("/project", _guard(site, _project), methods=["POST"]),
+        Route("/undo", _guard(site, _reverse("undo")), methods=["POST"]),
+        Route("/redo", _guard(site, _reverse("redo")), methods=["POST"]),
     ]
-    routes += [Route(page.path, _guarded(site, _show(page))) for page in PAGES]
-    routes += [Route(act.path, _guarded(site, _do(act)), methods=["POST"]) for act in ACTS]
+    routes += [Route(page.path, _guard(site, _show(page))) for page in PAGES]
+    routes += [Route(act.path, _guard(site, _do(act)), methods=["POST"]) for act in ACTS]
     return Loopback(
         Application(routes=routes, exception_handlers={HTTPException: partial(_refused, site)}),
         site.port,
@@ -125,7 +125,7 @@ class Application(Starlette):
 Handler = Callable[[Site, Request], Any]
 
 
-def _guarded(site: Site, handler: Handler) -> Callable[[Request], Any]:
+def _guard(site: Site, handler: Handler) -> Callable[[Request], Any]:
     """Let in browsers with the cookie, and acts with the token of a page."""
 
     async def answer(request: Request) -> Response:

@@ -74,7 +74,7 @@ def command_in(text: str) -> str | None:
         found = effect(place.command, marked=place.marked)
         if found and not is_prohibited(text, place):
             return found
-    return TOO_MANY if _crowded(text) else None
+    return TOO_MANY if _is_crowded(text) else None
 
 
 def places(text: str) -> Iterator[Place]:
@@ -144,7 +144,7 @@ def _path_start(text: str, at: int) -> int | None:
     return None if start and text[start - 1] in "`~$" else start
 
 
-def _crowded(text: str) -> bool:
+def _is_crowded(text: str) -> bool:
     """True if a sentence names too many programs."""
     if not _may_start(text):
         return False

@@ -111,7 +111,7 @@ def _sources(command: Command) -> Iterator[Command]:
         source = source.source
 
 
-def _written(command: Command) -> Iterator[str]:
+def _list_written(command: Command) -> Iterator[str]:
     """Yield the files that the command writes."""
     yield from (redirect.target.text for redirect in command.redirects if redirect.writes)
     name, texts = _name(command), _texts(command)
@@ -126,10 +126,10 @@ def _written(command: Command) -> Iterator[str]:
     elif name == "dd":
         yield from (text[3:] for text in texts if text.startswith("of="))
     elif name in ("curl", "wget"):
-        yield from _saved(command)
+        yield from _list_saved(command)
 
 
-def _saved(command: Command) -> Iterator[str]:
+def _list_saved(command: Command) -> Iterator[str]:
     """Yield the files in which a download is saved."""
     texts = _texts(command)
     for text, following in pairwise([*texts, ""]):
@@ -160,7 +160,7 @@ def runs_a_download(commands: Commands) -> bool:
             return True
         unpacked = unpacked or (bool(saved) and name in ("tar", "unzip", "7z"))
         if name in _DOWNLOADERS and _goes_abroad(command):
-            saved.update(path.rpartition("/")[2] for path in _saved(command))
+            saved.update(path.rpartition("/")[2] for path in _list_saved(command))
         elif saved and (
             (command.words[:1] and command.words[0].text.rpartition("/")[2] in saved)
             or (
@@ -382,7 +382,7 @@ def _lookup_with_output(command: Command) -> bool:
     return _name(command) in _LOOKUPS and any(map(_has_secret, _texts(command)))
 
 
-def _piped_abroad(command: Command) -> bool:
+def _pipes_abroad(command: Command) -> bool:
     """Find output or a file that is piped into a program that sends it."""
     name = _name(command)
     line = command.line
@@ -440,7 +440,7 @@ def _push_to_an_address(command: Command) -> bool:
 
 _SENDINGS: tuple[Callable[[Command], bool], ...] = (
     _request_with_a_file,
-    _piped_abroad,
+    _pipes_abroad,
     _lookup_with_output,
     _copy_of_secrets,
     _environment_in_code,
@@ -453,7 +453,7 @@ def writes_to_what_starts_by_itself(commands: Commands) -> bool:
     for command in commands:
         if any(
             re.search(_START_UP, path, re.I) or re.search(_HOME_BRIEF, path, re.I)
-            for path in _written(command)
+            for path in _list_written(command)
         ):
             return True
         line = command.line

@@ -337,7 +337,7 @@ def core_brief(reader: Reader) -> list[Entry]:
 
 def brief_entries(document: CoreMemory | None, store: Store) -> list[Entry]:
     """Return a brief, one line a field, whole items only, with labels on what no person set."""
-    document, entries = project_brief.labelled(store, document), []
+    document, entries = project_brief.with_labels(store, document), []
     for label, texts in project_brief.items(document):
         claimed = tuple(text for text in texts if document and text in document.claimed)
         own = tuple(text for text in texts if text not in claimed)
