@@ -17,6 +17,7 @@ from ademem.store import (
     existence,
     logs,
     memories,
+    memory_queries,
     missions,
     relations,
     sessions,
@@ -143,15 +144,18 @@ class Reader(Value):
         entries: list[Entry] = []
         least = 0.0  # a later memory is worth no less than the one that it says otherwise
         for memory in reversed(ranked):
-            least = max(least, worths[memory.id])
+            least = max(least, worths.get(memory.id, 0.0))
             entries.append(memory_entry(memory, chars, least))
         return entries[::-1]
 
     def current(self, found: Sequence[Memory]) -> list[Memory]:
-        """Return the later one of a pair first, and none that a later one replaced."""
+        """Return the later of a pair first, found or not, and none that a later one replaced."""
         later = relations.find_later(self.store, [memory.seq for memory in found])
-        valid = (one for one in found if one.seq not in later or not later[one.seq].replaces)
-        return relations.put_later_first(valid, later)
+        valid = [one for one in found if one.seq not in later or not later[one.seq].replaces]
+        paired = {later[one.seq].seq for one in valid if one.seq in later}
+        added = paired.difference(one.seq for one in valid)
+        others = memory_queries.by_seqs(self.store, sorted(added)) if added else []
+        return relations.put_later_first([*valid, *others], later)
 
 
 def make_reader(

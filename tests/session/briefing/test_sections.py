@@ -72,6 +72,19 @@ def test_of_two_that_contradict_each_other_the_later_is_shown_first_whatever_its
     assert found[0].worth == found[1].worth > found[2].worth
 
 
+def test_beside_a_confirmed_memory_stands_the_candidate_that_contradicts_it(store):
+    old, new = insert(
+        store,
+        memory("billing is on 8081", created_at=NOW - timedelta(days=9)),
+        memory("billing is on 9090", status="candidate"),
+    )
+    kind = {"score": 0.5, "reason": "", "actor": "ademem", "now": NOW}
+    relations.add(store, old, new, relations.CONFLICT, **kind)
+
+    both = ["billing is on 9090", "billing is on 8081"]
+    assert contents(sections.knowledge(reader(store))) == both
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_level_tells_so_many_memories_of_a_kind(store, level, monkeypatch):
     monkeypatch.setattr(sections, "RECENT_MEMORIES", 0)
