@@ -432,8 +432,8 @@ def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[
         return [("time", f"1 {after}")], 2
     if token in ("each", "every") and after in _TRIGGERS:
         return [("time", f"each {after}")], 2
-    if token in _DAYS:
-        return [("date", token)], 1
+    if (day := token.removesuffix("s")) in _DAYS:
+        return [("date", day)], 1
     if token in _ORDINALS and after in ("of", "day", "working", "business"):
         return [("date", " ".join(folded[at : at + 3]))], 3
     if token in _MANNERS:

@@ -65,6 +65,12 @@ class TestPairsWrittenBeforeTheRules:
             id="durations in other words",
         ),
         pytest.param(
+            "We deploy on Thursdays",
+            "deployments happen on Tuesday mornings",
+            "thursday against tuesday",
+            id="days of the week",
+        ),
+        pytest.param(
             "Python 3.9 is the minimum",
             "We require at least Python 3.11",
             "3.11 against 3.9",
