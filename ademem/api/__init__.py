@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 FUNCTIONS = {
     "searching": """
         recall search explain_search get_search_mode find_similar list_memories count_memories get
-        find_related verify verify_change list_doubtful find_astray find_later list_candidates
+        find_related verify verify_change list_doubtful find_drifted find_later list_candidates
         list_best list_embedded
     """,
     "browsing": "find read_part timeline get_context read_brief get_numbered",
@@ -54,7 +54,7 @@ FUNCTIONS = {
     """,
     "relating": """
         judge list_relations list_proposals scan_relations list_deferred replay_deferred
-        drop_deferred describe_relation
+        drop_deferred
     """,
     "sessions": """
         start_session end_session summarize_session require_open_session list_sessions get_session
@@ -67,7 +67,7 @@ FUNCTIONS = {
         review list_queue count_queue review_imported list_due mark_reviewed continue_review
         stop_review list_skipped skip unskip decide_all tag_all
         accept_files list_claimed_briefs get_speaker
-        promote reject refuse archive restore delete pin edit correct propose
+        promote refuse archive restore delete pin edit correct propose
         supersede merge list_conflicts settle_conflict reopen_conflict
         list_revisions list_events list_at undo list_acts put_acts
     """,

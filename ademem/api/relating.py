@@ -10,7 +10,6 @@ from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean
-from ademem.core.value import as_dict
 from ademem.store import (
     journal,
     memories,
@@ -222,8 +221,3 @@ def drop_deferred(runtime: Runtime, id: str) -> None:
     """Forget a record that waits; raises NoSuchRelation."""
     if not journal.drop_deferred(runtime.store, id):
         raise NoSuchRelation(id)
-
-
-def describe_relation(verdict: Verdict) -> dict[str, Any]:
-    """Return the documented keys of a relation."""
-    return as_dict(verdict)

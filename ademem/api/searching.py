@@ -272,7 +272,7 @@ def list_doubtful(runtime: Runtime) -> list[Checked]:
     return anchor_verification.find_doubtful(runtime.project, runtime.store)
 
 
-def find_astray(runtime: Runtime, found: Iterable[Memory]) -> dict[str, str]:
+def find_drifted(runtime: Runtime, found: Iterable[Memory]) -> dict[str, str]:
     """Map ids to `moved`, `changed` or `gone`, for memories whose anchors do not hold."""
     anchored = [memory for memory in found if memory.anchors]
     if not anchored:

@@ -305,7 +305,7 @@ CAME_WITH_FILES, CAME_FROM_HUB = "came-with-files", "came-from-hub"
 """Flags of a memory that came from elsewhere and was not accepted here."""
 
 
-def flags(memory: Memory, astray: Mapping[str, str] | None = None, against: str = "") -> list[str]:
+def flags(memory: Memory, drifted: Mapping[str, str] | None = None, against: str = "") -> list[str]:
     """Name what limits the validity of a memory."""
     from_hub = (memory.claimed_author or "").startswith(FROM_HUB)
     held = {
@@ -317,7 +317,7 @@ def flags(memory: Memory, astray: Mapping[str, str] | None = None, against: str 
         CAME_WITH_FILES: memory.claimed_author is not None and not from_hub,
         CAME_FROM_HUB: from_hub,
     }
-    code = [f"code-{astray[memory.id]}"] if astray and memory.id in astray else []
+    code = [f"code-{drifted[memory.id]}"] if drifted and memory.id in drifted else []
     branch = [f"branch-{memory.source_branch}"] if memory.source_branch else []
     other = [against] if against else []
     return [name for name, is_so in held.items() if is_so] + branch + code + other

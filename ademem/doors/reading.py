@@ -66,7 +66,7 @@ def read_memory(memories: Runtime, memory: Memory) -> dict[str, Any]:
         memory,
         revisions=api.list_revisions(memories, memory.id),
         related=read_related(memories, memory.id),
-        astray=api.find_astray(memories, [memory]),
+        drifted=api.find_drifted(memories, [memory]),
         can_show_digits=False,
     )
 

@@ -417,7 +417,7 @@ def _discount(
         drifted = hints.find_misplaced(store, anchored)
     here = (None, filters.here)
     elsewhere = {hit.memory.seq for hit in hits if hit.memory.source_branch not in here}
-    hits = discount(hits, "astray", parameters.astray_discount, drifted)
+    hits = discount(hits, "astray", parameters.drift_discount, drifted)
     return discount(hits, "elsewhere", parameters.branch_discount, elsewhere)
 
 

@@ -53,7 +53,7 @@ class Parameters(Value):
     """Factor of the score of a candidate."""
     branch_discount: float = 0.8
     """Factor of the score of a memory of another branch."""
-    astray_discount: float = 0.8
+    drift_discount: float = 0.8
     """Factor of the score of a memory whose code has changed or was removed."""
 
     widen: bool = True

@@ -116,7 +116,7 @@ def test_a_memory_whose_value_is_gone_ranks_lower_from_then_on(memories):
 
     assert len(scores) == 2
     assert [hit.memory.content[-6:] for hit in hits] == ["mostly", "always"]
-    discount = DEFAULTS.astray_discount
+    discount = DEFAULTS.drift_discount
     assert hits[1].score == pytest.approx(discount * scores["Tokens expire in UTC always"])
     assert hits[1].signals["astray"] == discount
     assert "astray" not in hits[0].signals

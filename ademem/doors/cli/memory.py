@@ -173,8 +173,8 @@ def recall(
             raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
         search = api.recall if count else api.search
         found = search(memories, query, filters, limit)
-        astray = api.find_astray(memories, [hit.memory for hit in found.hits])
-        show.results(found, as_json=as_json, explain=explain, astray=astray)
+        drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
+        show.results(found, as_json=as_json, explain=explain, drifted=drifted)
     raise typer.Exit(show.exit_code(found.hits))
 
 
@@ -282,10 +282,13 @@ def get(
                 show.say(f"     {revision['snapshot']['content'][:200]}")
             return None
         memory = show.require_readable(api.get(memories, id))
-        astray, related = api.find_astray(memories, [memory]), api.find_related(memories, memory.id)
+        drifted, related = (
+            api.find_drifted(memories, [memory]),
+            api.find_related(memories, memory.id),
+        )
         later = api.find_later(memories, [memory]).get(memory.id)
     if as_json:
-        row = show.memory_json(memory, astray=astray, later=later)
+        row = show.memory_json(memory, drifted=drifted, later=later)
         row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
         if offset is not None:
             row["content"], row["next_offset"] = api.read_part(memory.content, offset)
@@ -293,7 +296,7 @@ def get(
     elif offset is not None:
         show.say(api.read_part(memory.content, offset)[0])
     else:
-        show.whole(memory, astray, related, later)
+        show.whole(memory, drifted, related, later)
     return None
 
 

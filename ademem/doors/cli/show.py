@@ -138,7 +138,7 @@ def listing(
 def memory_json(
     memory: Memory,
     score: float | None = None,
-    astray: Mapping[str, str] = NOTHING,
+    drifted: Mapping[str, str] = NOTHING,
     later: Later | None = None,
 ) -> dict[str, Any]:
     """Return the documented keys of a memory; times are ISO 8601 in UTC."""
@@ -175,15 +175,15 @@ def memory_json(
             "branch": memory.source_branch,
             "claimed_author": memory.claimed_author and claimed_name(memory.claimed_author),
         },
-        "flags": flags(memory, astray, later.flag if later else ""),
+        "flags": flags(memory, drifted, later.flag if later else ""),
     }
 
 
 def results_json(
-    found: Results, *, explain: bool = False, astray: Mapping[str, str] = NOTHING
+    found: Results, *, explain: bool = False, drifted: Mapping[str, str] = NOTHING
 ) -> dict[str, Any]:
     def row(hit: Hit) -> dict[str, Any]:
-        keys = memory_json(hit.memory, hit.score, astray, hit.later)
+        keys = memory_json(hit.memory, hit.score, drifted, hit.later)
         keys |= {"weak": hit.weak, "missing": list(hit.missing)}
         return keys | {"signals": hit.signals} if explain else keys
 
@@ -197,11 +197,11 @@ def results_json(
     }
 
 
-def results(found: Results, *, as_json: bool, explain: bool, astray: Mapping[str, str]) -> None:
+def results(found: Results, *, as_json: bool, explain: bool, drifted: Mapping[str, str]) -> None:
     from ademem.search.engine import explain as explain_hit
 
     if as_json:
-        json(results_json(found, explain=explain, astray=astray))
+        json(results_json(found, explain=explain, drifted=drifted))
         return
     if found.note:
         echo(f"({found.note})")
@@ -213,7 +213,7 @@ def results(found: Results, *, as_json: bool, explain: bool, astray: Mapping[str
     for hit in found.hits:
         missing = f"; without {', '.join(hit.missing)}" if hit.missing else ""
         weakness = f"  (weak{missing})" if hit.weak else ""
-        lines.append(line(hit.memory, astray=astray, later=hit.later) + weakness)
+        lines.append(line(hit.memory, drifted=drifted, later=hit.later) + weakness)
         if explain:
             lines.append(f"    {explain_hit(hit)}")
     fenced(lines)
@@ -290,7 +290,7 @@ def waiting(
 def line(
     memory: Memory,
     chars: int = 300,
-    astray: Mapping[str, str] = NOTHING,
+    drifted: Mapping[str, str] = NOTHING,
     later: Later | None = None,
     *,
     dated: bool = False,
@@ -299,7 +299,7 @@ def line(
     came = untrusted.import_label(memory.claimed_author or "")
     found = [f"{memory.created_at:%Y-%m-%d}"] if dated else []
     found += ["pinned"] if memory.is_pinned else []
-    found += flags(memory, astray, later.mark if later else "")
+    found += flags(memory, drifted, later.mark if later else "")
     marks = ", ".join(came if mark in (CAME_WITH_FILES, CAME_FROM_HUB) else mark for mark in found)
     title = f"{memory.title}: " if memory.title else ""
     content = WITHHELD if is_withheld(memory) else preview(title + memory.content, chars)
@@ -309,14 +309,14 @@ def line(
 
 def whole(
     memory: Memory,
-    astray: Mapping[str, str] = NOTHING,
+    drifted: Mapping[str, str] = NOTHING,
     related: Mapping[str, Iterable[str]] = NOTHING,
     later: Later | None = None,
 ) -> None:
     """Print one memory with all its attributes."""
     beside = (f"{name}: {' '.join(ids)}" for name, ids in related.items())
     text = memory.content.split("\n")
-    fenced((line(memory, 80, astray, later), "", *text, "", *_attributes(memory), *beside))
+    fenced((line(memory, 80, drifted, later), "", *text, "", *_attributes(memory), *beside))
 
 
 def _attributes(memory: Memory) -> Iterator[str]:

@@ -98,7 +98,7 @@ def get(
 ) -> Result:
     """Return a memory and a part of its text; *history_cursor* is a revision that was listed."""
     memory = get_readable(memories, id)
-    row = show.memory_json(memory, astray=api.find_astray(memories, [memory]))
+    row = show.memory_json(memory, drifted=api.find_drifted(memories, [memory]))
     related = api.find_related(memories, memory.id)
     row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
     del row["content"]

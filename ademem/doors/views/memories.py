@@ -33,7 +33,7 @@ STATEMENTS = ("insert", "merge", "revise")
 TIERS = {Tier.PINNED: "pinned", Tier.ACTIVE: "active", Tier.FADING: "fading"}
 
 
-def to_row(memory: Memory, astray: Mapping[str, str] = NOTHING, later: str = "") -> dict[str, Any]:
+def to_row(memory: Memory, drifted: Mapping[str, str] = NOTHING, later: str = "") -> dict[str, Any]:
     """Return what a list shows of a memory; of a quarantined one only why it waits."""
     held = memory.quarantine_reason is not None
     return {
@@ -50,7 +50,7 @@ def to_row(memory: Memory, astray: Mapping[str, str] = NOTHING, later: str = "")
         "pinned": memory.is_pinned,
         "tags": memory.tags,
         "created_at": memory.created_at,
-        "flags": flags(memory, astray, later),
+        "flags": flags(memory, drifted, later),
     }
 
 
@@ -64,10 +64,10 @@ def to_rows(found: Sequence[Memory], page: int) -> dict[str, Any]:
     }
 
 
-def to_hits(found: Results, astray: Mapping[str, str]) -> dict[str, Any]:
+def to_hits(found: Results, drifted: Mapping[str, str]) -> dict[str, Any]:
     """Return hits in their order, each with the signals of its score."""
     return {
-        "rows": [_to_hit(hit, astray) for hit in found.hits],
+        "rows": [_to_hit(hit, drifted) for hit in found.hits],
         "next": "",
         "mode": found.mode,
         "note": found.note,
@@ -75,8 +75,8 @@ def to_hits(found: Results, astray: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _to_hit(hit: Hit, astray: Mapping[str, str]) -> dict[str, Any]:
-    row = to_row(hit.memory, astray, hit.later.flag if hit.later else "")
+def _to_hit(hit: Hit, drifted: Mapping[str, str]) -> dict[str, Any]:
+    row = to_row(hit.memory, drifted, hit.later.flag if hit.later else "")
     signals = [
         {"name": name, "value": value, "share": max(0, min(100, round(float(value) * 100)))}
         for name, value in hit.signals.items()
@@ -127,7 +127,7 @@ def to_page(
     *,
     revisions: Sequence[Mapping[str, Any]],
     related: Mapping[str, Sequence[Memory]],
-    astray: Mapping[str, str],
+    drifted: Mapping[str, str],
     can_show_digits: bool,
 ) -> dict[str, Any]:
     """Return one memory with its history, newest first."""
@@ -151,7 +151,7 @@ def to_page(
     statements = [row for row in revisions if row["operation"] in STATEMENTS]
     return {
         "memory": memory,
-        "row": to_row(memory, astray),
+        "row": to_row(memory, drifted),
         "origins": len({_origin(row) for row in statements}),
         "speakers": Counter(row["actor"] for row in statements),
         "why": waits_for(memory),

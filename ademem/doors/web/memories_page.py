@@ -99,8 +99,8 @@ def read_list(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         given = filters if chosen else None
         explanation = api.explain_search(memories, words, given, PAGE) if explains else None
         found = explanation.results if explanation else api.search(memories, words, given, PAGE)
-        astray = api.find_astray(memories, [hit.memory for hit in found.hits])
-        listed = views.to_hits(found, astray)
+        drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
+        listed = views.to_hits(found, drifted)
         if explanation:
             listed["marked"] |= explanation.matched
     else:
@@ -185,7 +185,7 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         memory,
         revisions=revisions,
         related={name: [api.get(memories, id) for id in ids] for name, ids in related.items()},
-        astray=api.find_astray(memories, [memory]),
+        drifted=api.find_drifted(memories, [memory]),
         can_show_digits=request.site.show_digits is not None,
     )
     history, earlier = cut(values["history"], "revision", request.query.get("after", ""))
