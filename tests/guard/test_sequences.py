@@ -21,7 +21,7 @@ from tests.examples import examples
 PROMPTS = {
     "required": "Fix login bug number {} in src/auth.py",
     "soft": "how does login number {} work?",
-    "none": "thanks, {}!",
+    "none": "thanks!",
 }
 MUTATING = [
     {"tool_name": "Write", "tool_input": {"file_path": "/p/x.py", "content": "x"}},
@@ -180,6 +180,8 @@ class Client:
         self.database = os.path.join(self.root, ".ade", "ade.db")
         self.now = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
         self.session = "s1"
+        self.is_empty = False
+        """The database was deleted, and its memories with it."""
         self.environment = {
             "HOME": person(template),
             "CLAUDE_PROJECT_DIR": self.root,
@@ -335,7 +337,7 @@ class Play:
         self.client.sql(
             f"update unified_memories set status = '{'promoted' if there else 'archived'}'"
         )
-        self.model.anything_to_recall = there
+        self.model.anything_to_recall = there and not self.client.is_empty
 
     def locked(self, name):
         """Another process holds the write lock; what it keeps from being written did not happen."""
@@ -382,6 +384,7 @@ class Play:
         for end in ("", "-wal", "-shm"):
             if os.path.exists(self.client.database + end):
                 os.remove(self.client.database + end)
+        self.client.is_empty = True
         self.client.fire("session_start", source="resume")
         self.model.turns, self.model.newest, self.model.searches = {}, None, 0
         self.model.briefed = True
