@@ -10,7 +10,7 @@ from ademem.core.memory import Status
 from ademem.core.repository import branch, commit, common_dir, default_branch, git_root, tip
 from ademem.core.value import Value, replace
 from ademem.files import FOLDER, SHEET
-from ademem.store import jobs, memories, memory_queries, transitions
+from ademem.store import jobs, memories, memory_queries, replication, transitions
 from ademem.store.memories import Change, new_event
 from ademem.store.runtime import branch_of, redact_branch
 from ademem.store.stamps import BRANCH
@@ -210,7 +210,7 @@ def follow_branches(place: Place, store: Store, now: datetime) -> int:
     """
     waiting = memory_queries.on_branches(store)
     decided = _decide(waiting, place) if waiting else []
-    decided += _confirm(memory_queries.confirmed_elsewhere(store), place, now)
+    decided += _confirm(store, memory_queries.confirmed_elsewhere(store), place, now)
     if not decided:
         return 0
     event = new_event()
@@ -225,13 +225,23 @@ def follow_branches(place: Place, store: Store, now: datetime) -> int:
     return len(decided)
 
 
+def _is_pinned_there(store: Store, memory: Memory) -> bool:
+    """Return True if the record has a pin, which an unconfirmed row does not show."""
+    record = replication.read(store, memory.id)
+    return bool(record and record.value("pinned"))
+
+
 def _confirm(
-    waiting: Sequence[Memory], place: Place, now: datetime
+    store: Store, waiting: Sequence[Memory], place: Place, now: datetime
 ) -> list[tuple[Memory, dict[str, Any], str]]:
     """Return the changes that confirm what the default branch does, whoever said it before."""
     confirmed = place.confirmed(memory.id for memory in waiting)
     return [
-        (memory, transitions.promoted(memory, now), "its line is on the default branch")
+        (
+            memory,
+            transitions.promoted(memory, now) | {"pinned": _is_pinned_there(store, memory)},
+            "its line is on the default branch",
+        )
         for memory in waiting
         if memory.id in confirmed
     ]

@@ -323,7 +323,7 @@ def test_with_git_a_memory_is_confirmed_when_its_line_is_on_the_default_branch(
     clone, tmp_path, learned
 ):
     kim, lee = clone("kim"), clone("lee", settings=HubSettings(promote="git"))
-    kim.learn("Deploys run at noon", id="m1", status=Status.PROMOTED, **learned)
+    kim.learn("Deploys run at noon", id="m1", status=Status.PROMOTED, pinned=True, **learned)
     kim.learn("Tests run at one", id="m2", status=Status.PROMOTED)
     kim.sync()
     lee.sync()
@@ -338,6 +338,7 @@ def test_with_git_a_memory_is_confirmed_when_its_line_is_on_the_default_branch(
         return [lee.memory(id).status for id in ("m1", "m2")]
 
     assert follow() == [Status.CANDIDATE, Status.CANDIDATE]
+    assert not lee.memory("m1").pinned
     folder = tmp_path / "lee/.ade/memory"
     folder.mkdir(parents=True, exist_ok=True)
     for status in ("candidate", "promoted"):
@@ -346,6 +347,7 @@ def test_with_git_a_memory_is_confirmed_when_its_line_is_on_the_default_branch(
         git(lee.project.root, "add", "-Af")
         git(lee.project.root, "commit", "--quiet", "-m", status)
         assert follow() == [Status(status), Status.CANDIDATE]
+    assert lee.memory("m1").pinned
     assert exported(lee.store) == exported(kim.store)
     assert lee.sync().sent == 0
 
