@@ -67,7 +67,7 @@ FUNCTIONS = {
         review list_queue count_queue review_imported list_due mark_reviewed continue_review
         stop_review list_skipped skip unskip decide_all tag_all
         accept_files list_claimed_briefs get_speaker
-        promote refuse archive restore delete pin edit correct propose
+        promote reject refuse archive restore delete pin edit correct propose
         supersede merge list_conflicts settle_conflict reopen_conflict
         list_revisions list_events list_at undo list_acts put_acts
     """,

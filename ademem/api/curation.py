@@ -265,6 +265,10 @@ def promote(
     return _decide(runtime, transitions.promote, id, revision=revision, pinned=pinned)
 
 
+def reject(runtime: Runtime, id: str, *, revision: int | None = None) -> Memory:
+    return _decide(runtime, transitions.reject, id, revision=revision)
+
+
 def refuse(runtime: Runtime, id: str, *, revision: int | None = None, reason: str = "") -> Memory:
     """Reject a candidate, or archive a confirmed memory."""
     return _decide(runtime, transitions.refuse, id, revision=revision, reason=reason)

@@ -107,7 +107,7 @@ def test_it_is_given_up_when_it_keeps_failing_and_not_learned_again(world):
 def test_what_a_person_rejected_is_not_learned_again(world):
     world.releases(3)
     world.learn()
-    api.refuse(world.memories, world.procedure().id)
+    api.reject(world.memories, world.procedure().id)
     world.release("1.9.0")
 
     world.learn()
