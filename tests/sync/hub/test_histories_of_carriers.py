@@ -46,7 +46,8 @@ class Repeated(Unreachable):
             self.sent.append((client, path, body))
         if self.sent and self.choice.random() < 0.3:
             again, old, said = self.choice.choice(self.sent)
-            self.ask(again, "POST", old, said)
+            with closing(again):  # its round may be over
+                self.ask(again, "POST", old, said)
         return answer
 
 
