@@ -54,6 +54,11 @@ class VisibleMemories:
         where = f"status = 'promoted' and {_UNPINNED} and {_PRACTICE}"
         return self._find(where, "order by updated_at desc limit :limit", limit=limit)
 
+    def among(self, seqs: Iterable[int]) -> list[Memory]:
+        """Those of these rows that are not archived, newest first."""
+        where = f"status <> 'archived' and seq in ({', '.join(map(str, seqs))})"
+        return self._find(where, "order by seq desc")
+
     def established(self, seqs: Iterable[int]) -> list[Memory]:
         """Promoted, unpinned knowledge among these rows."""
         return self._find(f"{_ESTABLISHED} and seq in ({', '.join(map(str, seqs))})")

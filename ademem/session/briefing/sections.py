@@ -17,7 +17,6 @@ from ademem.store import (
     existence,
     logs,
     memories,
-    memory_queries,
     missions,
     relations,
     sessions,
@@ -154,7 +153,7 @@ class Reader(Value):
         valid = [one for one in found if one.seq not in later or not later[one.seq].replaces]
         paired = {later[one.seq].seq for one in valid if one.seq in later}
         added = paired.difference(one.seq for one in valid)
-        others = memory_queries.by_seqs(self.store, sorted(added)) if added else []
+        others = self.visible.among(added) if added else []
         return relations.put_later_first([*valid, *others], later)
 
 

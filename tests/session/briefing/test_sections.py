@@ -85,6 +85,18 @@ def test_beside_a_confirmed_memory_stands_the_candidate_that_contradicts_it(stor
     assert contents(sections.knowledge(reader(store))) == both
 
 
+def test_beside_a_confirmed_memory_stands_no_candidate_of_another_branch(store):
+    old, new = insert(
+        store,
+        memory("billing is on 8081", created_at=NOW - timedelta(days=9)),
+        memory("billing is on 9090", status="candidate", source_branch="feature"),
+    )
+    kind = {"score": 0.5, "reason": "", "actor": "ademem", "now": NOW}
+    relations.add(store, old, new, relations.CONFLICT, **kind)
+
+    assert contents(sections.knowledge(reader(store))) == ["billing is on 8081"]
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_level_tells_so_many_memories_of_a_kind(store, level, monkeypatch):
     monkeypatch.setattr(sections, "RECENT_MEMORIES", 0)
