@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ademem.core import anchor
 from ademem.core.errors import UsageError
-from ademem.core.memory import Memory
+from ademem.core.memory import Memory, Status
 from ademem.core.value import Value, replace
 from ademem.search.vector_map import read_map
 from ademem.store import filters, memories, memory_queries, verdicts
@@ -15,10 +15,7 @@ from ademem.store.runtime import Runtime
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.core.memory import Memory
     from ademem.search.vector_map import Area, Map
-    from ademem.store.runtime import Runtime
-
 
 MOST_NODES = 500
 MOST_OF_ONE = 40
@@ -124,12 +121,10 @@ def get_map(runtime: Runtime) -> Map | None:
 
 def list_area(runtime: Runtime, found: Map, area: Area, limit: int) -> tuple[list[Memory], int]:
     """Return the newest memories of an area that may be shown, and how many points it has."""
-    from ademem.core.memory import Status
-    from ademem.store.filters import Filters, visible
-
     rows = found.within(area)
     statuses = tuple(Status)
-    return visible(rows, runtime.store, Filters(statuses=statuses), statuses, limit), len(rows)
+    given = filters.Filters(statuses=statuses)
+    return filters.visible(rows, runtime.store, given, statuses, limit), len(rows)
 
 
 def request_map(runtime: Runtime) -> None:

@@ -136,13 +136,8 @@ def test_an_act_stamps_what_it_writes(act, written, opened):
 
 
 def test_of_two_edits_the_later_counts_and_the_other_is_a_candidate_for_review(opened):
-    anna, ben = opened("anna"), opened("ben")
-    known = learn(anna, "Deploys run at noon.")
-    send(anna, ben)
-    transitions.edit(known.id, act_of(anna, 1), GateSettings(), content="Deploys run at one.")
-    transitions.edit(known.id, act_of(ben, 2), GateSettings(), content="Deploys run at two.")
+    anna, ben, known = open_edited(opened)
 
-    send(anna, ben)
     send(ben, anna)
 
     for store in (anna, ben):

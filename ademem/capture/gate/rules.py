@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ademem.capture.gate.form import Gate, Reviewed, Rule
+    from ademem.capture.gate.form import Gate, Rule
     from ademem.core.memory import Draft
 
 

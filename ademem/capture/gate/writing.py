@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.capture.gate.form import RuleEffect, Ruling
-    from ademem.core.memory import Draft, Entry, Memory, Origin
+    from ademem.core.memory import Draft, Entry, Memory
     from ademem.core.settings import GateSettings
     from ademem.store import Store
     from ademem.store.memory_queries import Index, Key

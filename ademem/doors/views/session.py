@@ -12,7 +12,6 @@ from ademem.doors.views.memories import to_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
 
     from ademem.api.reports import Ledger
     from ademem.api.selecting import Reconsidered
