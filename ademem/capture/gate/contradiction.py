@@ -398,6 +398,7 @@ _LABEL = re.compile(r"^(?:\[[^\]]*\]\s*|[\w-]+(?:\([^)]*\))?!?:\s+)")
 _MEANS = frozenset("by with through via".split())
 _CIRCUMSTANCES = frozenset("at in on before after under during within".split())
 """Prepositions: "by hand" and "on Monday" are two sides of a matter, and both hold."""
+_BEFORE_SUBJECTS = frozenset("of for that which whose where".split())
 _BE = frozenset("is are was were be been gets get".split())
 _MANY = frozenset(
     """
@@ -507,7 +508,8 @@ def _is_label(raw: list[str], folded: list[str], at: int) -> bool:
     if len(raw[at]) == 1 and raw[at].isupper():
         return before.isalpha()
     is_noun = before in _NUMBERED or (before.isalpha() and raw[at - 1][:1].isupper())
-    return folded[at].isdecimal() and is_noun and before != "port"
+    is_number = folded[at].isdecimal() or folded[at] in _NUMBERS
+    return is_number and is_noun and before != "port"
 
 
 def compare_subjects(left: Facts, right: Facts) -> tuple[set[str], set[str], set[str]]:
@@ -557,7 +559,8 @@ def _find_exchange(left: Facts, right: Facts) -> str:
         (facts, at) for each in exchanged for facts, at in ((left, each[0]), (right, each[2]))
     ]
     if len(replaced) > 1 or any(_is_front(*place) for place in places):
-        return SUBJECT
+        is_one_sentence = 2 * kept >= max(len(left.tokens), len(right.tokens))
+        return SUBJECT if is_one_sentence else ""
     lists = "and" in left.words + right.words
     is_predicate = all(_is_participle(*place) for place in places)
     leads = {facts.words[at] for facts, at in places}
@@ -582,9 +585,9 @@ def _is_telling(facts: Facts, tokens: Sequence[str]) -> bool:
 
 
 def _is_front(facts: Facts, at: int) -> bool:
-    """True if nothing before the place says what the text is about, or `of` leads to it."""
+    """True if nothing before says what the text is about, or `of` or `that` leads to the place."""
     before = facts.tokens[:at]
-    return set(facts.subject).isdisjoint(before) or facts.words[at - 1] in ("of", "for")
+    return set(facts.subject).isdisjoint(before) or facts.words[at - 1] in _BEFORE_SUBJECTS
 
 
 def _number_two_things(left: Facts, right: Facts) -> bool:

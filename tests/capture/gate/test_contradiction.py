@@ -101,6 +101,12 @@ class TestPairsWrittenBeforeTheRules:
             id="a well-known name in the place of a plain word",
         ),
         pytest.param(
+            "The search service listens on port 7070",
+            "Search is served on port 6120, not on the default one",
+            "6120 against 7070",
+            id="another sentence that shares a few words",
+        ),
+        pytest.param(
             "The EU data centre is in Frankfurt",
             "The EU region was moved from Frankfurt to Dublin",
             "dublin against frankfurt",
@@ -180,6 +186,16 @@ def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
         pytest.param("Use pnpm and never npm", "Use pnpm instead of npm", id="one ban twice"),
         pytest.param("Use yarn in apps/web", "Use pnpm in apps/api", id="one choice a folder"),
         pytest.param("Shard 1 is in the EU", "Shard 2 is in the US", id="numbered things"),
+        pytest.param(
+            "Step one cleans the samples",
+            "Step two weighs the samples",
+            id="things numbered in words",
+        ),
+        pytest.param(
+            "Subscribe to outbox for the events that billing publishes",
+            "Subscribe to outbox for the events that search publishes",
+            id="two things that a clause is about",
+        ),
         pytest.param(
             "Worker A listens on port 7001", "Worker B listens on port 7002", id="lettered things"
         ),
