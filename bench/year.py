@@ -257,7 +257,6 @@ class Year:
             for number in range(self.sessions):
                 Session(self, number).live()
                 self.now = START + (number + 1) * APART
-                self.memories.now = self.now
                 self.work()
                 if (number + 1) % CHECK_EVERY == 0 or number + 1 == self.sessions:
                     yield self.point(number + 1)
@@ -266,6 +265,8 @@ class Year:
             self.memories.close()
 
     def work(self) -> None:
+        """Do what is due, as the worker that a hook starts does."""
+        self.memories.now = self.now
         shift = running.JobContext(self.memories, lambda: self.now, self.model)
         running.run_due(shift)
 
@@ -358,6 +359,7 @@ class Session:
             self.bash(f'bd comment BD-{self.number} "LEARNED: {text}"', "Comment added")
         report = "".join(f"- {text}\n" for text in noted)
         self.hook("stop", last_assistant_message=f"Done.\n\n## Key Learnings\n{report}")
+        self.year.work()
         due = [pair for pair in self.truth.wrong if pair[0] <= self.number]
         for pair in due:
             self.truth.wrong.remove(pair)
