@@ -16,7 +16,7 @@ class Parameters(Value):
 
     words: float = 0.25
     """Weight of the words of a memory in its relevance."""
-    meaning: float = 0.3
+    meaning: float = 0.28
     """Weight of the whitened cosine to the question in the relevance."""
     near_words: float = 0.35
     """Weight of the words of a turn of a dialogue and its neighbours in the session."""
