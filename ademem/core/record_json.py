@@ -89,10 +89,10 @@ def from_json(found: Any) -> Record | None:
 
 
 def compact(found: Mapping[str, Any]) -> str:
-    """Write an object without blanks."""
+    """Write an object without blanks, and with "?" for half a character, which no file takes."""
     import json  # to read a record takes none of it
 
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return str(_plain(json.dumps(found, ensure_ascii=False, separators=(",", ":"))))
 
 
 def pack(record: Record, updated_at: str = "") -> dict[str, Any]:

@@ -469,6 +469,26 @@ def test_what_cannot_be_read_is_dead_at_once_and_the_rest_is_applied(machines):
     assert len(deferred.dead) == 4
 
 
+@pytest.mark.parametrize("entity", ["memory", "relation", "other"])
+def test_half_a_character_stops_nothing_but_its_record(machines, entity):
+    anna, ben = machines("anna", "ben")
+    known = learn(anna.store, "Deploys run at noon.")
+    half = {"id": "../x", "sync_id": "r1", "source_id": "a", "target_id": "b", "reason": "\ud800"}
+    lines = [
+        {folder.MARK: folder.VERSION},
+        {"entity": entity, "registers": half},
+        {"entity": "memory", "registers": entry(anna.store, known.id)},
+    ]
+    text = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    (ben.drive / "chunks").mkdir()
+    id = hashlib.sha256(text).hexdigest()
+    (ben.drive / f"chunks/{id}.jsonl.gz").write_bytes(gzip.compress(text))
+
+    assert ben.sync().changed == 1
+    deferred = journal.find_deferred(ben.store)
+    assert deferred.count + len(deferred.dead) == 1
+
+
 def related(store, one, other, id):
     values = dict.fromkeys(relations.SHARED, "x") | {"sync_id": id, "confidence": 0.5}
     names = {"source_id": one.sync_id, "target_id": other.sync_id, "relation": "related"}
