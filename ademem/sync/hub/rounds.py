@@ -11,12 +11,14 @@ import random
 import secrets
 import sqlite3
 from contextlib import suppress
+from itertools import pairwise
 
 from ademem.core import confined, record_json, registers
 from ademem.core.clock import parse, stamp, timedelta
-from ademem.core.errors import NotFound
+from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import FROM_HUB, UNSEEN_BRANCH
-from ademem.core.text import sha256_hex
+from ademem.core.text import preview, sha256_hex
+from ademem.core.untrusted import visible
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.store import database, hub_state, journal, memories, replication, stamps, transitions
@@ -26,7 +28,7 @@ from ademem.store.memories import Change, new_event
 from ademem.sync.arrivals import admission
 from ademem.sync.hub import documents, leaving, mutations
 from ademem.sync.hub.leaving import Sender
-from ademem.sync.hub.transport import Client, HubError, check_url
+from ademem.sync.hub.transport import FACT_CHARS, Client, HubError, check_url
 from ademem.sync.provenance import safe_name
 
 TYPE_CHECKING = False
@@ -49,6 +51,9 @@ RENEWED_BEFORE = timedelta(days=30)
 """Age before its end at which a token is replaced."""
 _ROW_KEYS = {"seq", "entity", "entity_key", "fields", "shows_promoted", "replica", "role", "person"}
 """Keys of a mutation in an answer."""
+VERDICTS = ("taken", "known", "superseded", "refused")
+_FACTS = ("project", "slug", "person", "role", "epoch")
+"""Keys of the answer to who joins."""
 _REMOVED = "hub_removed"
 """Name of the mark that freed pages may hold a text that was deleted for good."""
 TOO_MANY = 429
@@ -56,6 +61,11 @@ UNREADABLE = ("answer", "digest")
 """Rules of failures of a pull that say nothing about a push."""
 CONFIRMING = ("reviewer", "owner")
 """Roles whose confirmation counts here."""
+
+
+class NotAHub(HubError):
+    def __init__(self) -> None:
+        super().__init__(502, "answer", "it does not answer as a hub")
 
 
 class Round(Value):
@@ -154,8 +164,8 @@ class Hub:
                 return self._exchange()
             except HubError as error:
                 if error.rule == "moved":
-                    self.note(url=check_url(error.hint))
-                elif error.rule == "epoch":
+                    self.note(url=_check_moved(error.hint))
+                elif error.rule == "epoch" and record_json.is_id(error.hint):
                     self.note(epoch=error.hint, position=0)
                     journal.advance(self.store, self.state().target, journal.ALL)
                     hub_state.forget_sent(self.store)
@@ -208,11 +218,15 @@ class Hub:
         One whose answer was lost is beside the old one.
         """
         facts = self.ask("GET")
-        if not facts.keys() >= {"role", "slug", "expires_at"}:
-            raise HubError(502, "answer", "it does not answer as a hub")
-        self.protocol = int(facts.get("protocol", 1))
-        self.note(role=str(facts["role"]), slug=str(facts["slug"]))
-        if parse(str(facts["expires_at"])) < self.now() + RENEWED_BEFORE:
+        role, slug, end = (facts.get(name) for name in ("role", "slug", "expires_at"))
+        protocol = facts.get("protocol", 1)
+        if not isinstance(role, str) or not isinstance(slug, str) or type(protocol) is not int:
+            raise NotAHub
+        if not (expires_at := registers.as_time(end)):
+            raise NotAHub
+        self.protocol = protocol
+        self.note(role=role, slug=visible(slug))
+        if parse(expires_at) < self.now() + RENEWED_BEFORE:
             new = administration.new_secret(administration.TOKEN)
             write_token(self.project, f"{self.token}\n{new}")
             self.ask(
@@ -232,12 +246,12 @@ class Hub:
                 head = page["head"] if head is None else head
                 rows = page["mutations"]
                 received, changed = received + len(rows), changed + self._apply(rows, change)
-                if not page["more"]:
-                    break
+                if not page["more"] or rows[-1]["seq"] >= head:
+                    break  # what came after the first page comes with the numbers after its head
                 after = rows[-1]["seq"]
             state = self.note(position=head)
         while rows := self._page(state.position)["mutations"]:
-            if [one["seq"] for one in rows] != [*range(state.position + 1, rows[-1]["seq"] + 1)]:
+            if rows[-1]["seq"] != state.position + len(rows):
                 raise HubError(502, "gap", "a number is missing in what it answers")
             with self.store.transaction():
                 received, changed = received + len(rows), changed + self._apply(rows, change)
@@ -251,10 +265,17 @@ class Hub:
         query = f"?after={after}&epoch={self.state().epoch}{'&live=1' if live else ''}"
         page = self.ask("GET", f"/mutations{query}")
         rows = page.get("mutations")
-        if not isinstance(rows, list) or not {"head", "more"} <= page.keys():
+        if not isinstance(rows, list) or "more" not in page or not _is_number(page.get("head")):
             raise HubError(502, "answer", "it answers no list of mutations")
         if not all(isinstance(one, dict) and one.keys() >= _ROW_KEYS for one in rows):
             raise HubError(502, "answer", "it answers what is no mutation")
+        numbers = [one["seq"] for one in rows]
+        if not all(map(_is_number, numbers)) or any(
+            before >= number for before, number in pairwise((after, *numbers))
+        ):
+            raise HubError(502, "answer", "it answers mutations in no order")
+        if page["more"] and not rows:
+            raise HubError(502, "answer", "it answers none of the mutations that it has")
         return page
 
     def _apply(self, rows: list[Fields], change: Change) -> int:
@@ -266,19 +287,27 @@ class Hub:
                 entity, fields = one["entity"], one["fields"]
                 if fields is None:
                     continue
+                is_document = isinstance(entity, str) and entity in mutations.DOCUMENTS
+                if not (isinstance(entity, str) and isinstance(fields, dict)) or (
+                    is_document and not record_json.is_id(one["entity_key"])
+                ):
+                    replication.receive(self.store, "", one, change)
+                    continue
                 if fields.get(registers.LIFE) == registers.REMOVED:
                     database.set_value(self.store.db, _REMOVED, "1")
                 if entity == mutations.PERSON:
-                    changed += memories.forget_author(self.store, fields["id"])
-                    changed += project_brief.forget_author(self.store, fields["id"])
-                elif entity in mutations.DOCUMENTS and one["replica"] != mine:
+                    digest = str(fields.get("id"))
+                    changed += memories.forget_author(self.store, digest)
+                    changed += project_brief.forget_author(self.store, digest)
+                elif is_document and one["replica"] != mine:
                     person = FROM_HUB + safe_name(one["person"])
                     hub_state.add_received(self.store, entity, one["entity_key"], fields, person)
                 elif one["replica"] != mine:
                     admit = self._admit(one, change)
                     is_new = replication.receive(self.store, entity, fields, change, admit, target)
                     branch = mutations.branch_of(fields)
-                    if entity == "memory" and record_json.is_id(id := fields.get("id")):
+                    id = fields.get("id")
+                    if entity == "memory" and isinstance(id, str) and record_json.is_id(id):
                         is_new |= replication.follow_hub(self.store, id, branch, change)
                     changed += is_new
         return changed
@@ -346,6 +375,10 @@ class Hub:
             verdicts = self.ask("POST", query, leaving.body(batch)).get("verdicts")
             if not isinstance(verdicts, list) or len(verdicts) != len(batch):
                 raise HubError(502, "answer", "it does not answer a verdict for each mutation")
+            if not all(
+                isinstance(one, dict) and one.get("verdict") in VERDICTS for one in verdicts
+            ):
+                raise HubError(502, "answer", "it answers what is no verdict")
             with self.store.transaction():
                 self.note()
                 for one, verdict in zip(batch, verdicts, strict=True):
@@ -356,7 +389,10 @@ class Hub:
                         hub_state.unpark(self.store, entity, id)
                         sent += 1
                         continue
-                    rule, why = str(verdict["rule"]), str(verdict["why"])
+                    rule, why = (
+                        preview(visible(str(verdict.get(name, ""))), FACT_CHARS)
+                        for name in ("rule", "why")
+                    )
                     parked.append(Parked(entity=entity, id=id, rule=rule, why=why))
         with self.store.transaction():
             self.note()
@@ -374,6 +410,18 @@ class Hub:
                 yield found
             elif found.rule != "shareable":
                 parked.append(found)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and type(value) is int and 0 <= value < 1 << 62
+
+
+def _check_moved(address: str) -> str:
+    """Return the address of the hub that has the project now; raises HubError for an unsafe one."""
+    try:
+        return check_url(address)
+    except UsageError as error:
+        raise HubError(502, "answer", f"the project has moved, but {error}", error.hint) from error
 
 
 def wipe_removed(store: Store) -> None:
@@ -402,10 +450,14 @@ def join(store: Store, project: Project, url: str, code: str, device: str) -> Hu
     url, token = check_url(url), administration.TOKEN + sha256_hex("join", store.secret, code)
     asked = {"code": code, "token": administration.digest(token).hex(), "device": device}
     facts = Client(url).ask("POST", "/v1/join", mutations.to_bytes(asked))
+    texts = ((name, facts.get(name)) for name in _FACTS)
+    found: Fields = {name: visible(text) for name, text in texts if isinstance(text, str)}
+    if len(found) < len(_FACTS) or not all(
+        record_json.is_id(found[name]) for name in ("project", "epoch")
+    ):
+        raise NotAHub
     write_token(project, token)
-    state = hub_state.HubState(
-        url=url, **{name: facts[name] for name in ("project", "slug", "person", "role", "epoch")}
-    )
+    state = hub_state.HubState(url=url, **found)
     hub_state.join(store, state)
     return state
 

@@ -6,27 +6,44 @@ import http.client
 import json
 import socket
 import ssl
+import threading
 import time
-from typing import Any
+from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
 from ademem.core.errors import AdememError, UsageError
+from ademem.core.text import preview
+from ademem.core.untrusted import visible
 from ademem.sync.hub.mutations import PROTOCOL, digest_body
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
 TIMEOUT_S = 20
+"""Longest wait for the next bytes of an answer."""
+ANSWER_S = 120
+"""Longest wait for the whole of it."""
 MOST_BYTES = 16_000_000
 """Largest answer that is read."""
 MOST_RETRY_S = 86_400
 """Longest wait that an answer may ask for."""
+FACT_CHARS = 500
+"""Longest text of an answer that is shown or stored."""
 _HERE = ("127.0.0.1", "localhost", "::1")
 
 
 class HubError(AdememError):
-    """The hub refused a request, or did not answer (status 0)."""
+    """The hub refused a request, or did not answer (status 0).
+
+    Its words are shown in a terminal, so nothing in them moves the cursor there.
+    """
 
     def __init__(
         self, status: int, rule: str, why: str, hint: str = "", retry_s: float = 0
     ) -> None:
+        why, hint = (preview(visible(text), FACT_CHARS) for text in (why, hint))
         super().__init__(f"the hub: {why}", hint)
         self.status, self.rule, self.retry_s = status, rule, retry_s
 
@@ -38,8 +55,13 @@ class HubError(AdememError):
 
 def check_url(url: str) -> str:
     """Return the address without a slash at its end; raises UsageError for an unsafe one."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+    try:
+        parts = urlsplit(url)
+        is_address = bool(parts.hostname) and parts.port != 0  # the port is read here
+    except ValueError:
+        is_address = False
+    is_address = is_address and url.isprintable() and " " not in url
+    if not is_address or parts.scheme not in ("http", "https") or parts.query:
         raise UsageError(f"{url!r} is no address of a hub", "https://HOST:PORT")
     if parts.scheme == "http" and parts.hostname not in _HERE:
         raise UsageError(
@@ -111,7 +133,7 @@ class Client:
         if response.status == 200 and isinstance(found, dict):
             return found
         facts = found if isinstance(found, dict) else {}
-        wait = response.getheader("Retry-After", "")
+        wait = response.getheader("Retry-After", "")[:9]
         status = 502 if response.status == 200 else response.status
         raise HubError(
             status,
@@ -129,11 +151,35 @@ class Client:
             headers["Authorization"] = f"Bearer {self.token}"
         is_whole = False
         try:
-            self._connection.request(method, self._folder + path, body, headers)
-            response = self._connection.getresponse()
-            data = response.read(MOST_BYTES)
+            with self._ending():
+                self._connection.request(method, self._folder + path, body, headers)
+                response = self._connection.getresponse()
+                data = response.read(MOST_BYTES)
             is_whole = len(data) < MOST_BYTES
         finally:
             if not is_whole:
                 self.close()
         return response, data
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        """End the connection after ANSWER_S, as an answer of single bytes may go on for ever."""
+        is_late = threading.Event()
+
+        def end() -> None:
+            is_late.set()
+            with suppress(OSError, AttributeError):
+                self._connection.sock.shutdown(socket.SHUT_RDWR)
+
+        timer = threading.Timer(ANSWER_S, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        except (OSError, http.client.HTTPException):
+            if not is_late.is_set():
+                raise
+        finally:
+            timer.cancel()
+        if is_late.is_set():
+            raise TimeoutError("its answer takes too long")
