@@ -88,11 +88,12 @@ def from_json(found: Any) -> Record | None:
     return unpack(found, as_time(found.get("updated_at")), _object(found.get("stamps")))
 
 
-def compact(found: Mapping[str, Any]) -> str:
+def compact(found: Mapping[str, Any], *, allow_nan: bool = True) -> str:
     """Write an object without blanks, and with "?" for half a character, which no file takes."""
     import json  # to read a record takes none of it
 
-    return str(_plain(json.dumps(found, ensure_ascii=False, separators=(",", ":"))))
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"), allow_nan=allow_nan)
+    return str(_plain(text))
 
 
 def pack(record: Record, updated_at: str = "") -> dict[str, Any]:

@@ -209,6 +209,10 @@ def defer(
 
     What is delivered again stays one row.
     """
+    try:
+        record = record_json.compact(found, allow_nan=False)
+    except (ValueError, RecursionError):  # a number that is none, or deeper than can be written
+        record = record_json.compact({"text": repr(found)[: record_json.MAX_TEXT]})
     store.db.execute(
         "insert into sync_apply_deferred (entity, entity_id, record, reason, attempts, created_at)"
         " values (:entity, :id, :record, :reason, :failures, :at)"
@@ -217,7 +221,7 @@ def defer(
         {
             "entity": entity,
             "id": id,
-            "record": record_json.compact(found),
+            "record": record,
             "reason": reason,
             "failures": failures,
             "dead": FAILURES,

@@ -244,7 +244,10 @@ def touch(store: Store, memory: Memory, score: float, now: datetime) -> None:
 
 def get(store: Store, id: str) -> Memory:
     """The memory with this id, sync id, or unambiguous beginning of its id; raises NoSuchMemory."""
-    query = "select * from unified_memories where id = :id or sync_id = :id"
+    query = (  # the sync id of one may be the id of another, as other stores choose both
+        "select * from unified_memories where id = :id or sync_id = :id"
+        " order by id = :id desc limit 1"
+    )
     rows = store.db.execute(query, {"id": id}).fetchall()
     if not rows and len(id) >= 4:
         rows = store.db.execute(

@@ -470,16 +470,17 @@ def test_what_cannot_be_read_is_dead_at_once_and_the_rest_is_applied(machines):
 
 
 @pytest.mark.parametrize("entity", ["memory", "relation", "other"])
-def test_half_a_character_stops_nothing_but_its_record(machines, entity):
+@pytest.mark.parametrize("value", ['"\\ud800"', "NaN", "1e999", "[" * 990 + "]" * 990])
+def test_what_no_database_stores_stops_nothing_but_its_record(machines, entity, value):
     anna, ben = machines("anna", "ben")
     known = learn(anna.store, "Deploys run at noon.")
-    half = {"id": "../x", "sync_id": "r1", "source_id": "a", "target_id": "b", "reason": "\ud800"}
+    bad = {"id": "../x", "sync_id": "r1", "source_id": "a", "target_id": "b"}
     lines = [
-        {folder.MARK: folder.VERSION},
-        {"entity": entity, "registers": half},
-        {"entity": "memory", "registers": entry(anna.store, known.id)},
+        json.dumps({folder.MARK: folder.VERSION}),
+        json.dumps({"entity": entity, "registers": bad | {"reason": 0}}).replace("0", value),
+        json.dumps({"entity": "memory", "registers": entry(anna.store, known.id)}),
     ]
-    text = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    text = "\n".join(lines).encode()
     (ben.drive / "chunks").mkdir()
     id = hashlib.sha256(text).hexdigest()
     (ben.drive / f"chunks/{id}.jsonl.gz").write_bytes(gzip.compress(text))
@@ -487,6 +488,16 @@ def test_half_a_character_stops_nothing_but_its_record(machines, entity):
     assert ben.sync().changed == 1
     deferred = journal.find_deferred(ben.store)
     assert deferred.count + len(deferred.dead) == 1
+
+
+def test_a_record_with_the_id_of_another_as_its_sync_id_hides_nothing(machines):
+    anna, ben = machines("anna", "ben")
+    known = learn(ben.store, "Deploys run at noon.")
+    learn(anna.store, "Tests run at one.", sync_id=known.id)
+    anna.sync()
+    ben.sync()
+
+    assert memories.get(ben.store, known.id).content == "Deploys run at noon."
 
 
 def related(store, one, other, id):
