@@ -33,7 +33,7 @@ from ademem.doors.http.loopback import (
 from ademem.doors.mcp import core, engram
 from ademem.doors.mcp.access import Call, Caller
 from ademem.doors.mcp.engram_tools import ID, SCOPE
-from ademem.doors.mcp.tools import NO, TEXT, VERBS, choice, number
+from ademem.doors.mcp.tools import CURSOR, NO, TEXT, VERBS, choice, number
 from ademem.files.engram import observation_of
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.journal import FAILURES
@@ -58,6 +58,8 @@ HEALTH = "/health"
 NOTICE_HEADER = {"x-ademem-notice": NOTICE}
 CLIENT_SESSION = "CLAUDE_CODE_SESSION_ID"
 """Variable of the shell in which the server was started; who asks is another one."""
+DIGITS = 20
+"""Characters that are read of a number in a query; it is out of every range with so many."""
 PAGE = number(50, 1, 500)
 PROJECTS = {"project": TEXT, "expected_project": TEXT}
 """Names of a project that a request may give; it has to be the one that is served."""
@@ -590,7 +592,7 @@ OPERATIONS = (
         apply=NO,
         semantic=NO,
         limit=number(100, 1, 100),
-        cursor={"type": "integer"},
+        cursor=CURSOR,
     ),
     _write("POST", "/conflicts/deferred/replay", replay_deferred),
 )
@@ -626,12 +628,11 @@ class Door:
         )
 
     async def answer(self, operation: Operation, request: Request) -> Response:
-        given = dict(request.path_params)
-        if operation.method == "GET" or request.query_params:
-            given |= _read_query(request.query_params, operation.schema)
+        given = _read_query(request.query_params, operation.schema)
         body = await request.body()
         if body:
             given = _read_body(body) | given
+        given |= request.path_params
         agent = request.headers.get("user-agent", "")
         answer = await to_thread.run_sync(self.run, operation, given, agent, limiter=self.thread)
         return JSONResponse(answer, operation.status, NOTICE_HEADER)
@@ -664,8 +665,8 @@ def _read_query(query: Mapping[str, str], schema: Schema) -> Row:
     for name, text in query.items():
         kind = schema["properties"].get(name, {})
         if kind.get("type") == "integer":
-            if text.lstrip("-").isdecimal():
-                value = int(text)
+            if text.isascii() and text.removeprefix("-").isdecimal():
+                value = int(text[:DIGITS])
                 given[name] = min(max(value, kind["minimum"]), kind["maximum"])
         elif kind.get("type") == "boolean":
             given[name] = text.lower() in ("1", "t", "true")

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Result = dict[str, Any]
 
 TITLE_CHARS = 60
+NUMBER_DIGITS = 11
+"""Digits of the longest row number; an id of ours has one more, and may be of digits alone."""
 BRIEF_FORMATS = ("compact", "concise")
 """Formats of a search in which its lines have no texts."""
 RELATIONS = {
@@ -43,8 +45,8 @@ def _answer(memories: Runtime, call: Call, result: str, **keys: Any) -> Result:
 
 
 def find_memory(memories: Runtime, id: int | str) -> Memory:
-    """Return the memory by our id or by its row number."""
-    if isinstance(id, int) or id.isdecimal():
+    """Return the memory by our id, which may be of digits alone, or by its row number."""
+    if isinstance(id, int) or (id.isascii() and id.isdecimal() and len(id) <= NUMBER_DIGITS):
         id = api.get_numbered(memories, int(id)).id
     return core.get_readable(memories, id)
 

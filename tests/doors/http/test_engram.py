@@ -242,6 +242,35 @@ def test_an_export_comes_in_once_and_out_again(filled, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("query", ["id=2", "id="])
+def test_the_path_names_what_is_deleted(filled, query):
+    filled.good(f"DELETE /observations/1?{query}")
+
+    assert [row["id"] for row in filled.good("GET /observations")] == [2]
+
+
+def test_an_id_of_digits_alone_is_no_row_number(filled, world):
+    own = "123456789012"
+    with world.memories() as memories:
+        memories.store.db.execute("update unified_memories set id = ? where seq = 1", (own,))
+
+    assert filled.good(f"GET /observations/{own}")["title"] == "Release day"
+
+
+@pytest.mark.parametrize("text", ["--5", "9" * 5000, "-" + "9" * 5000, "1_0", "٣", "x", ""])
+@pytest.mark.parametrize(
+    "route",
+    [
+        "GET /observations?limit=",
+        "GET /conflicts?offset=",
+        "GET /timeline?observation_id=1&before=",
+        "POST /conflicts/scan?cursor=",
+    ],
+)
+def test_any_text_for_a_number_is_answered(filled, route, text):
+    assert filled(route + text)[0] == 200
+
+
 def test_a_save_tells_what_the_gate_changed(filled):
     saved = filled.good("POST /observations", SAVE | {"content": f"{OTHER}. " + "x" * 60_000})
 
