@@ -6,6 +6,7 @@ https://www.jsonrpc.org/specification
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
@@ -46,7 +47,9 @@ class Request(Value):
 def answer(body: bytes, call: Call) -> bytes | None:
     """Return the answer to a request or a batch; None where only notifications came."""
     try:
-        message = json.loads(body.decode(), parse_constant=_refuse_constant)
+        message = json.loads(
+            body.decode(), parse_constant=_refuse_constant, parse_float=_parse_float
+        )
     except (ValueError, RecursionError) as error:
         return encode(_error(None, RpcError(PARSE_ERROR, f"that is no JSON: {error}")))
     if not isinstance(message, list):
@@ -124,12 +127,20 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
 
 
+def _parse_float(text: str) -> float:
+    value = float(text)
+    if value in (math.inf, -math.inf):
+        _refuse_constant(text)
+    return value
+
+
 MESSAGE_BYTES = 4 << 20
 """Longest message that is parsed; a longer one is read to its end and refused."""
 HEADER_BYTES = 4096
 """Longest line of a header."""
 _PART_BYTES = 1 << 16
 _LENGTH = b"content-length"
+_LENGTH_DIGITS = 20
 
 
 class Message(Value):
@@ -186,9 +197,10 @@ def _length(first: bytes, stream: BinaryIO) -> int:
     length, line = -1, first
     while line:
         name, _, value = line.partition(b":")
-        if name.strip().lower() == _LENGTH and value.strip().isdigit():
-            length = int(value)
+        digits = value.strip()
+        if name.strip().lower() == _LENGTH and digits.isdigit() and len(digits) <= _LENGTH_DIGITS:
+            length = int(digits)
         line = stream.readline(HEADER_BYTES).strip()
     if length < 0:
-        raise BadHeader("a header without a Content-Length")
+        raise BadHeader("a header without a Content-Length that can be read")
     return length

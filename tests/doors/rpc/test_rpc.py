@@ -352,6 +352,9 @@ def test_discovery_lists_every_method_with_its_schema(root):
     [
         pytest.param(b"{bad\n", [-32700], id="no JSON"),
         pytest.param(b'{"jsonrpc": "2.0", "id": NaN, "method": "x"}\n', [-32700], id="no number"),
+        pytest.param(
+            b'{"jsonrpc": "2.0", "id": 1e999, "method": "x"}\n', [-32700], id="a huge number"
+        ),
         pytest.param(b"[" * 100_000 + b"\n", [-32700], id="nested"),
         pytest.param(b"[]\n", [-32600], id="an empty batch"),
         pytest.param(b"[" + b"1," * 100 + b"1]\n", [-32600], id="a long batch"),
@@ -365,6 +368,9 @@ def test_discovery_lists_every_method_with_its_schema(root):
         ),
         pytest.param(b"x" * (protocol.MESSAGE_BYTES + 9) + b"\n", [-32600], id="a long line"),
         pytest.param(b"Host: x\r\n\r\n", [-32600], id="no length"),
+        pytest.param(
+            b"Content-Length: %s\r\n\r\n" % (b"9" * 5000), [-32600], id="a length of many digits"
+        ),
     ],
 )
 def test_bad_messages_get_their_code_and_the_server_goes_on(root, sent, codes):
@@ -378,7 +384,7 @@ def test_bad_messages_get_their_code_and_the_server_goes_on(root, sent, codes):
         one = json.loads(line)
         answers += one if isinstance(one, list) else [one]
     assert [each["error"]["code"] for each in answers if "error" in each] == codes
-    is_lost = sent.startswith(b"Host")
+    is_lost = sent.startswith((b"Host", b"Content"))
     assert [each["id"] for each in answers if "result" in each] == ([] if is_lost else [7])
 
 
