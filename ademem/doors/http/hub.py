@@ -254,7 +254,7 @@ class Hub:
         if request.headers.get("content-encoding", "identity") != "identity":
             raise Refused("encoding", "a compressed body is not read", "send it as it is", 415)
         protocol = request.headers.get("ademem-protocol", "")
-        if not protocol.isdecimal() or int(protocol) < mutations.PROTOCOL - 1:
+        if not protocol.isdecimal() or int(protocol[:9]) < mutations.PROTOCOL - 1:
             hint = f"install ademem {__version__} or newer"
             raise Refused("protocol", "the client is too old for this hub", hint, 426)
         self.rate.check("hub", self.limits.hub_requests_per_minute)

@@ -18,7 +18,7 @@ from ademem.doors.web import (
     practice_pages,
     upkeep_pages,
 )
-from ademem.doors.web.route import Act, PageRequest
+from ademem.doors.web.route import Act, PageRequest, revision_of
 from ademem.store.runtime import Runtime
 
 
@@ -122,7 +122,7 @@ def _get_selected(memories: Runtime, given: str) -> Memory:
     """Return the memory of `ID:REVISION`; raises Conflict where it is at another revision."""
     id, _, revision = given.partition(":")
     memory = api.get(memories, id)
-    require_revision(memory, int(revision) if revision.isdecimal() else None)
+    require_revision(memory, revision_of(revision))
     return memory
 
 

@@ -313,9 +313,9 @@ def _parse(site: Site, request: Request) -> tuple[OpenProject, PageRequest]:
 
 
 def _chosen(site: Site, request: Request) -> OpenProject:
-    number = request.cookies.get(f"{site.cookie}_project", "0")
+    number = row_number(request.cookies.get(f"{site.cookie}_project", "")) or 0
     projects = list(site.projects.values())
-    return projects[int(number) if number.isdecimal() and int(number) < len(projects) else 0]
+    return projects[number if number < len(projects) else 0]
 
 
 def _page(

@@ -17,7 +17,7 @@ from ademem.core.value import as_dict
 from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
 from ademem.doors.views import memories as views
 from ademem.doors.views.practice import cut
-from ademem.doors.web.route import PATTERN, Act, File, Page, PageRequest, Shown
+from ademem.doors.web.route import PATTERN, Act, File, Page, PageRequest, Shown, row_number
 from ademem.search.engine import ORDERS, UNARCHIVED, Filters
 from ademem.store.filters import CONCERNS
 from ademem.store.runtime import Runtime
@@ -54,9 +54,9 @@ def read_filters(request: PageRequest, memories: Runtime) -> Filters:
     order = query.get("order") or "newest"
     if order not in ORDERS:
         raise UsageError(f"no order {order!r}", ", ".join(ORDERS))
-    days, since = query.get("days", ""), _moment(query.get("from", ""))
-    if days.isdecimal():
-        since = memories.now - timedelta(days=min(int(days), LONGEST))
+    days, since = row_number(query.get("days", "")), _moment(query.get("from", ""))
+    if days is not None:
+        since = memories.now - timedelta(days=min(days, LONGEST))
     tiers = {name: int(tier) for tier, name in views.TIERS.items()}
     return Filters(
         statuses=chosen["status"] or UNARCHIVED,
@@ -87,7 +87,7 @@ def _choice(name: str, value: str) -> tuple[str, ...]:
 def _moment(text: str) -> datetime | None:
     try:
         return parse(text).astimezone() if text else None
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise UsageError(f"{text!r} is no time", "as 2026-01-31T18:00") from error
 
 

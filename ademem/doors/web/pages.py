@@ -102,10 +102,10 @@ def _why(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 def _sent_text(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     """Return one text as it was sent, byte for byte."""
     texts = api.list_sent(memories, request.path["id"])[1]
-    number = request.path["number"]
-    if not number.isdecimal() or int(number) >= len(texts):
+    number = row_number(request.path["number"])
+    if number is None or number >= len(texts):
         raise NotFound("this session has no such text")
-    shown = session_view.to_text(texts[int(number)], int(number), _is_withheld(request))
+    shown = session_view.to_text(texts[number], number, _is_withheld(request))
     if shown["text"] is None:
         raise NotFound(f"the text is {shown['missing']}")
     return {"raw": shown["text"]}
@@ -150,7 +150,7 @@ def _moment(text: str) -> datetime:
     """Read a moment as people type it, in local time."""
     try:
         return datetime.fromisoformat(text).astimezone()
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise UsageError(f"{text!r} is no time", "as 2026-01-31T18:00") from error
 
 

@@ -60,6 +60,14 @@ def row_number(text: str) -> int | None:
     return min(int(text), LARGEST) if text.isdecimal() and len(text) <= DIGITS else None
 
 
+def revision_of(given: str) -> int | None:
+    """Return the revision that a form names; None where it names none."""
+    number = row_number(given)
+    if number is None and given:
+        raise UsageError("the revision is no number", "load the page again")
+    return number
+
+
 class PageRequest(Value):
     path: dict[str, str]
     """Parts of the address."""
@@ -73,10 +81,7 @@ class PageRequest(Value):
     @property
     def revision(self) -> int | None:
         """The revision that the browser saw."""
-        given = self.form.get("revision", "")
-        if not given.isdecimal() and given:
-            raise UsageError("the revision is no number", "load the page again")
-        return int(given) if given else None
+        return revision_of(self.form.get("revision", ""))
 
     @property
     def changes(self) -> dict[str, Any]:

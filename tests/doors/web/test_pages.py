@@ -153,6 +153,37 @@ def test_a_wrong_filter_is_reported(browser):
     assert "candidate, promoted, archived" in texts(answer.text)
 
 
+NINES = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        (f"/memories?days={NINES}", 200),
+        (f"/session/s1/text/{NINES}", 404),
+        ("/memories?from=9999-12-31T23:59:59-14:00", 400),
+        ("/log?at=0001-01-01T00:00%2B14:00", 400),
+    ],
+    ids=["days", "text", "from", "at"],
+)
+def test_a_number_or_time_beyond_all_others_is_answered(browser, path, status):
+    assert browser.get(path).status_code == status
+
+
+@pytest.mark.parametrize("revision", [NINES, "x", "-1"], ids=["long", "text", "negative"])
+def test_a_revision_that_is_none_decides_nothing(taught, revision):
+    with taught.world.memories() as memories:
+        id = api.list_memories(memories)[0].id
+    selected = {"id": f"{id}:{revision}", "verb": "archive"}
+    for path, fields in (
+        (f"/memory/{id}/archive", {"revision": revision}),
+        ("/memories/decide", selected),
+    ):
+        assert taught.post(path, **fields).status_code == 400
+
+    assert taught.memory(id).live
+
+
 def test_the_overview_has_the_numbers_of_status(taught):
     with taught.world.memories() as memories:
         status = api.get_status(memories)
