@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import psycopg
+from anyio import move_on_after
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from starlette.applications import Starlette
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 PORT = 7440
 CONNECTIONS = 8
 DRAIN_S = 10
+BODY_S = 60
+"""Time in which a body arrives, so that nobody keeps a place by sending single bytes."""
 MOST_REQUESTS = 1_536
 """Requests that are answered or wait at once; those above are answered 503."""
 PROJECT_REQUESTS = 256
@@ -233,16 +236,20 @@ class Hub:
 
     @asynccontextmanager
     async def _entered(
-        self, request: Request, least: str, token: bytes = b""
+        self, request: Request, least: str, token: bytes = b"", *, is_counted: bool = False
     ) -> AsyncIterator[tuple[Any, Caller]]:
-        """Begin a transaction of the caller, if they have at least this role."""
+        """Begin a transaction of the caller, if they have at least this role.
+
+        *is_counted* is for the second one of a request, which counts once.
+        """
         token = token or self._check(request)
         project = str(request.path_params["project"])
         share = self._share(project)
         async with share.connections, self.pool.connection() as db:
             caller = await requests.enter(db, token, project)
             self._check_caller(caller, least)
-            self.rate.check(f"project {project}", self.limits.project_requests_per_minute)
+            if not is_counted:
+                self.rate.check(f"project {project}", self.limits.project_requests_per_minute)
             yield db, caller
 
     def _share(self, project: str) -> Share:
@@ -329,15 +336,20 @@ class Hub:
         return Response(body, media_type="application/json", headers=headers)
 
     async def push(self, request: Request) -> Response:
-        """Write a batch, and answer a verdict for each of its mutations."""
+        """Write a batch, and answer a verdict for each of its mutations.
+
+        Who is no writer is refused before the body is read, as to judge one takes seconds.
+        """
         token = self._check(request)
+        async with self._entered(request, "writer", token):
+            pass
         body = await _read(request, mutations.BODY_BYTES)
         project = str(request.path_params["project"])
         share = self._share(project)
         async with share.take_turn():
             batch, refused = await run_in_threadpool(_judge, body, project)
             good = [one for one, why in zip(batch, refused, strict=True) if why is None]
-            async with self._entered(request, "writer", token) as (db, caller):
+            async with self._entered(request, "writer", token, is_counted=True) as (db, caller):
                 found = await self._project(db, request)
                 if found.live_rows + len(good) > self.limits.rows:
                     full = "the project has as many memories as it may"
@@ -472,12 +484,15 @@ _refuse_busy = JSONResponse(
 
 
 async def _read(request: Request, most: int) -> bytes:
+    """Return the body; raises Refused for a long one, and for one that is sent too slowly."""
     data = bytearray()
-    async for part in request.stream():
-        data += part
-        if len(data) > most:
-            raise Refused("size", f"the body has more than {most:,} bytes", "send it in parts")
-    return bytes(data)
+    with move_on_after(BODY_S):
+        async for part in request.stream():
+            data += part
+            if len(data) > most:
+                raise Refused("size", f"the body has more than {most:,} bytes", "send it in parts")
+        return bytes(data)
+    raise Refused("slow", "the body comes too slowly", "send it in parts", 408)
 
 
 def _parse(body: bytes) -> dict[str, Any]:

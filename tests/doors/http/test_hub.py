@@ -1,6 +1,7 @@
 """The hub's server on a real PostgreSQL: who may ask what, and what a batch comes to."""
 
 import json
+import socket
 import threading
 import time
 
@@ -256,6 +257,34 @@ def test_bodies_are_bounded_and_never_unpacked(hub):
     assert packed.status == 415
     for body in (b"", b"[]", b'{"mutations": 1}', b"{" * 50_000, b'{"mutations": [NaN]}'):
         assert hub.ask("POST", hub.path(), body, "ann").status == 400
+
+
+def begin_push(hub, token):
+    """Return a connection on which a push has begun whose body does not come."""
+    host, port = hub.url.removeprefix("http://").split(":")
+    connection = socket.create_connection((host, int(port)), timeout=20)
+    head = f"POST {hub.path()} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 900000\r\n"
+    sent = f"{head}Ademem-Protocol: 2\r\nAuthorization: Bearer {token}\r\n\r\n"
+    connection.sendall(sent.encode())
+    return connection
+
+
+def test_of_a_stranger_no_body_is_read(hub, monkeypatch):
+    judged = []
+    monkeypatch.setattr(server, "_judge", lambda *given: judged.append(given))
+    for token in ("adh_" + "0" * 64, hub.join("rita", "reader")):
+        with begin_push(hub, token) as connection:
+            assert connection.recv(100).split()[1] in (b"401", b"403")
+    assert not judged
+
+
+def test_a_body_of_single_bytes_is_not_waited_for(hub, monkeypatch):
+    monkeypatch.setattr(server, "BODY_S", 0.2)
+    with begin_push(hub, hub.join("ann")) as connection:
+        connection.sendall(b"{")
+
+        assert connection.recv(100).split()[1] == b"408"
+    assert hub.verdicts("ann", new(hub, "later")) == ["taken"]
 
 
 def test_an_old_client_hears_what_to_install(hub):
