@@ -13,6 +13,7 @@ from ademem.core.memory import Draft, Memory
 from ademem.core.redaction import redact
 from ademem.core.text import clean, preview
 from ademem.core.value import replace
+from ademem.guard.injection import instruction_in
 from ademem.store import injections, memory_queries, relations, session_queries, sessions
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import CannotDo
@@ -48,6 +49,7 @@ def start_session(
 ) -> Row:
     """Add a session, or fill the blanks of an open one; raises SessionEnded for an ended one."""
     id = _check_id(id)
+    directory = "" if instruction_in(directory) else directory
     with runtime.store.transaction():
         require_open_session(runtime, id)
         now = runtime.clock()
@@ -77,6 +79,7 @@ def summarize_session(runtime: Runtime, text: str, id: str | None = None) -> Wri
     """Write the summary of a session, by default of this process's, and store it with its row.
 
     It replaces the session's earlier summary; that of the session before is proposed as superseded.
+    A quarantined one is in no row of a session, which a model reads.
     """
     id = id or client.session_of(runtime.environment)
     if not id:
@@ -89,7 +92,8 @@ def summarize_session(runtime: Runtime, text: str, id: str | None = None) -> Wri
         origin=replace(origin(runtime), session_id=id),
     )
     written = write(runtime, draft)
-    if memory := written.memory:
+    memory = written.memory
+    if memory and not memory.quarantine_reason:
         session_queries.set_summary(runtime.store, id, memory.content)
         if earlier := memory_queries.latest_with_tag(runtime.store, SUMMARY, memory):
             with runtime.store.transaction():
@@ -183,11 +187,15 @@ def find_prompt(runtime: Runtime, session: str, at: datetime) -> str:
 def add_prompt(runtime: Runtime, text: str, session: str) -> bool:
     """Store what the person typed, redacted; False if the session has it already.
 
-    Raises CannotDo where the settings store no prompts.
+    Raises CannotDo where the settings store no prompts, and for an instruction, as a program says
+    that a person typed it.
     """
     if not runtime.settings.capture.prompts:
         raise CannotDo("the settings store no prompts", "`ademem config list capture.prompts`")
     content = clean(redact(text).text)
+    if found := instruction_in(content):
+        hint = "save it as a memory, which waits for a person"
+        raise CannotDo(f"the prompt is not stored, as it {found}", hint)
     return sessions.add_prompt(runtime.store, _check_id(session), "", content, runtime.clock())
 
 
@@ -209,6 +217,6 @@ def _has_ended(runtime: Runtime, id: str) -> bool:
 
 def _check_id(id: str) -> str:
     id = clean(redact(id).text)
-    if not id or len(id) > ID_CHARS:
-        raise UsageError(f"a session's id has 1 to {ID_CHARS} characters", "give another")
+    if not id or len(id) > ID_CHARS or instruction_in(id):
+        raise UsageError(f"an id of a session has 1 to {ID_CHARS} characters", "give another")
     return id

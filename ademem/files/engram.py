@@ -526,12 +526,15 @@ def _add_session(row: Row, job: Job) -> bool:
     """Add a session that is not here, and was not deleted here; one of Engram may end later."""
     id = text_of(row.get("id"))[: record_json.MAX_CHARS]
     summary = redact(text_of(row.get("summary"))[: record_json.MAX_TEXT]).text or None
+    if summary and instruction_in(summary):
+        summary = None  # the memory of the summary waits for a person, and a model reads this one
     ended = _moment(row, "ended_at")
-    if not id or redact(id).found:
+    if not id or redact(id).found or instruction_in(id):
         return False
     if session_queries.may_import(job.store, id):
         started = _moment(row, "started_at") or job.now
         directory = text_of(row.get("directory"))[: record_json.MAX_CHARS]
+        directory = "" if instruction_in(directory) else directory
         session_queries.add(job.store, id, directory, None, "import", started)
         names = ("project", "directory", "ownership_mode")
         kept = {name: row[name] for name in names if _is_small(row.get(name))}
@@ -585,6 +588,8 @@ def _add_prompt(row: Row, job: Job) -> bool:
     if not content or not session:
         return False
     content = redact(content).text
+    if instruction_in(content):
+        return False  # nobody knows who typed it, and a model reads it as what the person asked
     id = text_of(row.get("sync_id"))
     if not record_json.is_id(id) or redact(id).found:
         id = sha256_hex("prompts", session, id or content)[:32]

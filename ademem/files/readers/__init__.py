@@ -18,7 +18,7 @@ from ademem.files import project_brief, records
 from ademem.files.readers import databases, exports, notes
 from ademem.files.readers.items import Item, Prompt, Reader, Skipped
 from ademem.files.records import Import, Outcome
-from ademem.guard.injection import order_of
+from ademem.guard.injection import instruction_in, order_of
 from ademem.store import (
     Store,
     briefs,
@@ -256,12 +256,16 @@ def _memory_of(reader: Reader, item: Item | None, job: Job) -> Memory | None:
 
 
 def _add_prompt(reader: Reader, prompt: Prompt, job: Job) -> bool:
-    """Add a prompt, without its secrets; one that was deleted here stays deleted."""
-    return sessions.add_prompt(
+    """Add a prompt, without its secrets; one that was deleted here stays deleted.
+
+    An instruction is not added: nobody knows who typed it.
+    """
+    content = redact(prompt.content).text
+    return not instruction_in(content) and sessions.add_prompt(
         job.store,
         f"{reader.name}:{prompt.session_id}",
         prompt.id,
-        redact(prompt.content).text,
+        content,
         prompt.created_at or job.now,
     )
 

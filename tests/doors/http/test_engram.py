@@ -346,6 +346,21 @@ def test_what_waits_for_a_person_is_in_no_answer(filled, world):
             assert "release keys" not in json.dumps(filled(route, body)[1])
 
 
+def test_what_reads_as_an_order_is_no_summary_prompt_or_id(filled, world):
+    assert filled("POST /prompts", {"session_id": "e1", "content": ORDER})[0] == 409
+    assert filled("POST /sessions", {"id": ORDER})[0] == 400
+    filled.good("POST /sessions", {"id": "e2", "directory": ORDER})
+    filled.good("POST /sessions/e2/end", {"summary": ORDER})
+    document = filled.good("GET /export")
+    row = {"id": "e9", "project": "p", "started_at": "2026-01-01 00:00:00", "summary": ORDER}
+    asked = {"id": 9, "session_id": "e9", "content": ORDER, "created_at": row["started_at"]}
+    filled.good("POST /import", document | {"sessions": [row], "prompts": [asked]})
+
+    routes = [route for route, *_ in CONTRACT if route.startswith("GET")]
+    for route in (*routes, "GET /sessions/e2", "GET /sessions/e9", "GET /context"):
+        assert "release keys" not in json.dumps(filled(route)[1]), route
+
+
 def test_secrets_are_redacted_on_every_route(filled, world):
     token = "ghp_" + "a1B2" * 9
     filled.good("POST /observations", SAVE | {"content": f"{OTHER} {token}", "title": token})
