@@ -331,6 +331,7 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
         changes["anchors"] = tuple(clean(redact(text).text) for text in changes["anchors"])
     if "tags" in changes:
         changes["tags"] = unique(redact(tag).text for tag in changes["tags"])
+    _check_labels(memory, act, changes)
     if "content" in changes or "title" in changes:
         changes |= _provenance(memory, act, changes)
     if act.claimed_author is not None or "content" in changes or "title" in changes:
@@ -366,6 +367,20 @@ def _check_held(memory: Memory, act: Act) -> None:
     if reason:
         held = "is quarantined, as it" if memory.quarantine_reason else "needs a person, as it"
         raise CannotDo(f"{memory.id} {held} {reason}", BY_PERSON)
+
+
+def _check_labels(memory: Memory, act: Act, changes: dict[str, Any]) -> None:
+    """Raise CannotDo for an instruction beside the text that no person typed."""
+    names = {"tags", "topic_key", "anchors", "file_scope_pattern"} & changes.keys()
+    if not names or (act.said_by or act.actor) == Trust.USER:
+        return
+    from ademem.guard.injection import order_beside
+
+    words = (*changes.get("tags", ()), *filter(None, [changes.get("topic_key")]))
+    texts = (*changes.get("anchors", ()), changes.get("file_scope_pattern"))
+    if found := order_beside(words, *texts):
+        why = f"{memory.id} stays as it is: what would stand beside its text {found}"
+        raise CannotDo(why, "a person changes it: `ademem edit`")
 
 
 def _provenance(memory: Memory, act: Act, changes: dict[str, Any]) -> dict[str, Any]:

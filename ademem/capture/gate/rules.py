@@ -24,7 +24,7 @@ from ademem.capture.gate.form import (
     with_note,
 )
 from ademem.core.value import as_dict, replace
-from ademem.guard.injection import instruction_in, order_of
+from ademem.guard.injection import order_beside, order_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,21 @@ if TYPE_CHECKING:
 
     from ademem.capture.gate.form import Gate, Rule
     from ademem.core.memory import Draft
+
+
+def harmless_labels(draft: Reviewed, gate: Gate) -> Reviewed:
+    """Leave out tags, path and topic key that read as an instruction and no person typed.
+
+    A memory that says the same would take them over.
+    """
+    if draft.by_person:
+        return draft
+    words = (*draft.tags, *filter(None, [draft.topic_key]))
+    found = order_beside(words, draft.path)
+    if not found:
+        return draft
+    draft = replace(draft, tags=(), path=None, topic_key=None)
+    return with_note(draft, f"without tags, path and topic key: what stood there {found}")
 
 
 def instruction_shaped(draft: Reviewed, gate: Gate) -> Reviewed:
@@ -46,9 +61,9 @@ def instruction_beside(draft: Reviewed, gate: Gate) -> Reviewed:
     """Quarantine an instruction in tags, path, anchors, keys or names."""
     if draft.by_person or draft.quarantine_reason:
         return draft
-    named = (draft.path, draft.topic_key, draft.knowledge_key, draft.bead, draft.origin.agent_id)
-    beside = "\n".join((*draft.tags, *draft.anchors, *filter(None, named)))
-    return _quarantine(draft, instruction_in(beside) if beside else None)
+    words = (*draft.tags, *filter(None, [draft.topic_key]))
+    named = (draft.path, draft.knowledge_key, draft.bead, draft.owner, draft.origin.agent_id)
+    return _quarantine(draft, order_beside(words, *draft.anchors, *named))
 
 
 def _quarantine(draft: Reviewed, found: str | None) -> Reviewed:
@@ -63,6 +78,7 @@ def _quarantine(draft: Reviewed, found: str | None) -> Reviewed:
 RULES: tuple[Rule, ...] = (
     normal_form,
     redaction,
+    harmless_labels,
     known_category,
     strict_mode,
     length,

@@ -10,6 +10,8 @@ from ademem.core.untrusted import as_displayed, has_hidden_characters, is_disgui
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ademem.core.memory import Memory
 
 _MENTION = r"""["\u201c\u201e\u00ab`']([^"\n\u201c\u201d\u00bb`]{4,120})["\u201d\u201c\u00bb`']"""
@@ -41,6 +43,15 @@ def order_of(title: str | None, content: str) -> str | None:
     if not title:
         return instruction_in(content)
     return instruction_in(f"{title}\n{content}") or instruction_in(f"{title} {content}")
+
+
+def order_beside(words: Iterable[str], *texts: str | None) -> str | None:
+    """Describe the instruction in what stands beside a text; None if there is none.
+
+    Of tags and keys, which have hyphens between their words, these count as blanks.
+    """
+    beside = "\n".join((*(word.replace("-", " ") for word in words), *filter(None, texts)))
+    return instruction_in(beside) if beside else None
 
 
 def instruction_in(text: str) -> str | None:
