@@ -142,7 +142,8 @@ def bounds(mutation: Any, _project: str = "") -> Refusal | None:
     if len(to_bytes(mutation)) > MUTATION_BYTES:
         return Refusal(rule="size", why=f"it has more than {MUTATION_BYTES:,} bytes")
     fields = mutation["fields"]
-    places = [fields.get("path"), *(fields.get("anchors") or ())]
+    anchors = fields.get("anchors")
+    places = [fields.get("path"), *(anchors if isinstance(anchors, list) else ())]
     if any(isinstance(place, str) and _PLACES.match(place) for place in places):
         return Refusal(rule="path", why="it is about a path outside the project")
     if any(map(_HOMES.search, record_json.texts_in(fields))):

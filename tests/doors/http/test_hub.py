@@ -48,6 +48,7 @@ def test_a_batch_gets_a_verdict_for_each_and_a_bad_one_stops_nothing_but_itself(
         new(hub, "place", fields=fields("place") | {"path": "/etc/passwd"}),
         new(hub, "home", "Logs are in /home/ann/logs"),
     ]
+    good[0] = new(hub, "b0", fields=fields("b0") | {"anchors": 1.5})  # read as none
     answer = hub.push("ann", *good[:100], *bad, *good[100:])
 
     found = answer.json()["verdicts"]
