@@ -360,6 +360,8 @@ BYTES = 4 * MIB
 """Size of a chunk before compression from which the next act begins another one."""
 MOST_BYTES = 64 * MIB
 """Largest chunk that is read, before and after compression."""
+MOST_LINES = 200_000
+"""Most lines of a chunk that is read; so many of a chunk that is written have half its bytes."""
 SUFFIX = ".jsonl.gz"
 ID_CHARS = 64
 
@@ -421,6 +423,8 @@ def unpack(data: bytes, id: str) -> tuple[Entry, list[Any]]:
     text = decompress(data)
     if hashlib.sha256(text).hexdigest() != id:
         raise BadChunk("its content is not what its name says")
+    if text.count(b"\n") > MOST_LINES:
+        raise BadChunk(f"it has more than {MOST_LINES:,} lines")
     head, *entries = [_parse(line) for line in text.splitlines()] or [None]
     if not isinstance(head, dict) or head.get(MARK) != VERSION:
         raise BadChunk(f"it is not of version {VERSION}, which this ademem reads")

@@ -397,6 +397,14 @@ def test_a_bomb_is_refused(monkeypatch):
         folder.decompress(gzip.compress(bytes(1 << 21)))
 
 
+def test_a_chunk_of_countless_lines_is_refused(monkeypatch):
+    monkeypatch.setattr(folder, "MOST_LINES", 3)
+    (chunk,) = folder.pack([{"entity": "memory"}] * 3, {})
+
+    with pytest.raises(folder.BadChunk, match="more than 3 lines"):
+        folder.unpack(chunk.data, chunk.id)
+
+
 def test_our_own_folder_is_carried_by_git_and_union_ends_a_conflict_of_manifests(machines):
     anna, ben = machines("anna", "ben")
     ours = os.path.join(anna.project.root, ".ade/sync")
