@@ -69,7 +69,10 @@ def sync_hub(runtime: Runtime) -> Round:
 def open_hub_page(runtime: Runtime) -> str:
     """Return the address of the project's page at the hub, which opens once and within a minute."""
     hub = _hub(runtime)
-    return hub.state().url + str(hub.ask("POST", "/page").get("path", ""))
+    path = str(hub.ask("POST", "/page").get("path"))
+    if not path.startswith("/") or not path.isprintable():
+        raise rounds.NotAHub
+    return hub.state().url + path
 
 
 def preview_hub(runtime: Runtime) -> HubPreview:

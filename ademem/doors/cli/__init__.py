@@ -90,8 +90,10 @@ def _fail(error: AdememError) -> NoReturn:
         fields |= {"message": str(error), "hint": error.hint}
         show.echo(show.safe(json.dumps({"error": fields}, indent=2)))
     else:
+        from ademem.core.untrusted import visible
+
         hint = f" ({error.hint})" if error.hint else ""
-        print(f"ademem: {error}{hint}", file=sys.stderr)
+        print(visible(f"ademem: {error}{hint}"), file=sys.stderr)
     sys.exit(error.exit_code)
 
 

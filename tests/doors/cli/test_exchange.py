@@ -31,6 +31,18 @@ def drive(tmp_path):
     return tmp_path / "drive"
 
 
+def test_the_words_of_a_folder_move_no_cursor(machine, drive):
+    anna, ben = machine("anna"), machine("ben")
+    anna("add", "Deploys run at noon")
+    anna("sync", "--dir", str(drive))
+    (manifest,) = (drive / "manifests").iterdir()
+    manifest.write_text(manifest.read_text().replace('"shop"', r'"\u001b[2J\u001b]0;owned\u0007"'))
+
+    with pytest.raises(Failed, match="has the memories of") as refused:
+        ben("sync", "--dir", str(drive))
+    assert str(refused.value).replace("\n", "").isprintable()
+
+
 def test_the_first_use_enrols_and_later_ones_name_what_they_did(machine, drive):
     anna, ben = machine("anna"), machine("ben")
     anna("add", "Deploys run at noon")
