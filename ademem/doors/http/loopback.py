@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from ademem.core import confined
@@ -127,17 +128,19 @@ class Loopback:
                     answered.setdefault(name, value)
             await send(message)
 
+        scope.setdefault("app", self.app)  # without it routers answer in plain text by themselves
         try:
             self._check(scope["path"], Headers(scope=scope))
             body = await self._read(scope, receive)
             await self.app(scope, body, send_safe)
         except Exception as error:  # logged where it is no refusal; the server goes on
-            facts = describe_refusal(error)
+            facts = describe_refusal(_no_route(error) or error)
             if not is_answered:
                 status = getattr(error, "status", 0) or STATUSES.get(facts["rule"], 409)
                 answer = self.on_error(scope, status, facts)
                 if facts["rule"] == "token":
                     answer.headers["www-authenticate"] = "Bearer"
+                answer.headers.update(getattr(error, "headers", None) or {})
                 await answer(scope, receive, send_safe)
 
     def _check(self, path: str, headers: Headers) -> None:
@@ -178,6 +181,15 @@ class Loopback:
             return body.pop() if body else await receive()
 
         return replay
+
+
+def _no_route(error: Exception) -> Refused | None:
+    """Return the refusal of a request for which there is no route; None for another error."""
+    if not isinstance(error, HTTPException):
+        return None
+    if error.status_code == STATUSES["method"]:
+        return Refused("method", "this address takes no such request", "see the header `Allow`")
+    return Refused("not_found", "there is no such address", "the documentation lists them")
 
 
 def parse_port(text: str, default: int) -> int:

@@ -374,6 +374,17 @@ def test_secrets_are_redacted_on_every_route(filled, world):
     assert not [path for path in files if token.encode() in path.read_bytes()]
 
 
+@pytest.mark.parametrize(
+    ("route", "status", "rule"),
+    [("GET /nothing", 404, "not_found"), ("PUT /search", 405, "method")],
+)
+def test_a_request_without_a_route_gets_the_facts_of_each_refusal(filled, route, status, rule):
+    got, answer = filled(route)
+
+    assert (got, answer["rule"]) == (status, rule)
+    assert answer.keys() == {"error", "rule", "why", "next"}
+
+
 def test_every_route_but_one_needs_the_token(filled):
     for route, body, *_ in CONTRACT:
         status, _ = filled(route, body, token="")
