@@ -436,7 +436,8 @@ def weekly_uses(store: Store) -> dict[str, dict[str, int]]:
 def add_uses(store: Store, id: str, count: int, last: str) -> None:
     """Count uses in another store, the last one at this time."""
     store.db.execute(
-        "insert into memory_exposure (memory_id, used, last_used_at) values (:id, :count, :last)"
+        "insert into memory_exposure (memory_id, used, last_used_at)"
+        " values (:id, min(:count, 1000000), :last)"
         " on conflict do update set used = min(max(cast(used as integer), 0) + :count, 1000000),"
         " unused = 0, last_used_at = max(ifnull(last_used_at, ''), :last)",
         {"id": id, "count": count, "last": last},

@@ -69,6 +69,8 @@ LEAST_FREE_BYTES = 1 << 28
 """Free bytes on the disk of the database below which the server is not ready."""
 AUDITED = 100
 """Last acts that the page shows."""
+METHODS = ("GET", "HEAD", "POST")
+"""Methods by which requests are counted; a stranger may send any other word."""
 OPEN = ("/health", "/ready", "/metrics")
 """Paths without a token; they name no project and no person."""
 
@@ -228,10 +230,11 @@ class Hub:
                 del self.under_way_in[project]
             route = getattr(scope.get("route"), "path", "-")
             seconds = time.perf_counter() - started
-            name = f'method="{scope["method"]}",route="{route}"'
+            method = scope["method"] if scope["method"] in METHODS else "other"
+            name = f'method="{method}",route="{route}"'
             self.figures[f'hub_requests_total{{{name},status="{status}"}}'] += 1
             self.figures[f"hub_request_seconds_sum{{{name}}}"] += seconds  # type: ignore[assignment]
-            line = {"method": scope["method"], "route": route, "status": status}
+            line = {"method": method, "route": route, "status": status}
             self.log(json.dumps(line | {"ms": round(seconds * 1000, 1)}))
 
     @asynccontextmanager

@@ -132,7 +132,7 @@ def _read_uses(store: Store, target: str) -> Iterator[Fields]:
             yield {"id": f"{id}-{_origin(store)}", "weeks": weeks, "updated_at": last}
 
 
-def _apply_uses(store: Store, fields: Fields, _person: str, _change: Change) -> bool | None:
+def _apply_uses(store: Store, fields: Fields, _person: str, change: Change) -> bool | None:
     """Count what is new of the uses elsewhere; of each week the greater sum counts."""
     id, weeks = _memory_of(fields), fields["weeks"]
     if memories.raw_row(store.db, id) is None:
@@ -143,7 +143,8 @@ def _apply_uses(store: Store, fields: Fields, _person: str, _change: Change) -> 
     if more <= 0 or fields["id"] == f"{id}-{_origin(store)}":
         return False
     hub_state.keep_uses(store, fields["id"], joined)
-    logs.add_uses(store, id, more, stamp(parse(f"{max(joined)}T00:00:00.000Z")))
+    last = parse(f"{max(joined)}T00:00:00.000Z")
+    logs.add_uses(store, id, more, stamp(min(last, change.at)))
     return True
 
 

@@ -296,6 +296,15 @@ def test_an_old_client_hears_what_to_install(hub):
     assert hub.ask("GET", hub.path(), who="ann", headers={"Ademem-Protocol": "9"}).status == 200
 
 
+def test_methods_that_a_stranger_makes_up_are_counted_as_one(hub):
+    for number in range(3):
+        hub.ask(f"MADEUP{number}", "/nothing")
+
+    figures = hub.ask("GET", "/metrics").body.decode()
+    assert "MADEUP" not in figures
+    assert 'hub_requests_total{method="other",route="-",status="404"} 3' in figures
+
+
 def test_a_restored_hub_and_a_compacted_journal_are_told(hub):
     epoch = hub.pull("ann").json()["epoch"]
     assert hub.pull("ann", more=f"&epoch={epoch}").status == 200

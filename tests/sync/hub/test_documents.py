@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from ademem.core.client import TurnKey
+from ademem.core.clock import stamp
 from ademem.core.memory import Category
 from ademem.core.settings import HubSettings, Settings
 from ademem.core.untrusted import import_label
@@ -230,6 +231,30 @@ def test_uses_travel_only_if_told_to(clone, hub):
     use(kim, "m1", "s-4")
     settle(kim, ann, bob, kim)
     assert [used(each, "m1") for each in (ann, bob, kim)] == [3, 4, 3]
+
+
+def test_uses_of_a_week_to_come_are_of_now_and_bounded(ann, bob, hub):
+    ann.learn("Deploys run at noon", id="m1")
+    settle(ann, bob)
+    fields = {"id": "m1-1a2b3c4d", "weeks": {"9998-12-28": 1 << 50}, "after": ""}
+    found = {
+        "project": hub.project,
+        "entity": "uses",
+        "fields": fields | {"updated_at": "2026-01-31T12:00:00.000Z"},
+        "heard": 0,
+        "shows_promoted": False,
+        "by": "ann",
+        "replica": "1a2b3c4d",
+        "schema": mutations.SCHEMA,
+    }
+    found |= mutations.describe("uses", found["fields"])
+    found["mutation_id"] = mutations.content_id(found)
+    assert hub.verdicts("ann", found) == ["taken"]
+    settle(bob)
+
+    assert used(bob, "m1") == 1_000_000
+    (last,) = bob.store.db.execute("select last_used_at from memory_exposure").fetchone()
+    assert last <= stamp(bob.now())
 
 
 def test_a_restored_hub_hears_documents_again(ann, bob, hub):
