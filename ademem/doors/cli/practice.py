@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from shlex import quote
 from typing import Any
 
 import typer
@@ -183,7 +184,8 @@ def start(
     """Start a mission."""
     with open_project(project) as memories:
         started = api.start_mission(memories, goal, id=id)
-    line = f"{started.id} started; `export {MISSION}={started.id}` binds a shell to it"
+    bound = f"export {MISSION}={quote(started.id)}"
+    line = f"{started.id} started; `{bound}` binds a shell to it"
     show.report(as_dict(started), [line], as_json=as_json)
 
 

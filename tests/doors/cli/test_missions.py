@@ -37,6 +37,12 @@ def test_a_mission_begins_and_tells_how_a_shell_is_bound_to_it(ademem):
     assert (row["id"], row["goal"], row["status"]) == ("ship-passkeys", "Ship passkeys", "running")
 
 
+def test_the_line_that_binds_a_shell_runs_nothing_else(ademem):
+    told = ademem("mission", "start", "Ship passkeys", "--id", "x; echo $(id)")
+
+    assert "`export ADEMEM_MISSION='x; echo $(id)'` binds" in told
+
+
 def test_what_is_added_in_a_bound_shell_is_the_mission_s(bound, monkeypatch):
     row = bound.json("add", "Deploys need a lock", "--category", "gotcha")["memory"]
     other = bound.json("add", "Everybody's", "--scope", "project")["memory"]
