@@ -10,6 +10,7 @@ from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean
+from ademem.guard.injection import instruction_in
 from ademem.store import (
     journal,
     memories,
@@ -76,6 +77,9 @@ def judge(
     if relation == "scoped" and not reason.strip():
         raise UsageError("`scoped` needs a reason", "say where each of the two holds")
     kind = Trust(act(runtime).actor)
+    found = instruction_in(f"{reason}\n{evidence}") if kind is not Trust.USER else None
+    if found:
+        raise CannotDo(f"the reason or the evidence {found}", "say it otherwise, or leave it out")
     runtime = _find_holder(runtime, judgment_id, id)
     with runtime.store.transaction():
         source, target = _find_pair(runtime, judgment_id, id, other)

@@ -9,6 +9,7 @@ from ademem.core.memory import Draft, Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, preview
 from ademem.core.value import Value, replace
+from ademem.guard.injection import instruction_in
 from ademem.store import memories, memory_queries, relations, transitions
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import CannotDo
@@ -85,12 +86,16 @@ def update_by_agent(
 
 
 def remove_by_agent(runtime: Runtime, id: str, *, delete: bool = False, reason: str = "") -> Memory:
-    """Archive or delete a memory; raises CannotDo for one that a person said."""
+    """Archive or delete a memory; raises CannotDo for one that a person said.
+
+    A reason that reads as an instruction is left out of the history.
+    """
     runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     if memory.trust is Trust.USER:
         raise _of_a_person(memory, "delete" if delete else "archive")
-    done = replace(curation.act(runtime), reason=preview(clean(redact(reason).text), REASON_CHARS))
+    reason = "" if instruction_in(reason) else preview(clean(redact(reason).text), REASON_CHARS)
+    done = replace(curation.act(runtime), reason=reason)
     remove = transitions.delete if delete else transitions.archive
     with runtime.store.transaction():
         return remove(memory.id, done)

@@ -35,6 +35,7 @@ from ademem.doors.mcp.access import Call, Caller
 from ademem.doors.mcp.engram_tools import ID, SCOPE
 from ademem.doors.mcp.tools import CURSOR, NO, TEXT, VERBS, choice, number
 from ademem.files.engram import observation_of
+from ademem.guard.injection import instruction_in
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.journal import FAILURES
 
@@ -362,8 +363,12 @@ def _relation(memories: Runtime, verdict: Verdict) -> Row:
         row[f"{side}_title"] = "(deleted)"
         if memory is not None and is_shown:
             row[f"{side}_title"] = _observation(memories, memory)["title"]
-    row |= {name: getattr(verdict, name) for name in ("reason", "evidence", "confidence")}
-    row |= {"marked_by_actor": verdict.actor, "marked_by_kind": verdict.kind}
+    texts = {"reason": verdict.reason, "evidence": verdict.evidence, "actor": verdict.actor}
+    if instruction_in("\n".join(map(str, texts.values()))):  # another machine may have sent them
+        texts = dict.fromkeys(texts, "")
+    row |= {"reason": texts["reason"], "evidence": texts["evidence"]}
+    row |= {"confidence": verdict.confidence}
+    row |= {"marked_by_actor": texts["actor"], "marked_by_kind": verdict.kind}
     times = {"created_at": _time(verdict.created_at), "updated_at": _time(verdict.updated_at)}
     return row | times
 

@@ -361,6 +361,17 @@ def test_what_reads_as_an_order_is_no_summary_prompt_or_id(filled, world):
         assert "release keys" not in json.dumps(filled(route)[1]), route
 
 
+def test_what_reads_as_an_order_is_no_reason(filled, world):
+    (waiting,) = filled.good("GET /conflicts?status=pending")["relations"]
+    judged = {"judgment_id": waiting["sync_id"], "relation": "related"}
+    assert filled("POST /conflicts/judge", judged | {"reason": ORDER})[0] == 409
+    with world.memories() as memories:  # as it would come from another machine
+        memories.store.db.execute("update memory_relations set reason = ?", (ORDER,))
+
+    for route in ("GET /conflicts", f"GET /conflicts/{waiting['sync_id']}"):
+        assert "release keys" not in json.dumps(filled.good(route))
+
+
 def test_secrets_are_redacted_on_every_route(filled, world):
     token = "ghp_" + "a1B2" * 9
     filled.good("POST /observations", SAVE | {"content": f"{OTHER} {token}", "title": token})
