@@ -134,13 +134,17 @@ def _guard(site: Site, handler: Handler) -> Callable[[Request], Any]:
             return _page(site, request, "enter.html", {"closed": site.entry.is_closed}, 401)
         request.state.token = token
         request.state.form, request.state.lists = {}, {}
+        given = request.headers.get("x-csrf", "")
         if request.method not in ("GET", "HEAD"):
             fields = QueryParams((await request.body()).decode("utf-8", "replace"))
             request.state.form = dict(fields)
             request.state.lists = {name: fields.getlist(name) for name in fields}
-            given = request.headers.get("x-csrf") or request.state.form.get("csrf", "")
-            if given != token:
-                raise HTTPException(403, "the form is of an older page: load it again")
+            given = request.state.form.get("csrf") or given
+        known, _, number = given.rpartition(".")
+        if known == token:
+            request.state.shown = number
+        elif request.method not in ("GET", "HEAD"):
+            raise HTTPException(403, "the form is of an older page: load it again")
         response: Response = await handler(site, request)
         return response
 
@@ -161,7 +165,7 @@ def _enter(site: Site) -> Callable[[Request], Any]:
 
 async def _theme(site: Site, request: Request) -> Response:
     theme = request.state.form.get("theme", "")
-    response = _back(request)
+    response = _back(site, request)
     name = f"{site.cookie}_theme"
     if theme in THEMES:
         response.set_cookie(name, theme, YEAR_S, httponly=True, samesite="strict", path="/")
@@ -173,9 +177,8 @@ async def _theme(site: Site, request: Request) -> Response:
 async def _project(site: Site, request: Request) -> Response:
     response = RedirectResponse("/", 303)
     names = list(site.projects)
-    number = names.index(site.choose(request.state.form.get("project", "")).name)
-    response.set_cookie(
-        f"{site.cookie}_project", str(number), httponly=True, samesite="strict", path="/"
+    _keep_project(
+        site, response, names.index(site.choose(request.state.form.get("project", "")).name)
     )
     return response
 
@@ -253,7 +256,7 @@ def _do(act: Act) -> Handler:
         if done:
             site.done[project.name].append(done)
             site.undone[project.name].clear()
-        return _back(request)
+        return _back(site, request)
 
     return answer
 
@@ -287,16 +290,24 @@ def _reverse(name: str) -> Handler:
                 raise
             source[:] = [done for done in source if done.number != chosen.number]
             target.append(turned)
-        return _back(request)
+        return _back(site, request)
 
     return answer
 
 
-def _back(request: Request) -> Response:
-    """Send the browser to the page that the form names, or the one it stood on."""
+def _back(site: Site, request: Request) -> Response:
+    """Send the browser to the page that the form names, in the project of the form."""
     there = request.state.form.get("next", "/")
     is_ours = there.startswith("/") and not there.startswith(("//", "/\\"))
-    return RedirectResponse(there if is_ours and there.isprintable() else "/", 303)
+    response = RedirectResponse(there if is_ours and there.isprintable() else "/", 303)
+    if len(site.projects) > 1:
+        _keep_project(site, response, _number(site, request))
+    return response
+
+
+def _keep_project(site: Site, response: Response, number: int) -> None:
+    name = f"{site.cookie}_project"
+    response.set_cookie(name, str(number), httponly=True, samesite="strict", path="/")
 
 
 def _parse(site: Site, request: Request) -> tuple[OpenProject, PageRequest]:
@@ -313,24 +324,32 @@ def _parse(site: Site, request: Request) -> tuple[OpenProject, PageRequest]:
 
 
 def _chosen(site: Site, request: Request) -> OpenProject:
-    number = row_number(request.cookies.get(f"{site.cookie}_project", "")) or 0
-    projects = list(site.projects.values())
-    return projects[number if number < len(projects) else 0]
+    return list(site.projects.values())[_number(site, request)]
+
+
+def _number(site: Site, request: Request) -> int:
+    """Return the place of the project that the window shows; of another request, the last choice.
+
+    The windows of a browser share its cookies, so the pages have the place in their token.
+    """
+    chosen = request.cookies.get(f"{site.cookie}_project", "")
+    number = row_number(getattr(request.state, "shown", chosen)) or 0
+    return number if number < len(site.projects) else 0
 
 
 def _page(
     site: Site, request: Request, template: str, values: dict[str, Any], status: int = 200
 ) -> Response:
     theme = request.cookies.get(f"{site.cookie}_theme", "")
-    token = getattr(request.state, "token", "")
-    name = _chosen(site, request).name
+    token, number = getattr(request.state, "token", ""), _number(site, request)
+    name = list(site.projects)[number]
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     shared = {
         "head": None,
         "event": "",
         "live": "",
         "theme": theme if theme in THEMES else "",
-        "token": token,
+        "token": f"{token}.{number}" if token else "",
         "here": here if request.method == "GET" else "/",
         "path": request.url.path,
         "q": request.query_params.get("q", ""),

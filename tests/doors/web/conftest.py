@@ -35,9 +35,9 @@ class QuietServer(Server):
 
 
 class Browser:
-    """A browser at the page of one project; `enter` lets it in."""
+    """A browser at the page of one project, or of others besides; `enter` lets it in."""
 
-    def __init__(self, world, **options):
+    def __init__(self, world, *others, **options):
         self.world, self.clock = world, Clock()
         self.digits = []
         environment = {
@@ -47,7 +47,8 @@ class Browser:
         }
         site = {"show_digits": lambda id, digits: self.digits.append((id, digits))} | options
         site["now"] = lambda: world.now
-        self.site = Site([str(world.root)], environment, port=PORT, entry=Entry(self.clock), **site)
+        roots = [str(each.root) for each in (world, *others)]
+        self.site = Site(roots, environment, port=PORT, entry=Entry(self.clock), **site)
         self.client = TestClient(make(self.site), base_url=f"http://{HOST}", follow_redirects=False)
         self.token = ""
 

@@ -380,6 +380,30 @@ def test_a_database_that_cannot_be_used_is_reported_and_the_page_lives(taught, d
     assert taught.get("/memories").status_code == 200
 
 
+def test_an_act_is_in_the_project_of_its_window_whatever_another_chose(tmp_path):
+    folders = [tmp_path / "one", tmp_path / "other"]
+    for folder in folders:
+        folder.mkdir()
+    one, other = map(World, folders)
+    for each in (one, other):
+        each.know("Deploys run at noon")
+    browser = Browser(one, other).enter()
+    (memory,) = one.live()
+    token = browser.token
+    browser.post("/project", project="other")
+    other.know("Tests run at one")
+
+    assert "Tests run" in browser.get("/memories").text
+    assert "Tests run" not in browser.get("/memories", headers={"x-csrf": token}).text
+    browser.post("/memories/add", content="Backups run at two")
+    browser.post("/project", project="other")
+    browser.post(f"/memory/{memory.id}/archive")
+    assert [each.content for each in one.live()] == ["Backups run at two"]
+    assert {each.content for each in other.live()} == {"Deploys run at noon", "Tests run at one"}
+    assert "Backups run" in browser.get("/memories").text
+    browser.site.close()
+
+
 def test_two_projects_of_one_name_are_distinguished_by_their_folders(tmp_path):
     roots = [tmp_path / "a/shop", tmp_path / "b/shop"]
     for root in roots:
