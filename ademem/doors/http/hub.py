@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import os
 import sys
 import time
 from collections import Counter, defaultdict
 from contextlib import asynccontextmanager, closing, suppress
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -192,6 +194,7 @@ class Hub:
                 Refused: _refuse,
                 psycopg.Error: _database_fails,
                 PoolTimeout: _database_fails,
+                Exception: _fail,
             },
         )
 
@@ -205,6 +208,7 @@ class Hub:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         started, status = time.perf_counter(), 500
+        failure: dict[str, str] = {}
         project = scope["path"].removeprefix("/v1/projects/").partition("/")[0]
         self.under_way += 1
         self.under_way_in[project] += 1
@@ -223,6 +227,10 @@ class Hub:
 
         try:
             await app(scope, receive, note)
+        except Exception as error:  # whose text may be that of a memory; the server goes on
+            frame = extract_tb(error.__traceback__)[-1]
+            where = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+            failure = {"error": type(error).__name__, "where": where}
         finally:
             self.under_way -= 1
             self.under_way_in[project] -= 1
@@ -235,7 +243,7 @@ class Hub:
             self.figures[f'hub_requests_total{{{name},status="{status}"}}'] += 1
             self.figures[f"hub_request_seconds_sum{{{name}}}"] += seconds  # type: ignore[assignment]
             line = {"method": method, "route": route, "status": status}
-            self.log(json.dumps(line | {"ms": round(seconds * 1000, 1)}))
+            self.log(json.dumps(line | failure | {"ms": round(seconds * 1000, 1)}))
 
     @asynccontextmanager
     async def _entered(
@@ -468,6 +476,11 @@ async def _refuse(_request: Request, error: Exception) -> Response:
     if error.rule == "token":
         headers["www-authenticate"] = "Bearer"
     return JSONResponse(facts, error.status, headers)
+
+
+async def _fail(_request: Request, _error: Exception) -> Response:
+    facts = {"error": "internal", "why": "the hub failed", "hint": "its log names the line"}
+    return JSONResponse(facts, 500)
 
 
 async def _database_fails(_request: Request, error: Exception) -> Response:

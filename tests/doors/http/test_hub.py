@@ -296,6 +296,20 @@ def test_an_old_client_hears_what_to_install(hub):
     assert hub.ask("GET", hub.path(), who="ann", headers={"Ademem-Protocol": "9"}).status == 200
 
 
+def test_a_failure_is_logged_by_its_line_without_a_text(hub, monkeypatch, capfd):
+    def fail(*_):
+        raise ValueError("the canary sings at dawn")
+
+    monkeypatch.setattr(server, "_judge", fail)
+    answer = hub.push("ann", new(hub, "fails"))
+
+    assert (answer.status, answer.json()["error"]) == (500, "internal")
+    wait_until(
+        lambda: any('"error": "ValueError", "where": "test_hub.py:' in one for one in hub.lines)
+    )
+    assert "canary" not in "".join([*hub.lines, *capfd.readouterr()])
+
+
 def test_methods_that_a_stranger_makes_up_are_counted_as_one(hub):
     for number in range(3):
         hub.ask(f"MADEUP{number}", "/nothing")
