@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 def handle(payload: Payload, runtime: Runtime) -> None:
     store, now = runtime.store, runtime.now
+    if not payload.session_id:
+        return
     sessions.end(
         store,
         payload.session_id,

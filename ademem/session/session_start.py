@@ -63,7 +63,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         return client.context(
             "SessionStart", text, [runtime.copy_notice] if source == "startup" else []
         )
-    fresh = sessions.start(
+    fresh = not payload.session_id or sessions.start(
         runtime.store,
         payload.session_id,
         source=source,

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from ademem import api
 from ademem.api.doctor import Patient, hooks_do_not_fail
 from ademem.core import client, failure_log
 from ademem.core.project import at
@@ -62,6 +63,19 @@ def test_what_the_client_sends_is_no_trouble(world, hook, recorded):
 def test_odd_input_is_answered_and_what_cannot_be_read_is_logged_once(world, hook, raw, readable):
     assert understood(hook, world.fire(hook, raw=raw))
     assert [failure["event"] for failure in world.failures()] == ([] if readable else [hook])
+
+
+@pytest.mark.parametrize("id", [None, 12345, ""], ids=["null", "number", "empty"])
+def test_a_session_without_an_id_is_briefed_and_leaves_no_row(world, id):
+    world.know("Deploys go through the staging branch")
+
+    assert "staging branch" in world.context("session_start", source="startup", session_id=id)
+    world.fire("user_prompt_submit", session_id=id, prompt="Fix the login bug")
+    world.fire("stop", session_id=id, last_assistant_message="Done.")
+    world.fire("session_end", session_id=id, reason="other")
+    with world.memories() as memories:
+        assert api.list_sessions(memories) == []
+    assert world.failures() == []
 
 
 @pytest.mark.parametrize(
