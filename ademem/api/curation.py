@@ -17,6 +17,7 @@ from ademem.core import client
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import FORBIDDEN, Conflict, NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory, Trust
+from ademem.core.settings import GateSettings
 from ademem.core.text import fold, preview
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
@@ -285,6 +286,7 @@ def merge(
     done, settings = replace(act(runtime), event_id=memories.new_event()), runtime.settings.gate
     with runtime.store.transaction():
         require_revision(memories.get(runtime.store, id), revision)
+        require_length(content, memories.get(runtime.store, into).title, settings)
         return transitions.merge(id, done, into, content, settings)
 
 
@@ -328,8 +330,11 @@ def edit(
     with runtime.store.transaction():
         memory = memories.get(runtime.store, id)
         require_revision(memory, revision)
-        if find is not None:
+        if find is not None or replacement is not None:
             changes["content"] = replace_part(memory, find, replacement, changes)
+        if "content" in changes:
+            title = changes.get("title", memory.title)
+            require_length(changes["content"], title, runtime.settings.gate)
         if changes.get("topic_key"):
             from ademem.capture.topic_keys import normalize_key
 
@@ -346,6 +351,12 @@ def edit(
         return _decide(runtime, transitions.edit, id, runtime.settings.gate, **changes)
 
 
+def require_length(content: str, title: str | None, settings: GateSettings) -> None:
+    """Raise CannotDo for a text that an edit would cut."""
+    if excess := transitions.describe_excess(content, title, settings):
+        raise CannotDo(f"the text {excess}")
+
+
 def require_revision(memory: Memory, revision: int | None) -> None:
     """Raise Conflict where the memory is at another revision."""
     if revision not in (None, memory.revision_count):
@@ -354,10 +365,10 @@ def require_revision(memory: Memory, revision: int | None) -> None:
 
 
 def replace_part(
-    memory: Memory, find: str, replacement: str | None, changes: dict[str, Any]
+    memory: Memory, find: str | None, replacement: str | None, changes: dict[str, Any]
 ) -> str:
     """Return the text with *find* replaced; raises UsageError where it has none."""
-    if replacement is None or "content" in changes:
+    if find is None or replacement is None or "content" in changes:
         raise UsageError("a text to find needs one that replaces it, and no whole text beside it")
     if not find or find not in memory.content:
         raise UsageError(f"{memory.id} does not have the text to find", "find another part of it")

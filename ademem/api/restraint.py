@@ -55,10 +55,12 @@ def update_by_agent(
         changed = sorted(name for name in given if before[name] != after[name])
         return Updated(memory=edited, changed=tuple(changed))
     curation.require_revision(memory, revision)
-    if find is not None:
+    if find is not None or replacement is not None:
         changes["content"] = curation.replace_part(memory, find, replacement, changes)
     if "content" not in changes:
         raise _of_a_person(memory, "edit")
+    title = changes.get("title", memory.title)
+    curation.require_length(changes["content"], title, runtime.settings.gate)
     fields = {name: getattr(memory, name) for name in OF_DRAFT} | changes
     draft = Draft(
         **{name: fields[name] for name in OF_DRAFT},

@@ -341,6 +341,16 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
     return _change(memory, act, "edit", **changes)
 
 
+def describe_excess(content: str, title: str | None, settings: GateSettings) -> str:
+    """Describe a text that is longer than a memory may be; empty for one that is not."""
+    content = clean(content)
+    if title:
+        size, most, unit = len(content.encode()), MAX_TITLED_BYTES, "bytes"
+    else:
+        size, most, unit = len(content), settings.max_chars, "characters"
+    return f"has {size:,} {unit}; {most:,} is the most, shorten it" if size > most else ""
+
+
 def waits_for(memory: Memory) -> str:
     """Return the reason why a memory needs a person; empty where it needs none."""
     if memory.quarantine_reason:

@@ -8,7 +8,7 @@ import re
 from itertools import islice
 
 from ademem.core import confined, git
-from ademem.core.memory import MAX_TITLED_BYTES, Category, Status
+from ademem.core.memory import Category, Status
 from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings
 from ademem.core.text import unique
@@ -27,6 +27,7 @@ from ademem.files.review_sheet import parse_sheet
 from ademem.files.snapshot import conflict_problems, find_oversized, is_imported
 from ademem.files.texts import OVERSIZE, Problem, Texts
 from ademem.store import admission
+from ademem.store.transitions import describe_excess
 from ademem.sync import rendering
 from ademem.sync.branches import Place
 from ademem.sync.mirror import is_rendered, survey
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
     from ademem.core.project import Project
     from ademem.core.settings import MirrorSettings
-    from ademem.files.markdown import ListItem
     from ademem.store import Store
     from ademem.sync.importer import ImportReport
     from ademem.sync.mirror import File
@@ -240,7 +240,9 @@ def wrong_items(subject: Subject) -> Iterator[Problem]:
         ids.missing = "has no line in knowledge.jsonl or knowledge.archive.jsonl"
     for path in subject.topic_paths:
         for item in parse_items(subject.texts[path]):
-            message = ids.check(item.id) or _too_long(item, subject.bounds)
+            message = ids.check(item.id) or describe_excess(
+                item.content, item.title, subject.bounds
+            )
             if message:
                 yield Problem(path=path, line=item.line, message=message)
 
@@ -252,7 +254,7 @@ def wrong_candidates(subject: Subject) -> Iterator[Problem]:
     ids = _Ids(memory.id for memory in offered)
     for candidate in parse_sheet(sheet or "").candidates:
         message = ids.check(candidate.id, anything=subject.fresh)
-        message = message or _too_long(candidate, subject.bounds)
+        message = message or describe_excess(candidate.content, candidate.title, subject.bounds)
         if candidate.category and candidate.category not in set(Category):
             message = f"has the category {candidate.category!r}, which is none"
         if message:
@@ -276,14 +278,6 @@ class _Ids:
             return f"is about {id}, like an earlier one"
         self._found.add(id)
         return None if anything or id in self._allowed else f"is about {id}, which {self.missing}"
-
-
-def _too_long(item: ListItem, bounds: GateSettings) -> str | None:
-    if item.title:
-        size, most, unit = len(item.content.encode()), MAX_TITLED_BYTES, "bytes"
-    else:
-        size, most, unit = len(item.content), bounds.max_chars, "characters"
-    return f"has {size:,} {unit}; {most:,} is the most, shorten it" if size > most else None
 
 
 def non_text_files(subject: Subject) -> Iterator[Problem]:

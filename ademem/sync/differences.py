@@ -128,8 +128,15 @@ class ImportContext:
             raise CannotDo(
                 f"{current.id} was edited to a text that {order}", "`ademem edit` takes it"
             )
+        if "content" in changes:
+            self.require_length(changes["content"], changes.get("title", current.title))
         transitions.edit(current.id, self.act_of(source), self.settings, **changes)
         self.note("edited", current.id)
+
+    def require_length(self, content: str, title: str | None) -> None:
+        """Raise CannotDo for a text that would be cut, as the page is written anew."""
+        if excess := transitions.describe_excess(content, title, self.settings):
+            raise CannotDo(f"not kept: it {excess}")
 
     def tick(self, current: Record) -> str:
         """Return the stamp of a change of the record that was made in the files."""
@@ -331,6 +338,7 @@ def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) ->
         was_replaced = text in texts and (text != texts[-1] or len(texts) == 1)
         if was_replaced and not history.has_written(item.content):
             return
+    context.require_length(item.content, item.title)
     if not context.claim(placed):
         return
     is_offer = placed.path == SHEET

@@ -152,6 +152,7 @@ def test_a_deleted_entry_that_says_more_by_now_stays(clone):
     [
         pytest.param("- Fixed the login bug", "code_derivable", id="refused by the gate"),
         pytest.param("- <private>x</private>", "redaction", id="nothing left of it"),
+        pytest.param(f"- {'so it goes ' * 300}on", "3,302 characters", id="too long"),
     ],
 )
 def test_an_entry_that_is_not_taken_is_reported_and_left_where_it_is(clone, typed, why):
@@ -174,6 +175,19 @@ def test_an_entry_that_is_not_taken_is_reported_and_left_where_it_is(clone, type
         [row.content, "Dates are stored in UTC", "Logins need a retry", "retries need a limit"]
     )
     assert "Logins need a retry <!--" in clone.read(GOTCHAS)
+
+
+def test_an_edit_that_makes_an_entry_too_long_is_reported_and_left_where_it_is(clone):
+    row = gotcha(clone)
+    clone.refresh()
+    page = clone.read(GOTCHAS).replace(row.content, f"{row.content} {'so it goes ' * 300}on")
+    clone.write(GOTCHAS, page)
+    taken = clone.taken()
+    clone.refresh()
+
+    assert "2,000 is the most" in taken.problems[0].message
+    assert clone.live() == [row.content]
+    assert clone.read(GOTCHAS) == page
 
 
 def test_a_page_that_is_left_alone_takes_no_later_edit_back(clone):
