@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -180,11 +183,15 @@ def edit(
             given["tags"] = (*(tag for tag in others if tag != STOP), *((STOP,) if stop else ()))
         changes = {name: value for name, value in given.items() if value is not None}
         if not changes:
-            edited = in_editor(api.get(memories, id).content)
-            if edited.strip() in ("", api.get(memories, id).content):
-                raise UsageError("nothing was changed", "save the editor's file, or pass --content")
-            changes["content"] = edited
-        memory = api.edit(memories, id, revision=revision, **changes)
+            memory = api.get(memories, id)
+            with editing(memory.content) as edited:
+                if edited.strip() in ("", memory.content):
+                    raise UsageError(
+                        "nothing was changed", "save the editor's file, or pass --content"
+                    )
+                memory = api.edit(memories, id, revision=revision, content=edited)
+        else:
+            memory = api.edit(memories, id, revision=revision, **changes)
     show.one("edited", memory, as_json)
 
 
@@ -202,17 +209,32 @@ def require_person(memories: Runtime, id: str, verb: str) -> None:
         )
 
 
-def in_editor(text: str) -> str:
-    """Return the text as the person saved it in $EDITOR."""
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    with tempfile.TemporaryDirectory(prefix="ademem-") as folder:
-        path = Path(folder, "memory.md")
-        path.write_text(text, encoding="utf-8")
+@contextmanager
+def editing(text: str) -> Iterator[str]:
+    """Yield the text as the person saved it in $EDITOR; the file stays where the act is refused."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not (editor or caller.has_terminal()):
+        raise UsageError("there is no terminal to edit the text in", "--content gives the new one")
+    editor = editor or "vi"
+    path = Path(tempfile.mkdtemp(prefix="ademem-"), "memory.md")
+    path.write_text(text, encoding="utf-8")
+    edited = text
+    try:
         try:
             code = process.run_in_terminal([*shlex.split(editor), str(path)])
-            failure = f"exit status {code}" if code else ""
-        except OSError as error:
-            failure = str(error)
-        if failure:
-            raise UsageError(f"{editor}: {failure}", "set $EDITOR, or pass --content")
-        return path.read_text(encoding="utf-8")
+            if code:
+                raise OSError(f"exit status {code}")
+            data = path.read_bytes()
+        except (OSError, ValueError) as error:
+            hint = "set $EDITOR, or pass --content"
+            raise UsageError(f"{editor}: {error}", hint) from None
+        edited = data.decode(errors="replace")
+        if edited.encode() != data:
+            raise UsageError("the text is not UTF-8", "save it so, or pass --content")
+        yield edited
+        edited = text
+    finally:
+        if edited.strip() in ("", text.strip()):
+            shutil.rmtree(path.parent)
+        else:
+            show.echo(f"your text is in {path}", err=True)

@@ -18,7 +18,7 @@ from ademem.core.memory import Category, Memory
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
-from ademem.doors.cli.curating import in_editor
+from ademem.doors.cli.curating import editing
 from ademem.doors.cli.options import (
     AsJson,
     CategoryName,
@@ -332,11 +332,12 @@ def _promote(review: Review, name: str, memory: Memory, *, pinned: bool = False)
 
 def _edit(review: Review, subject: Subject, _rest: str) -> None:
     """Change the text, and ask about it again."""
-    text = in_editor(subject.memory.content).strip()
-    if text in ("", subject.memory.content):
-        return show.echo("nothing was changed")
-    id, revision = subject.memory.id, subject.memory.revision_count
-    return review.note("edited", api.edit(review.memories, id, revision=revision, content=text))
+    memory = subject.memory
+    with editing(memory.content) as edited:
+        if edited.strip() in ("", memory.content):
+            return show.echo("nothing was changed")
+        id, revision, text = memory.id, memory.revision_count, edited.strip()
+        return review.note("edited", api.edit(review.memories, id, revision=revision, content=text))
 
 
 def _reject(review: Review, subject: Subject, why: str) -> None:
@@ -352,11 +353,11 @@ def _merge(review: Review, subject: Subject, rest: str) -> None:
     if not (rest or "1").isdecimal() or not 1 <= int(rest or "1") <= len(subject.alike):
         return show.echo(f"merge 1 to merge {len(subject.alike)}: which similar memory?")
     into = subject.alike[int(rest or "1") - 1]
-    text = in_editor(f"{into.content}\n\n{subject.memory.content}").strip()
-    if not text:
-        return show.echo("nothing was changed")
     id, revision = subject.memory.id, subject.memory.revision_count
-    review.note("merged", api.merge(review.memories, id, into.id, text, revision=revision))
+    with editing(f"{into.content}\n\n{subject.memory.content}") as edited:
+        if not (text := edited.strip()):
+            return show.echo("nothing was changed")
+        review.note("merged", api.merge(review.memories, id, into.id, text, revision=revision))
     review.at += 1
     return None
 
@@ -396,11 +397,13 @@ SIDES = {"both": _keep_both, "left": _keep_first, "right": _keep_second}
 def _correct(review: Review, subject: Subject, _rest: str) -> None:
     """Write the corrected text, or where no new value is known that of the editor."""
     assert subject.doubt
+    if text := subject.doubt.corrected:
+        return _anchor_anew(review, subject.doubt, "corrected", text)
     before = subject.memory.content
-    text = subject.doubt.corrected or in_editor(before).strip()
-    if text in ("", before):
-        return show.echo("nothing was changed")
-    return _anchor_anew(review, subject.doubt, "corrected", text)
+    with editing(before) as edited:
+        if edited.strip() in ("", before):
+            return show.echo("nothing was changed")
+        return _anchor_anew(review, subject.doubt, "corrected", edited.strip())
 
 
 def _hold(review: Review, subject: Subject, _rest: str) -> None:

@@ -3,10 +3,13 @@
 import io
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from ademem.core import caller
+
+LESSON = "Login tokens expire in UTC"
 
 
 def mistake(ademem, *arguments):
@@ -151,3 +154,53 @@ def test_without_a_terminal_the_home_folder_has_to_be_named(ademem, at_home, mon
     assert not (at_home / ".ade").exists()
     ademem("init", "--project", str(at_home))
     assert (at_home / ".ade").exists()
+
+
+@pytest.mark.parametrize(
+    ("saves", "told"),
+    [
+        pytest.param(LESSON, "another live memory says the same", id="refused"),
+        pytest.param("so it goes " * 300, "the text has 3,299 characters; 2,000", id="too long"),
+        pytest.param(b"\xff Tokens", "the text is not UTF-8", id="another encoding"),
+    ],
+)
+def test_a_text_that_is_not_stored_is_left_where_the_editor_saved_it(ademem, saves, told):
+    ademem("add", LESSON)
+    id = ademem.json("add", "Releases are cut on Mondays")["memory"]["id"]
+    typed = ademem.root / "typed"
+    typed.write_bytes(saves if isinstance(saves, bytes) else saves.encode())
+    ademem.monkeypatch.setenv("EDITOR", f"cp {typed}")
+    where, error = ademem("edit", id).splitlines()
+
+    assert told in error
+    assert Path(where.removeprefix("your text is in ")).read_bytes() == typed.read_bytes()
+    assert ademem.json("get", id)["content"] == "Releases are cut on Mondays"
+
+
+@pytest.mark.parametrize("editor", ['vi "', "rm", "false", "no-such-editor"])
+def test_an_editor_that_cannot_be_used_is_the_persons_to_set(ademem, editor):
+    id = ademem.json("add", LESSON)["memory"]["id"]
+    ademem.monkeypatch.setenv("EDITOR", editor)
+    told, code = mistake(ademem, "edit", id)
+
+    assert (told.startswith(f"{editor}: "), "set $EDITOR" in told, code) == (True, True, 2)
+
+
+def test_no_editor_opens_without_a_terminal(ademem):
+    id = ademem.json("add", LESSON)["memory"]["id"]
+    ademem.monkeypatch.delenv("VISUAL", raising=False)
+    ademem.monkeypatch.delenv("EDITOR", raising=False)
+    ademem.monkeypatch.setattr(caller, "has_terminal", lambda: False)
+
+    assert mistake(ademem, "edit", id) == (
+        "there is no terminal to edit the text in (--content gives the new one)",
+        2,
+    )
+
+
+@pytest.mark.parametrize("given", [["--find", "Mondays"], ["--replace", "Fridays"]], ids=str)
+def test_a_part_is_replaced_where_both_texts_are_given(ademem, given):
+    id = ademem.json("add", "Releases are cut on Mondays")["memory"]["id"]
+    told, code = mistake(ademem, "edit", id, *given)
+
+    assert ("needs" in told, code) == (True, 2)

@@ -7,6 +7,7 @@ import pty
 import select
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
 
@@ -71,7 +72,7 @@ class Person:
         return self.ademem("review", *options).split("\0")
 
     def edits(self, text):
-        self.ademem.monkeypatch.setattr(reviewing, "in_editor", lambda _: text)
+        self.ademem.monkeypatch.setattr(reviewing, "editing", lambda _: nullcontext(text))
 
     def contradict(self, *ids):
         """Memories, by default the rule, contradict what is known; nothing else waits."""
