@@ -96,8 +96,9 @@ LISTED = "knowledge.jsonl"
 def recover(project: Project, environment: Mapping[str, str], now: datetime) -> list[str]:
     """Repair the database and return a line for each step; a sound one is not changed.
 
-    A damaged file is kept beside the new one. Raises sqlite3.Error where another process has locked
-    the database, NewerDatabase or Refused.
+    A damaged file is kept beside the new one, and put back where that cannot be made. Raises
+    sqlite3.Error where another process has locked the database or the disk is full, OSError,
+    NewerDatabase or Refused.
     """
     corrected, damage = _admit(project, environment, now)
     if not os.path.exists(project.database):
@@ -110,10 +111,13 @@ def recover(project: Project, environment: Mapping[str, str], now: datetime) -> 
             salvage.raise_locked(error)
             damage = str(error)
     damaged = backups.set_aside_damaged(project, now)
-    return [
-        f"kept the damaged database ({damage}) as {damaged}",
-        *_rebuild(project, environment, now, damaged),
-    ]
+    try:
+        rebuilt = _rebuild(project, environment, now, damaged)
+    except (sqlite3.Error, OSError):
+        if damaged:
+            backups.put_back_damaged(project, damaged)
+        raise
+    return [f"kept the damaged database ({damage}) as {damaged}", *rebuilt]
 
 
 def _admit(

@@ -130,6 +130,7 @@ def explain_machine_error(error: Exception) -> UnusableStore | None:
             sqlite3.SQLITE_PERM: rights,
             sqlite3.SQLITE_BUSY: "another program holds it; try again",
             sqlite3.SQLITE_FULL: room,
+            sqlite3.SQLITE_IOERR: f"{room}, if it is full, or check it",
             sqlite3.SQLITE_CORRUPT: REBUILD,
             sqlite3.SQLITE_NOTADB: REBUILD,
         }.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)

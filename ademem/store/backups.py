@@ -381,3 +381,12 @@ def set_aside_damaged(project: Project, now: datetime) -> str:
         if os.path.lexists(project.database + suffix):
             os.replace(project.database + suffix, kept + suffix)
     return kept if os.path.lexists(kept) else ""
+
+
+def put_back_damaged(project: Project, kept: str) -> None:
+    """Rename what `set_aside_damaged` renamed to its old name, instead of what is there."""
+    for suffix in ("", *SIDECARS):
+        if os.path.lexists(kept + suffix):
+            os.replace(kept + suffix, project.database + suffix)
+        elif os.path.lexists(project.database + suffix):
+            os.remove(project.database + suffix)

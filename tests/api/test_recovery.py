@@ -2,6 +2,8 @@
 
 import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -113,6 +115,33 @@ def test_a_locked_database_is_left_where_it_is(root, monkeypatch):
         db.execute("rollback")
 
     assert [name for name in os.listdir(root / ".ade") if "damaged" in name] == []
+    assert contents(root) == sorted(TEXTS)
+
+
+FULL_DISK = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+from ademem.doors.cli import main
+main()
+"""
+"""A process whose files cannot grow."""
+
+
+@pytest.mark.parametrize("damage", [None, b"no database" * 9], ids=["sound", "damaged"])
+def test_while_the_disk_is_full_a_database_is_left_where_it_is(root, damage):
+    file = root / ".ade" / "ade.db"
+    if damage:
+        file.write_bytes(damage)
+    before = file.read_bytes()
+    command = [sys.executable, "-c", FULL_DISK, "doctor", "--fix", "--project", str(root)]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+    assert "nothing in the database" in told
+    assert "make room" in told
+    assert ("rebuilds it" in told) is bool(damage)
+    assert file.read_bytes() == before
+    assert [name for name in os.listdir(file.parent) if "damaged" in name] == []
+    fixed(root)
     assert contents(root) == sorted(TEXTS)
 
 
