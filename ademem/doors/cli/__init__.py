@@ -59,6 +59,7 @@ def main() -> NoReturn:
     """Exit with 0 where the command was done, else with a code of `core.errors`."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads cost more than they bring
     bytecode.use()
+    _open_streams()
     try:
         if question := parse_recall(sys.argv[1:]):
             sys.exit(answer(question))
@@ -80,6 +81,13 @@ def main() -> NoReturn:
     sys.exit(0)
 
 
+def _open_streams() -> None:
+    """Replace streams that were closed at the start, whose numbers other files would get."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+
+
 def _fail(error: AdememError) -> NoReturn:
     if wants_json(sys.argv[1:]):
         import json
@@ -88,12 +96,13 @@ def _fail(error: AdememError) -> NoReturn:
 
         fields = {"exit_code": error.exit_code, "kind": KINDS[error.exit_code]}
         fields |= {"message": str(error), "hint": error.hint}
-        show.echo(show.safe(json.dumps({"error": fields}, indent=2)))
-    else:
-        from ademem.core.untrusted import visible
+        with suppress(OSError):  # a full disk takes no error either
+            show.echo(show.safe(json.dumps({"error": fields}, indent=2)))
+            sys.exit(error.exit_code)
+    from ademem.core.untrusted import visible
 
-        hint = f" ({error.hint})" if error.hint else ""
-        print(visible(f"ademem: {error}{hint}"), file=sys.stderr)
+    hint = f" ({error.hint})" if error.hint else ""
+    print(visible(f"ademem: {error}{hint}"), file=sys.stderr)
     sys.exit(error.exit_code)
 
 

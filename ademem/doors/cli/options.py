@@ -116,6 +116,7 @@ def import_progress() -> Callable[[int, int], None] | None:
 
 def text_or_stdin(text: str) -> str:
     """Return the text, or standard input for `-`; raises UsageError when that is no UTF-8."""
+    text.encode()  # bytes of another encoding would be stored as question marks
     try:
         return stdin("strict").read() if text == "-" else text
     except UnicodeDecodeError as error:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 
 from ademem import api
 from ademem.core import failure_log
+
+MAIN = "from ademem.doors.cli import program; program()"
 
 
 def crash(ademem, message):
@@ -56,9 +60,28 @@ def test_many_crashes_fill_two_files_of_a_bounded_size(ademem):
     assert "for the 29th time" in logs(ademem)["crash.log"].read_text()
 
 
-@pytest.mark.parametrize("command", ["get", "recall", "search"])
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        pytest.param("list --json > /dev/full", 6, id="a full disk"),
+        pytest.param("status > /dev/full", 6, id="a full disk for text"),
+        pytest.param("get nope 2>&-", 1, id="no error stream"),
+        pytest.param("add - <&-", 4, id="no input"),
+        pytest.param("list <&- >&- 2>&-", 0, id="no stream at all"),
+    ],
+)
+def test_streams_that_cannot_be_used_are_no_bug(ademem, command, code):
+    run = f"exec {sys.executable} -c '{MAIN}' {command}"
+    done = subprocess.run(["sh", "-c", run], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+    assert ("No space left" in done.stderr) is (code == 6)
+
+
+@pytest.mark.parametrize("command", ["add", "get", "learn", "recall", "search"])
 def test_an_argument_in_another_encoding_is_a_mistake_not_a_crash(ademem, command):
     said = ademem(command, "caf\udce9")
 
     assert ademem.exit_code in (1, 2)
     assert "unexpected" not in said
+    assert ademem("list") == "no memories\n"
