@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ademem.api import evaluation
 from ademem.api.evaluation import datasets
-from ademem.core import configuration
+from ademem.core.settings import load_configuration
 from ademem.search import dense, embedding
 from ademem.search.query import STOP_WORDS, readable
 
@@ -85,7 +85,7 @@ def weighted(words: Mapping[str, float], meaning: Mapping[str, float]) -> dict[s
 
 
 def ask(dataset: datasets.Dataset, environment: Mapping[str, str]) -> Scores:
-    model = embedding.load(configuration.load(None, environment).settings.embed, environment)
+    model = embedding.load(load_configuration(None, environment).settings.embed, environment)
     found: Scores = defaultdict(lambda: defaultdict(list))
 
     def add(system: str, ranked: Sequence[str], relevant: frozenset[str]) -> None:

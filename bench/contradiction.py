@@ -22,7 +22,7 @@ import numpy as np
 
 from ademem.capture.gate import contradiction
 from ademem.capture.gate.relating import CERTAIN, LIKELY, STRONG
-from ademem.core import configuration
+from ademem.core.settings import load_configuration
 from ademem.search import embedding
 from tests.synthesis.statements import STATEMENTS
 
@@ -72,7 +72,7 @@ def cross(pairs: list[Pair], files: list[str]) -> list[Pair]:
     for file in (UNRELATED, *map(Path, files)):
         crossed += combinations(file.read_text(encoding="utf-8").splitlines(), 2)
     crossed = [texts for texts in crossed if contradiction.features(*texts)]
-    embedder = embedding.load(configuration.load(None, os.environ).settings.embed, os.environ)
+    embedder = embedding.load(load_configuration(None, os.environ).settings.embed, os.environ)
     if embedder is None:
         return [Pair("=", True, None, *texts) for texts in crossed]
     texts = sorted({text for pair in crossed for text in pair})

@@ -387,7 +387,7 @@ OPENERS = {
     "synthesis/episode_building.py": "size of a transcript",
     "core/caller.py": "processes, in /proc",
     "core/trust.py": "what the person agreed to, in their own folder",
-    "core/configuration.py": "are there files of settings",
+    "core/settings.py": "are there files of settings",
     "core/setting_sources.py": "the person's own settings, and what was read of them before",
     "api/__init__.py": "were the files read before",
     "api/files.py": "is there a database",

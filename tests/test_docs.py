@@ -18,8 +18,9 @@ from pathlib import Path
 import pytest
 
 from ademem.capture import gate
-from ademem.core import caller, clock, configuration, settings
+from ademem.core import caller, clock, settings
 from ademem.core.memory import Status
+from ademem.core.settings import load_configuration
 from ademem.core.value import replace
 from ademem.doors import cli
 from ademem.doors.cli.commands import USUAL
@@ -174,7 +175,7 @@ def test_the_examples_of_settings_are_valid(tmp_path):
     path.parent.mkdir(parents=True)
     for example in blocks("toml"):
         path.write_text(example)
-        found = configuration.load(None, {"HOME": str(tmp_path)})
+        found = load_configuration(None, {"HOME": str(tmp_path)})
         assert found.warnings == ()
         read.append(found.settings)
 

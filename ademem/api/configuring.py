@@ -12,13 +12,22 @@ from functools import cache
 from typing import Any
 
 from ademem.api import curation, find_project, open_memories
-from ademem.core import caller, clock, configuration, confined, project, shared_files, trust
+from ademem.core import caller, clock, confined, project, shared_files, trust
 from ademem.core import settings as declared
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
 from ademem.core.repository import commit
 from ademem.core.setting_sources import SettingWarning, SourceValues, fingerprint, local_file
-from ademem.core.settings import PERSONAL_SECTION, BadSetting, Key, all_keys, as_value, key_of
+from ademem.core.settings import (
+    PERSONAL_SECTION,
+    BadSetting,
+    Key,
+    all_keys,
+    as_value,
+    key_of,
+    load_configuration,
+    value_of,
+)
 from ademem.core.value import Value
 from ademem.files import enrolment
 from ademem.store import existence, memory_queries
@@ -74,11 +83,11 @@ class UntrustedParts(Value):
 def list_settings(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> tuple[list[Setting], tuple[SettingWarning, ...]]:
-    found = configuration.load(find_project(root, environment=environment), environment)
+    found = load_configuration(find_project(root, environment=environment), environment)
     return [
         Setting(
             key=name,
-            value=configuration.value_of(found.settings, name),
+            value=value_of(found.settings, name),
             source=found.origins.get(name, "default"),
             owner=key.owner,
         )
@@ -138,20 +147,20 @@ def set_value(
         path = here.config if where == "shared" else here.local_config
         write = _write_shared if where == "shared" else _write_local
         write(here, key, value, environment)
-    found = configuration.load(here, environment)
+    found = load_configuration(here, environment)
     return Changed(
         path=path,
         others_are_asked=yours and where == "shared",
-        in_force=configuration.value_of(found.settings, key) == value,
+        in_force=value_of(found.settings, key) == value,
         source=found.origins.get(key, "default"),
     )
 
 
 def _write_shared(here: Project, key: str, value: Any, environment: Mapping[str, str]) -> None:
     """Write the tracked file, and record trust in it unless other settings of it wait."""
-    waited = configuration.load(here, environment).held
+    waited = load_configuration(here, environment).held
     _write(here.root, here.config, key, value)
-    held = configuration.load(here, environment).held
+    held = load_configuration(here, environment).held
     if held and not waited and key in held:
         trust.agree(here.main, environment, settings=fingerprint(held))
 
@@ -175,7 +184,7 @@ def find_untrusted(root: str | None = None) -> UntrustedParts:
         database = existence.find_database_claims(store)
         trusts_files = provenance_of(here, store, os.environ).trusts_files
     return UntrustedParts(
-        settings=configuration.load(here, os.environ).held,
+        settings=load_configuration(here, os.environ).held,
         local=_unnoted(here, os.environ),
         memories=len(imported),
         briefs=tuple(briefs),

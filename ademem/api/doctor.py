@@ -14,20 +14,12 @@ from typing import Any
 
 from ademem import worker
 from ademem.api import init, install, open_memories, recovery, reports, searching
-from ademem.core import (
-    configuration,
-    confined,
-    errors,
-    failure_log,
-    process,
-    registers,
-    shared_files,
-)
+from ademem.core import confined, errors, failure_log, process, registers, shared_files
 from ademem.core.clock import stamp
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
 from ademem.core.redaction import redact
-from ademem.core.settings import BadSetting
+from ademem.core.settings import BadSetting, list_warnings, load_configuration
 from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.search.embedding import published, second_settings
@@ -81,12 +73,12 @@ def sqlite_is_able(_patient: Patient) -> Finding:
 
 
 def settings_are_readable(patient: Patient) -> Finding:
-    found = configuration.load(patient.project, patient.environment)
+    found = load_configuration(patient.project, patient.environment)
     if found.warnings:
         wrong = [each for each in found.warnings if not (each.waits or each.is_outdated)]
         waits = any(each.waits for each in found.warnings)
         hint = "`ademem trust` shows what it is" if waits and not wrong else BadSetting.hint
-        message = "; ".join(configuration.lines(found.warnings))
+        message = "; ".join(list_warnings(found.warnings))
         return Finding(check="settings", ok=not wrong, message=message, hint=hint)
     return _good("settings", "readable" if found.origins else "the defaults")
 
@@ -307,7 +299,7 @@ def files_are_current(patient: Patient) -> Finding:
 
 def model_is_sound(patient: Patient) -> Finding:
     """Fail for an incomplete model, not for a missing one."""
-    chosen = configuration.load(patient.project, patient.environment).settings.embed
+    chosen = load_configuration(patient.project, patient.environment).settings.embed
     found = published.status(chosen, patient.environment)
     match found.state:
         case State.INSTALLED:
@@ -326,7 +318,7 @@ def model_is_sound(patient: Patient) -> Finding:
 
 def second_model_is_sound(patient: Patient) -> Finding:
     """Fail for an incomplete model, and for a missing one that the settings ask for."""
-    chosen = configuration.load(patient.project, patient.environment).settings.embed
+    chosen = load_configuration(patient.project, patient.environment).settings.embed
     found = published.status(second_settings(chosen), patient.environment)
     repairs = "`ademem model install multilingual` gets it"
     if chosen.multilingual == "off":
@@ -343,7 +335,7 @@ def second_model_is_sound(patient: Patient) -> Finding:
 
 def ai_can_be_asked(patient: Patient) -> Finding:
     """Check the settings of the AI provider without a call."""
-    configured = configuration.load(patient.project, patient.environment)
+    configured = load_configuration(patient.project, patient.environment)
     chosen = configured.settings.ai
     if wrong := ai.problem(chosen, patient.environment):
         places = sorted({at for key, at in configured.origins.items() if key.startswith("ai.")})

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ademem.capture import provenance
 from ademem.capture.feedback import FeedbackReport, capture_comments
-from ademem.core import clock, configuration, confined, project
+from ademem.core import clock, confined, project
 from ademem.core.client import mission_of
 from ademem.core.errors import UsageError
 from ademem.core.memory import Trust
 from ademem.core.project import files_changed
 from ademem.core.repository import under_way
+from ademem.core.settings import load_configuration
 from ademem.files import export_format, project_brief
 from ademem.files.export_format import Imported
 from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
@@ -65,7 +66,7 @@ def inspect_files(
         return Inspection(open_copy(found, environment, now()))
     if os.path.exists(found.database) and not admission.why_foreign(found):
         return Inspection(open_runtime(found, environment, now()))
-    read = configuration.load(found, environment)
+    read = load_configuration(found, environment)
     store = store_aside(found, now())
     runtime = Runtime(found, read.settings, store, environment, now(), read.warnings)
     return Inspection(runtime, mirror.read_aside(found, store, read.settings, now()))

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ademem.api import find_project
-from ademem.core import configuration, project
+from ademem.core import project
 from ademem.core.errors import AdememError
-from ademem.core.settings import DTYPES, EmbedSettings
+from ademem.core.settings import DTYPES, EmbedSettings, load_configuration
 from ademem.core.value import replace
 from ademem.search import embedding
 from ademem.search.embedding import install, published
@@ -49,7 +49,7 @@ def remove_model(*, dtype: str = "") -> int:
 
 def _settings(root: str | None, dtype: str) -> EmbedSettings:
     """Return the settings of the current project, or the user's own outside of one."""
-    found = configuration.load(find_project(root), os.environ).settings.embed
+    found = load_configuration(find_project(root), os.environ).settings.embed
     return replace(found, dtype=dtype) if dtype else found
 
 
@@ -88,7 +88,7 @@ def serve(
         raise AlreadyServed(other["pid"])
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
     embedder = embedding.load_pair(
-        configuration.load(found, environment).settings.embed, environment
+        load_configuration(found, environment).settings.embed, environment
     )
     if embedder is None:
         raise NoModel()

@@ -10,12 +10,13 @@ from typing import Any
 
 from ademem import worker
 from ademem.api import curation, find_project, sessions
-from ademem.core import configuration, confined
+from ademem.core import confined
 from ademem.core.client import mission_of
 from ademem.core.clock import stamp
 from ademem.core.memory import Memory, Scope, Status
 from ademem.core.project import Project, import_waits
 from ademem.core.repository import branch, commit
+from ademem.core.settings import load_configuration
 from ademem.core.text import preview, with_title
 from ademem.core.value import Value
 from ademem.guard.mutation import Judgement, judge
@@ -386,4 +387,4 @@ def count_decisions(
 
 def judge_command(command: str, root: str | None = None) -> Judgement:
     found = find_project(root)
-    return judge(command, configuration.load(found, os.environ).settings.guard)
+    return judge(command, load_configuration(found, os.environ).settings.guard)

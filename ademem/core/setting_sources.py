@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 
 from ademem.core import confined, shared_files, trust
-from ademem.core.configuration import Configuration
 from ademem.core.json_text import loads
 from ademem.core.settings import (
     PERSONAL_SECTION,
     RENAMED,
     BadSetting,
+    Configuration,
     Settings,
     as_settings,
     as_value,

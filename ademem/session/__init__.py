@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.core import client, clock, configuration, project, trust
+from ademem.core import client, clock, project, trust
 from ademem.core.errors import AdememError, NotEnrolled, suppress
+from ademem.core.settings import load_configuration
 from ademem.store.runtime import is_writable, open_runtime
 
 TYPE_CHECKING = False
@@ -114,7 +115,7 @@ def _report(
 def _guard_failed(found: Project | None, error: Exception, environment: Mapping[str, str]) -> str:
     """Let the call pass, or deny it where the project sets `guard.fail = "closed"`."""
     try:
-        settings = configuration.load(found, environment).settings
+        settings = load_configuration(found, environment).settings
         closed = found is not None and settings.guard.fail == "closed"
     except (AdememError, OSError):
         closed = False

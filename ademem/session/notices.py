@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import client, configuration, confined, trust, untrusted
+from ademem.core import client, confined, trust, untrusted
 from ademem.core.errors import suppress
 from ademem.core.project import import_waits
 from ademem.core.repository import git_root
+from ademem.core.settings import summarize_warnings
 from ademem.core.text import counted, preview, truncate
 from ademem.store import admission, briefing_queries, ledger, memory_queries
 from ademem.store.runtime import program
@@ -178,7 +179,7 @@ def refused_files(runtime: Runtime) -> Iterator[str]:
 def settings_in_doubt(runtime: Runtime) -> Iterator[str]:
     """Report settings that are invalid or not trusted."""
     if runtime.warnings:
-        yield f"ademem: {configuration.notice(runtime.warnings)}"
+        yield f"ademem: {summarize_warnings(runtime.warnings)}"
 
 
 def pending_import(runtime: Runtime) -> Iterator[str]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.core import configuration
 from ademem.core.errors import NoSuchMemory, suppress
 from ademem.core.project import Project
 from ademem.core.repository import staging
+from ademem.core.settings import load_configuration, trust_roots
 from ademem.core.text import clean
 from ademem.core.trust import has_personal, personal_folder
 from ademem.store import Store, open_store
@@ -138,13 +138,13 @@ def open_runtime(
     connections: IdleConnections | None = None,
 ) -> Runtime:
     """Raises NewerDatabase, Refused, sqlite3.Error or OSError."""
-    found = configuration.load(project, environment)
+    found = load_configuration(project, environment)
     store = open_store(
         project,
         now,
         wait_s=wait_s,
         environment=environment,
-        trusted_roots=lambda: configuration.trust_roots(environment),
+        trusted_roots=lambda: trust_roots(environment),
         find_order=find_order,
         connections=connections,
     )

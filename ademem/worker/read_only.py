@@ -7,8 +7,9 @@ import shutil
 import stat
 from contextlib import suppress
 
-from ademem.core import configuration, confined, failure_log, shared_files
+from ademem.core import confined, failure_log, shared_files
 from ademem.core.errors import LOCKED, READ_ONLY, UnusableStore
+from ademem.core.settings import load_configuration, trust_roots
 from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.store import admission, open_store
@@ -42,7 +43,7 @@ def open_copy(
 
     Raises Changing, and what `open_runtime` raises.
     """
-    found = configuration.load(project, environment)
+    found = load_configuration(project, environment)
     folder = _folder(project, environment)
     copy = replace(project, home=folder)
     has_database = os.path.lexists(project.database) and not admission.why_foreign(project)
@@ -52,7 +53,7 @@ def open_copy(
         copy,
         now,
         environment=environment,
-        trusted_roots=lambda: configuration.trust_roots(environment),
+        trusted_roots=lambda: trust_roots(environment),
         find_order=find_order,
         is_copy=True,
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 
 from ademem import store as store_
-from ademem.core import configuration, confined, trust
+from ademem.core import confined, trust
 from ademem.core.clock import parse, stamp, timedelta
 from ademem.core.errors import suppress
 from ademem.core.json_text import loads
 from ademem.core.project import was_read, worktrees
 from ademem.core.repository import under_way
+from ademem.core.settings import load_configuration
 from ademem.core.shared_files import locked
 from ademem.core.value import Value
 from ademem.store import embeddings, existence, jobs, maintenance, sessions, statistics
@@ -186,7 +187,7 @@ def mirror(context: JobContext, _job: Job) -> datetime | None:
             left = True
             continue
         environment = context.runtime.environment
-        settings = configuration.load(place, environment).settings
+        settings = load_configuration(place, environment).settings
         refresh(
             *(place, context.store, settings, context.now()),
             pause=context.pause,

@@ -12,9 +12,10 @@ from contextlib import closing, contextmanager, suppress
 from threading import BoundedSemaphore, Event, Thread
 
 from ademem import __version__
-from ademem.core import clock, configuration, confined, failure_log
+from ademem.core import clock, confined, failure_log
 from ademem.core.errors import AdememError
 from ademem.core.json_text import loads
+from ademem.core.settings import load_configuration
 from ademem.core.shared_files import locked
 from ademem.search import embedding, engine, evidence
 from ademem.store.runtime import open_runtime
@@ -160,7 +161,7 @@ class Server:
         name, params = message.get("method"), message.get("params")
         if not isinstance(params, dict):
             raise Refused("`params` is an object")
-        settings = configuration.load(self.project, self.environment).settings
+        settings = load_configuration(self.project, self.environment).settings
         if self._runtime is None or (_inode(self.project.database), settings) != self._opened:
             self._close_runtime()
             self._runtime = open_runtime(self.project, self.environment, self._now())

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ademem.core import trust
-from ademem.core.configuration import load, trust_roots, value_of
 from ademem.core.project import at
 from ademem.core.setting_sources import MAX_BYTES, fingerprint, local_file
 from ademem.core.settings import (
@@ -20,6 +19,9 @@ from ademem.core.settings import (
     all_keys,
     as_value,
     is_former,
+    load_configuration,
+    trust_roots,
+    value_of,
 )
 from tests.examples import examples
 from tests.repositories import Repository
@@ -56,7 +58,7 @@ class Person:
         trust.agree(self.project.main, self.environment, settings=held)
 
     def load(self, **variables):
-        return load(self.project, self.environment | variables)
+        return load_configuration(self.project, self.environment | variables)
 
     def value(self, key, **variables):
         return value_of(self.load(**variables).settings, key)
@@ -72,7 +74,7 @@ def person(tmp_path):
 
 def test_without_a_source_everything_is_default(person):
     assert person.load().settings == Settings()
-    assert load(None, person.environment).settings == Settings()
+    assert load_configuration(None, person.environment).settings == Settings()
 
 
 def test_a_file_changes_what_it_names_and_nothing_else(person):
@@ -549,11 +551,11 @@ def test_worktrees_have_a_tracked_file_each_and_share_what_the_person_said(tmp_p
     environment = {"HOME": str(tmp_path / "home")}
     here, there = at(str(main.root)), at(str(tmp_path / "topic"))
 
-    held = fingerprint(load(here, environment).held)
+    held = fingerprint(load_configuration(here, environment).held)
     digest = local_file(here, environment).digest
     trust.agree(here.main, environment, settings=held, local=digest)
 
-    found = load(there, environment).settings
+    found = load_configuration(there, environment).settings
     assert (found.search.limit, found.search.warm_ms, found.ai.model) == (4, 30, "small")
     assert there.local_config == here.local_config
     assert there.main == here.main == str(main.root)

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core.configuration import load
 from ademem.core.project import at
-from ademem.core.settings import GuardSettings
+from ademem.core.settings import GuardSettings, load_configuration
 from ademem.guard.prompts import TurnClass, classify
 
 REQUIRED = """
@@ -308,6 +307,6 @@ def test_the_words_of_a_team_come_from_its_settings(tmp_path, written, environme
     project = at(str(tmp_path))
     (tmp_path / ".ade").mkdir()
     (tmp_path / ".ade/config.toml").write_text(written, encoding="utf-8")
-    settings = load(project, environment | {"HOME": str(tmp_path)}).settings.guard
+    settings = load_configuration(project, environment | {"HOME": str(tmp_path)}).settings.guard
 
     assert classify("naprawić test", settings=settings).turn is TurnClass.REQUIRED

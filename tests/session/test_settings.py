@@ -6,10 +6,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from ademem.core import configuration, trust
+from ademem.core import trust
 from ademem.core.memory import Origin, Trust
 from ademem.core.project import at
 from ademem.core.setting_sources import fingerprint
+from ademem.core.settings import load_configuration
 from ademem.session import answer
 
 LOOSE = '[guard]\nmode = "off"\n'
@@ -28,7 +29,7 @@ def tracked(world):
 def agree(world):
     """What `ademem trust` notes when the person says yes."""
     project = at(str(world.root))
-    held = configuration.load(project, world.environment).held
+    held = load_configuration(project, world.environment).held
     digest = fingerprint(held)
     trust.agree(project.main, world.environment, settings=digest)
 

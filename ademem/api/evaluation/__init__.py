@@ -18,8 +18,9 @@ import orjson
 from ademem import api
 from ademem.api.evaluation.datasets import APART, FORMATS, Dataset, Haystack, read
 from ademem.api.searching import load_embedder
-from ademem.core import clock, configuration
+from ademem.core import clock
 from ademem.core.errors import UsageError
+from ademem.core.settings import load_configuration
 from ademem.core.value import Value, as_dict
 from ademem.files import export_format
 from ademem.guard.prompts import TurnClass, classify
@@ -123,7 +124,7 @@ def run(
     rankings: list[tuple[str, str, dict[str, float]]] = []
     counts: Counter[str] = Counter()
     modes: set[str] = set()
-    settings = configuration.load(None, environment).settings.embed
+    settings = load_configuration(None, environment).settings.embed
     embedder = embedding.load_pair(settings, environment)
     systems = [name for name in BASELINES if embedder or name not in NEED_A_MODEL]
     for number, haystack in enumerate(dataset.haystacks, 1):

@@ -227,14 +227,14 @@ def install_extra(extra: str) -> str:
 
 def serve_mcp(project: str | None = None, tools: str = "", *, read_only: bool = False) -> NoReturn:
     """Serve standard input by MCP; raises UsageError where the SDK is missing."""
-    from ademem.core import configuration
     from ademem.core import project as project_
+    from ademem.core.settings import load_configuration
     from ademem.doors.mcp.tools import choose
 
     found = None
     with suppress(project_.Ambiguous, NotEnrolled):  # each call finds its own, or is refused
         found = project_.find(project, os.environ, os.getcwd())
-    settings = configuration.load(found, os.environ).settings.mcp
+    settings = load_configuration(found, os.environ).settings.mcp
     chosen = choose(tools or settings.tools, read_only=read_only or settings.read_only)
     try:
         from ademem.doors.mcp import process, server

@@ -15,9 +15,9 @@ import typer
 
 from ademem import api
 from ademem.api.files import Inspection
-from ademem.core import configuration
 from ademem.core.errors import UsageError
 from ademem.core.memory import Category, Importance, Scope, Status
+from ademem.core.settings import load_configuration
 from ademem.doors.cli import show
 from ademem.store.runtime import Runtime
 
@@ -95,7 +95,7 @@ def open_inspection(project: str | None) -> Inspection:
 
 def warn(project: str | None) -> None:
     """Print the warnings about settings, for a command that opens no memory."""
-    show.warn(configuration.load(api.find_project(project), os.environ).warnings)
+    show.warn(load_configuration(api.find_project(project), os.environ).warnings)
 
 
 def progress(text: str, end: str = "") -> None:

@@ -6,11 +6,11 @@ import os
 import sys
 
 from ademem import api
-from ademem.core import configuration
 from ademem.core import project as project_
 from ademem.core.client import SESSIONS
 from ademem.core.errors import UsageError
 from ademem.core.memory import Trust
+from ademem.core.settings import load_configuration
 from ademem.doors.cli import missing_package, serve_mcp, show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import AsJson, Http, Port, Project, flag, import_progress, option
@@ -51,7 +51,7 @@ def mcp(
     except ModuleNotFoundError as error:
         raise missing_package(error, "mcp,http") from error
     found = project_.find(project, os.environ, os.getcwd())
-    settings = configuration.load(found, os.environ).settings.mcp
+    settings = load_configuration(found, os.environ).settings.mcp
     chosen = choose(tools or settings.tools, read_only=read_only or settings.read_only)
     number = parse_port(port, streamable.PORT)
     streamable.serve(chosen, found, number, os.environ, show.serving)

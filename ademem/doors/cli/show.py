@@ -105,9 +105,9 @@ def fenced(lines: Iterable[str]) -> None:
 def warn(warnings: Sequence[SettingWarning]) -> None:
     """Print the warnings about settings on standard error."""
     if warnings:
-        from ademem.core import configuration
+        from ademem.core.settings import list_warnings
 
-        for text in configuration.lines(warnings):
+        for text in list_warnings(warnings):
             echo(f"ademem: {safe(text)}", err=True)
 
 

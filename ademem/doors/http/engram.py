@@ -14,10 +14,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, Router
 
 from ademem import __version__, api
-from ademem.core import configuration, git
+from ademem.core import git
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import flags
 from ademem.core.registry import name_of, normalize_name, strip_credentials
+from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
 from ademem.core.value import Value
 from ademem.doors.calls import NOTICE, check_arguments, name_client
@@ -609,7 +610,7 @@ class Door:
     def __init__(self, found: Project, environment: Mapping[str, str]) -> None:
         environment = {name: text for name, text in environment.items() if name != CLIENT_SESSION}
         self.project = found
-        self.settings = configuration.load(found, environment).settings
+        self.settings = load_configuration(found, environment).settings
         self.caller = Caller(found.root, environment, found.root, door="http")
         self.thread = anyio.CapacityLimiter(1)
         remote = strip_credentials(git.text(found.root, "remote", "get-url", "origin"))

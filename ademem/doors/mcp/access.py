@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from ademem import api
 from ademem.capture import provenance
-from ademem.core import configuration, project
+from ademem.core import project
 from ademem.core.client import TurnKey, safe_id
 from ademem.core.errors import NO_PROJECT, AdememError, Conflict, NotEnrolled
 from ademem.core.memory import Origin
+from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
 from ademem.core.value import Value
 from ademem.doors.calls import NOTICE, WriteRate, describe_refusal
@@ -106,7 +107,7 @@ class Caller:
         """Count a write; raise TooManyWrites where the last minute had too many."""
         with self.lock:
             if self.rate is None:
-                settings = configuration.load(found, self.environment).settings
+                settings = load_configuration(found, self.environment).settings
                 self.rate = WriteRate(settings.doors.writes_per_minute)
             self.rate.admit(time.monotonic())
 

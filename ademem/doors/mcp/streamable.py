@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.routing import Route, Router
 
-from ademem.core import configuration
+from ademem.core.settings import load_configuration
 from ademem.doors.http.loopback import ADDRESS, Loopback, Server, bind, read_token
 from ademem.doors.mcp.process import LINE_BYTES
 from ademem.doors.mcp.server import Session, make_server
@@ -43,7 +43,7 @@ def serve(
 ) -> None:
     """Answer at a port of this machine until a signal, or until nothing asks any more."""
     environment = {name: each for name, each in environment.items() if name != OF_ONE_CLIENT}
-    settings = configuration.load(found, environment).settings
+    settings = load_configuration(found, environment).settings
     session = Session(tools, found.root, settings=settings.mcp, environment=environment)
     with bind(port) as listener:
         port = listener.getsockname()[1]
