@@ -25,7 +25,7 @@ from ademem.core.value import replace
 from ademem.doors import cli
 from ademem.doors.cli.commands import USUAL
 from ademem.files import FOLDER
-from ademem.files.pages import TOPICS
+from ademem.files.markdown import TOPICS
 from ademem.search.engine import Filters, search
 from ademem.search.hints import update_sites
 from ademem.session import answer

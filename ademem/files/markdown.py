@@ -1,4 +1,7 @@
-"""One memory as an item of a Markdown list, and back.
+"""The Markdown pages of memories, and back.
+
+They are MEMORY.md with the best memories, a page or more per topic, and the brief's page. A memory
+is an item of a list:
 
     - **Title** <!-- id -->
       Text, every line indented, so that no fence or heading of it reaches the page.
@@ -13,15 +16,20 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from ademem.core.text import clean, preview
-from ademem.core.value import Value
+from ademem.core.memory import STOP, TYPES, Category, Importance, Tier
+from ademem.core.text import clean, preview, slug
+from ademem.core.value import Value, replace
+from ademem.files import project_brief
 from ademem.files.texts import clean_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     from ademem.core.memory import Memory
+    from ademem.core.settings import MirrorSettings
+    from ademem.files.project_brief import CoreMemory
+
 
 NOTHING = "Nothing here yet."
 """The text of a page without items."""
@@ -210,3 +218,384 @@ def _escape_comments(line: str) -> str:
 
 def _unescape_comments(line: str) -> str:
     return _ESCAPED_COMMENT.sub(r"\1<!--", line)
+
+
+SUBTOPICS = 12
+"""Files that a topic is split into, besides its main one: the index has a line for each."""
+SUBTOPIC_CHARS = 24
+
+KINDS = frozenset({"learned", "investigation", *Category, *TYPES})
+"""Tags that name a kind of text and no subject."""
+
+WEIGH = "Notes to weigh: the files of today win over them."
+
+
+def rank_memories(given: Iterable[Memory]) -> list[Memory]:
+    """Sort by tier, importance, confidence, then newest first; equal on every machine."""
+    newest_first = sorted(given, key=lambda memory: (memory.created_at, memory.id), reverse=True)
+    return sorted(
+        newest_first,
+        key=lambda memory: (memory.tier, -memory.importance.weight, -memory.confidence),
+    )
+
+
+class Topic(Value):
+    name: str
+    category: Category
+    about: str
+    """A hint at when to open it."""
+
+
+TOPICS = (
+    Topic(
+        name="decisions",
+        category=Category.DECISION,
+        about="What was decided and why: read before choosing an approach or changing architecture",
+    ),
+    Topic(
+        name="conventions",
+        category=Category.CONVENTION,
+        about="How things are done here: read before writing code, names, files or commits",
+    ),
+    Topic(
+        name="preferences",
+        category=Category.PREFERENCE,
+        about="What the people here like: read before answering, formatting or proposing",
+    ),
+    Topic(
+        name="gotchas",
+        category=Category.GOTCHA,
+        about="Pitfalls met before: read when something fails, and before touching what they name",
+    ),
+    Topic(
+        name="patterns",
+        category=Category.PATTERN,
+        about="Ways of building that work here: read before adding a component, hook or service",
+    ),
+    Topic(
+        name="procedures",
+        category=Category.PROCEDURE,
+        about="Steps that were proven: read before building, testing, releasing or deploying",
+    ),
+    Topic(
+        name="facts",
+        category=Category.FACT,
+        about="What is true of this system: read for background and context",
+    ),
+)
+
+
+class TopicFile(Value):
+    topic: Topic
+    subtopic: str = ""
+    pages: tuple[tuple[Memory, ...], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """`gotchas-api.md`; a subtopic beyond its bound goes on in `gotchas-api.2.md`."""
+        stem = f"{self.topic.name}-{self.subtopic}" if self.subtopic else self.topic.name
+        more = (f"{stem}.{number}.md" for number in range(2, len(self.pages) + 1))
+        return (f"{stem}.md", *more)
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.pages))
+
+
+def split_topics(
+    memories: Iterable[Memory], bound: int, others: Container[str] = ()
+) -> list[TopicFile]:
+    """Return the files of the topics with memories; split one beyond *bound* by subtopic.
+
+    The *others*, by their names, get an empty file.
+    """
+    by_category: dict[Category, list[Memory]] = {topic.category: [] for topic in TOPICS}
+    for memory in memories:
+        if memory.category in by_category:
+            by_category[memory.category].append(memory)
+    bound = max(1, bound)
+    files = []
+    for topic in TOPICS:
+        found = by_category[topic.category]
+        if not found and topic.name not in others:
+            continue
+        if len(found) <= bound:
+            files.append(TopicFile(topic=topic, pages=(tuple(found),)))
+            continue
+        groups: dict[str, list[Memory]] = {}
+        for memory in found:
+            groups.setdefault(subtopic(memory), []).append(memory)
+        largest = sorted(filter(None, groups), key=lambda name: (-len(groups[name]), name))
+        names = sorted(largest[:SUBTOPICS])
+        rest = [memory for memory in found if subtopic(memory) not in names]
+        for name, members in (("", rest), *((name, groups[name]) for name in names)):
+            starts = range(0, len(members), bound) or (0,)
+            pages = tuple(tuple(members[start : start + bound]) for start in starts)
+            files.append(TopicFile(topic=topic, subtopic=name, pages=pages))
+    return files
+
+
+def subtopic(memory: Memory) -> str:
+    """Return the first tag that names a subject, else the first folder of its path, else ""."""
+    tags = [tag for tag in memory.tags if tag.lower() not in KINDS and tag != STOP]
+    folder = (memory.file_scope_pattern or "").removeprefix("./").split("/")[0]
+    if not any(char in folder for char in "*?[{"):
+        tags.append(folder)
+    slugs = (slug(tag)[:SUBTOPIC_CHARS].strip("-") for tag in tags)
+    return next((found for found in slugs if found), "")
+
+
+def render_topic(
+    file: TopicFile, free_texts: Mapping[str, Sequence[FreeText]] = {}
+) -> dict[str, str]:
+    """Return name and text of each page; *free_texts* of a page stay where a person put them."""
+    rendered = {}
+    for number, (name, memories) in enumerate(zip(file.names, file.pages, strict=True), 1):
+        title = file.topic.name.capitalize()
+        if file.subtopic:
+            title += f": {file.subtopic}"
+        if number > 1:
+            title += f", page {number}"
+        items = ((memory.id, render_item(item_of(memory))) for memory in memories)
+        blocks = list(follow_with(free_texts.get(name, ()), items))
+        about = f"{file.topic.about}. {WEIGH}"
+        rendered[name] = "\n\n".join([f"# {title}", about, *(blocks or [NOTHING])]) + "\n"
+    return rendered
+
+
+def free_texts_of(page: str) -> list[FreeText]:
+    """Return a person's lines between the items of a page."""
+    found = []
+    for part in parse_page(clean_lines(page)):
+        if isinstance(part, FreeText):
+            lines = part.text.split("\n")
+            own = (line for line in lines if not _is_rendered(line, part, lines))
+            if text := "\n".join(own).strip("\n"):
+                found.append(replace(part, text=text))
+    return found
+
+
+def page_head(page: str) -> list[str] | None:
+    """Return the title and the purpose that a page begins with; None if it begins with an item."""
+    part = next(parse_page(clean_lines(page)), None)
+    if not isinstance(part, FreeText):
+        return None
+    lines = part.text.split("\n")
+    return [line for line in lines if _is_rendered(line, part, lines) and line != NOTHING]
+
+
+def category_of_heading(text: str) -> Category | None:
+    headings = [line.strip("# ").lower() for line in text.split("\n") if line.startswith("#")]
+    return next((topic.category for topic in TOPICS if headings[-1:] == [topic.name]), None)
+
+
+def _is_rendered(line: str, part: FreeText, lines: Sequence[str]) -> bool:
+    """Return True for a line of a page that a rendering writes, and no person."""
+    is_title = part.after is None and line is lines[0] and line.startswith("# ")
+    is_heading = line[:1] == "#" and category_of_heading(line) is not None
+    return is_title or is_heading or line.endswith(WEIGH) or line == NOTHING
+
+
+OPEN = "<!-- ademem:keep -->"
+CLOSE = "<!-- /ademem:keep -->"
+
+
+class Region(Value):
+    """Lines of MEMORY.md that a person wrote."""
+
+    lines: tuple[str, ...]
+    """Its lines, with the comments around them."""
+    heading: str = ""
+    """The heading above it; a rendering puts it at the end of that section."""
+
+
+def regions_of(page: str) -> tuple[Region, ...]:
+    """Return the regions in order; one that is not closed reaches to the end."""
+    return _split_regions(page)[0]
+
+
+def text_outside_regions(page: str) -> str:
+    """Return the lines outside all regions, without blank ones."""
+    return "\n".join(line for line in _split_regions(page)[1] if line)
+
+
+def _split_regions(page: str) -> tuple[tuple[Region, ...], list[str]]:
+    found: list[Region] = []
+    outside: list[str] = []
+    inside: list[str] = []
+    heading = ""
+    for line in page.split("\n"):
+        if inside or line.strip() == OPEN:
+            inside.append(line)
+            if line.strip() == CLOSE:
+                found.append(Region(lines=tuple(inside), heading=heading))
+                inside = []
+            continue
+        outside.append(line.rstrip())
+        if line.startswith("## "):
+            heading = line.rstrip()
+    if inside:
+        found.append(Region(lines=(*inside, CLOSE), heading=heading))
+    return tuple(found), outside
+
+
+def replace_regions(page: str, remove: Collection[Region], add: Iterable[Region]) -> str:
+    """Return the page with other regions; a new one goes into its section, or at the end."""
+    for region in remove:
+        page = page.replace("\n".join(region.lines) + "\n", "", 1)
+    for region in add:
+        lines = page.rstrip("\n").split("\n")
+        at = lines.index(region.heading) + 1 if region.heading in lines else len(lines)
+        page = "\n".join([*lines[:at], "", *region.lines, *lines[at:]]) + "\n"
+    return page
+
+
+BEST = 8
+"""Memories of one topic on the page at most; pinned ones come on top of them."""
+HEADLINE_CHARS = 180
+FIELD_CHARS = 400
+
+TITLE = "# Project memory"
+HOW_TO = (
+    "Notes this project learned. Weigh them: the files of today win.",
+    'Look things up with `ademem recall "words"`; `ademem get ID` shows one memory whole.',
+    "Lines between `ademem:keep` comments are yours; `ademem` writes the others.",
+)
+BRIEF = "## Project brief"
+PINNED = "## Pinned"
+FILES = "## Files"
+LEFT_OUT = "## Left out"
+HEADINGS = (BRIEF, PINNED, *(f"## {topic.name.capitalize()}" for topic in TOPICS))
+
+
+class IndexLine(Value):
+    heading: str
+    text: str
+    memory: Memory | None = None
+
+
+def render_index(
+    memories: Sequence[Memory],
+    document: CoreMemory | None,
+    files: Sequence[TopicFile],
+    regions: Sequence[Region],
+    settings: MirrorSettings,
+) -> str:
+    """Render within the bounds, unless the hand-written regions alone exceed them."""
+    file_lines = []
+    for file in files:
+        first, *more = file.names
+        names = f"`{first}` to `{more[-1]}`" if more else f"`{first}`"
+        about = "" if file.subtopic else f" — {file.topic.about}"
+        file_lines.append(f"- {names}: {file.count}{about}")
+    file_lines = file_lines or ["None yet: a topic has a file once it has an entry."]
+    closing = {FILES: file_lines, LEFT_OUT: _left_out(memories, len(memories), settings)}
+    least = _render_sections(closing, regions)
+    left_lines = settings.max_lines - least.count("\n")
+    left_bytes = settings.max_bytes - len(least.encode())
+    sections: dict[str, list[str]] = {}
+    shown = set()
+    for line in _ranked_lines(memories, document):
+        added = [line.text] if line.heading in sections else ["", line.heading, "", line.text]
+        left_lines -= len(added)
+        left_bytes -= sum(len(text.encode()) + 1 for text in added)
+        if left_lines < 0 or left_bytes < 0:
+            break
+        sections.setdefault(line.heading, []).append(line.text)
+        if line.memory:
+            shown.add(line.memory.id)
+    hidden = [memory for memory in memories if memory.id not in shown]
+    ordered = {heading: sections[heading] for heading in HEADINGS if heading in sections}
+    closing[LEFT_OUT] = _left_out(hidden, len(memories), settings)
+    return _render_sections(ordered | closing, regions)
+
+
+def _ranked_lines(memories: Sequence[Memory], document: CoreMemory | None) -> Iterator[IndexLine]:
+    """Yield the brief, pinned memories, the best of each topic, then the second best of each, …"""
+    for text in _brief_fields(document, FIELD_CHARS):
+        yield IndexLine(heading=BRIEF, text=text)
+    for memory in rank_memories(memory for memory in memories if memory.pinned):
+        text = f"- {memory.category}: {headline(memory, HEADLINE_CHARS)} (`{memory.id}`)"
+        yield IndexLine(heading=PINNED, text=text, memory=memory)
+    best = {
+        topic: rank_memories(m for m in memories if m.category is topic.category and not m.pinned)
+        for topic in TOPICS
+    }
+    for rank in range(BEST):
+        for topic, ranked in best.items():
+            for memory in ranked[rank : rank + 1]:
+                text = f"- {headline(memory, HEADLINE_CHARS)} (`{memory.id}`)"
+                heading = f"## {topic.name.capitalize()}"
+                yield IndexLine(heading=heading, text=text, memory=memory)
+
+
+def _left_out(hidden: Sequence[Memory], total: int, settings: MirrorSettings) -> list[str]:
+    if not hidden:
+        return ["Nothing: every memory is on this page."]
+    counts = {
+        topic.name: sum(memory.category is topic.category for memory in hidden) for topic in TOPICS
+    }
+    listed = ", ".join(f"{name} {count}" for name, count in counts.items() if count)
+    elsewhere = len(hidden) - sum(counts.values())
+    lines = [
+        f"{len(hidden)} of {total} memories: this page has what is pinned and {BEST} of each topic,"
+        f" within {settings.max_lines} lines and {settings.max_bytes} bytes."
+    ]
+    if listed:
+        lines.append(f"In the files above: {listed}.")
+    if elsewhere:
+        lines.append(f"In no topic file, but with `ademem list`: {elsewhere}.")
+    return lines
+
+
+def _render_sections(sections: dict[str, list[str]], regions: Sequence[Region]) -> str:
+    def own(heading: str) -> list[str]:
+        found = (region for region in regions if region.heading == heading)
+        return [line for region in found for line in ("", *region.lines)]
+
+    lines = [TITLE, "", *HOW_TO, *own("")]
+    for heading, body in sections.items():
+        lines += ["", heading, "", *body, *own(heading)]
+    for region in regions:
+        if region.heading and region.heading not in sections:
+            lines += ["", *region.lines]
+    return "\n".join(lines) + "\n"
+
+
+BRIEF_FIELD_CHARS = 2000
+HIGHLIGHTS = 12
+HIGHLIGHT_CHARS = 260
+
+ORDER = (
+    Category.DECISION,
+    Category.CONVENTION,
+    Category.PATTERN,
+    Category.GOTCHA,
+    Category.PREFERENCE,
+    Category.FACT,
+)
+
+
+def render_brief(document: CoreMemory | None, memories: Sequence[Memory]) -> str:
+    """Render the brief and the highlights: pinned, tier 1 and important memories, else the best."""
+    brief = _brief_fields(document, BRIEF_FIELD_CHARS) or [
+        'Nothing here yet: `ademem core set summary "…"`.'
+    ]
+    listed = [memory for memory in memories if memory.category in ORDER]
+    marked = [
+        memory
+        for memory in listed
+        if memory.pinned or memory.tier is Tier.PINNED or memory.importance is Importance.HIGH
+    ]
+    by_category = sorted(rank_memories(marked or listed), key=lambda m: ORDER.index(m.category))
+    highlights = [
+        f"- {memory.category}: {headline(memory, HIGHLIGHT_CHARS)}"
+        + (" (pinned)" if memory.pinned else "")
+        for memory in by_category[:HIGHLIGHTS]
+    ]
+    durable = highlights or ["None yet."]
+    return "\n".join(["# Project brief", "", *brief, "", "## Durable highlights", "", *durable, ""])
+
+
+def _brief_fields(document: CoreMemory | None, chars: int) -> list[str]:
+    return [f"- {label}: {one_line(text, chars)}" for label, text in project_brief.lines(document)]

@@ -11,7 +11,7 @@ from ademem.core.memory import Category
 from ademem.core.registers import LIVE, conflict_candidates, has_writes_of, join_all
 from ademem.core.text import clean, preview
 from ademem.core.value import Value
-from ademem.files import FOLDER, LINE_FILES, SHEET, knowledge, pages
+from ademem.files import FOLDER, LINE_FILES, SHEET, knowledge, markdown
 from ademem.files.knowledge import from_line, is_hidden
 from ademem.files.markdown import ListItem, parse_page
 from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_lines
@@ -374,7 +374,7 @@ def topic_of(path: str) -> Category | None:
     if not path.startswith(FOLDER) or not path.endswith(".md"):
         return None
     stem = re.split(r"[-.]", os.path.basename(path))[0]
-    return next((topic.category for topic in pages.TOPICS if topic.name == stem), None)
+    return next((topic.category for topic in markdown.TOPICS if topic.name == stem), None)
 
 
 def is_imported(path: str) -> bool:
@@ -391,7 +391,7 @@ def _parse_items(path: str, text: str) -> Iterator[PlacedItem]:
         if isinstance(part, ListItem):
             yield PlacedItem(path=path, category=own if part.id else category or own, item=part)
         else:
-            category = pages.category_of_heading(part.text) or category
+            category = markdown.category_of_heading(part.text) or category
 
 
 def _parse_offer(candidate: ListItem, problems: list[Problem]) -> PlacedItem:

@@ -24,7 +24,7 @@ from ademem.store import memories, replication, stamps
 from ademem.store.memories import Change
 from ademem.store.transitions import CannotDo
 from ademem.sync.arrivals import admission
-from ademem.sync.rewinding import has_stamps, restamp, write_over
+from ademem.sync.merging import has_stamps, restamp, write_over
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,6 +2,10 @@
 
 Lines are joined. Of a page, an item that one side deleted and the other changed stays; of two
 texts, both.
+
+Some lines changed without a stamp: git sets a line back to an earlier state when it reverts a
+commit, and an older ademem writes no stamps. Both are read as a write on top of what the line said
+before.
 """
 
 from __future__ import annotations
@@ -10,14 +14,38 @@ import os
 from itertools import product
 
 from ademem.core import record_json
-from ademem.core.registers import join_all
+from ademem.core.clock import parse
+from ademem.core.registers import (
+    FIRST_STAMP,
+    LIFE,
+    OLD_REPLICA,
+    Record,
+    has_writes_of,
+    join_all,
+    latest,
+    next_stamp,
+    replica_of,
+    time_of,
+    values_of,
+    write,
+)
+from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.files import INDEX, SHEET, knowledge
-from ademem.files.markdown import NOTHING, FreeText, ListItem, follow_with, parse_items, render_item
-from ademem.files.pages import free_texts_of, page_head, regions_of, replace_regions
+from ademem.files.markdown import (
+    NOTHING,
+    FreeText,
+    ListItem,
+    follow_with,
+    free_texts_of,
+    page_head,
+    parse_items,
+    regions_of,
+    render_item,
+    replace_regions,
+)
 from ademem.files.review_sheet import Sheet, parse_sheet, render_sheet
 from ademem.files.texts import clean_lines
-from ademem.sync.rewinding import restamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +56,7 @@ if TYPE_CHECKING:
 
     Variants = tuple[ListItem, ...]
     Key = TypeVar("Key", bound=Hashable)
+
 
 CONFLICT = "conflict"
 """The tag of a losing text."""
@@ -198,3 +227,32 @@ def _other_lines(text: str) -> Iterator[str]:
             yield f"{raw}\n"
         elif record_json.is_newer(found) or knowledge.from_line(found) is None:
             yield knowledge.render_line(found)
+
+
+def restamp(before: Record, after: Record) -> Record:
+    """Return the later version of a line with stamps for what changed without one.
+
+    These are the same on every machine, and those of different changes are of different replicas.
+    """
+    if not has_writes_of(before, after) and has_stamps(after):
+        return after
+    time = time_of(after.last_stamp or FIRST_STAMP)
+    replica = sha256_hex("unstamped", repr(values_of(after)))[:8]
+    return write_over(before, after, next_stamp(before.last_stamp, parse(time), replica))
+
+
+def write_over(before: Record, after: Record, stamp: str) -> Record:
+    """Return *before* after an act that gave it what *after* says; a tombstone says life alone.
+
+    The act knows the texts that either line has, or whose memory was archived with it.
+    """
+    seen = (stamp for one in (before, after) for stamp in (*one.over.values(), *one.seen.values()))
+    values = values_of(after) if after.texts else {LIFE: after.life}
+    found = write(replace(before, over=latest(seen)), values, stamp)
+    return found if stamp in found.texts else replace(found, over=before.over)
+
+
+def has_stamps(record: Record) -> bool:
+    """Return True if an ademem that knows stamps wrote the record."""
+    stamps = [*record.over.values(), *(at for at, _ in record.registers.values())]
+    return any(replica_of(at) != OLD_REPLICA for at in stamps)

@@ -17,7 +17,7 @@ from ademem.files import (
     INDEX,
     KNOWLEDGE,
     knowledge,
-    pages,
+    markdown,
 )
 from ademem.files.texts import Texts, clean_lines
 from ademem.store import (
@@ -149,7 +149,7 @@ class Lines:
 
 def each_offered(store: Store, place: Place) -> Iterator[Memory]:
     """Yield candidates for the review sheet, oldest first, without those of other branches."""
-    categories = {topic.category for topic in pages.TOPICS}
+    categories = {topic.category for topic in markdown.TOPICS}
     for memory in memory_queries.each_project_candidate(store):
         is_candidate = memory.shareable and memory.status is Status.CANDIDATE
         if is_candidate and memory.category in categories and place.shows(memory):
@@ -200,24 +200,24 @@ def render(
     categories = {memory.category for memory in shown}
     emptied = {
         f"{FOLDER}{topic.name}.md": topic.name
-        for topic in pages.TOPICS
+        for topic in markdown.TOPICS
         if topic.category not in categories
     }
     left = emptied.keys() & present.digests.keys()
     stay = {emptied[path] for path in left.intersection(committed())} if left else set()
     stay |= {topic for topic, _ in free_texts}
-    files = pages.split_topics(shown, settings.topic_entries, stay)
-    regions = pages.regions_of(present.get(INDEX) or "")
+    files = markdown.split_topics(shown, settings.topic_entries, stay)
+    regions = markdown.regions_of(present.get(INDEX) or "")
     rendered = {
-        INDEX: pages.render_index(shown, document, files, regions, settings),
-        BRIEF_PAGE: pages.render_brief(document, shown),
+        INDEX: markdown.render_index(shown, document, files, regions, settings),
+        BRIEF_PAGE: markdown.render_brief(document, shown),
     }
     names = {name for file in files for name in file.names}
     by_page: dict[str, list[FreeText]] = {}
     for (topic, name), texts in free_texts.items():  # of a removed page: on the topic's first one
         by_page.setdefault(name if name in names else f"{topic}.md", []).extend(texts)
     for file in files:
-        for name, text in pages.render_topic(file, by_page).items():
+        for name, text in markdown.render_topic(file, by_page).items():
             rendered[FOLDER + name] = text
     del rows, shown, files, free_texts, by_page
     written = knowledge.render_lines(lines.records(), lines.others(present), present.lines(ARCHIVE))
@@ -240,7 +240,7 @@ def render(
 
 def _list_free_texts(present: Texts) -> dict[tuple[str, str], list[FreeText]]:
     """Return a person's lines in the topic files, by the topic and the name of the page."""
-    topics = {topic.name for topic in pages.TOPICS}
+    topics = {topic.name for topic in markdown.TOPICS}
     found = {}
     for path in sorted(present):
         name = path.removeprefix(FOLDER)
@@ -248,7 +248,7 @@ def _list_free_texts(present: Texts) -> dict[tuple[str, str], list[FreeText]]:
         if (
             topic in topics
             and path.endswith(".md")
-            and (texts := pages.free_texts_of(present[path]))
+            and (texts := markdown.free_texts_of(present[path]))
         ):
             found[topic, name] = texts
     return found

@@ -11,7 +11,7 @@ from ademem.core import confined
 from ademem.core.text import LONG, sha256_hex
 from ademem.core.value import Value
 from ademem.files import BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE
-from ademem.files.pages import text_outside_regions
+from ademem.files.markdown import text_outside_regions
 from ademem.files.texts import OVERSIZE, Texts
 
 TYPE_CHECKING = False

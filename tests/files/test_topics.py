@@ -6,7 +6,6 @@ import pytest
 
 from ademem.core.memory import Category
 from ademem.files import markdown
-from ademem.files import pages as pages_
 from tests.builders import memory
 
 
@@ -16,9 +15,9 @@ def gotcha(number: int, **changes):
 
 def gotcha_pages(rows, bound):
     pages = {}
-    for file in pages_.split_topics(rows, bound):
+    for file in markdown.split_topics(rows, bound):
         if file.topic.name == "gotchas":
-            pages |= pages_.render_topic(file)
+            pages |= markdown.render_topic(file)
     return pages
 
 
@@ -28,7 +27,7 @@ def contents(page: str) -> list[str]:
 
 def test_a_topic_has_a_file_once_it_has_an_entry():
     def names(*rows, others=()):
-        return [name for file in pages_.split_topics(rows, 400, others) for name in file.names]
+        return [name for file in markdown.split_topics(rows, 400, others) for name in file.names]
 
     assert names() == []
     assert names(gotcha(1), memory("a choice", category=Category.DECISION)) == [
@@ -41,7 +40,7 @@ def test_a_topic_has_a_file_once_it_has_an_entry():
 def test_a_category_without_a_topic_is_in_no_file():
     rows = [memory("what happened", category=Category.EPISODE)]
 
-    assert sum(file.count for file in pages_.split_topics(rows, 400)) == 0
+    assert sum(file.count for file in markdown.split_topics(rows, 400)) == 0
 
 
 def test_a_file_within_its_bound_does_not_split():
@@ -83,7 +82,7 @@ def test_only_the_largest_subtopics_get_a_file():
     pages = gotcha_pages(rows, 10)
 
     own = [name for name in pages if "-" in name]
-    assert len(own) == pages_.SUBTOPICS
+    assert len(own) == markdown.SUBTOPICS
     assert {"gotchas-t02.md", "gotchas-t14.md", "gotchas-t00.md"} <= set(own)
     assert sum(len(contents(page)) for page in pages.values()) == len(rows)
 
@@ -102,4 +101,4 @@ def test_only_the_largest_subtopics_get_a_file():
     ],
 )
 def test_the_subtopic_is_the_first_tag_with_a_subject_or_the_folder(changes, expected):
-    assert pages_.subtopic(memory(**changes)) == expected
+    assert markdown.subtopic(memory(**changes)) == expected

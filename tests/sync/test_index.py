@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ademem.core.memory import Category, Importance, Scope, Status, Tier
 from ademem.core.settings import MirrorSettings
-from ademem.files import FOLDER, INDEX, pages
+from ademem.files import FOLDER, INDEX, markdown
 from ademem.files.project_brief import CoreMemory
 from ademem.files.texts import Texts
 from ademem.sync import rendering
@@ -104,7 +104,7 @@ def test_every_file_has_a_line_with_its_count():
 
 def test_a_hand_written_region_stays_in_its_section_and_rendering_again_moves_nothing():
     present = page(*gotchas(1)).replace("## Files", f"{MINE}\n\n## Files")
-    assert pages.regions_of(present)[0].heading == "## Gotchas"
+    assert markdown.regions_of(present)[0].heading == "## Gotchas"
 
     once = page(*gotchas(2), present=present)
     assert MINE in once.partition("\n## Gotchas\n")[2].partition("\n## Files\n")[0]
@@ -120,9 +120,9 @@ def test_a_region_whose_section_went_stands_at_the_end():
 
 
 def test_a_region_that_was_never_closed_loses_nothing():
-    present = f"# Project memory\n\n{pages.OPEN}\nmine\n\n## Files\nmore of mine\n"
+    present = f"# Project memory\n\n{markdown.OPEN}\nmine\n\n## Files\nmore of mine\n"
 
-    assert pages.regions_of(present)[0].lines[1:-1] == (
+    assert markdown.regions_of(present)[0].lines[1:-1] == (
         "mine",
         "",
         "## Files",
@@ -133,7 +133,7 @@ def test_a_region_that_was_never_closed_loses_nothing():
 
 
 def test_a_long_region_leaves_less_room_for_the_rest():
-    own = "\n".join([pages.OPEN, *(f"line {n}" for n in range(150)), pages.CLOSE])
+    own = "\n".join([markdown.OPEN, *(f"line {n}" for n in range(150)), markdown.CLOSE])
     text = page(*gotchas(20, pinned=True), *gotchas(20), present=own)
 
     assert "line 149" in text
@@ -157,7 +157,7 @@ def test_a_page_is_filled_up_to_its_bounds(text, size):
 
 contents = st.one_of(
     st.text(max_size=60),
-    st.sampled_from(["漢" * 2000, "a\n" * 500, "# h\n```\n<!--", "x" * 2000, pages.OPEN]),
+    st.sampled_from(["漢" * 2000, "a\n" * 500, "# h\n```\n<!--", "x" * 2000, markdown.OPEN]),
 )
 rows = st.builds(
     memory,
@@ -181,14 +181,14 @@ rows = st.builds(
 def test_the_page_keeps_its_bounds_and_names_every_file(rows, topic_entries, summary):
     document = CoreMemory(project_summary=summary, version=1, updated_at=NOW)
     settings = MirrorSettings(topic_entries=topic_entries)
-    present = Texts.of({INDEX: f"{pages.OPEN}\nmine\n{pages.CLOSE}"})
+    present = Texts.of({INDEX: f"{markdown.OPEN}\nmine\n{markdown.CLOSE}"})
     rendered = rendering.render(Lines(rows), document, present, settings)
     text = rendered[INDEX]
 
     assert len(text.splitlines()) <= 200
     assert len(text.encode()) <= 25_000
-    assert pages.regions_of(text)[0].lines == (pages.OPEN, "mine", pages.CLOSE)
-    assert len(pages.regions_of(text)) == 1
+    assert markdown.regions_of(text)[0].lines == (markdown.OPEN, "mine", markdown.CLOSE)
+    assert len(markdown.regions_of(text)) == 1
     for path in rendered:
         if path.startswith(FOLDER) and path.count(".md") and path != INDEX:
             first = path.removeprefix(FOLDER).split(".")[0]

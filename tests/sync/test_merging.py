@@ -15,7 +15,7 @@ from ademem.core.memory import Category, Status
 from ademem.core.project import Project
 from ademem.core.settings import Settings
 from ademem.core.value import replace
-from ademem.files import BRIEF_PAGE, INDEX, pages
+from ademem.files import BRIEF_PAGE, INDEX, markdown
 from ademem.files.texts import Texts
 from ademem.store import memories
 from ademem.store.memories import Change
@@ -228,7 +228,7 @@ def test_moved_to_another_topic_and_edited_on_the_other_side_is_one_memory(base)
 
 
 def test_a_persons_own_lines_and_new_items_of_both_sides_stay():
-    page = f"# Gotchas\n\nabout. {pages.WEIGH}\n\n- one <!-- a -->\n"
+    page = f"# Gotchas\n\nabout. {markdown.WEIGH}\n\n- one <!-- a -->\n"
     ours = page + "\nAsk Ana first.\n\n- mine\n"
     theirs = page.replace("- one", "Read this.\n\n- one") + "\n- yours\n"
 
@@ -260,7 +260,7 @@ def test_hand_written_regions_of_the_index_are_merged(base, ours, theirs, kept):
     other = merge_versions(INDEX, versions[0], versions[2], versions[1])
 
     for text in (found, other):
-        regions = pages.regions_of(text)
+        regions = markdown.regions_of(text)
         assert {region.lines[1] for region in regions} == kept
         assert len(regions) == len(kept)
         assert {region.heading for region in regions} == {"## Gotchas"}

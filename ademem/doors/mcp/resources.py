@@ -9,8 +9,7 @@ from ademem.core import untrusted
 from ademem.core.memory import Category
 from ademem.doors.calls import NOTICE
 from ademem.doors.mcp.core import get_readable
-from ademem.files.markdown import item_of, render_item
-from ademem.files.pages import TOPICS, rank_memories
+from ademem.files.markdown import TOPICS, item_of, rank_memories, render_item
 from ademem.search.engine import UNARCHIVED, Filters
 
 if TYPE_CHECKING:
