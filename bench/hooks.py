@@ -29,8 +29,8 @@ from ademem.capture.gate import write
 from ademem.core import clock
 from ademem.core.client import TurnKey
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.guard import flags
 from ademem.search.hints import refresh, write_lists
+from ademem.session import flags
 from ademem.store import hints, turns
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.guard.shell import Script, argvs, grammar, parse, unwrap
-from ademem.guard.shell.command import parse_plain
+from ademem.guard.shell import Script, argvs, grammar, parse, parse_plain, unwrap
 
 
 def commands(text):

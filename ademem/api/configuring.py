@@ -29,7 +29,7 @@ from ademem.core.settings import (
     value_of,
 )
 from ademem.core.value import Value
-from ademem.files import enrolment
+from ademem.files import enrolment, ignore
 from ademem.store import existence, memory_queries
 from ademem.store.existence import DatabaseClaims
 from ademem.sync.provenance import provenance_of
@@ -168,7 +168,7 @@ def _write_shared(here: Project, key: str, value: Any, environment: Mapping[str,
 def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, str]) -> None:
     if _unnoted(here, environment):
         raise Unnoted(f"{here.local_config} was not written by `ademem config set` here")
-    enrolment.ignore(here)
+    ignore(here)
     _write(here.home_root, here.local_config, key, value)
     noted = local_file(here, environment).digest
     trust.agree(here.main, environment, local=noted)

@@ -24,7 +24,6 @@ from ademem.files import project_brief
 from ademem.guard.injection import order_of
 from ademem.store import (
     Store,
-    acts,
     backups,
     briefs,
     jobs,
@@ -439,11 +438,11 @@ def reopen_conflict(runtime: Runtime, id: str, other: str) -> bool:
 
 def list_acts(runtime: Runtime) -> list[dict[str, Any]]:
     """Return the acts of people that changed no memory, oldest first, with their inverses."""
-    return acts.list_acts(runtime.store)
+    return revisions.list_acts(runtime.store)
 
 
 def put_acts(runtime: Runtime, found: Sequence[dict[str, Any]]) -> None:
-    acts.put_acts(runtime.store, found)
+    revisions.put_acts(runtime.store, found)
 
 
 class NoSuchEvent(NotFound):

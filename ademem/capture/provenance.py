@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core import client
 from ademem.core.memory import Trust
-from ademem.store import ledger, turns
+from ademem.store import ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def trust_of_caller(environment: Mapping[str, str], store: Store) -> Trust:
         from ademem.core import caller  # which no hook needs
 
         return Trust.AGENT if caller.client_of(environment) else Trust.USER
+    from ademem.store import turns
+
     running = turns.latest(store, session_id)
     return trust_of_turn(f"{session_id}:{running.prompt_id}", store) if running else Trust.AGENT
 
@@ -76,5 +78,7 @@ def trust_of_session(session_id: str, store: Store) -> Trust:
 def _prompt(payload: Payload, runtime: Runtime) -> str:
     if payload.prompt_id:
         return payload.prompt_id
+    from ademem.store import turns  # for clients that name no prompt
+
     running = turns.latest(runtime.store, payload.session_id)
     return running.prompt_id if running else ""

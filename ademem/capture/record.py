@@ -54,7 +54,7 @@ def write_once(
     """
     # Loaded before others wait for the end of the transaction.
     from ademem.capture import gate
-    from ademem.guard.injection import patterns  # noqa: F401
+    from ademem.guard import injection  # noqa: F401
     from ademem.store import stamps  # noqa: F401
 
     store = runtime.store

@@ -1,5 +1,15 @@
 """Files below `.ade/`: rendered from memories and parsed; their paths in the project."""
 
+from __future__ import annotations
+
+import os
+
+from ademem.core import confined
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.core.project import Project
+
 FOLDER = ".ade/memory/"
 INDEX = FOLDER + "MEMORY.md"
 SHEET = FOLDER + "candidates.md"
@@ -9,3 +19,33 @@ LINE_FILES = (ARCHIVE, KNOWLEDGE)
 """Oldest first: of two lines about one memory that are equally new, the later counts."""
 BRIEF = ".ade/cto/core-memory.json"
 BRIEF_PAGE = ".ade/cto/MEMORY.md"
+
+IGNORED = "ade.db*\nrun/\nlog/\nconfig.local.toml\ncto/CURRENT.md\ncto/daily/\nagents/\n"
+"""Files in `.ade/` that git ignores."""
+
+
+def ignore(project: Project) -> bool:
+    """Have git ignore the files of one machine; return True when a line was missing.
+
+    A line before the last exception (`!…`) counts as missing, as the exception may undo it.
+    """
+    folders = {project.ade: project.root, project.home: project.home_root}
+    added = [
+        _add_lines(root, os.path.join(folder, ".gitignore"))
+        for folder, root in folders.items()
+        if os.path.basename(folder) == ".ade"
+    ]
+    return any(added)
+
+
+def _add_lines(root: str, path: str) -> bool:
+    text = confined.read_text(root, path) or ""
+    lines = [line.strip() for line in text.splitlines()]
+    last = max((at for at, line in enumerate(lines) if line.startswith("!")), default=-1)
+    there = {line.removeprefix("/") for line in lines[last + 1 :]}
+    missing = [line for line in IGNORED.splitlines() if line not in there]
+    if not missing:
+        return False
+    end = "\n" if text and not text.endswith("\n") else ""
+    added = "".join(f"{line}\n" for line in missing)
+    return confined.write_text(root, path, f"{text}{end}{added}")

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from shlex import quote
 
-from ademem.core import confined, trust
+from ademem.core import caller, confined, git, registry, trust
 from ademem.core.errors import AdememError
+from ademem.core.project import Project
 from ademem.core.repository import git_root
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ademem.core.project import Project
-    from ademem.store import Store
-
-IGNORED = "ade.db*\nrun/\nlog/\nconfig.local.toml\ncto/CURRENT.md\ncto/daily/\nagents/\n"
-"""Files in `.ade/` that git ignores."""
+from ademem.files import ignore
+from ademem.store import Store, inspection
+from ademem.store.database import read_secret
 
 MERGED = "memory/*.md merge=ademem\nmemory/*.jsonl merge=ademem\ncto/MEMORY.md merge=ademem\n"
 """Files that git merges with our driver, or as text without it."""
@@ -36,8 +34,6 @@ def check_home(root: str) -> None:
 
 def enrol(project: Project, program: str) -> list[str]:
     """Create what is missing, and return what was done."""
-    from shlex import quote  # it loads `re`, and hooks load this module
-
     done = []
     for name, write in ((".gitignore", ignore), (".gitattributes", _set_merge_driver)):
         try:
@@ -51,33 +47,6 @@ def enrol(project: Project, program: str) -> list[str]:
         _git(project, DRIVER, driver)
         done.append("git merges the files of memory with `ademem merge-file`")
     return done
-
-
-def ignore(project: Project) -> bool:
-    """Have git ignore the files of one machine; return True when a line was missing.
-
-    A line before the last exception (`!…`) counts as missing, as the exception may undo it.
-    """
-    folders = {project.ade: project.root, project.home: project.home_root}
-    added = [
-        _add_lines(root, os.path.join(folder, ".gitignore"))
-        for folder, root in folders.items()
-        if os.path.basename(folder) == ".ade"
-    ]
-    return any(added)
-
-
-def _add_lines(root: str, path: str) -> bool:
-    text = confined.read_text(root, path) or ""
-    lines = [line.strip() for line in text.splitlines()]
-    last = max((at for at, line in enumerate(lines) if line.startswith("!")), default=-1)
-    there = {line.removeprefix("/") for line in lines[last + 1 :]}
-    missing = [line for line in IGNORED.splitlines() if line not in there]
-    if not missing:
-        return False
-    end = "\n" if text and not text.endswith("\n") else ""
-    added = "".join(f"{line}\n" for line in missing)
-    return confined.write_text(root, path, f"{text}{end}{added}")
 
 
 def _set_merge_driver(project: Project) -> bool:
@@ -97,20 +66,11 @@ def trust_database(project: Project, store: Store, environment: Mapping[str, str
 
 def register_typed(project: Project, store: Store, environment: Mapping[str, str]) -> None:
     """Register the database that a person finds by a command in a terminal of theirs."""
-    from ademem.core import caller  # hooks load this module, and no person types them
-
     if not trust.is_registered(store.secret, environment) and caller.typed_by_person(environment):
         trust_database(project, store, environment)
 
 
 def forget(project: Project, environment: Mapping[str, str]) -> None:
-    import sqlite3
-    from contextlib import closing
-
-    from ademem.core import registry
-    from ademem.store import inspection
-    from ademem.store.database import read_secret
-
     registry.forget(project.main, environment)
     try:
         with closing(inspection.open_read_only(project.database, 1.0, inspection.LOOK_S)) as db:
@@ -127,6 +87,4 @@ def leave(project: Project) -> None:
 
 
 def _git(project: Project, *arguments: str) -> str:
-    from ademem.core import git  # hooks load this module, and need no process
-
     return git.text(project.root, "config", "--local", *arguments).strip()

@@ -124,9 +124,9 @@ def load(store: Store, agent: str = "") -> CoreMemory | None:
 
 def list_earlier(store: Store, agent: str = "") -> list[CoreMemory]:
     """Return the versions before the present one that the database still has, newest first."""
-    from ademem.store import acts
+    from ademem.store.revisions import list_briefs
 
-    rows = acts.list_briefs(store, agent)
+    rows = list_briefs(store, agent)
     return [_from_row(row | {"claimed": None}) for row in reversed(rows)]
 
 

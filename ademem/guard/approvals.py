@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from ademem.core.settings import find_key
 from ademem.guard import mutation, shell
-from ademem.guard.shell.command import is_option, takes_value
+from ademem.guard.shell import is_option, takes_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

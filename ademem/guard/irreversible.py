@@ -7,7 +7,7 @@ import re
 from ademem.guard import shell
 from ademem.guard.mcp_tools import split_words
 from ademem.guard.mutation import judge_part, parts_in
-from ademem.guard.shell.command import is_option
+from ademem.guard.shell import is_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from ademem.guard.programs import (
     VERSION_PROGRAMS,
     WRITING_OPTIONS,
 )
-from ademem.guard.shell import Command, Word
-from ademem.guard.shell.command import is_option, sets_option, takes_value
+from ademem.guard.shell import Command, Word, is_option, sets_option, takes_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ import os
 from ademem.core import client
 from ademem.core.redaction import redact
 from ademem.core.value import Value, as_dict
-from ademem.guard import flags
 from ademem.guard.policy import (
     MOST_CARRIED,
     SHELL_TOOLS,
@@ -19,7 +18,7 @@ from ademem.guard.policy import (
     consult,
 )
 from ademem.search.hints import lacks_lists
-from ademem.session import hint_events
+from ademem.session import flags, hint_events
 from ademem.store import existence, ledger, logs, turns
 
 TYPE_CHECKING = False

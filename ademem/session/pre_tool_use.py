@@ -6,7 +6,6 @@ import os
 
 from ademem.core import client
 from ademem.core.errors import suppress
-from ademem.guard import flags
 from ademem.guard.policy import (
     MOST_CARRIED,
     SHELL_TOOLS,
@@ -18,6 +17,7 @@ from ademem.guard.policy import (
     decide,
     own_tool,
 )
+from ademem.session import flags
 from ademem.session.turn_tracking import key_of, note_edit, query_of
 from ademem.store import existence, logs, turns
 from ademem.store.runtime import program

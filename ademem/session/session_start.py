@@ -13,17 +13,15 @@ from ademem.core.errors import suppress
 from ademem.core.project import files_changed, import_waits
 from ademem.core.repository import branch
 from ademem.core.value import replace
-from ademem.files import enrolment
-from ademem.guard import flags
+from ademem.files import ignore, skill_files
 from ademem.search.hints import prune_lists, remove_lists, update_sites, write_lists
-from ademem.session import briefing, notices
+from ademem.session import briefing, flags, notices
 from ademem.session.briefing import Brief
 from ademem.session.briefing.sections import make_reader
 from ademem.store import commits as table
-from ademem.store import injections, jobs, ledger, logs, sessions, turns
+from ademem.store import injections, jobs, ledger, logs, sessions
 from ademem.store.hints import has_sites
 from ademem.store.runtime import program
-from ademem.synthesis import skill_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +74,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         return None
     notices.extend_path(runtime.environment)
     with suppress(OSError):
-        enrolment.ignore(runtime.project)
+        ignore(runtime.project)
     flags.prune(runtime.project, runtime.now)
     imported = _import_changes(runtime)
     git_limit = Deadline(time.monotonic, GIT_S)
@@ -169,6 +167,7 @@ def _rearm(payload: Payload, runtime: Runtime) -> None:
     so all that run are meant. In mode `orient` the briefing that follows counts as the search.
     """
     from ademem.session.turn_tracking import set_flag  # sessions that begin have no turn
+    from ademem.store import turns
 
     if runtime.settings.guard.mode == "orient":
         return

@@ -6,8 +6,8 @@ from ademem import worker
 from ademem.capture import may_have_learnings
 from ademem.core import client
 from ademem.core.project import files_changed
-from ademem.guard import flags
 from ademem.search import hints
+from ademem.session import flags
 from ademem.session.turn_tracking import key_of, mark_read
 from ademem.store import jobs, ledger, memory_queries, turns
 from ademem.store.runtime import program

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.capture import may_have_learnings
 from ademem.core.client import TurnKey
-from ademem.guard import flags
+from ademem.session import flags
 from ademem.session.turn_tracking import mark_read
 from ademem.store import turns
 

@@ -6,8 +6,8 @@ import os
 
 from ademem.core.client import TurnKey
 from ademem.core.clock import timedelta
-from ademem.guard import flags
 from ademem.guard.policy import SEARCHES, SHELL_TOOLS, WRITING_TOOLS, own_tool
+from ademem.session import flags
 from ademem.store import existence, ledger, logs, sessions, turns
 
 TYPE_CHECKING = False

@@ -67,12 +67,12 @@ def put(
     claimed: str | None = None,
 ) -> None:
     """Replace the brief; *claimed* is the JSON of its parts from the files."""
-    from ademem.store import acts  # which write JSON, as few hooks do
+    from ademem.store.revisions import add_brief  # which few hooks need
 
     before = get(store, agent)
     if before and before["version"] != version:
         names = ("version", "payload_json", "updated_at")
-        acts.add_brief(store, agent, {name: before[name] for name in names})
+        add_brief(store, agent, {name: before[name] for name in names})
     store.db.execute(
         "insert or replace into cto_core_memory_state"
         " (project_id, agent_id, version, payload_json, updated_at, claimed)"

@@ -1,4 +1,4 @@
-"""Details of procedures, the episodes behind them, and outcomes of their uses."""
+"""Details of procedures, the episodes behind them, outcomes of their uses, and skill files."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.store import Store
+
 
 TABLE = "memory_procedure_details"
 HISTORY = 50
@@ -249,3 +250,59 @@ def _details(row: sqlite3.Row) -> Details:
     "".join((values["trigger"], values["procedure_markdown"]))  # raises TypeError for no texts
     values["success_count"] + values["failure_count"] + 0
     return Details(**values)
+
+
+USER, EXPORTED = "user", "exported"
+"""Author of the file: a person, or ademem from a procedure."""
+_SKILL_MOMENTS = ("last_modified_at", "archived_at", "created_at", "updated_at")
+
+
+class IndexedSkill(Value):
+    id: str
+    path: str
+    kind: str
+    source: str
+    memory_id: str | None = None
+    content_hash: str
+    last_modified_at: datetime | None = None
+    archived_at: datetime | None = None
+    """Time of its removal."""
+    created_at: datetime
+    updated_at: datetime
+
+
+def list_skills(store: Store) -> list[IndexedSkill]:
+    rows = store.db.execute(
+        f"select {', '.join(IndexedSkill._fields)} from memory_skill_index where project_id = ?"
+        " order by archived_at is not null, path",
+        (store.project_id,),
+    )
+    return database.read_rows(
+        map(dict, rows), _skill_from_row, "memory_skill_index", lambda row: row["id"]
+    )
+
+
+def put_skill(store: Store, entry: IndexedSkill) -> None:
+    row = as_dict(entry) | {"project_id": store.project_id}
+    row |= {name: stamp(row[name]) if row[name] else None for name in _SKILL_MOMENTS}
+    store.db.execute(
+        "insert into memory_skill_index (id, project_id, path, kind, source, memory_id,"
+        " content_hash, last_modified_at, archived_at, created_at, updated_at)"
+        " values (:id, :project_id, :path, :kind, :source, :memory_id,"
+        " :content_hash, :last_modified_at, :archived_at, :created_at, :updated_at)"
+        " on conflict (project_id, path) do update set kind = :kind, source = :source,"
+        " memory_id = :memory_id, content_hash = :content_hash,"
+        " last_modified_at = :last_modified_at, archived_at = :archived_at,"
+        " updated_at = :updated_at",
+        row,
+    )
+
+
+def remove_skill(store: Store, path: str) -> None:
+    query = "delete from memory_skill_index where project_id = ? and path = ?"
+    store.db.execute(query, (store.project_id, path))
+
+
+def _skill_from_row(row: dict[str, object]) -> IndexedSkill:
+    moments = {name: parse(str(row[name])) if row[name] else None for name in _SKILL_MOMENTS}
+    return IndexedSkill(**(row | moments))  # type: ignore[arg-type]

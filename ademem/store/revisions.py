@@ -1,4 +1,8 @@
-"""Rows of `memory_revisions`: memories as changes left them."""
+"""What it takes to bring back what was before: memories as changes left them, and acts.
+
+Acts changed no memory; earlier briefs are kept beside them. A hard deletion and a scrub forget
+both, as they have texts that nothing else finds.
+"""
 
 from __future__ import annotations
 
@@ -135,3 +139,45 @@ def _from_row(row: sqlite3.Row) -> Revision:
 
 def _key(row: sqlite3.Row) -> str:
     return f"{row['memory_id']} {row['revision']}"
+
+
+ACTS, BRIEFS = "acts/", "brief/"
+"""Beginnings of the names in `store_values`, which go on with the project."""
+MOST_ACTS, MOST_BRIEFS = 50, 20
+
+
+def list_acts(store: Store) -> list[dict[str, Any]]:
+    """Return the acts, oldest first."""
+    return _read_list(store, f"{ACTS}{store.project_id}")
+
+
+def put_acts(store: Store, acts: Sequence[dict[str, Any]]) -> None:
+    """Replace the acts; the last MOST_ACTS stay."""
+    _write_list(store, f"{ACTS}{store.project_id}", acts[-MOST_ACTS:])
+
+
+def list_briefs(store: Store, agent: str = "") -> list[dict[str, Any]]:
+    """Return the briefs before the present one, oldest first."""
+    return _read_list(store, f"{BRIEFS}{store.project_id}/{agent}")
+
+
+def add_brief(store: Store, agent: str, row: dict[str, Any]) -> None:
+    """Add a brief that is replaced; the last MOST_BRIEFS stay."""
+    rows = [*list_briefs(store, agent), row]
+    _write_list(store, f"{BRIEFS}{store.project_id}/{agent}", rows[-MOST_BRIEFS:])
+
+
+def forget_acts(store: Store) -> None:
+    for prefix in (ACTS, BRIEFS):
+        database.delete_values(store.db, prefix)
+
+
+def _read_list(store: Store, name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = loads(database.value(store.db, name) or "[]")
+    return found
+
+
+def _write_list(store: Store, name: str, rows: Sequence[dict[str, Any]]) -> None:
+    import json  # which a hook that reads revisions does not need
+
+    database.set_value(store.db, name, json.dumps(rows, ensure_ascii=False))

@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from ademem.core.text import dedupe_key, fold, plain_sha256, sha256_hex
-from ademem.store import Store, acts, database, full_text, replication
+from ademem.store import Store, database, full_text, replication
+from ademem.store.revisions import forget_acts
 
 Change = Callable[[str], str]
 
@@ -48,7 +49,7 @@ def scrub(store: Store, change: Change, now: datetime, *, dry_run: bool) -> dict
             records = replication.scrub(store, change, now) if has_stamps else {}
             rows = rewrite(store, change)
             if _columns(store.db, "store_values"):
-                acts.forget(store)
+                forget_acts(store)
             if rows:
                 _renew_digests(store)
             replication.put_scrubbed(store, records, now)

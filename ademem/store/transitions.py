@@ -276,11 +276,11 @@ def delete(id: str, act: Act, *, hard: bool = False) -> Memory:
     memory = memories.get(act.store, id)
     if not hard:
         return _change(memory, act, "delete", deleted_at=act.now, pinned=False)
-    from ademem.store import acts  # no hook deletes for good
+    from ademem.store.revisions import forget_acts  # no hook deletes for good
 
     with act.store.transaction():
         memories.delete(act.store, memory, Change(operation="delete", actor=act.actor, at=act.now))
-        acts.forget(act.store)
+        forget_acts(act.store)
         jobs.follow(act.store, act.now)
     scrub(act.store)
     return replace(memory, deleted_at=act.now)

@@ -10,7 +10,7 @@ from ademem.core.memory import Status
 from ademem.core.repository import branch, commit, common_dir, default_branch, git_root, tip
 from ademem.core.value import Value, replace
 from ademem.files import FOLDER, SHEET
-from ademem.store import jobs, memories, memory_queries, replication, transitions
+from ademem.store import jobs, memories, memory_queries, transitions
 from ademem.store.memories import Change, new_event
 from ademem.store.runtime import branch_of, redact_branch
 from ademem.store.stamps import BRANCH
@@ -227,6 +227,8 @@ def follow_branches(place: Place, store: Store, now: datetime) -> int:
 
 def _is_pinned_there(store: Store, memory: Memory) -> bool:
     """Return True if the record has a pin, which an unconfirmed row does not show."""
+    from ademem.store import replication  # which no import without branches needs
+
     record = replication.read(store, memory.id)
     return bool(record and record.value("pinned"))
 

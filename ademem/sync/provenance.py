@@ -13,7 +13,6 @@ import os
 import re
 from functools import cached_property
 
-from ademem.capture import provenance
 from ademem.core import confined, git
 from ademem.core import trust as agreements
 from ademem.core.clock import UTC, datetime, stamp
@@ -188,6 +187,8 @@ class Provenance:
         """Return USER, or the trust of the agent that may have changed the file."""
         for sha in commits:
             if session := ledger.session_of_commit(self._store, sha):
+                from ademem.capture import provenance
+
                 return provenance.trust_of_session(session, self._store)
         if path not in self._writers:
             self._writers[path] = _last_writer(self._project, self._store, path)
@@ -262,17 +263,18 @@ def _last_writer(project: Project, store: Store, path: str) -> Trust:
         return Trust.USER
     changed = stamp(datetime.fromtimestamp(status.st_ctime, UTC))
     since = ledger.last_reading(store, project.root)
-    found = [
-        provenance.trust_of_turn(turn, store)
-        for turn in ledger.turns_naming(store, path, since=since)
-    ]
-    found += [
-        provenance.trust_of_session(session, store)
+    turns = ledger.turns_naming(store, path, since=since)
+    sessions = [
+        session
         for session, transcript in ledger.sessions_between(store, since, changed)
         if _may_have_changed(transcript, os.path.join(project.root, path), since, changed)
     ]
-    if not found:
+    if not turns and not sessions:
         return Trust.USER
+    from ademem.capture import provenance  # which files without an agent's change do not need
+
+    found = [provenance.trust_of_turn(turn, store) for turn in turns]
+    found += [provenance.trust_of_session(session, store) for session in sessions]
     return next(
         (trust for trust in (*provenance.SOURCES, Trust.AGENT) if trust in found), Trust.AGENT
     )

@@ -11,7 +11,6 @@ from ademem.core import untrusted
 from ademem.core.errors import suppress
 from ademem.core.memory import Draft, Origin
 from ademem.core.text import dedupe_key, preview, sha256_hex, truncate, unique
-from ademem.guard.injection import instruction_in
 from ademem.store import memory_queries, sessions
 from ademem.store.missions import SessionLocation
 from ademem.synthesis.conversation import Conversation
@@ -77,10 +76,13 @@ def summary_instructions(
 def _render(title: str, items: Iterable[str]) -> list[str]:
     """Render a line, or a list below the title, without items that instruct a model."""
     shown = [untrusted.escape(preview(item, ITEM_CHARS)) for item in unique(items)]
-    harmless = [item for item in shown if title == "Open task" or not instruction_in(item)]
-    if len(harmless) > 1 and title != "Files changed":
-        return [f"- {title}:", *(f"  - {item}" for item in harmless[-ITEMS:])]
-    return [f"- {title}: {', '.join(harmless)}"] if harmless else []
+    if shown and title != "Open task":
+        from ademem.guard.injection import instruction_in  # most sessions have no such item
+
+        shown = [item for item in shown if not instruction_in(item)]
+    if len(shown) > 1 and title != "Files changed":
+        return [f"- {title}:", *(f"  - {item}" for item in shown[-ITEMS:])]
+    return [f"- {title}: {', '.join(shown)}"] if shown else []
 
 
 def extract(key: str, runtime: Runtime) -> int:

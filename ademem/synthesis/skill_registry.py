@@ -11,15 +11,14 @@ from ademem.capture.gate.rows import build_row, free_sync_id
 from ademem.core.memory import MAX_TITLED_BYTES, SKILL, Category, Memory, Origin, Status, Trust
 from ademem.core.text import dedupe_key, sha256_hex, truncate_bytes
 from ademem.core.value import Value, replace
+from ademem.files import skill_files
+from ademem.files.skill_files import Skill, SkillProblem
 from ademem.guard.injection import instruction_in
-from ademem.store import Store, jobs, memories, memory_queries, transitions
-from ademem.store import skills as table
+from ademem.store import Store, jobs, memories, memory_queries, procedures, transitions
 from ademem.store.memories import Change
+from ademem.store.procedures import IndexedSkill
 from ademem.store.runtime import Runtime
-from ademem.store.skills import IndexedSkill
-from ademem.synthesis import skill_files
 from ademem.synthesis.procedures import export
-from ademem.synthesis.skill_files import Skill, SkillProblem
 
 KINDS = ("added", "changed", "restored", "archived", "unchanged")
 ADDED, CHANGED, RESTORED, ARCHIVED, UNCHANGED = KINDS
@@ -46,7 +45,9 @@ class Listed(Value):
 
 def list_files(store: Store, *, archived: bool = False) -> list[Listed]:
     """Return the files of the index by path, archived ones last."""
-    entries = [entry for entry in table.all_of(store) if archived or entry.archived_at is None]
+    entries = [
+        entry for entry in procedures.list_skills(store) if archived or entry.archived_at is None
+    ]
     found = {memory.id: memory for memory in memory_queries.with_skill_file(store)}
     return [Listed(entry=entry, memory=found.get(entry.memory_id or "")) for entry in entries]
 
@@ -93,8 +94,10 @@ def scan(
             for path, kind in kinds.items():
                 if kind == ARCHIVED:
                     entry = entries[path]  # it stays: the file may come back as the same memory
-                    table.put(job.store, replace(entry, archived_at=job.now, updated_at=job.now))
-                    memory = _memory_of(entry, job) if entry.source == table.USER else None
+                    procedures.put_skill(
+                        job.store, replace(entry, archived_at=job.now, updated_at=job.now)
+                    )
+                    memory = _memory_of(entry, job) if entry.source == procedures.USER else None
                     if memory and memory.status is not Status.ARCHIVED:
                         archived = replace(memory, **transitions.archived())
                         memories.update(job.store, archived, _change("archive", entry.path, job))
@@ -112,7 +115,7 @@ def figures(scanned: Scanned) -> dict[str, int]:
 
 
 def _entries(store: Store) -> dict[str, IndexedSkill]:
-    return {entry.path: entry for entry in table.all_of(store)}
+    return {entry.path: entry for entry in procedures.list_skills(store)}
 
 
 def _compare(
@@ -140,13 +143,13 @@ def _update(skill: Skill, entry: IndexedSkill | None, job: Scan) -> None:
         return
     memory = _memory_of(entry, job)
     memory = _revise(memory, skill, job) if memory else _insert(skill, job)
-    table.put(
+    procedures.put_skill(
         job.store,
         IndexedSkill(
             id=entry.id if entry else sha256_hex(job.store.project_id, skill.path)[:32],
             path=skill.path,
             kind=skill.kind,
-            source=table.USER,
+            source=procedures.USER,
             memory_id=memory.id,
             content_hash=skill.digest,
             last_modified_at=skill.modified,
@@ -160,7 +163,7 @@ def _is_exported(skill: Skill, entry: IndexedSkill | None, job: Scan) -> bool:
     """Tell whether a procedure owns the file, and import a person's edit of it."""
     found = export.parse_skill_file(skill.raw)
     procedure = export.find_owner(found.sync_id, job.runtime, job.now)
-    if procedure is None or (entry and entry.source == table.USER and not entry.archived_at):
+    if procedure is None or (entry and entry.source == procedures.USER and not entry.archived_at):
         return False
     if found.edited and (entry is None or entry.content_hash != skill.digest):
         procedure = export.import_edit(procedure, found, job.runtime, job.now)

@@ -8,8 +8,8 @@ import pytest
 from ademem.core.client import Turn, TurnKey
 from ademem.core.settings import GuardSettings
 from ademem.core.value import replace
-from ademem.guard import flags
 from ademem.guard.policy import CallContext, Deny, Pass, ToolCall, decide
+from ademem.session import flags
 from tests import builders
 
 TURN = Turn(

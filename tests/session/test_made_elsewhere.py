@@ -13,7 +13,7 @@ from ademem import api, store
 from ademem.core import caller, project, trust
 from ademem.core.memory import Draft, Importance, Origin, Trust
 from ademem.core.value import replace
-from ademem.files import enrolment, project_brief
+from ademem.files import IGNORED, enrolment, project_brief
 from ademem.store import briefs, database, memories
 from ademem.store.memories import Change
 from tests.builders import NOW
@@ -233,7 +233,7 @@ def test_a_session_has_git_ignore_what_stays_on_its_machine(world):
     world.fire("session_start", source="startup", session_id="s2")
 
     assert lines[:4] == ["mine/", "ade.db*", "!ade.db", "log/"]
-    assert sorted([*lines[4:], "log/"]) == sorted(enrolment.IGNORED.splitlines())
+    assert sorted([*lines[4:], "log/"]) == sorted(IGNORED.splitlines())
     assert ignored.read_text().splitlines() == lines
 
 

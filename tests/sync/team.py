@@ -18,7 +18,7 @@ from ademem.capture import gate
 from ademem.core import repository, shared_files
 from ademem.core.memory import Category, Draft, Origin, Trust
 from ademem.core.settings import Settings
-from ademem.files import enrolment, knowledge
+from ademem.files import IGNORED, enrolment, knowledge
 from ademem.files.export_format import export_lines
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act, CannotDo
@@ -249,7 +249,7 @@ class Team:
             members.append(Member(root, number))
             attributes = enrolment.MERGED.replace("merge=ademem", merging)
             (root / ".ade/.gitattributes").write_text(attributes)
-            (root / ".ade/.gitignore").write_text(enrolment.IGNORED)
+            (root / ".ade/.gitignore").write_text(IGNORED)
         try:
             yield members
         finally:

@@ -10,8 +10,7 @@ from ademem import api
 from ademem.core.memory import Category, Draft, Status
 from ademem.search.engine import Filters
 from ademem.search.hints import update_sites
-from ademem.store import BROWSED, hints, jobs, memories
-from ademem.store import skills as table
+from ademem.store import BROWSED, hints, jobs, memories, procedures
 from tests import builders
 from tests.world import Open
 
@@ -57,7 +56,7 @@ class World(Open):
         return api.reindex_skills(self.memories, **options)
 
     def entries(self):
-        return {entry.path: entry for entry in table.all_of(self.store)}
+        return {entry.path: entry for entry in procedures.list_skills(self.store)}
 
     def memory(self, path):
         return api.get(self.memories, self.entries()[path].memory_id)

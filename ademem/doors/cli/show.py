@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.core import anchor, caller, untrusted
+from ademem.core import caller, untrusted
 from ademem.core.errors import NO, REFUSED, AdememError
 from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, claimed_name, flags
 from ademem.core.text import preview
@@ -135,6 +135,14 @@ def listing(
         echo(none, err=True)
 
 
+def _plain_anchors(memory: Memory) -> list[str]:
+    if not memory.anchors:
+        return []
+    from ademem.core import anchor  # few memories have one
+
+    return list(anchor.plain(memory.anchors))
+
+
 def memory_json(
     memory: Memory,
     score: float | None = None,
@@ -160,7 +168,7 @@ def memory_json(
         "score": None if score is None else round(score, 4),
         "tags": list(memory.tags),
         "path": memory.file_scope_pattern,
-        "anchors": list(anchor.plain(memory.anchors)),
+        "anchors": _plain_anchors(memory),
         "topic_key": memory.topic_key,
         "key": memory.knowledge_key,
         "bead": memory.bead,
@@ -320,6 +328,7 @@ def whole(
 
 
 def _attributes(memory: Memory) -> Iterator[str]:
+    from ademem.core import anchor
     from ademem.store.transitions import waits_for
 
     keys = memory_json(memory)

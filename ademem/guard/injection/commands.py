@@ -6,7 +6,6 @@ import re
 from itertools import pairwise
 
 from ademem.guard import shell
-from ademem.guard.shell import wrappers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def _sources(command: Command) -> Iterator[Command]:
     """Yield the commands piped into this one, nearest first, wrappers removed."""
     source = command.source
     while source is not None:
-        yield from wrappers.unwrap(source)
+        yield from shell.unwrap(source)
         source = source.source
 
 
@@ -686,7 +685,7 @@ def _commands(text: str, *, marked: bool) -> tuple[Command, ...]:
         return ()
     found: list[Command] = []
     for command in script.commands:
-        for inner in wrappers.unwrap(command):
+        for inner in shell.unwrap(command):
             found.append(inner)
             nested = []
             if _name(inner) in ("powershell", "pwsh"):

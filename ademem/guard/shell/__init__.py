@@ -1,8 +1,339 @@
-"""Parse shell commands into values, without running anything."""
+"""Parse shell commands into values, without running anything.
+
+A command of plain words is parsed here, any other by `grammar`. Programs that run other programs
+are unwrapped: sudo, env, xargs, sh -c, find -exec.
+"""
 
 from __future__ import annotations
 
-from ademem.guard.shell.command import Command, Redirect, Script, Word, parse
-from ademem.guard.shell.wrappers import argvs, unwrap
+from functools import lru_cache
+from itertools import pairwise, takewhile
 
-__all__ = ["Command", "Redirect", "Script", "Word", "argvs", "parse", "unwrap"]
+from ademem.core.value import Value, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Word(Value):
+    text: str
+    expands: bool = False
+    """True if only a running shell knows a part: a variable, a command's output, a pattern."""
+    quoted: bool = False
+
+
+class Redirect(Value):
+    operator: str
+    fd: str | None
+    target: Word
+
+    @property
+    def writes(self) -> bool:
+        """True if it may write a file: not for `2>&1`, `>&-` and `> >(…)`."""
+        number = self.target.text.removesuffix("-")
+        copies = self.operator == ">&" and (not number or (number.isascii() and number.isdecimal()))
+        substituted = self.target.text.startswith(">(") and not self.target.quoted
+        return ">" in self.operator and not (copies or substituted)
+
+
+class Command(Value):
+    """A simple command, or the redirections of a compound one if it has no words."""
+
+    words: tuple[Word, ...] = ()
+    assignments: tuple[Word, ...] = ()
+    redirects: tuple[Redirect, ...] = ()
+    stdin: Word | None = None
+    """Standard input where the script has it: a heredoc, a here-string, an echo piped in."""
+    source: Command | None = None
+    """The command that is piped into this one."""
+    reached: bool = True
+    """True if it runs when every command before it succeeds; `false` never does."""
+
+    @property
+    def name(self) -> str:
+        """The program: `/usr/bin/git` is `git`, while `./git` stays as it is."""
+        if not self.words:
+            return ""
+        typed = self.words[0].text
+        folder, _, name = typed.rpartition("/")
+        return name if not folder or folder[0] in "/~" or folder.endswith("bin") else typed
+
+    @property
+    def line(self) -> str:
+        return " ".join(word.text for word in self.words)
+
+
+class Script(Value):
+    commands: tuple[Command, ...]
+    """Every simple command, including those in substitutions, groups, branches and functions."""
+    functions: frozenset[str] = frozenset()
+
+
+KEYWORDS = frozenset(
+    "if then elif else fi for while until do done case esac in select function coproc time ! false"
+    " exit return".split()
+)
+"""First words that need the grammar."""
+
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@%+^")
+_SAFE_QUOTED = _SAFE | frozenset(" ~#&|;<>()[]{}*?")
+
+
+@lru_cache(maxsize=4)
+def parse(command: str) -> Script | None:
+    """Parse a script as bash would; None for a syntax error such as an unclosed quote."""
+    single = parse_plain(command)
+    if single is not None:
+        return Script(commands=(single,))
+    from ademem.guard.shell import grammar  # costs time that plain words save
+
+    return grammar.parse(command)
+
+
+def parse_plain(command: str) -> Command | None:
+    """Parse a command without special characters; None leaves it to the grammar."""
+    words: list[Word] = []
+    at, end = 0, len(command)
+    while at < end:
+        sign = command[at]
+        if sign == " ":
+            at += 1
+            continue
+        if sign in "\"'":
+            close = command.find(sign, at + 1)
+            text, quoted, after = command[at + 1 : close], True, close + 1
+        else:
+            close = command.find(" ", at)
+            after = end if close < 0 else close
+            text, quoted = command[at:after], False
+        if (close < 0 and quoted) or command[after : after + 1] not in ("", " "):
+            return None
+        if not (_SAFE_QUOTED if quoted else _SAFE).issuperset(text):
+            return None
+        words.append(Word(text=text, quoted=quoted))
+        at = after
+    if not words or words[0].quoted or words[0].text in KEYWORDS or "=" in words[0].text:
+        return None
+    return Command(words=tuple(words))
+
+
+def is_option(word: str) -> bool:
+    return len(word) > 1 and word[0] == "-"
+
+
+def is_assignment(word: str) -> bool:
+    name, equals, _ = word.partition("=")
+    return bool(equals) and name.isascii() and name.isidentifier()
+
+
+def sets_option(word: str, option: str) -> bool:
+    """True if *word* sets *option*: alone, with a value, abbreviated, or in a cluster: `-xzf`."""
+    if len(option) == 2:
+        letters = word[1:] if word[:1] == "-" and word[:2] != "--" else ""
+        cluster = takewhile(lambda sign: sign.isascii() and sign.isalnum(), letters)
+        return word == option or option[1] in cluster
+    name = word.partition("=")[0]
+    return name == option or (name.startswith("--") and len(name) > 2 and option.startswith(name))
+
+
+def takes_value(word: str, valued: list[str]) -> bool:
+    """True if the word after *word* is its value; *valued* lists the options that have one."""
+    if word.startswith("--") or word in valued:
+        return word in valued
+    at = next((i for i in range(1, len(word)) if f"-{word[i]}" in valued), None)
+    return at is not None and at == len(word) - 1
+
+
+_DEEPEST = 8
+_UNKNOWN = Word(text="{}", expands=True)
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
+_SHELL_VALUED = ["-o", "-O", "--rcfile", "--init-file"]
+_EXECS = {
+    "find": "-exec -execdir -ok -okdir",
+    "fd": "--exec --exec-batch -X -x",
+    "fdfind": "--exec --exec-batch -X -x",
+}
+"""Programs that search files, and their options before a command."""
+_NODE_TOOLS = "ava biome eslint jest mocha playwright prettier pyright stylelint tap tsc vitest"
+_EXEC_VALUED = "-e -u -w --detach-keys --env --env-file --index --user --workdir"
+_PYTHON_TOOLS = "black flake8 isort mypy pylint pyright pytest ruff"
+_MODULES = "ademem black coverage flake8 isort json.tool mypy pip pylint pytest ruff tox unittest"
+
+
+class Prefix(Value):
+    """A program whose remaining arguments are another command."""
+
+    valued: str = ""
+    """Options that take the next word as their value."""
+    operands: int = 0
+    """Number of its own arguments before the command."""
+    stops: str = ""
+    """Options with which it runs nothing, or something unknown."""
+    only: str = ""
+    """The only programs to unwrap, where names do not stand for programs on PATH."""
+    marked: bool = False
+    """True if the command stands behind `--`."""
+    joins: bool = False
+    """True if a shell parses its words as one text."""
+
+
+PREFIXES = {
+    "sudo": Prefix(valued="-u -g -h -p -C -r -t -T -U -D -R --user --group", stops="-e --edit"),
+    "doas": Prefix(valued="-u -C"),
+    "env": Prefix(valued="-u -C --unset --chdir", stops="-S --split-string"),
+    "nice": Prefix(valued="-n --adjustment"),
+    "time": Prefix(valued="-f --format", stops="-o --output"),
+    "timeout": Prefix(valued="-s -k --signal --kill-after", operands=1),
+    "stdbuf": Prefix(valued="-i -o -e --input --output --error"),
+    "nohup": Prefix(),
+    "setsid": Prefix(),
+    "command": Prefix(stops="-v -V"),
+    "builtin": Prefix(),
+    "exec": Prefix(valued="-a"),
+    "xargs": Prefix(valued="-I -n -P -L -d -E -s -a --max-args --max-procs --delimiter --arg-file"),
+    "watch": Prefix(valued="-n --interval", joins=True),
+    "docker exec": Prefix(valued=_EXEC_VALUED, operands=1),
+    "docker compose exec": Prefix(valued=_EXEC_VALUED, operands=1),
+    "docker-compose exec": Prefix(valued=_EXEC_VALUED, operands=1),
+    "podman exec": Prefix(valued=_EXEC_VALUED, operands=1),
+    "kubectl exec": Prefix(marked=True),
+    "npx": Prefix(stops="-c --call -p --package", only=_NODE_TOOLS),
+    "pnpm exec": Prefix(only=_NODE_TOOLS),
+    "yarn exec": Prefix(only=_NODE_TOOLS),
+    "python -m": Prefix(only=_MODULES),
+    "coverage run": Prefix(valued="--source --omit --include --rcfile", only="pytest unittest"),
+    "uv run": Prefix(valued="--with --extra --group --python --project -p", stops="-m --module"),
+    "uvx": Prefix(only=_PYTHON_TOOLS),
+    "pipx run": Prefix(only=_PYTHON_TOOLS),
+    "poetry run": Prefix(),
+    "pipenv run": Prefix(),
+    "bundle exec": Prefix(),
+}
+
+
+def argvs(script: Script) -> Iterator[tuple[str, ...]]:
+    """Yield the words of every command that is sure to run, wrappers removed."""
+    for command in script.commands:
+        for inner in unwrap(command):
+            if inner.reached and inner.words:
+                yield tuple(word.text for word in inner.words)
+
+
+def unwrap(command: Command, depth: int = 0) -> Iterator[Command]:
+    """Yield the commands that *command* runs; itself too if it does more than run them."""
+    if depth == _DEEPEST:
+        yield replace(command, words=(Word(text=command.line, expands=True),))
+        return
+    for inner in _unwrap_once(command):
+        if inner is command:
+            yield command
+        else:
+            reached = inner.reached and command.reached
+            yield from unwrap(replace(inner, reached=reached), depth + 1)
+
+
+def _unwrap_once(command: Command) -> list[Command]:
+    name = command.name
+    if name in _SHELLS:
+        return _unwrap_shell(command)
+    if name == "eval":
+        return _parse_text(command, _join(command.words[1:]))
+    if name == "trap" and len(command.words) > 2:
+        return _parse_text(command, command.words[1])
+    if name in _EXECS:
+        return [command, *_commands_of_exec(command)]
+    if name.startswith(("python", "pypy")):
+        name = "python"
+    texts = [name, *(word.text for word in command.words[1:3])]
+    for start in (3, 2, 1):
+        prefix = PREFIXES.get(" ".join(texts[:start]))
+        if prefix:
+            return _unwrap_prefix(command, prefix, start)
+    return [command]
+
+
+def _unwrap_prefix(command: Command, prefix: Prefix, start: int) -> list[Command]:
+    words = command.words
+    at = _behind_options(words, start, prefix.valued.split(), is_assignment)
+    if prefix.marked:
+        at = next((i + 1 for i, word in enumerate(words) if word.text == "--"), len(words))
+    own, inner = words[start:at], words[at + prefix.operands :]
+    stopped = any(sets_option(word.text, stop) for word in own for stop in prefix.stops.split())
+    if stopped or not inner or (prefix.only and inner[0].text not in prefix.only.split()):
+        return [command]
+    if prefix.joins:
+        return _parse_text(replace(command, words=inner), _join(inner))
+    assigned = tuple(word for word in own if is_assignment(word.text))
+    bare = replace(command, words=inner, assignments=command.assignments + assigned)
+    return [_add_input(bare, own)] if command.name == "xargs" else [bare]
+
+
+def _behind_options(
+    words: tuple[Word, ...], at: int, valued: list[str], skipped: Callable[[str], bool]
+) -> int:
+    """Return the index of the first operand; words that are *skipped* count as options."""
+    while at < len(words) and (is_option(words[at].text) or skipped(words[at].text)):
+        option = words[at].text
+        at += 2 if takes_value(option, valued) else 1
+        if option == "--":
+            break
+    return at
+
+
+def _add_input(inner: Command, options: tuple[Word, ...]) -> Command:
+    """Complete a command as xargs does, with its input or with unknown words."""
+    for option, following in pairwise((*options, _UNKNOWN)):
+        if option.text.startswith("-I"):
+            mark = option.text[2:] or following.text
+            return replace(inner, words=_mark_placeholders(inner.words, mark), stdin=None)
+    parts = inner.stdin and not inner.stdin.expands and inner.stdin.text.split()
+    fed = tuple(Word(text=text) for text in parts) if parts else (_UNKNOWN,)
+    return replace(inner, words=inner.words + fed, stdin=None)
+
+
+def _mark_placeholders(words: tuple[Word, ...], mark: str) -> tuple[Word, ...]:
+    return tuple(replace(word, expands=word.expands or mark in word.text) for word in words)
+
+
+def _commands_of_exec(command: Command) -> Iterator[Command]:
+    """Yield the commands behind -exec and similar options."""
+    options = _EXECS[command.name].split()
+    left = iter(command.words)
+    for word in left:
+        if word.text in options:
+            inner: list[Word] = []
+            for part in left:
+                if part.text == ";" or (part.text == "+" and inner and inner[-1].text == "{}"):
+                    break
+                inner.append(part)
+            if inner:
+                yield replace(command, words=_mark_placeholders(tuple(inner), "{}"))
+        elif any(sets_option(word.text, option) for option in options):
+            yield replace(command, words=(replace(word, expands=True),))
+
+
+def _unwrap_shell(command: Command) -> list[Command]:
+    words = command.words
+    at = _behind_options(words, 1, _SHELL_VALUED, lambda _: False)
+    if at < len(words) and any(sets_option(word.text, "-c") for word in words[1:at]):
+        return _parse_text(command, words[at])
+    if command.stdin and at >= len(words):
+        return _parse_text(command, command.stdin)
+    return [command]
+
+
+def _parse_text(command: Command, text: Word) -> list[Command]:
+    """Return the commands of a script given as text, and the redirections of its shell."""
+    script = parse(text.text)
+    if script is None:
+        return [command]
+    if text.expands:
+        return [*script.commands, command]
+    rest = replace(command, words=(), stdin=None)
+    return [*script.commands, *([rest] if rest.redirects or rest.assignments else [])]
+
+
+def _join(words: tuple[Word, ...]) -> Word:
+    text = " ".join(word.text for word in words)
+    return Word(text=text, expands=any(word.expands for word in words))

@@ -6,8 +6,7 @@ import posixpath
 import re
 
 from ademem.core.value import Value, replace
-from ademem.guard.shell.command import Command, Script, Word, is_option, sets_option
-from ademem.guard.shell.wrappers import unwrap
+from ademem.guard.shell import Command, Script, Word, is_option, sets_option, unwrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

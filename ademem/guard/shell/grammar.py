@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ademem.guard.shell.command import Command, Redirect, Script, Word
+from ademem.guard.shell import Command, Redirect, Script, Word
 from ademem.guard.shell.words import PLAIN, TextCursor, Unreadable, Words, printed_text
 
 TYPE_CHECKING = False

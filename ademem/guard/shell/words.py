@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ademem.guard.shell.command import Command, Word
+from ademem.guard.shell import Command, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

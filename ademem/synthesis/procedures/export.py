@@ -16,15 +16,14 @@ from ademem.core.errors import AdememError, Conflict
 from ademem.core.memory import PROCEDURE, Status, Trust
 from ademem.core.text import preview, sha256_hex
 from ademem.core.value import Value, as_dict, replace
+from ademem.files.skill_files import digest_of, split_front_matter
 from ademem.store import memory_queries, transitions
 from ademem.store import procedures as table
-from ademem.store import skills as index
+from ademem.store.procedures import IndexedSkill
 from ademem.store.runtime import Runtime
-from ademem.store.skills import IndexedSkill
 from ademem.store.transitions import Act
 from ademem.synthesis.procedures import records
 from ademem.synthesis.procedures.records import Procedure, Wording
-from ademem.synthesis.skill_files import digest_of, split_front_matter
 
 WRITTEN, UNCHANGED, REMOVED, EDIT_IMPORTED, DELETED, FOREIGN, REFUSED = (
     "written",
@@ -145,7 +144,7 @@ def read_files(paths: Iterable[str], runtime: Runtime) -> Files:
     there = {path for path in paths if not confined.refusal(root, path)}
     return Files(
         texts={path: confined.read_text(root, path) for path in there},
-        entries=tuple(each for each in index.all_of(store) if each.path in there),
+        entries=tuple(each for each in table.list_skills(store) if each.path in there),
         exports={
             each.memory_id: (each.exported_skill_path, each.exported_at)
             for each in table.all_of(store)
@@ -167,9 +166,9 @@ def restore_files(files: Files, present: Files, runtime: Runtime) -> None:
                 own, at = exported
                 table.put(store, replace(details, exported_skill_path=own, exported_at=at))
         for path in paths:
-            index.remove(store, path)
+            table.remove_skill(store, path)
         for entry in files.entries:
-            index.put(store, entry)
+            table.put_skill(store, entry)
     for path in paths:
         text = files.texts.get(path)
         if text is None:
@@ -266,18 +265,18 @@ def index_file(
         id=indexed.id if indexed else sha256_hex(runtime.store.project_id, path)[:32],
         path=path,
         kind="skill",
-        source=index.EXPORTED,
+        source=table.EXPORTED,
         memory_id=procedure.id,
         content_hash=digest,
         created_at=indexed.created_at if indexed else now,
         updated_at=now,
     )
     if indexed is None or replace(indexed, updated_at=now) != entry:
-        index.put(runtime.store, entry)
+        table.put_skill(runtime.store, entry)
 
 
 def _index_entry(path: str, runtime: Runtime) -> IndexedSkill | None:
-    return next((each for each in index.all_of(runtime.store) if each.path == path), None)
+    return next((each for each in table.list_skills(runtime.store) if each.path == path), None)
 
 
 def _remove(procedure: Procedure, job: Export) -> list[Exported]:
@@ -294,7 +293,7 @@ def _remove(procedure: Procedure, job: Export) -> list[Exported]:
         file = parse_skill_file(confined.read_text(root, path) or "")
         if file.sync_id == memory.sync_id and not file.edited:
             confined.remove(root, path)
-            index.remove(store, path)
+            table.remove_skill(store, path)
             done.append(Exported(path=path, outcome=REMOVED))
     table.put(store, replace(details, exported_at=None))
     return done

@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from ademem.guard.injection import instruction_in
-from ademem.guard.injection.patterns import first_match, phrases
+from ademem.guard.injection import first_match, instruction_in, phrases
 from tests.capture.gate import injections
 
 HOSTILE = injections.read("hostile")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ademem.capture.gate.form import Insert
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.guard.injection import instruction_in, patterns
-from ademem.guard.injection.patterns import KNOWN
+from ademem.guard import injection
+from ademem.guard.injection import KNOWN, instruction_in
 from tests.builders import memory
 from tests.capture.gate.lookup import judged
 
@@ -130,28 +130,28 @@ def holds(words, groups, gap):
     if not groups:
         return True
     return any(
-        not groups[0].isdisjoint(forms) and holds(words[at + 1 :], groups[1:], patterns.GAP + 1)
+        not groups[0].isdisjoint(forms) and holds(words[at + 1 :], groups[1:], injection.GAP + 1)
         for at, forms in enumerate(words[:gap])
     )
 
 
-@given(words=st.lists(SPOKEN.filter(lambda word: word not in patterns.NEGATIONS), max_size=12))
+@given(words=st.lists(SPOKEN.filter(lambda word: word not in injection.NEGATIONS), max_size=12))
 def test_the_first_phrase_is_found_as_by_trying_every_one(words):
     text = " ".join(words)
-    known = [phrase for phrase in KNOWN if all(map(patterns.NEGATIONS.isdisjoint, phrase))]
-    spoken = [set(patterns.forms(word)) for word in words]
+    known = [phrase for phrase in KNOWN if all(map(injection.NEGATIONS.isdisjoint, phrase))]
+    spoken = [set(injection.forms(word)) for word in words]
     tried = (at for at, phrase in enumerate(known) if holds(spoken, phrase, len(words)))
 
-    assert patterns.first_match(text, known) == next(tried, None)
+    assert injection.first_match(text, known) == next(tried, None)
 
 
 @given(pieces=st.lists(st.tuples(SPOKEN.filter(lambda word: set(word) - set("oie")), SIGNS)))
 def test_digits_in_place_of_letters_hide_no_phrase(pieces):
     text = " ".join(word + sign for word, sign in pieces)
-    found = patterns.first_match(text, KNOWN)
+    found = injection.first_match(text, KNOWN)
 
     if found is not None:
-        disguised = patterns.first_match(text.translate(str.maketrans("oie", "013")), KNOWN)
+        disguised = injection.first_match(text.translate(str.maketrans("oie", "013")), KNOWN)
         assert disguised is not None
         assert disguised <= found
 
@@ -165,8 +165,8 @@ def test_digits_in_place_of_letters_hide_no_phrase(pieces):
     ],
 )
 def test_plural_and_digits_are_forms_of_one_word(text):
-    assert patterns.first_match(text.lower(), KNOWN) is not None
+    assert injection.first_match(text.lower(), KNOWN) is not None
 
 
 def test_a_text_without_a_phrase_matches_none():
-    assert patterns.first_match("wal needs 2 shared regions, v2 of them; naïve", KNOWN) is None
+    assert injection.first_match("wal needs 2 shared regions, v2 of them; naïve", KNOWN) is None

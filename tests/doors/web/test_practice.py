@@ -7,7 +7,7 @@ import pytest
 
 from ademem import api
 from ademem.doors.views.practice import to_skills
-from ademem.synthesis.skill_files import SkillProblem
+from ademem.files.skill_files import SkillProblem
 from ademem.synthesis.skill_registry import Scanned
 from tests.doors.web.conftest import teach_procedure
 
