@@ -211,9 +211,11 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
         ),
         pytest.param("search.embedding.graph", "search/embedding/sources.py", id="the builder"),
         pytest.param(
-            "synthesis.cosines",
-            "synthesis/consolidation.py synthesis/procedures/learning.py",
-            id="the comparison",
+            "search.dense",
+            "api/evaluation/__init__.py api/inspecting.py search/engine.py search/projection.py"
+            " search/ranking.py synthesis/consolidation.py synthesis/procedures/learning.py"
+            " synthesis/relating.py worker/embedding.py",
+            id="the vectors",
         ),
         pytest.param("synthesis.ai.openai", "synthesis/ai/__init__.py", id="an API"),
         pytest.param(

@@ -1,8 +1,8 @@
-"""What the page and the terminal read through several functions of `api`."""
+"""What the page and the terminal read through several functions of `api`, and its shape."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -11,9 +11,9 @@ from ademem import api
 from ademem.api.curation import Waiting
 from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Memory, Tier
+from ademem.core.text import counted
 from ademem.core.value import replace
 from ademem.doors.views import memories as memory_view
-from ademem.doors.views import overview as overview_view
 from ademem.doors.views import review as review_view
 from ademem.doors.views import session as session_view
 from ademem.search.engine import UNARCHIVED, Filters
@@ -22,6 +22,8 @@ from ademem.store.transitions import waits_for
 
 BEST = 10
 """Memories of the week that the overview shows."""
+NEARLY_FULL = 0.8
+"""Share of a scope's limit from which it is marked."""
 PROMPTS, DECISIONS = 500, 500
 """Most rows of each that are read of a session."""
 
@@ -56,6 +58,13 @@ def read_card(memories: Runtime, item: review_view.Item) -> dict[str, Any]:
     return review_view.to_card(item, similar)
 
 
+def find_memory(memories: Runtime, id: str) -> Memory | None:
+    try:
+        return api.get(memories, id)
+    except NoSuchMemory:
+        return None
+
+
 def read_related(memories: Runtime, id: str) -> dict[str, list[Memory]]:
     found = api.find_related(memories, id)
     return {name: [api.get(memories, each) for each in ids] for name, ids in found.items()}
@@ -76,12 +85,54 @@ def read_overview(memories: Runtime) -> dict[str, Any]:
     learned = Filters(since=week, statuses=UNARCHIVED, order="believed")
     pinned = api.list_memories(memories, replace(learned, tiers=(Tier.PINNED,)), BEST)
     best = (each for each in api.list_memories(memories, learned, BEST) if each not in pinned)
-    return overview_view.to_page(
-        api.get_status(memories),
-        learned=api.count_memories(memories, learned),
-        best=[*pinned, *best][:BEST],
-        sessions=api.list_sessions(memories, 1),
-    )
+    status = api.get_status(memories)
+    scopes = [
+        {
+            "name": name,
+            "count": scope["count"],
+            "fullest": scope["fullest_owner"],
+            "limit": scope["limit"],
+            "nearly_full": bool(scope["limit"])
+            and scope["fullest_owner"] >= NEARLY_FULL * scope["limit"],
+        }
+        for name, scope in status["scopes"].items()
+    ]
+    return {
+        "status": status,
+        "health": health(status),
+        "waiting": sum(status["review"].values()),
+        "learned": api.count_memories(memories, learned),
+        "best": [memory_view.to_row(memory) for memory in [*pinned, *best][:BEST]],
+        "scopes": scopes,
+        "last_session": next(iter(api.list_sessions(memories, 1)), None),
+    }
+
+
+def health(status: Mapping[str, Any]) -> dict[str, str]:
+    """Return one sentence on the state, how grave it is, and the next step."""
+    jobs, vectors = status["jobs"], status["embeddings"]
+    if jobs["parked"]:
+        stopped = counted(len(jobs["parked"]), "job")
+        return {"level": "bad", "text": f"{stopped} stopped after failing", "next": "ademem doctor"}
+    if status["overfull"]:
+        return {"level": "warn", "text": status["overfull"], "next": "ademem sweep --dry-run"}
+    if status["lifecycle"]["conflicts"]:
+        pairs = counted(status["lifecycle"]["conflicts"], "pair")
+        return {
+            "level": "warn",
+            "text": f"{pairs} of memories contradict each other",
+            "next": "ademem review",
+        }
+    if waiting := sum(status["review"].values()):
+        held = f"{counted(waiting, 'memory')} wait{'s' if waiting == 1 else ''} for your review"
+        return {"level": "good", "text": f"All is well; {held}", "next": "ademem review"}
+    if not vectors["installed"]:
+        return {
+            "level": "good",
+            "text": "All is well; search compares words, as no model is installed",
+            "next": "ademem model install",
+        }
+    return {"level": "good", "text": "All is well, and nothing waits for you", "next": ""}
 
 
 def read_session(

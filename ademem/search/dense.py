@@ -11,6 +11,7 @@ import json
 import mmap
 import os
 from array import array
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
+
 
 SOFTNESS = 0.5
 """Each axis is divided by its spread to this power: 0 leaves it alone, 1 makes all axes equal."""
@@ -376,3 +378,35 @@ def update_whitening(store: Store, model: str, dimensions: int) -> bool:
         ),
     )
     return True
+
+
+COMPARED = 512
+"""Vectors that are compared with all others at once."""
+
+
+def find_neighbours(vectors: Sequence[bytes], threshold: float) -> list[dict[int, float]]:
+    """Return for each unit vector the positions of others at or above a cosine, with the cosine."""
+    if not vectors:
+        return []
+    matrix = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
+    found: list[dict[int, float]] = []
+    for start in range(0, len(matrix), COMPARED):
+        cosines = matrix[start : start + COMPARED] @ matrix.T
+        for row, values in enumerate(cosines, start):
+            near = np.flatnonzero(values >= threshold)
+            found.append({int(at): float(values[at]) for at in near if at != row})
+    return found
+
+
+def pairwise_cosines(blobs: Mapping[str, bytes]) -> Callable[[str, str], float | None]:
+    """Return a function for the cosine of two ids, None where one has no vector."""
+    places = {id: place for place, id in enumerate(blobs)}
+    rows = np.array([np.frombuffer(blob, dtype="<f4") for blob in blobs.values()])
+    table = rows @ rows.T
+
+    def cosine(one: str, other: str) -> float | None:
+        if one not in places or other not in places:
+            return None
+        return float(table[places[one], places[other]])
+
+    return cosine

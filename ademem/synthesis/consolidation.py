@@ -349,7 +349,7 @@ def make_plan(comparable: Iterable[ComparableMemory], *, rewritten: bool) -> Pla
     Only promoted memories are merged. A text that names more can be merged only where texts are
     *rewritten*.
     """
-    from ademem.synthesis.cosines import find_neighbours
+    from ademem.search.dense import find_neighbours
 
     groups: dict[tuple[str | None, ...], list[ComparableMemory]] = {}
     for each in comparable:

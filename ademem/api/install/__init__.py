@@ -1,4 +1,4 @@
-"""Register the hooks in the settings file of a client, and remove them without a trace."""
+"""Register the hooks in the settings file of a client, or by its plugin, and remove them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from shlex import quote
@@ -260,3 +260,49 @@ def put_back(change: Change, record: tuple[str, str], original: Original | None)
         confined.remove(root, place)
     else:
         remove(place)
+
+
+PLUGIN_MARK = "// ademem: project memory"
+"""Beginning of our plugin for OpenCode."""
+
+
+def add_plugin(
+    environment: Mapping[str, str], *, python: str, hooks: str, dry_run: bool = False
+) -> Change:
+    """Write the plugin that calls our hooks from OpenCode, among those of the person.
+
+    Raises BadSettingsFile if another file has its name.
+    """
+    path = _plugin_path(environment)
+    before = _read_plugin(path)
+    with open(os.path.join(hooks, "agents", "opencode.js"), encoding="utf-8") as file:
+        after = file.read().replace('"PYTHON"', json.dumps(python))
+    after = after.replace('"HOOKS"', json.dumps(hooks))
+    if not dry_run and after != before:
+        bytecode.update()
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        write_file(path, after)
+    return Change(path=path, before=before, after=after)
+
+
+def remove_plugin(environment: Mapping[str, str], *, dry_run: bool = False) -> Change:
+    path = _plugin_path(environment)
+    before = _read_plugin(path)
+    if before is not None and not dry_run:
+        remove(path)
+        for folder in (os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
+            if os.path.isdir(folder) and not os.listdir(folder):
+                os.rmdir(folder)
+    return Change(path=path, before=before, after=None)
+
+
+def _plugin_path(environment: Mapping[str, str]) -> str:
+    config = environment.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return os.path.join(config, "opencode", "plugins", "ademem.js")
+
+
+def _read_plugin(path: str) -> str | None:
+    text = read_file(path)
+    if text is not None and not text.startswith(PLUGIN_MARK):
+        raise BadSettingsFile(path, "it is another plugin")
+    return text

@@ -14,7 +14,7 @@ from ademem import api
 from ademem.api import configuring
 from ademem.api import install as install_
 from ademem.api.configuring import Setting, UntrustedParts, format_value
-from ademem.api.install import Where, command_files, git_hooks, mcp_clients, opencode, registration
+from ademem.api.install import Where, command_files, git_hooks, mcp_clients, registration
 from ademem.api.install.mcp_clients import CLIENTS
 from ademem.core import caller
 from ademem.core import project as project_
@@ -146,13 +146,13 @@ def uninstall(
 def _add_to_agent(name: str, root: str, *, dry_run: bool) -> install_.Change:
     python, hooks = sys.executable, install_.hooks_folder()
     if _agent(name) == "opencode":
-        return opencode.add_plugin(os.environ, python=python, hooks=hooks, dry_run=dry_run)
+        return install_.add_plugin(os.environ, python=python, hooks=hooks, dry_run=dry_run)
     return install_.install(root, Where(name), python=python, hooks=hooks, dry_run=dry_run)
 
 
 def _remove_from_agent(name: str, root: str, *, dry_run: bool) -> install_.Change:
     if _agent(name) == "opencode":
-        return opencode.remove_plugin(os.environ, dry_run=dry_run)
+        return install_.remove_plugin(os.environ, dry_run=dry_run)
     return install_.uninstall(root, Where(name), dry_run=dry_run)
 
 

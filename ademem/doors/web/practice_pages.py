@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from ademem import api
-from ademem.core.errors import Conflict, NoSuchMemory, UsageError
-from ademem.core.memory import Memory
+from ademem.core.errors import Conflict, UsageError
 from ademem.core.text import counted
 from ademem.core.value import as_dict
+from ademem.doors.reading import find_memory
 from ademem.doors.undoable import Done, by_event, by_memory, in_order, inverse, last_event
 from ademem.doors.views import practice as views
 from ademem.doors.views.practice import field_text
@@ -34,15 +34,8 @@ def _procedures(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 def _procedure(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     found = api.get_procedure(memories, request.path["id"])
     past = api.get_procedure_history(memories, found.id)
-    sources = {id: _find(memories, id) for id in past["sources"]}
+    sources = {id: find_memory(memories, id) for id in past["sources"]}
     return {"each": views.to_procedure(found, past["history"], sources)}
-
-
-def _find(memories: Runtime, id: str) -> Memory | None:
-    try:
-        return api.get(memories, id)
-    except NoSuchMemory:
-        return None
 
 
 def _skills(memories: Runtime, request: PageRequest) -> dict[str, Any]:

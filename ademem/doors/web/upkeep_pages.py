@@ -2,16 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from ademem import api
 from ademem.api import configuring, doctor, reports
 from ademem.core.errors import Conflict, UsageError
 from ademem.core.settings import key_of
+from ademem.core.text import counted
 from ademem.doors.undoable import Done, inverse
-from ademem.doors.views import upkeep as views
 from ademem.doors.web.route import Act, Page, PageRequest
 from ademem.store.runtime import Runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import timedelta
+
+    from ademem.api.configuring import Described, Setting
+
+
+def to_age(since: timedelta) -> str:
+    """Return a length of time in the largest unit that it fills."""
+    seconds = max(0, round(since.total_seconds()))
+    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        if seconds >= length:
+            return counted(seconds // length, unit)
+    return counted(seconds, "second")
+
+
+def to_text(value: Any) -> str:
+    """Return a value as a person types it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(value) if isinstance(value, (list, tuple)) else str(value)
+
+
+def to_setting(setting: Setting, described: Described) -> dict[str, Any]:
+    key = described.key
+    choices = ("true", "false") if isinstance(key.default, bool) else key.choices
+    has_range = key.least is not None and not choices
+    return {
+        "key": setting.key,
+        "value": to_text(setting.value),
+        "default": to_text(key.default),
+        "is_default": setting.value == key.default,
+        "source": setting.source,
+        "owner": setting.owner,
+        "is_shared": key.is_shared,
+        "meaning": described.meaning,
+        "choices": choices,
+        "range": f"{key.least:,} to {key.most:,}" if has_range else "",
+    }
+
+
+def by_section(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    groups = groupby(rows, key=lambda row: row["key"].partition(".")[0])
+    return [{"name": name, "rows": list(found)} for name, found in groups]
+
 
 MODELS = (doctor.model_is_sound, doctor.second_model_is_sound)
 
@@ -33,7 +80,7 @@ def _doctor(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "is_running": is_running,
         "failure": check.failure,
         "at": check.at,
-        "age": views.to_age(memories.now - check.at) if check.at else "",
+        "age": to_age(memories.now - check.at) if check.at else "",
         "findings": findings,
         "failed": sum(not finding.ok for finding in findings),
         "plan": doctor.plan_fix(_patient(memories), findings),
@@ -54,12 +101,12 @@ def _fix(memories: Runtime, request: PageRequest) -> None:
 def _settings(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     root, environment = memories.project.root, memories.environment
     found, warnings = configuring.list_settings(root, environment=environment)
-    rows = [views.to_setting(each, configuring.describe_keys()[each.key]) for each in found]
+    rows = [to_setting(each, configuring.describe_keys()[each.key]) for each in found]
     chosen = request.query.get("key", "")
     if chosen and chosen not in {row["key"] for row in rows}:
         raise UsageError(f"there is no setting {chosen!r}", "`ademem config list` names all")
     return {
-        "sections": views.by_section(rows),
+        "sections": by_section(rows),
         "chosen": next((row for row in rows if row["key"] == chosen), None),
         "warnings": [str(each) for each in warnings],
         "vectors": reports.vectors(memories),
@@ -74,7 +121,7 @@ def _set(memories: Runtime, request: PageRequest) -> Done:
 
 def _value(memories: Runtime, key: str) -> str:
     found, _ = configuring.list_settings(memories.project.root, environment=memories.environment)
-    return next((views.to_text(each.value) for each in found if each.key == key), "")
+    return next((to_text(each.value) for each in found if each.key == key), "")
 
 
 @inverse

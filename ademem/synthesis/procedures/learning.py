@@ -136,7 +136,7 @@ def learn(runtime: Runtime, now: datetime, model: str | None = None) -> dict[str
         blobs = embeddings.blobs(store, model, [work.id for work in works]) if model else {}
         similarity = Similarity(works)
         if blobs:
-            from ademem.synthesis.cosines import pairwise_cosines
+            from ademem.search.dense import pairwise_cosines
 
             similarity = Similarity(works, pairwise_cosines(blobs))
         run = LearningRun(

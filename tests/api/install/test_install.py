@@ -12,11 +12,12 @@ from ademem.api.install import (
     OF_CLAUDE,
     BadSettingsFile,
     Where,
+    add_plugin,
     find_commands,
     hooks_folder,
     install,
-    opencode,
     own_commands,
+    remove_plugin,
     settings_path,
     uninstall,
 )
@@ -379,13 +380,13 @@ def test_hooks_of_other_agents_come_and_go_byte_for_byte(project, where, before)
 def test_the_plugin_of_opencode_comes_and_goes(home):
     own, path = {"XDG_CONFIG_HOME": str(home / "c")}, home / "c/opencode/plugins/ademem.js"
 
-    added = opencode.add_plugin(own, python="/opt/it's/python", hooks=hooks_folder())
+    added = add_plugin(own, python="/opt/it's/python", hooks=hooks_folder())
     assert '"/opt/it\'s/python"' in path.read_text()
     assert "PYTHON" not in path.read_text()
     assert added.changes
-    assert not opencode.add_plugin(own, python="/opt/it's/python", hooks=hooks_folder()).changes
+    assert not add_plugin(own, python="/opt/it's/python", hooks=hooks_folder()).changes
 
-    opencode.remove_plugin(own)
+    remove_plugin(own)
     assert not (home / "c/opencode").exists()
 
 
@@ -395,6 +396,6 @@ def test_a_plugin_of_somebody_else_is_left_alone(home):
     path.write_text("export const Theirs = 1\n")
 
     with pytest.raises(BadSettingsFile):
-        opencode.add_plugin({}, python="/python", hooks=hooks_folder())
+        add_plugin({}, python="/python", hooks=hooks_folder())
     with pytest.raises(BadSettingsFile):
-        opencode.remove_plugin({})
+        remove_plugin({})

@@ -11,7 +11,7 @@ import pytest
 from ademem import api
 from ademem.api import configuring, doctor
 from ademem.core import caller, process, trust
-from ademem.doors.views.upkeep import to_age
+from ademem.doors.web.upkeep_pages import to_age
 from ademem.store import jobs
 from tests.doors.web.test_pages import texts
 
