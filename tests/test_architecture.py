@@ -46,6 +46,7 @@ BROAD_EXCEPT = (
     "core/background.py",
     "doors/mcp/access.py",
     "doors/cli/__init__.py",
+    "doors/http/hub.py",
     "doors/http/loopback.py",
     "doors/rpc/server.py",
     "session/__init__.py",
