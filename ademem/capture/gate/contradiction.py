@@ -226,6 +226,8 @@ class Facts(Value):
     """The first option of a command that it names, such as `--force`."""
     gone: frozenset[str]
     """Stems of what it says is no longer used."""
+    owners: frozenset[str]
+    """Stems of the things that its first words belong to: `search` of "the timeout of search"."""
 
 
 def likelihood(one: str, other: str, cosine: float | None = None) -> float:
@@ -277,6 +279,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         or exchange == TWO_THINGS
         or (exchange == SUBJECT and differing and not ended)
         or _number_two_things(left, right)
+        or (_have_two_owners(left, right) and not ended)
         or (left.option and right.option and left.option != right.option and not ended)
     ):
         return {}
@@ -336,6 +339,7 @@ def read(text: str) -> Facts:
     if banned:
         banned -= _stems(_FORBIDDEN.sub(" ", text))
     words = [word for word in folded if word not in _ARTICLES]
+    tokens = tuple(map(stem, words))
     begins = {
         stem(fold(token[0]))
         for token in map(_TOKEN.search, (text, _LABEL.sub("", text, 1)))
@@ -351,13 +355,19 @@ def read(text: str) -> Facts:
         labels=labels,
         parts=frozenset(part for _, value in values for part in _parts(value)) - banned,
         words=tuple(words),
-        tokens=tuple(map(stem, words)),
+        tokens=tokens,
         stems=frozenset(map(stem, folded)) - banned,
         changes=changes,
         tells_work=not begins.isdisjoint(_WORK),
         adds=not begins.isdisjoint(_ADDITIONS),
         option=option[0] if (option := _OPTION.search(text)) else "",
         gone=frozenset(gone),
+        owners=frozenset(
+            token
+            for at, token in enumerate(tokens)
+            if at and token in subject
+            if words[at - 1] in _OF or (at == 2 and words[1] == "from")
+        ),
     )
 
 
@@ -398,7 +408,8 @@ _LABEL = re.compile(r"^(?:\[[^\]]*\]\s*|[\w-]+(?:\([^)]*\))?!?:\s+)")
 _MEANS = frozenset("by with through via".split())
 _CIRCUMSTANCES = frozenset("at in on before after under during within".split())
 """Prepositions: "by hand" and "on Monday" are two sides of a matter, and both hold."""
-_BEFORE_SUBJECTS = frozenset("of for that which whose where".split())
+_OF = frozenset("of for".split())
+_BEFORE_SUBJECTS = _OF.union("that which whose where".split())
 _BE = frozenset("is are was were be been gets get".split())
 _MANY = frozenset(
     """
@@ -593,6 +604,17 @@ def _is_front(facts: Facts, at: int) -> bool:
 def _number_two_things(left: Facts, right: Facts) -> bool:
     both = left.labels.keys() & right.labels.keys()
     return any(left.labels[noun] != right.labels[noun] for noun in both)
+
+
+def _have_two_owners(left: Facts, right: Facts) -> bool:
+    """True if each is about a thing that the other does not name: one of them belongs to it.
+
+    "The timeout of search is 5 s" and "Requests from billing time out after 9 s" both hold.
+    """
+    if not (left.owners or right.owners):
+        return False
+    mine, theirs = (facts.owners or {*facts.subject[:1]} for facts in (left, right))
+    return bool(mine and theirs and mine.isdisjoint(right.stems) and theirs.isdisjoint(left.stems))
 
 
 def _have_one_head(left: Facts, right: Facts) -> bool:

@@ -192,6 +192,11 @@ def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
             id="things numbered in words",
         ),
         pytest.param(
+            "The request timeout of search is 5 seconds",
+            "Requests from billing time out after 90 seconds",
+            id="two things that something belongs to",
+        ),
+        pytest.param(
             "Subscribe to outbox for the events that billing publishes",
             "Subscribe to outbox for the events that search publishes",
             id="two things that a clause is about",
