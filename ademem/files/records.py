@@ -122,6 +122,8 @@ def read(line: str, needed: tuple[str, ...] = ("content",)) -> Record:
         raise BadLine("is no JSON object")
     if not any(text(record, name) for name in needed):
         raise BadLine("has no content")
+    if type(record.get("content")) is int:
+        record["content"] = str(record["content"])
     return record
 
 

@@ -48,6 +48,11 @@ def test_a_line_with_a_content_is_a_candidate_of_the_import(store, bring):
     assert (row.category, row.scope) == (Category.FACT, Scope.PROJECT)
 
 
+def test_a_number_as_content_is_its_digits(store, bring):
+    assert numbers(bring({"content": 17}, {"content": 17, "source_id": "a"})) == (1, 1, 0, 0)
+    assert [row.content for row in rows(store)] == ["17"]
+
+
 def test_everything_a_line_may_say_is_kept(store, bring):
     bring(
         {
