@@ -46,9 +46,9 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     )
     if approved := _approval(call, runtime):
         return _refuse(
-            f"ademem guard: {approved} would approve what is held back, or agree to what a clone"
-            " brings. That is for a person, in a terminal of their own: leave it, and tell them"
-            " what waits (`ademem review --list`).",
+            f"ademem guard: {approved} would approve what is held back, agree to what a clone"
+            " brings, or change a setting that is the person's. That is for a person, in a terminal"
+            " of their own: leave it, and tell them what waits (`ademem review --list`).",
             call,
             key,
             runtime,
