@@ -179,14 +179,14 @@ def find_untrusted(root: str | None = None) -> UntrustedParts:
     with open_memories(root) as runtime:
         briefs = curation.list_claimed_briefs(runtime)
         store = runtime.store
-        imported = memory_queries.with_files_and_not_quarantined(store)
+        imported = memory_queries.count_with_files(store, quarantined=False)
         authors = memory_queries.authors_with_files(store)
         database = existence.find_database_claims(store)
         trusts_files = provenance_of(here, store, os.environ).trusts_files
     return UntrustedParts(
         settings=load_configuration(here, os.environ).held,
         local=_unnoted(here, os.environ),
-        memories=len(imported),
+        memories=imported,
         briefs=tuple(briefs),
         authors=tuple(authors),
         trusts_files=trusts_files,

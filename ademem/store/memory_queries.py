@@ -233,9 +233,10 @@ def record_skipped(store: Store, day: str, ids: Iterable[str]) -> None:
     database.set_value(store.db, "review_skipped", array([day, *ids]))
 
 
-def count_with_files(store: Store) -> int:
+def count_with_files(store: Store, *, quarantined: bool = True) -> int:
     query = f"select count(*) from unified_memories where project_id = ? and {_WITH_FILES}"
-    return store.number(query, (store.project_id,))
+    but = "" if quarantined else " and quarantine_reason is null"
+    return store.number(query + but, (store.project_id,))
 
 
 def authors_with_files(store: Store) -> list[str]:
