@@ -38,7 +38,7 @@ EFFECTS = {
     "compatible": "an annotation of both",
     "scoped": "an annotation of both",
     "conflicts_with": "both carry it, the later ranks first, and `ademem review` shows them",
-    "supersedes": "{} left search, briefing and files; `ademem undo` brings it back",
+    "supersedes": "{0} left search, briefing and files; `ademem restore {0}` brings it back",
     "not_conflict": "the pair is not proposed again",
 }
 """Effects of the verbs once judged."""

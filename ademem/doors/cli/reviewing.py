@@ -103,7 +103,7 @@ def review(
             if queue or doubts:
                 return _run_dialogue(memories, queue, doubts)
         pairs = [
-            (api.get(memories, id), f"conflicts with {other}: {pair.reason}")
+            (api.get(memories, id), f"conflicts with {other}: {pair.reason}".removesuffix(": "))
             for pair in conflicts
             for id, other in ((pair.right, pair.left), (pair.left, pair.right))
         ]

@@ -26,6 +26,18 @@ def test_a_verdict_of_an_agent_waits_in_the_review(ademem):
     assert any(f"agent says supersedes {first}" in each for each in why)
 
 
+def test_a_verdict_names_the_command_that_takes_it_back(ademem):
+    first = ademem.json("add", "Migrations run with Flyway at deploy")["memory"]["id"]
+    second = ademem.json("add", "Redis keeps sessions")["memory"]["id"]
+    said = ademem("relations", "judge", second, "supersedes", "--other", first)
+    assert f"`ademem restore {first}` brings it back" in said
+    ademem("restore", first)
+    assert first in ademem("list")
+
+    ademem("relations", "judge", second, "conflicts_with", "--other", first)
+    assert f"conflicts with {first}\n" in ademem("review", "--list")
+
+
 def test_a_scan_stores_nothing_unless_told(ademem, monkeypatch):
     monkeypatch.setenv("ADEMEM_RELATIONS_SURFACE", "false")
     ademem("add", "Deploys run on Mondays")
