@@ -69,6 +69,11 @@ WRITES = (
     "insert on main.memory_relations",
     "update on main.memory_relations",
     "insert on main.cto_core_memory_state",
+    "insert on main.sessions",
+    "update on main.sessions",
+    "delete on main.sessions",
+    "insert on main.user_prompts",
+    "delete on main.user_prompts",
     "insert on main.store_values when new.name glob 'sync/*'",
 )
 """Changes that a read-only copy of the database refuses; counts and logs may be lost with it."""

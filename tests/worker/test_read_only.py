@@ -35,6 +35,11 @@ def world(tmp_path):
 
 @pytest.fixture
 def locked_up(world, monkeypatch):
+    lock_up(world, monkeypatch)
+    return world
+
+
+def lock_up(world, monkeypatch):
     """As on a read-only medium: what would write there is refused by the system's word."""
     usual = os.access
 
@@ -43,7 +48,6 @@ def locked_up(world, monkeypatch):
         return not (inside and mode & os.W_OK) and usual(path, mode, **options)
 
     monkeypatch.setattr(os, "access", access)
-    return world
 
 
 def tree(root):
@@ -63,9 +67,20 @@ def test_what_is_known_is_found_and_no_file_is_touched(locked_up):
     assert tree(locked_up.root) == before
 
 
-def test_a_change_is_refused_with_the_next_step(locked_up):
-    with locked_up.memories() as memories, pytest.raises(sqlite3.Error) as raised:
-        api.write(memories, "Tabs are forbidden")
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda memories: api.write(memories, "Tabs are forbidden"), id="a memory"),
+        pytest.param(lambda memories: api.start_session(memories, "s2"), id="a session"),
+        pytest.param(lambda memories: api.end_session(memories, "s9"), id="an end"),
+        pytest.param(lambda memories: api.delete_session(memories, "s9"), id="a deletion"),
+    ],
+)
+def test_a_change_is_refused_with_the_next_step(world, monkeypatch, change):
+    world.fire("session_start", source="startup", session_id="s9")
+    lock_up(world, monkeypatch)
+    with world.memories() as memories, pytest.raises(sqlite3.Error) as raised:
+        change(memories)
 
     told = errors.explain_machine_error(raised.value)
     assert "read-only" in str(told)
