@@ -15,7 +15,7 @@ from ademem import api
 from ademem.core.errors import NO, AdememError, UsageError
 from ademem.core.shared_files import write_bytes
 from ademem.core.text import counted
-from ademem.core.value import as_dict
+from ademem.core.value import as_dict, replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
 from ademem.doors.cli.options import (
@@ -32,11 +32,12 @@ from ademem.doors.cli.options import (
     progress,
     stdin,
 )
-from ademem.files import project_brief
+from ademem.files import BRIEF, project_brief
 from ademem.files.engram import Report as EngramReport
 from ademem.files.project_brief import Agent
 from ademem.files.readers import NAMES as FOREIGN
 from ademem.files.readers import Report
+from ademem.files.texts import Problem
 from ademem.store.runtime import Runtime
 from ademem.sync.importer import ImportReport
 from ademem.sync.merging import merge_versions
@@ -119,6 +120,9 @@ def import_files(
                 else api.refresh_files(memories, on_import=import_progress()).taken
             )
     if as_json:
+        if unread:
+            fault = Problem(path=BRIEF, line=None, message=f"{unread}; {unread.hint}")
+            report = replace(report, problems=(*report.problems, fault))
         show.json(report)
     else:
         _report(report, would=dry_run)
@@ -127,9 +131,9 @@ def import_files(
             show.echo(f"the project brief {verb} at version {brief.version}")
         if not (report.count or report.problems or brief or unread):
             show.echo("the files say nothing new")
-    if unread:
+    if unread and not as_json:
         raise unread
-    raise typer.Exit(1 if report.problems else 0)
+    raise typer.Exit(unread.exit_code if unread else 1 if report.problems else 0)
 
 
 @files.command()

@@ -287,6 +287,9 @@ def test_a_brief_that_cannot_be_read_is_reported(project):
     assert "mend the file" in project("core", "show")
     assert project.exit_code == 4
     assert "nothing new" not in project("files", "import")
+    (problem,) = project.json("files", "import")["problems"]
+    assert (problem["path"], project.exit_code) == (".ade/cto/core-memory.json", 4)
+    assert "mend the file" in problem["message"]
 
 
 def test_a_field_of_the_brief_without_a_text_is_emptied(ademem):
