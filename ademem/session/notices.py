@@ -81,6 +81,7 @@ def describe_stored(written: Iterable[Written], runtime: Runtime) -> list[str]:
             lines.append("ademem: held back, as it reads like an order to a model: `ademem review`")
         elif not is_quiet(runtime):
             done = "stored" if memory.status == "promoted" else "noted for review"
+            done += " in part, as it is too long" if each.is_cut else ""
             undo = f" (undo: /ademem:review drop {memory.id})"
             end = " (stored already)" if each.deduped else undo
             if each.rule == "contradiction":

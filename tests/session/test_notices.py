@@ -59,6 +59,13 @@ def test_what_is_known_already_is_named_without_undo(world):
     assert line.endswith("(stored already)")
 
 
+def test_a_text_that_was_cut_is_shown_as_that(world):
+    (line,) = prompt(world, f"remember: {'the ledger is in euro and ' * 99}")
+
+    assert line.startswith("ademem: stored in part, as it is too long: the")
+    assert "(undo: /ademem:review drop " in line
+
+
 def test_a_correction_is_named(world):
     (line,) = prompt(world, "No, always use pnpm instead of npm here.")
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from ademem import __version__, api
 from ademem.api.browsing import size_of
-from ademem.capture.gate.form import CUT
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Draft, Memory, Scope, Status
 from ademem.core.text import preview
@@ -192,8 +191,7 @@ def describe_notes(written: Written) -> Result:
     """Return what the gate changed or noticed, where it did."""
     if not written.notes:
         return {}
-    is_cut = any(note.startswith(CUT) for note in written.notes)
-    return {"notes": list(written.notes)} | ({"truncated": True} if is_cut else {})
+    return {"notes": list(written.notes)} | ({"truncated": True} if written.is_cut else {})
 
 
 def judge(memories: Runtime, call: Call, relation: str, **given: Any) -> Result:
