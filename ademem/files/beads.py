@@ -84,7 +84,7 @@ def import_files(source: str, store: Store, settings: GateSettings, now: datetim
 
     *source* is the project, a folder of it, or one file; raises UsageError when there is none.
     """
-    job = Import(store=store, settings=settings, now=now)
+    job = Import(store=store, settings=settings, now=now, cuts=[])
     lines = [line for root, path in _find_sources(source) for line in _read_lines(path, root)]
     counts: Counter[Outcome] = Counter()
     misread = [_misread(line, line.fault) for line in lines if line.record is None]
@@ -95,6 +95,8 @@ def import_files(source: str, store: Store, settings: GateSettings, now: datetim
             try:
                 key = records.key_of(record)
                 counts[records.write_once(key, _draft(record), None, job)] += 1
+                misread += [_misread(line, f"is stored in part, {cut}") for cut in job.cuts]
+                job.cuts.clear()
             except BadLine as error:
                 misread.append(_misread(line, str(error)))
     misread.sort(key=lambda one: (one.path, one.line))

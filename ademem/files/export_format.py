@@ -123,7 +123,7 @@ class Imported(Value):
     rejected: int
     """Lines refused by the gate, whose log has the reasons, or deleted here for good."""
     errors: tuple[tuple[int, str], ...]
-    """Number and error of each line that could not be read."""
+    """Number and error of each line that could not be read, or was stored in part."""
 
 
 def export_lines(store: Store, include_personal: bool = False) -> Iterator[dict[str, Any]]:
@@ -180,7 +180,9 @@ def import_lines(
     Chunks are committed one by one, and *on_progress* gets the number of lines read; the next
     import of the same lines brings what an interrupted one did not reach.
     """
-    job = Import(store=store, settings=settings.gate, now=now, status=status, mission=mission)
+    job = Import(
+        store=store, settings=settings.gate, now=now, status=status, mission=mission, cuts=[]
+    )
     counts: Counter[Outcome] = Counter()
     errors: list[tuple[int, str]] = []
     numbered = enumerate(lines, 1)
@@ -191,6 +193,8 @@ def import_lines(
                     try:
                         if line.strip():
                             counts[_import_line(line, job, confirms=confirms)] += 1
+                            errors += [(number, f"is stored in part, {cut}") for cut in job.cuts]
+                            job.cuts.clear()
                     except BadLine as error:
                         errors.append((number, str(error)))
             if on_progress:
@@ -256,6 +260,7 @@ def restore(record: Record, job: Import) -> Outcome:
     verdict = judge(_draft(record, job), gate, RULES).verdict
     if isinstance(verdict, Reject):
         raise BadLine(verdict.why)
+    job.cuts.extend(note for note in verdict.draft.notes if note.startswith(form.CUT))
     row = build_row(verdict.draft, sync_id, job.store.project_id, job.settings, job.now)
     if row.quarantine_reason is None:
         row = replace(

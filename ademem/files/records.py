@@ -49,6 +49,8 @@ class Import(Value):
     """The author of the lines, as the files claim."""
     mission: str | None = None
     """The mission of memories that name none."""
+    cuts: list[str]
+    """Notes on texts of which only a part was stored; whoever reports them takes them out."""
 
 
 def import_plain(record: Record, job: Import) -> Outcome:
@@ -92,6 +94,7 @@ def write_once(key: str, draft: Draft, status: Status | None, job: Import) -> Ou
     if written.memory is None:
         return Outcome.REJECTED
     ledger.credit(job.store, SOURCE, key, written.memory.id)
+    job.cuts.extend(note for note in written.notes if note.startswith(gate.form.CUT))
     if written.rule != "insert":
         return Outcome.MERGED
     if status is Status.ARCHIVED:

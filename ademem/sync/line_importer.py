@@ -144,6 +144,7 @@ def _without_decision(found: Record, current: Record | None) -> Record:
 def import_foreign_line(context: ImportContext, line: KnowledgeLine) -> None:
     """Import a line that ademem did not write."""
     found, path = line.found, line.path
+    context.require_length(found["content"], records.text(found, "title"))
     source = context.provenance.of_record(path, found, None)
     if source.by_agent:
         found = found | {"status": Status.CANDIDATE}
@@ -155,6 +156,7 @@ def import_foreign_line(context: ImportContext, line: KnowledgeLine) -> None:
         branch=context.waits_on(None, str(found.get("key"))),
         trust=source.trust if source.by_agent else Trust.IMPORT,
         claimed_author=source.author,
+        cuts=[],
     )
     if records.import_plain(found, job) is Outcome.REJECTED:
         raise CannotDo("not kept; `ademem log --refused` shows the reason")

@@ -53,6 +53,15 @@ def test_a_number_as_content_is_its_digits(store, bring):
     assert [row.content for row in rows(store)] == ["17"]
 
 
+def test_a_line_that_is_stored_in_part_is_reported(store, bring):
+    imported = bring({"content": "a short text"}, {"content": "so it goes " * 300})
+
+    assert (imported.inserted, imported.errors) == (
+        2,
+        ((2, "is stored in part, truncated: it had 3,299 characters"),),
+    )
+
+
 def test_everything_a_line_may_say_is_kept(store, bring):
     bring(
         {

@@ -318,6 +318,10 @@ def test_a_damaged_line_is_reported_and_kept(clone):
             id="of Beads, nothing left of it",
         ),
         pytest.param(
+            {"key": "learned-long", "type": "learned", "content": "so it goes " * 300},
+            id="of Beads, too long",
+        ),
+        pytest.param(
             {"id": "abc", "sync_id": "abc", "key": "x-y", "content": "From a newer ademem"},
             id="of ours, without what a line needs",
         ),

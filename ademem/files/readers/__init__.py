@@ -194,7 +194,9 @@ def _write_versions(
 
     Of those, orders to a model and what the gate does not insert are left out.
     """
-    importing = Import(store=job.store, settings=job.settings, now=job.now, event_id=new_event())
+    importing = Import(
+        store=job.store, settings=job.settings, now=job.now, event_id=new_event(), cuts=[]
+    )
     before = (text for text in earlier if text != draft.content and not order_of(None, text))
     texts = unique((*before, draft.content))
     while True:
