@@ -18,7 +18,14 @@ from ademem.core.memory import Scope, Status
 from ademem.core.settings import GateSettings
 from ademem.core.value import replace
 from ademem.files import engram
-from ademem.store import memories, memory_queries, open_store, relations, transitions
+from ademem.store import (
+    distrust,
+    memories,
+    memory_queries,
+    open_store,
+    relations,
+    transitions,
+)
 from ademem.sync import engram_chunks, folder
 from ademem.sync.arrivals import admission
 from ademem.sync.engram_chunks import BadManifest
@@ -140,6 +147,15 @@ def mutation(entity, key, payload, at, op="upsert"):
 def deleted(sync_id, at):
     payload = {"sync_id": sync_id, "deleted": True, "deleted_at": at, "hard_delete": False}
     return mutation("observation", sync_id, payload, at, "delete")
+
+
+def test_a_database_that_was_not_made_here_can_be_sent(machines):
+    anna = machines("anna")
+    learn(anna.store, "Totals are rounded once")
+    distrust(anna.store.db)
+
+    assert anna.send().observations == 1
+    assert anna.send(2).observations == 0
 
 
 def test_a_chunk_is_one_object_named_by_its_bytes(machines):

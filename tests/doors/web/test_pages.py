@@ -309,6 +309,17 @@ def test_each_act_is_taken_back(taught, verb):
     assert (after.status, after.pinned, after.deleted_at) == ("promoted", False, None)
 
 
+def test_a_button_undoes_the_act_that_stands_beside_it_once(taught):
+    taught.post("/memories/add", content="Backups run at night")
+    bar = re.search(r'action="/undo".*?value="(\d+)" name="act"', taught.get("/").text, re.DOTALL)
+    taught.post("/memories/add", content="Caches are cleared at noon")
+
+    assert [taught.post("/undo", act=bar[1]).status_code for _ in range(2)] == [303, 409]
+    contents = {each.content for each in taught.world.live()}
+    assert "Caches are cleared at noon" in contents
+    assert "Backups run at night" not in contents
+
+
 def test_a_bulk_act_is_one_act(taught):
     rows = [f"{each.id}:{each.revision_count}" for each in taught.world.live()[:3]]
     taught.client.post(
