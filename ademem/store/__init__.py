@@ -132,6 +132,17 @@ class Store:
             self.db.execute("drop view if exists temp.unified_memories")
             self.is_trusted = True
 
+    def vacuum(self) -> None:
+        """Rewrite the file, without the view of `distrust`, which SQLite takes for the table."""
+        if self.is_trusted:
+            self.db.execute("vacuum")
+            return
+        self.db.execute("drop view if exists temp.unified_memories")
+        try:
+            self.db.execute("vacuum")
+        finally:
+            distrust(self.db, self.judged)
+
     def forbid_changes(self, reason: str) -> None:
         """Let this connection refuse WRITES, for a *reason* without quotes."""
         self.put_back = None

@@ -60,7 +60,7 @@ def scrub(store: Store, change: Change, now: datetime, *, dry_run: bool) -> dict
     try:
         for index in full_text.present(store.db):
             full_text.rebuild(store, index)
-        store.db.execute("vacuum")
+        store.vacuum()
         busy, *_ = store.db.execute("pragma wal_checkpoint(truncate)").fetchone()
     except sqlite3.OperationalError as error:
         raise InUse from error

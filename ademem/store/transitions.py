@@ -448,5 +448,5 @@ def scrub(store: Store) -> None:
     """Rewrite the file so that freed pages, the word index and the log hold no old text."""
     for index in ("unified_memories_fts", "unified_memories_trigram"):
         store.db.execute(f"insert into {index}({index}) values ('optimize')")
-    store.db.execute("vacuum")
+    store.vacuum()
     store.db.execute("pragma wal_checkpoint(truncate)")

@@ -68,6 +68,26 @@ def test_its_rows_stay_what_they_are(moved):
     assert tuple(row) == ("high", "user", 1, 1)
 
 
+@pytest.mark.parametrize(
+    "clean",
+    [
+        pytest.param(lambda opened, id: api.delete(opened, id, hard=True), id="deleted for good"),
+        pytest.param(lambda opened, _: api.scrub(opened), id="scrubbed"),
+    ],
+)
+def test_it_is_cleaned_and_trusted_no_more_than_before(moved, clean):
+    secret, file = "AKIA" + "A1B2" * 4, moved.root / ".ade" / "ade.db"
+    with closing(sqlite3.connect(file, isolation_level=None)) as db:
+        db.execute("update unified_memories set content = ?", (f"the key is {secret}",))
+    assert secret.encode() in b"".join(each.read_bytes() for each in file.parent.glob("ade.db*"))
+    with moved.memories() as opened:
+        (found,) = api.list_memories(opened)
+        clean(opened, found.id)
+        assert {each.trust for each in api.list_memories(opened)} <= {"import"}
+
+    assert secret.encode() not in file.read_bytes()
+
+
 def test_the_briefing_shows_nothing_of_it_as_pinned(moved):
     said = moved.context("session_start", source="startup")
 
