@@ -8,6 +8,7 @@ row, so that an export has it again.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -228,8 +229,10 @@ def read_document(source: str | bytes) -> Document:
     version = found.get("version") if isinstance(found, dict) else None
     if version not in READ:
         raise UsageError(f"{path} has version {version!r}", f"read are {', '.join(READ)}")
+    lists = {name: found.get(name) for name in _COLUMNS}
     return {
-        name: [row for row in found.get(name) or () if isinstance(row, dict)] for name in _COLUMNS
+        name: [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        for name, rows in lists.items()
     }
 
 
@@ -518,8 +521,9 @@ def _keep(memory: Memory, row: Row, job: Job) -> None:
 
 def _is_small(value: object) -> bool:
     if isinstance(value, str):
-        return len(value) <= record_json.MAX_CHARS and not redact(value).found
-    return type(value) in (int, float, bool)
+        is_whole = text_of(value) == value.strip()  # no half of a character
+        return is_whole and len(value) <= record_json.MAX_CHARS and not redact(value).found
+    return type(value) in (int, bool) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _add_session(row: Row, job: Job) -> bool:

@@ -101,7 +101,11 @@ class Reader(Value):
 
 
 def text_of(value: object) -> str:
-    return value.strip() if isinstance(value, str) else ""
+    """Return a text without blanks around it, and with "?" for half a character; else ""."""
+    if not isinstance(value, str):
+        return ""
+    text = value.strip()
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def texts_of(value: object) -> list[str]:

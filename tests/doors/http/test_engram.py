@@ -249,6 +249,37 @@ def test_the_path_names_what_is_deleted(filled, query):
     assert [row["id"] for row in filled.good("GET /observations")] == [2]
 
 
+HALF = "Backups run at \ud800 night, in UTC"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"observations": {"content": HALF, "title": HALF, "session_id": HALF, "type": HALF}},
+        {"observations": {"tool_name": HALF, "last_seen_at": float("nan"), "sync_id": HALF}},
+        {"observations": {"duplicate_count": float("inf"), "scope": []}},
+        {"sessions": {"id": HALF, "directory": HALF, "summary": HALF}},
+        {"prompts": {"content": HALF, "session_id": HALF, "sync_id": HALF}},
+        {"sessions": 5},
+        {"relations": True},
+    ],
+    ids=str,
+)
+def test_an_import_of_what_no_database_stores_leaves_an_export_that_can_be_read(
+    filled, world, changes
+):
+    document = filled.good("GET /export")
+    for name, found in changes.items():
+        rows = [row | found for row in document[name]] if isinstance(found, dict) else found
+        document[name] = rows
+    with world.memories() as memories:
+        memories.store.db.execute("delete from unified_memories")
+        api.import_engram(memories, json.dumps(document).encode())
+
+    assert filled.good("GET /export")["version"]
+    assert filled("GET /observations")[0] == filled("GET /sessions/recent")[0] == 200
+
+
 def test_an_id_of_digits_alone_is_no_row_number(filled, world):
     own = "123456789012"
     with world.memories() as memories:
