@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import time
 from collections import Counter
 from itertools import islice
 
 from ademem.core import confined, git
 from ademem.core.clock import TooLate
-from ademem.core.errors import suppress
+from ademem.core.errors import FORBIDDEN, suppress
 from ademem.core.project import import_path, import_waits, record_state
 from ademem.core.repository import branch, commit
 from ademem.core.shared_files import locked
@@ -398,6 +399,10 @@ def _apply(difference: Difference, context: ImportContext) -> None:
                 message = str(error)
     except _BAD_VALUES as error:
         message = f"cannot be taken over ({type(error).__name__}: {error})"
+    except sqlite3.IntegrityError as error:  # its sync id is that of another memory
+        if str(error) in FORBIDDEN:
+            raise
+        message = f"cannot be stored beside the other memories ({error})"
     path, line = difference.position
     context.problems.append(Problem(path=path, line=line, message=message))
 

@@ -230,7 +230,7 @@ def render(
     unread = []
     for raw in others:
         found = knowledge.parse_line(raw)
-        is_refused = found is not None and raw in kept and found.get("id") not in alive
+        is_refused = found is not None and raw in kept and str(found.get("id")) not in alive
         if found is None or is_refused or record_json.is_newer(found):
             unread.append(f"{raw}\n")
     if unread:

@@ -343,6 +343,30 @@ def test_a_line_that_is_not_taken_is_reported_and_kept(clone, line):
     assert (clone.taken().count, clone.refresh().written) == (0, ())
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"id": "aaaabbbbcccc", "key": "other"}, id="the sync id of another"),
+        pytest.param({"id": [1], "key": "other"}, id="a list for an id"),
+    ],
+)
+def test_a_line_that_no_database_takes_stops_no_other(clone, changes):
+    gotcha(clone)
+    clone.refresh()
+    (row,) = map(json.loads, clone.read(LINES).splitlines())
+    bad = row | {"content": "Retries need a limit"} | changes
+    good = row | {"content": "Dates are in UTC", "id": "ddddeeeeffff", "sync_id": "d" * 32}
+    good |= {"key": "good"}
+    lines = "".join(json.dumps(one) + "\n" for one in (row, bad, good))
+    clone.write(LINES, lines)
+    found = clone.taken()
+
+    assert [(one.path, one.line) for one in found.problems] == [(LINES, 2)]
+    assert memories.get(clone.store, "ddddeeeeffff").live
+    clone.refresh()
+    assert json.dumps(bad) in clone.read(LINES)
+
+
 def test_a_line_of_beads_is_imported(clone):
     clone.refresh()
     line = {"key": "learned-x", "type": "learned", "content": "TaskGroup needs @Sendable"}
