@@ -253,9 +253,9 @@ def with_files_and_not_quarantined(store: Store) -> list[Memory]:
     return memories.find(store, f"{_WITH_FILES} and quarantine_reason is null")
 
 
-def claimed_sync_ids(store: Store) -> set[str]:
-    """Sync ids of every memory, live or not, that was not accepted."""
-    query = "select sync_id from unified_memories where claimed_author is not null"
+def accepted_sync_ids(store: Store) -> set[str]:
+    """Sync ids of every memory, live or not, that was learned here or accepted."""
+    query = "select sync_id from unified_memories where claimed_author is null"
     return set(store.column(query))
 
 

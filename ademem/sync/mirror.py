@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 from itertools import islice
 
-from ademem.core import confined, git, trust
+from ademem.core import confined, git, record_json, trust
 from ademem.core.bytecode import source_state
 from ademem.core.project import (
     files_changed,
@@ -67,7 +67,7 @@ from ademem.sync.tracked_files import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from ademem.core.project import Project
@@ -159,7 +159,7 @@ def refresh(
             agreed = _agreed_texts(found, due, base, texts)
             save_agreement(project, replace(base, texts=agreed), refused)
             if environment is not None and store.is_trusted:
-                _note_own_records(store, due, environment)
+                _note_own_records(store, due, {*refused, *base.refused}, environment)
             record_state(project, place.watched(store))
             if due or report.count:
                 ledger.note_reading(store, project.root, now)
@@ -388,16 +388,24 @@ def _agreed_texts(
     return combine_texts(sources | dict.fromkeys(written, Texts.of(written)))
 
 
-def _note_own_records(store: Store, due: Iterable[File], environment: Mapping[str, str]) -> None:
-    """Note outside of the project which lines and briefs this person's store has written."""
+def _note_own_records(
+    store: Store, due: Iterable[File], refused: Collection[str], environment: Mapping[str, str]
+) -> None:
+    """Note outside of the project which lines and briefs this person's store has written.
+
+    Lines that stay in the files as others wrote them, such as the *refused* ones, are not its own.
+    """
     texts = [file.wanted for file in due if file.path in LINE_FILES and file.wanted]
     own = []
     if texts:
-        claimed = memory_queries.claimed_sync_ids(store)
-        lines = (
-            line for text in texts for line in map(knowledge.parse_line, clean_lines(text)) if line
-        )
-        own += [record_digest(line) for line in lines if line.get("sync_id") not in claimed]
+        said_here = memory_queries.accepted_sync_ids(store)
+        raw = (each for text in texts for each in clean_lines(text) if each not in refused)
+        lines = (line for line in map(knowledge.parse_line, raw) if line)
+        own += [
+            record_digest(line)
+            for line in lines
+            if str(line.get("sync_id")) in said_here and not record_json.is_newer(line)
+        ]
     for agent in ("", *sorted(briefs.list_folders(store))):
         document = project_brief.load(store, agent)
         own += project_brief.own_digests(document, agent) if document else []

@@ -379,6 +379,26 @@ def test_an_archive_without_git_is_a_stranger_too(clones, ann, shared, tmp_path)
     assert ben.only().claimed_author == ""
 
 
+def test_a_line_that_waited_for_a_newer_ademem_does_not_become_the_persons(clones, ann, shared):
+    (known,) = ann.lines()
+    text = "Keys are fetched from the jump host"
+    line = known | {"id": "aaaabbbbcccc", "sync_id": "a" * 32, "key": "other", "content": text}
+    stamps = line.get("stamps", {})
+    ann.write_lines(known, line | {"stamps": stamps | {"tomorrow": 1}})
+    ann.commit()
+    bob = clones.clone("Bob")
+    bob.refresh()
+    bob.learn("Deploys need a lock")
+    bob.refresh()  # which keeps Ann's line where it is
+    ann.write_lines(known, line)
+    ann.commit()
+    again = clones.clone("Bob", "again")
+    again.refresh()
+
+    authors = {each.content: each.claimed_author for each in again.live()}
+    assert authors == {LESSON: "Ann", text: "Ann"}
+
+
 def test_what_a_person_commits_in_their_clone_is_their_own(clones, shared):
     ben = clones.clone("Ben")
     ben.start()
