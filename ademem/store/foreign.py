@@ -102,7 +102,7 @@ def get_all(store: Store, kind: str) -> dict[str, dict[str, Any]]:
 
 def put(store: Store, kind: str, key: str, fields: dict[str, Any]) -> None:
     table, _, name = kind.partition(".")
-    query = f"update {table} set foreign_fields = ? where {name} = ?"
+    query = f"update main.{table} set foreign_fields = ? where {name} = ?"
     store.db.execute(query, (json.dumps(fields, ensure_ascii=False, sort_keys=True), key))
 
 
@@ -110,7 +110,7 @@ def mark(store: Store, kind: str, key: str, field: str, value: str) -> None:
     """Set one field, beside those that are there."""
     table, _, name = kind.partition(".")
     store.db.execute(
-        f"update {table} set foreign_fields ="
+        f"update main.{table} set foreign_fields ="
         f" json_set(ifnull(foreign_fields, '{{}}'), '$.{field}', ?) where {name} = ?",
         (value, key),
     )
