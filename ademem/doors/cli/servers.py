@@ -129,7 +129,7 @@ def tui(project: Project = None, as_json: AsJson = False) -> None:
     from ademem.doors.views import lines
 
     try:
-        from ademem.doors.tui import app as terminal
+        from ademem.doors import tui as terminal
     except ModuleNotFoundError as error:
         raise missing_package(error, "tui", "the terminal's browser") from error
     outside = {name: value for name, value in os.environ.items() if name not in SESSIONS}

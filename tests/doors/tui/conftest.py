@@ -57,7 +57,7 @@ class Desk:
 
     def frames(self, *moves, size=(80, 24), forbidden="", is_withheld=lambda memory: False):
         """Return the frame after each move: keys, or functions of the application."""
-        from ademem.doors.tui.app import Terminal
+        from ademem.doors.tui import Terminal
 
         async def run():
             shown = []

@@ -12,7 +12,7 @@ from textual.geometry import Size
 
 from ademem import api
 from ademem.core.memory import Status
-from ademem.doors.tui.app import KEYS, Terminal
+from ademem.doors.tui import KEYS, Terminal
 from ademem.store.transitions import waits_for
 from tests import builders
 from tests.doors.tui.conftest import CONTRADICTING, FRAMES, KNOWN, LESSONS, ORDER
