@@ -10,7 +10,7 @@ from ademem.core.project import import_waits
 from ademem.core.repository import git_root
 from ademem.core.settings import summarize_warnings
 from ademem.core.text import counted, preview, truncate
-from ademem.store import admission, briefing_queries, ledger, memory_queries
+from ademem.store import admission, ledger
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -48,6 +48,8 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
 
     The status line shows it, too.
     """
+    from ademem.store import briefing_queries, memory_queries  # few hooks count memories
+
     waiting = memory_queries.count_in_review(runtime.store, MOST_WAITING)
     least = "at least " if confirmed == briefing_queries.COUNTED else ""
     line, ask = f"ademem: {least}{counted(confirmed, 'memory')}", ""
@@ -66,6 +68,8 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
 
 def count_anew(runtime: Runtime) -> None:
     """Update the status line after a change."""
+    from ademem.store import briefing_queries
+
     summarize(briefing_queries.count_confirmed(runtime.store), runtime)
 
 
@@ -202,6 +206,8 @@ def changed_sources(runtime: Runtime) -> Iterator[str]:
 
 def came_with_files(runtime: Runtime) -> Iterator[str]:
     """Report the number and authors of imported memories, once in each clone."""
+    from ademem.store import memory_queries
+
     count = memory_queries.count_with_files(runtime.store)
     if not count:
         return
