@@ -11,7 +11,7 @@ from ademem.core.value import replace
 from ademem.search import engine
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.search.engine import recall as recall_
-from ademem.search.parameters import DEFAULTS
+from ademem.search.ranking import DEFAULTS
 from ademem.store import logs, memories
 from ademem.store.database import OperationalError, is_unwritable
 from ademem.store.filters import count_listed
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
     from ademem.search.engine import Explained, Ranking, Results
-    from ademem.search.parameters import Parameters
+    from ademem.search.ranking import Parameters
     from ademem.store.logs import Shown
     from ademem.store.relations import Later
     from ademem.store.runtime import Runtime

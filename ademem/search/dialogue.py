@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Entry
     from ademem.search.lexical import Matches
-    from ademem.search.parameters import Parameters
+    from ademem.search.ranking import Parameters
 
     Neighbours = tuple[tuple[int, ...], ...]
     """Rows of the same session: those next to a row, those one further on, and so forth."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ademem.core.errors import suppress
 from ademem.core.settings import SearchSettings
 from ademem.core.value import Value, as_dict, replace
-from ademem.search import evidence
-from ademem.search.parameters import DEFAULTS, UNASKED
+from ademem.search import evidence, ranking
 from ademem.search.query import parse
+from ademem.search.ranking import DEFAULTS, UNASKED, Hit, discount, order_pairs
 from ademem.store.filters import ORDERS, UNARCHIVED, Filters, listed, of_session
 from ademem.store.logs import Shown
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from ademem.search.dense import Cosines
     from ademem.search.embedding import Embedder
     from ademem.search.lexical import Matches
-    from ademem.search.parameters import Parameters
     from ademem.search.query import Query
-    from ademem.search.ranking import Hit, Ranked, Search
+    from ademem.search.ranking import Parameters, Ranked, Search
     from ademem.store import Store
     from ademem.store.runtime import Runtime
 
@@ -115,9 +114,6 @@ def rank(
     floor: float | None = None,
 ) -> Ranking:
     """`search` for a reader of few of many hits."""
-    # Imported here: a hook that a warm process answers ranks nothing.
-    from ademem.search import ranking
-
     asked = _ask(query, store, filters, now, limit, embedder, parameters, floor)
     return _answer(asked, query, ranking.rank_live(asked))
 
@@ -133,8 +129,6 @@ def _ask(
     floor: float | None = None,
 ) -> Search:
     """Look up a question in the indexes and among the vectors."""
-    from ademem.search import ranking
-
     parsed = parse(query)
     matches, cosines = _look_up(parsed, store, parameters, embedder)
     return ranking.Search(
@@ -152,9 +146,6 @@ def _ask(
 
 def _answer(asked: Search, query: str, live: list[Ranked]) -> Ranking:
     """Choose and order the best of the ranked live memories."""
-    from ademem.search import ranking
-    from ademem.search.pairs import order_pairs
-
     store, limit = asked.store, asked.limit
     is_lexical = asked.cosines is None
     first = ranking.COMPLETE if is_lexical else ranking.NAMED
@@ -186,7 +177,6 @@ def explain_search(
     query: str, runtime: Runtime, filters: Filters, limit: int, embedder: Embedder | None
 ) -> Explained:
     """Search, and keep what each stage had; nothing is recorded."""
-    from ademem.search import ranking
     from ademem.store import full_text, memories
 
     store, now = runtime.store, runtime.clock()
@@ -281,7 +271,6 @@ def consider(
     embedder: Embedder | None,
 ) -> Considered:
     """Run the selection for a prompt on the branch *here*, and keep the numbers of one memory."""
-    from ademem.search import ranking
     from ademem.store import relations
 
     most, store = runtime.settings.briefing.prompt, runtime.store
@@ -408,8 +397,6 @@ def _discount(
     """Multiply the scores of memories that may not hold here."""
     if not hits:
         return hits
-    from ademem.search.ranking import discount
-
     drifted: set[int] = set()
     if anchored := [hit.memory.seq for hit in hits if hit.memory.anchors]:
         from ademem.store import hints
@@ -429,7 +416,6 @@ def _read_whole(found: Ranking, store: Store) -> Results:
 
 def _read_memories(ranked: Iterable[Ranked], store: Store) -> list[Hit]:
     """Whole memories in place of their entries."""
-    from ademem.search.ranking import Hit
     from ademem.store import memories
 
     known = {one.memory.seq: as_dict(one) for one in ranked}

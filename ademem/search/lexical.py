@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ademem.core.value import Value, replace
-from ademem.search.parameters import DEFAULTS
+from ademem.search.ranking import DEFAULTS
 from ademem.store import full_text
 from ademem.store.full_text import Index
 
@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
-    from ademem.search.parameters import Parameters
     from ademem.search.query import Query
+    from ademem.search.ranking import Parameters
     from ademem.store import Store
 
 MAX_TERMS = 32
@@ -105,7 +105,7 @@ def _match(
     most = -1 if alone else postings + 1
     counts = full_text.count_rows(store, terms, most)
     if capitals is not None and min(counts.values(), default=0) <= RARE:
-        from ademem.search import expansion  # which a hook never needs
+        from ademem.search import expansion  # which no search for a prompt needs
 
         wider = expansion.widen(
             {t: counts[t] for t in terms if counts[t] <= RARE}, terms, capitals, store

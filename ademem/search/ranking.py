@@ -1,14 +1,18 @@
-"""From the rows that match or are near a question to weighed hits."""
+"""From the rows that match or are near a question to weighed hits.
+
+The numbers were chosen on the tuning sets that `bench/README.md` describes.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 
 from ademem.core.clock import days_between
 from ademem.core.memory import DIALOGUE, PROCEDURE, Status, Tier, decayed
 from ademem.core.value import Value, replace
 from ademem.search import evidence
-from ademem.store import memories
+from ademem.store import memories, relations
 from ademem.store.filters import UNARCHIVED, visible_rows
 
 TYPE_CHECKING = False
@@ -20,13 +24,77 @@ if TYPE_CHECKING:
     from ademem.search.dense import Cosines
     from ademem.search.dialogue import Features, Neighbours
     from ademem.search.lexical import Matches
-    from ademem.search.parameters import Parameters
     from ademem.search.query import Query
     from ademem.store import Store
     from ademem.store.filters import Filters
     from ademem.store.relations import Later
 
     Signals = dict[str, float]
+
+
+class Parameters(Value):
+    """Weights, floors and discounts of one search."""
+
+    pool: int = 30
+    """Rows that the lexical and the vector search each pass to the ranking; twice for dialogues."""
+
+    postings: int = 1500
+    """Postings of the rarest words that are read: what a search costs in a store of any size."""
+
+    words: float = 0.25
+    """Weight of the words of a memory in its relevance."""
+    meaning: float = 0.28
+    """Weight of the whitened cosine to the question in the relevance."""
+    near_words: float = 0.35
+    """Weight of the words of a turn of a dialogue and its neighbours in the session."""
+    near_meaning: float = 0.2
+    """Weight of the cosines of a turn of a dialogue and its neighbours."""
+
+    speaker: float = 0.25
+    """Bonus of a turn whose speaker the question names."""
+    time: float = 0.25
+    """Bonus of a turn with a word of time if the question asks when."""
+    date: float = 0.35
+    """Bonus of a turn of the month or year that the question names."""
+    asks: float = -0.08
+    """Bonus of a turn that ends with a question, as it rarely answers one."""
+    steps: float = -0.2
+    """Bonus of a learned procedure if the query is a question and not a task."""
+
+    relevance: float = 0.8
+    """Weight of the relevance in the composite score."""
+    recency: float = 0.02
+    """Weight of the time since the last change in the composite score."""
+    importance: float = 0.11
+    """Weight of the importance in the composite score."""
+    confidence: float = 0.05
+    """Weight of the confidence in the composite score."""
+    access: float = 0.02
+    """Weight of the use in the composite score."""
+    half_life_days: float = 30.0
+    """Age at which recency and use count half."""
+    tier_bonus: tuple[float, float, float] = (0.1, 0.0, -0.05)
+    """Bonus of tier 1, 2 and 3 on the composite score."""
+
+    candidate_discount: float = 0.97
+    """Factor of the score of a candidate."""
+    branch_discount: float = 0.8
+    """Factor of the score of a memory of another branch."""
+    drift_discount: float = 0.8
+    """Factor of the score of a memory whose code has changed or was removed."""
+
+    widen: bool = True
+    """Look up other forms of rare and unknown words, too, such as what they abbreviate."""
+    floor: float = 0.25
+    """Share of a short query in whole words below which parts of words are looked up."""
+    answer_share: float = 0.8
+    """Share of a question from which a confirmed memory makes candidates unnecessary."""
+
+
+DEFAULTS = Parameters()
+UNASKED = Parameters(widen=False, postings=1000)
+"""Parameters for a reader who did not ask: a guess is no evidence, and hooks have little time."""
+
 
 FIRST_LOOK = 3
 """Rows that are filtered first, in pools: hidden rows take some of them."""
@@ -372,3 +440,60 @@ def _answers(hit: Ranked, parameters: Parameters) -> bool:
     """True if the hit states so much of the query that candidates are not needed."""
     states = "steps" not in hit.signals and hit.signals["share"] >= parameters.answer_share
     return bool(hit.signals["exact"]) or states
+
+
+def order_pairs(
+    query: str, hits: Sequence[Ranked], store: Store, filters: Filters, limit: int
+) -> list[Ranked]:
+    """Put the latest memory about a matter before the first hit that it outdates.
+
+    However it is worded: a later memory that was not found is added, unless the query has a number
+    of the earlier one ("what broke with Python 3.8"). Hits that it outdates keep their place and
+    name it; one that was superseded by a memory that cannot be seen is left out.
+    """
+    later = relations.find_later(store, [hit.memory.seq for hit in hits])
+    if not later:
+        return [hit for hit in hits if not hit.memory.superseded_by][:limit]
+    found = {hit.memory.seq: hit for hit in hits}
+    wanted = sorted({each.seq for each in later.values()} - found.keys())
+    seen = visible_rows(wanted, store, filters, filters.statuses or UNARCHIVED, len(wanted))
+    added = {memory.seq: memory for memory in memories.entries(store, seen)}
+    placed: dict[int, Ranked] = {}
+    for hit in hits:
+        other = later.get(hit.memory.seq)
+        if other and (other.seq in found or other.seq in added):
+            later_one = found[other.seq].memory if other.seq in found else added[other.seq]
+            if other.seq not in placed and not _names_earlier(query, hit.memory, later_one):
+                first = found.get(other.seq) or _found_by(hit, added[other.seq])
+                placed[other.seq] = _raise_to(first, hit)
+            hit = replace(hit, later=other)
+        elif hit.memory.superseded_by:
+            continue
+        placed.setdefault(hit.memory.seq, hit)
+    return list(placed.values())[:limit]
+
+
+def _names_earlier(query: str, earlier: Entry, later: Entry) -> bool:
+    """True if the query has a number that the earlier memory has and the later one has not."""
+    asked = _numbers(query)
+    return not asked.isdisjoint(_numbers(earlier.content) - _numbers(later.content))
+
+
+def _numbers(text: str) -> set[str]:
+    return set(re.findall(r"\d+(?:\.\d+)*", text))
+
+
+def _found_by(hit: Ranked, memory: Entry) -> Ranked:
+    """A hit that is found by what another one says."""
+    return replace(hit, memory=memory)
+
+
+def _raise_to(hit: Ranked, other: Ranked) -> Ranked:
+    """The hit, at least as good as the other one."""
+    evidence = max(each.signals.get("evidence", 0.0) for each in (hit, other))
+    return replace(
+        hit,
+        score=max(hit.score, other.score),
+        weak=hit.weak and other.weak,
+        signals=hit.signals | {"evidence": evidence},
+    )

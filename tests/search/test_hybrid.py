@@ -11,7 +11,7 @@ import pytest
 from ademem.core.memory import DIALOGUE, Memory, Scope, Status
 from ademem.core.value import replace
 from ademem.search.engine import Filters, Results, explain, search, suggest
-from ademem.search.parameters import DEFAULTS
+from ademem.search.ranking import DEFAULTS
 from ademem.store import Store
 from tests.builders import NOW, insert, memory, open_project
 from tests.search.conftest import Keep, answers

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from ademem.core.memory import Importance, Status, Tier
 from ademem.search import lexical, ranking
-from ademem.search.parameters import DEFAULTS
-from ademem.search.ranking import Hit, choose_best, score_weights, weigh, weighted_mean
+from ademem.search.ranking import DEFAULTS, Hit, choose_best, score_weights, weigh, weighted_mean
 from tests.builders import NOW, memory
 
 

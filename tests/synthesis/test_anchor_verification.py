@@ -12,7 +12,7 @@ from ademem.core.memory import Draft
 from ademem.core.value import replace
 from ademem.doors import cli
 from ademem.search.hints import update_sites
-from ademem.search.parameters import DEFAULTS
+from ademem.search.ranking import DEFAULTS
 from ademem.store import hints as table
 from ademem.store import jobs
 from ademem.store.memories import Change, set_anchors, update

@@ -27,8 +27,8 @@ from ademem.guard.prompts import TurnClass, classify
 from ademem.search import dense as vectors
 from ademem.search import embedding
 from ademem.search.engine import suggest_for
-from ademem.search.parameters import DEFAULTS, Parameters
 from ademem.search.query import readable
+from ademem.search.ranking import DEFAULTS, Parameters
 from ademem.store import Store, memory_queries
 from ademem.store.runtime import Runtime
 
