@@ -30,8 +30,8 @@ from ademem.core.settings import (
 )
 from ademem.core.value import Value
 from ademem.files import enrolment, ignore
-from ademem.store import existence, memory_queries
-from ademem.store.existence import DatabaseClaims
+from ademem.store import memory_queries
+from ademem.store.memory_queries import DatabaseClaims
 from ademem.sync.provenance import provenance_of
 
 
@@ -181,7 +181,7 @@ def find_untrusted(root: str | None = None) -> UntrustedParts:
         store = runtime.store
         imported = memory_queries.count_with_files(store, quarantined=False)
         authors = memory_queries.authors_with_files(store)
-        database = existence.find_database_claims(store)
+        database = memory_queries.find_database_claims(store)
         trusts_files = provenance_of(here, store, os.environ).trusts_files
     return UntrustedParts(
         settings=load_configuration(here, os.environ).held,

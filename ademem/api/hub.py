@@ -9,7 +9,7 @@ from ademem.api import exchanging
 from ademem.core.clock import stamp
 from ademem.core.errors import Conflict
 from ademem.core.value import Value
-from ademem.store import existence, hub_state, journal
+from ademem.store import hub_state, is_in_hub, journal
 from ademem.store.hub_state import HubState, Parked
 from ademem.store.runtime import Runtime
 from ademem.sync.hub import leaving, rounds
@@ -40,7 +40,7 @@ class HubStatus(Value):
 
 def join_hub(runtime: Runtime, url: str, code: str) -> HubState:
     """Enrol this clone in the project of an invitation; nothing is sent yet but its code."""
-    if existence.is_in_hub(runtime.store):
+    if is_in_hub(runtime.store):
         raise Conflict("this project is in a hub already", "`ademem hub leave` ends that")
     return rounds.join(runtime.store, runtime.project, url, code, platform.node() or "a device")
 

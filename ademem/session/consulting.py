@@ -19,7 +19,7 @@ from ademem.guard.policy import (
 )
 from ademem.search.hints import lacks_lists
 from ademem.session import flags, hint_events
-from ademem.store import existence, ledger, logs, turns
+from ademem.store import ledger, logs, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def before_call(
         answer = hint_events.before_call(payload, key, runtime)
         _list_calls(key, runtime, [*listed, line])
         return answer
-    if not existence.any_confirmed(runtime.store):
+    if not turns.any_confirmed(runtime.store):
         flags.set_quiet(runtime.project, key, True)
         return None
     paths = hint_events.find_paths(payload, runtime)
@@ -261,7 +261,7 @@ def _find_stopping(found: list[Memory], runtime: Runtime) -> set[str]:
     worded = [one for one in found if one.id not in marked and wording.is_rule(one.content)]
     typed = {one.id for one in worded if one.trust is Trust.USER}
     others = [one.id for one in worded if one.id not in typed]
-    return marked | typed | existence.find_reviewed(runtime.store, others)
+    return marked | typed | turns.find_reviewed(runtime.store, others)
 
 
 def _names_command(memory: Memory, call: ToolCall) -> bool:

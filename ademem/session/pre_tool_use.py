@@ -19,7 +19,7 @@ from ademem.guard.policy import (
 )
 from ademem.session import flags
 from ademem.session.turn_tracking import key_of, note_edit, query_of
-from ademem.store import existence, logs, turns
+from ademem.store import logs, turns
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -97,7 +97,7 @@ def _approval(call: ToolCall, runtime: Runtime) -> str | None:
     from ademem.guard import approvals
 
     return approvals.refusal(
-        call.command, guard, lambda id: existence.any_quarantined(runtime.store, id)
+        call.command, guard, lambda id: turns.any_quarantined(runtime.store, id)
     )
 
 
@@ -127,7 +127,7 @@ def make_context(turn: Turn | None, runtime: Runtime) -> CallContext:
         settings=runtime.settings.guard,
         ours=(*memory, os.path.join(config, "plans"), project.ade),
         switches=(project.config, project.local_config, project.run, project.database),
-        empty_store=lambda: not existence.any_promoted(runtime.store),
+        empty_store=lambda: not turns.any_promoted(runtime.store),
     )
 
 

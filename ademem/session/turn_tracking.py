@@ -8,7 +8,7 @@ from ademem.core.client import TurnKey
 from ademem.core.clock import timedelta
 from ademem.guard.policy import SEARCHES, SHELL_TOOLS, WRITING_TOOLS, own_tool
 from ademem.session import flags
-from ademem.store import existence, ledger, logs, sessions, turns
+from ademem.store import ledger, logs, sessions, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def set_flag(key: TurnKey, runtime: Runtime) -> None:
     """Let the shell answer for the guard as far as this turn needs no check."""
     guard = runtime.settings.guard
     if guard.mode == "consult":
-        if not existence.any_confirmed(runtime.store):
+        if not turns.any_confirmed(runtime.store):
             flags.set_quiet(runtime.project, key, True)
         elif guard.changes:  # which the shell cannot compare
             flags.set_quiet(runtime.project, key, False)

@@ -57,6 +57,8 @@ CURRENT = "deleted_at is null and superseded_by is null and quarantine_reason is
 """SQL for what may be shown as true, of any status; the partial index has these words."""
 BROWSED = "source_type not in ('skill', 'episode')"
 """Not `Memory.hidden`, in SQL."""
+HUB = "hub"
+"""Name in `store_values` of the state of a project that joined a hub."""
 FOREVER = "~"
 """A text that sorts after every stamp."""
 WRITES = (
@@ -403,6 +405,10 @@ def made_at(store: Store) -> str:
     query = "select created_at from projects where id = ?"
     row = store.db.execute(query, (store.project_id,)).fetchone()
     return str(row[0]) if row else ""
+
+
+def is_in_hub(store: Store) -> bool:
+    return bool(database.value(store.db, HUB))
 
 
 def changes(store: Store) -> int:

@@ -9,8 +9,7 @@ from ademem.core import record_json
 from ademem.core.clock import stamp, timedelta
 from ademem.core.json_text import loads
 from ademem.core.value import Value, as_dict, replace
-from ademem.store import database, journal, stamps
-from ademem.store.existence import HUB
+from ademem.store import HUB, database, journal, stamps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ademem.core import text as text_
 from ademem.core.json_text import array, loads, numbers
 from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL, Scope
-from ademem.store import BROWSED, CURRENT, LIVE, database, memories
-from ademem.store.existence import ARRIVED, CLAIMED, is_in_hub
+from ademem.core.value import Value
+from ademem.store import BROWSED, CURRENT, LIVE, database, is_in_hub, memories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,31 @@ if TYPE_CHECKING:
 
     Key = Literal["topic_key", "knowledge_key", "dedupe_key"]
     Index = Literal["unified_memories_fts", "unified_memories_trigram"]
+
+CLAIMED = f"claimed_author is not null and {LIVE}"
+"""Memories that came from elsewhere and were not accepted here."""
+ARRIVED = (
+    "category = 'procedure' and source_type = 'procedure'"
+    " and id not in (select memory_id from memory_procedure_details)"
+)
+"""Procedures that came with the files of the project: memories without details."""
+
+# Changed since it was written, never written, or given up while it stands in a file. The cross
+# join begins with the few procedures.
+_UNEXPORTED = f"""
+select 1 from memory_procedure_details as details
+cross join unified_memories as memory on memory.id = details.memory_id
+where memory.project_id = :project and (
+  scope = 'project' and status = 'promoted' and {CURRENT}
+  and (exported_at is null or exported_at < memory.updated_at)
+  or exported_at is not null and superseded_by is null
+  and (status = 'archived' or deleted_at is not null))
+limit 1
+"""
+_ARRIVED = f"""
+select 1 from unified_memories
+where project_id = :project and status = 'promoted' and {ARRIVED} and {CURRENT} limit 1
+"""
 
 _WITH_FILES = f"{CLAIMED} and claimed_author not glob '{FROM_HUB}*'"
 _WAITING_ORDER = "order by quarantine_reason is null, created_at, seq limit :limit"
@@ -562,3 +587,28 @@ def has_rejected(store: Store) -> bool:
 
 def _first(found: list[Memory]) -> Memory | None:
     return found[0] if found else None
+
+
+def any_procedure(store: Store, *, export: bool) -> bool:
+    """Return True for a procedure without details, or with *export* one whose file is outdated."""
+    queries = (_UNEXPORTED, _ARRIVED) if export else (_ARRIVED,)
+    project = {"project": store.project_id}
+    return any(store.db.execute(query, project).fetchone() for query in queries)
+
+
+class DatabaseClaims(Value):
+    """Numbers of memories that claim to be of a person, in a database that was not made here."""
+
+    user: int
+    pinned: int
+
+
+def find_database_claims(store: Store) -> DatabaseClaims | None:
+    """Count claims of the tables themselves; None for this person's own database."""
+    if store.is_trusted:
+        return None
+    row = store.db.execute(
+        "select ifnull(sum(trust = 'user'), 0) as user, ifnull(sum(pinned), 0) as pinned"
+        f" from main.unified_memories where {LIVE}"
+    ).fetchone()
+    return DatabaseClaims(user=row["user"], pinned=row["pinned"])

@@ -1,16 +1,20 @@
 """State of the guard: a row for each turn of the main thread and each subagent.
 
 Calls of our MCP server's tools are stored with the turn in which the client's hook saw them.
+What the guard asks about memories is answered without the class Memory.
 """
 
 from __future__ import annotations
 
 from ademem.core.client import Turn, TurnKey
 from ademem.core.clock import stamp, timedelta
+from ademem.core.json_text import array
 from ademem.core.value import as_dict
+from ademem.store import CURRENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from ademem.store import Store
@@ -134,3 +138,48 @@ def find_turn_of_call(store: Store, tool_use_id: str) -> TurnKey | None:
     query = "select session_id, agent_id, prompt_id from mcp_calls where tool_use_id = ?"
     row = store.db.execute(query, (tool_use_id,)).fetchone()
     return TurnKey(**dict(row)) if row else None
+
+
+def any_promoted(store: Store) -> bool:
+    """Return True if a search could recall something that this person made or accepted.
+
+    Before that, what came with the files of a clone, or in a database, stops no call.
+    """
+    return store.is_trusted and store.has_row(
+        "select 1 from unified_memories where project_id = ? and status = 'promoted'"
+        f" and claimed_author is null and {CURRENT} limit 1",
+        (store.project_id,),
+    )
+
+
+def any_confirmed(store: Store) -> bool:
+    """Return True if there is a confirmed memory, also one that came with the files."""
+    query = (
+        f"select 1 from unified_memories where project_id = ? and status = 'promoted' and {CURRENT}"
+    )
+    return store.has_row(f"{query} limit 1", (store.project_id,))
+
+
+def find_reviewed(store: Store, ids: Iterable[str]) -> set[str]:
+    """Return those of the memories that a person wrote, confirmed or changed."""
+    wanted = array(ids)
+    if wanted == "[]":
+        return set()
+    rows = store.column(
+        "select distinct memory_id from memory_revisions"
+        " where memory_id in (select value from json_each(?)) and actor = 'user'"
+        " and operation in ('insert', 'promote', 'edit', 'revise', 'merge', 'restore')",
+        (wanted,),
+    )
+    return set(rows)
+
+
+def any_quarantined(store: Store, id: str = "") -> bool:
+    """Return True if a memory with an id or sync id of this prefix is quarantined; empty: any."""
+    return store.has_row(
+        "select 1 from unified_memories where project_id = :project"
+        " and quarantine_reason is not null and deleted_at is null"
+        " and (substr(id, 1, length(:id)) = :id or substr(sync_id, 1, length(:id)) = :id)"
+        " limit 1",
+        {"project": store.project_id, "id": id},
+    )

@@ -14,7 +14,15 @@ from ademem.core.repository import under_way
 from ademem.core.settings import load_configuration
 from ademem.core.shared_files import locked
 from ademem.core.value import Value
-from ademem.store import embeddings, existence, jobs, maintenance, sessions, statistics
+from ademem.store import (
+    embeddings,
+    is_in_hub,
+    jobs,
+    maintenance,
+    memory_queries,
+    sessions,
+    statistics,
+)
 from ademem.worker import lock
 
 TYPE_CHECKING = False
@@ -234,7 +242,7 @@ def procedures(context: JobContext, _job: Job) -> None:
 def queue_procedures(context: JobContext) -> None:
     """Queue learning where a procedure was promoted, changed or imported."""
     export = context.runtime.settings.skills.export
-    if existence.any_procedure(context.store, export=export) and not jobs.exists(
+    if memory_queries.any_procedure(context.store, export=export) and not jobs.exists(
         context.store, "procedures"
     ):
         jobs.queue(context.store, "procedures", "project", context.now())
@@ -430,7 +438,7 @@ def sync_hub(context: JobContext, _job: Job) -> datetime | None:
 
 
 def queue_hub(context: JobContext) -> None:
-    if not existence.is_in_hub(context.store):
+    if not is_in_hub(context.store):
         return
     from ademem.store import hub_state
 

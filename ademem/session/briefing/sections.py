@@ -14,7 +14,7 @@ from ademem.files import project_brief
 from ademem.store import (
     briefing_queries,
     commits,
-    existence,
+    is_in_hub,
     logs,
     memories,
     missions,
@@ -286,7 +286,7 @@ def since_last_session(reader: Reader) -> list[Entry]:
 
 def from_colleagues(reader: Reader) -> list[Entry]:
     """Count what arrived in a project that is in a hub since the last session was briefed."""
-    if not existence.is_in_hub(reader.store):
+    if not is_in_hub(reader.store):
         return []
     from ademem.store import hub_state
 

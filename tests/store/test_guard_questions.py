@@ -3,7 +3,7 @@
 import pytest
 
 from ademem.core.memory import Status
-from ademem.store.existence import any_promoted
+from ademem.store.turns import any_promoted
 from tests import builders
 from tests.builders import NOW, memory
 
