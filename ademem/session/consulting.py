@@ -280,7 +280,7 @@ def _search(
     from ademem.core.memory import Status
     from ademem.core.text import unique
     from ademem.search import evidence
-    from ademem.search.engine import current, search
+    from ademem.search.engine import UNASKED, current, search
     from ademem.store.filters import of_session, visible
     from ademem.worker import warm
 
@@ -290,7 +290,9 @@ def _search(
     if not query:
         return []
     filters = of_session(runtime, (Status.PROMOTED,), payload.agent_type or None)
-    hits = current(search(query, runtime.store, filters, runtime.now, limit=LOOKED_AT))
+    hits = current(
+        search(query, runtime.store, filters, runtime.now, LOOKED_AT, parameters=UNASKED)
+    )
     found = {hit.memory.id: hit.memory for hit in hits}
     near = warm.suggest(runtime, query, floor=evidence.DENIAL, most=MOST_CARRIED)
     if near is None:
