@@ -195,8 +195,8 @@ def replace_form(arguments: Sequence[str]) -> list[str]:
         old, rest = " ".join(arguments[:words]), list(arguments[words:])
         if old in FORMS:
             print(REPLACED.format(old=old, new=FORMS[old]), file=sys.stderr)
-            takes_value = FORMS[old].endswith(("--agent", "--at", "--settle"))
-            while takes_value and rest and rest[0].startswith("-"):
-                rest.append(rest.pop(0))
+            if FORMS[old].endswith(("--agent", "--at", "--settle")):  # which takes the first value
+                at = next((at for at, word in enumerate(rest) if not word.startswith("-")), 0)
+                rest = rest[at:] + rest[:at]
             return [*FORMS[old].split(), *rest]
     return list(arguments)

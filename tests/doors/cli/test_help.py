@@ -63,6 +63,7 @@ def test_a_replaced_form_is_a_listed_command_with_known_options(old):
         pytest.param("at --json 2h", "list --at 2h --json", id="a value behind a flag"),
         pytest.param("agents set scout focus x", "core set --agent scout focus x", id="two words"),
         pytest.param("stats -n 3", "status impressions -n 3", id="an option"),
+        pytest.param("at --json --all", "list --at --json --all", id="no value"),
         pytest.param("list --all", "list --all", id="a listed form"),
     ],
 )
