@@ -129,7 +129,8 @@ def test_a_full_disk_is_reported_and_the_page_lives(browser):
     browser.world.know("Money is stored in cents")
     (memory,) = browser.world.live()
     prepare(browser, "pragma max_page_count = 1")
-    answer = browser.post(f"/memory/{memory.id}/edit", content="Money in cents " * 9000)
+    long = {"title": "Money", "content": "Money in cents " * 3000}
+    answer = browser.post(f"/memory/{memory.id}/edit", **long)
     pages = all_pages(browser)
 
     assert answer.status_code == 503
