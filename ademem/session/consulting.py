@@ -280,7 +280,8 @@ def _search(
     from ademem.core.memory import Status
     from ademem.core.text import unique
     from ademem.search import evidence
-    from ademem.search.engine import UNASKED, current, search
+    from ademem.search.engine import current, search
+    from ademem.search.ranking import UNASKED
     from ademem.store.filters import of_session, visible
     from ademem.worker import warm
 
