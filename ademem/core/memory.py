@@ -73,6 +73,8 @@ EPISODE = "episode"
 """Source type of a summary of a session."""
 PROCEDURE = "procedure"
 """Source type of steps learned from sessions."""
+MERGE = "merge"
+"""Source type of a text that lost to another text of its memory."""
 HIDDEN = (SKILL, EPISODE)
 """Source types that are shown only if their category is asked for."""
 

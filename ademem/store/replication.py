@@ -13,7 +13,7 @@ from ademem.core import record_json, registers
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import FORBIDDEN
 from ademem.core.json_text import loads
-from ademem.core.memory import Category, Importance, Memory, Scope, Status, Trust
+from ademem.core.memory import MERGE, Category, Importance, Memory, Scope, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, dedupe_key, sha256_hex
 from ademem.core.value import Value, replace
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 CONFLICT = "conflict"
 """Tag of a conflict candidate."""
-MERGE = "merge"
-"""Its source."""
 _LOST_TOPIC = "topic_key is null and json_extract(stamps, '$.values.topic_key') = ?"
 """SQL for a memory whose topic an elder one has."""
 REPLAYED = 50

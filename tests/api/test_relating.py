@@ -283,3 +283,14 @@ def test_one_matter_in_other_words_is_a_pair_where_other_memories_use_them_of_it
     write("Ask the core team for a review before merging into billing")
 
     assert relations(world) == [("conflicts_with", "core against platform")]
+
+
+@pytest.mark.parametrize(("source", "related"), [("agent", 1), ("merge", 0)])
+def test_a_text_that_lost_a_merge_replaces_none_before_a_person_accepts_it(world, source, related):
+    origin = Origin(trust=Trust.USER, source_type="user")
+    lost = Origin(trust=Trust.AGENT, source_type=source)
+    with world.memories() as memories:
+        for text, said in ((EARLIER, origin), (LATER, lost)):
+            api.write(memories, Draft(content=text, category=Category.FACT, origin=said))
+
+    assert len(relations(world)) == related

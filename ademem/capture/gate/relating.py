@@ -9,7 +9,7 @@ from ademem.capture.gate import contradiction
 from ademem.capture.gate.rows import RANK
 from ademem.capture.gate.slots import SLOTS
 from ademem.capture.gate.writing import Candidate
-from ademem.core.memory import DIALOGUE, Category, Trust
+from ademem.core.memory import DIALOGUE, MERGE, Category, Status, Trust
 from ademem.core.text import jaccard, preview, unique
 from ademem.core.value import Value, replace
 from ademem.store import full_text, memories, memory_queries, relations, transitions
@@ -326,12 +326,14 @@ def _may_pair(memory: Memory, other: Memory) -> bool:
 
 
 def _is_compared(memory: Memory) -> bool:
+    """True for one statement; a text that lost a merge is no news, and waits for a person."""
     return (
         memory.live
         and not memory.quarantine_reason
         and not memory.hidden
         and memory.category in COMPARED
         and DIALOGUE not in memory.tags
+        and not (memory.source_type == MERGE and memory.status is Status.CANDIDATE)
         and len(memory.whole_text) <= LONGEST
         and len(_LIST_ITEM.findall(memory.whole_text)) < 2
     )
