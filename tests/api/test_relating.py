@@ -244,7 +244,7 @@ def tell_matters(write, *things):
             write(text.format(thing))
 
 
-STORES = ("payments stores its rows in MySQL", "Rows of search live in SQLite")
+STORES = ("payments stores its rows in MySQL", "SQLite has the rows that search writes")
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,7 @@ class TestWhatContradicts:
 
 
 def test_a_proposal_is_withdrawn_once_later_memories_tell_that_it_is_about_two_things(store):
-    texts = ("payments stores its rows in MySQL", "Rows of search live in SQLite")
+    texts = ("payments stores its rows in MySQL", "SQLite has the rows that search writes")
     rows = insert(store, *map(memory, texts))
     relating.relate(rows, store, NOW)
     before = relations.list_conflicts(store)
