@@ -262,7 +262,7 @@ def create(path: str) -> str:
     from contextlib import closing
 
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    aside = path_aside(path)
+    aside = create_aside(path)
     try:
         with closing(sqlite3.connect(aside, isolation_level=None)) as db:
             with Transaction(db):
@@ -282,9 +282,17 @@ def create(path: str) -> str:
     return ""
 
 
-def path_aside(path: str) -> str:
-    """Return the path at which a database is built before it is moved to *path*."""
-    return f"{path}.{os.getpid()}-{os.urandom(4).hex()}.new"
+def create_aside(path: str) -> str:
+    """Return the path of a new empty file, in which a database is built that is moved to *path*.
+
+    Only its owner may read it: a database has prompts.
+    """
+    from contextlib import suppress
+
+    aside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.new"
+    with suppress(OSError):  # SQLite meets the same, and is asked next
+        os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    return aside
 
 
 def add_secret(db: sqlite3.Connection) -> None:

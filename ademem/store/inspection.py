@@ -22,7 +22,7 @@ from ademem.store.database import (
     NewerDatabase,
     Transaction,
     add_secret,
-    path_aside,
+    create_aside,
     read_secret,
     remove_files,
     run_schema,
@@ -289,7 +289,7 @@ def _replace(
     wait_s: float,
 ) -> None:
     """Put a database that *fill* makes in the place of the one that was *seen*."""
-    aside = path_aside(project.database)
+    aside = create_aside(project.database)
     try:
         is_filled = _build(project.database, aside, fill, wait_s)
         admission.set_aside_database(project, seen, aside if is_filled else "")

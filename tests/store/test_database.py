@@ -31,6 +31,19 @@ def test_the_first_opening_makes_the_database_and_names_the_project(tmp_path, pa
     assert os.listdir(tmp_path / "My_Atlas" / ".ade") == ["ade.db"]
 
 
+def test_only_its_owner_may_read_a_database_and_its_log(tmp_path):
+    store = open_project(tmp_path)
+    builders.insert(store, memory("a private word"))
+
+    made = {
+        name: (tmp_path / ".ade" / name).stat().st_mode & 0o777
+        for name in os.listdir(tmp_path / ".ade")
+    }
+    assert {"ade.db", "ade.db-wal"} <= made.keys()
+    assert set(made.values()) == {0o600}
+    store.close()
+
+
 def test_the_project_keeps_its_name_when_its_folder_moves(tmp_path):
     open_project(tmp_path / "atlas").close()
     (tmp_path / "atlas").rename(tmp_path / "globe")
