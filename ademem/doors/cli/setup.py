@@ -182,6 +182,8 @@ def _folder(path: str) -> str:
 
 
 def _where(shared: bool, user: bool) -> Where:
+    if shared and user:
+        raise UsageError("--shared and --user exclude each other", "give one of them")
     return Where.SHARED if shared else Where.USER if user else Where.LOCAL
 
 

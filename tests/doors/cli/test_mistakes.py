@@ -46,6 +46,9 @@ def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments)
         pytest.param(["export", "no/x"], "cannot write no/x: No such file", 2, id="no folder"),
         pytest.param(["export", "."], "cannot write .: Is a directory", 2, id="a folder to write"),
         pytest.param(["init", "--project", "x"], "there is no folder x (name", 2, id="no project"),
+        pytest.param(
+            ["install", "--shared", "--user"], "--shared and --user exclude", 2, id="two places"
+        ),
         pytest.param(["install", "--project", "x"], "there is no folder x (name", 2, id="no root"),
         pytest.param(
             ["list", "--project", "/"], "no ademem project at / (`ademem init`", 5, id="/"
