@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
@@ -97,9 +98,12 @@ def recover(project: Project, environment: Mapping[str, str], now: datetime) -> 
     """Repair the database and return a line for each step; a sound one is not changed.
 
     A damaged file is kept beside the new one, and put back where that cannot be made. Raises
-    sqlite3.Error where another process has locked the database or the disk is full, OSError,
-    NewerDatabase or Refused.
+    sqlite3.Error where another process has locked the database or the disk is full, OSError, as for
+    a file of another user, NewerDatabase or Refused.
     """
+    file = project.database
+    if os.path.isfile(file) and not os.access(file, os.R_OK | os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), file)
     corrected, damage = _admit(project, environment, now)
     if not os.path.exists(project.database):
         return _rebuild(project, environment, now, None)

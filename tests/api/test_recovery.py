@@ -118,6 +118,16 @@ def test_a_locked_database_is_left_where_it_is(root, monkeypatch):
     assert contents(root) == sorted(TEXTS)
 
 
+def test_a_database_of_another_user_is_left_where_it_is(root, monkeypatch):
+    file = str(root / ".ade" / "ade.db")
+    monkeypatch.setattr(os, "access", lambda path, _mode: path != file)
+    with pytest.raises(PermissionError, match="denied"):
+        fixed(root)
+
+    assert [name for name in os.listdir(root / ".ade") if "damaged" in name] == []
+    assert contents(root) == sorted(TEXTS)
+
+
 FULL_DISK = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
