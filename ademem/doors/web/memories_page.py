@@ -24,6 +24,8 @@ from ademem.store.runtime import Runtime
 
 PAGE = 50
 """Rows of one page of a list."""
+EXPLAINED = 10
+"""Rows of a page that explains the ranking, each of them with the parts of its score."""
 LONGEST = 36_500
 """Days of the longest time to look back."""
 
@@ -97,7 +99,8 @@ def read_list(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     if words:
         chosen = any(request.query.get(name) for name in FILTERS)
         given = filters if chosen else None
-        explanation = api.explain_search(memories, words, given, PAGE) if explains else None
+        if explains:
+            explanation = api.explain_search(memories, words, given, EXPLAINED)
         found = explanation.results if explanation else api.search(memories, words, given, PAGE)
         drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
         listed = views.to_hits(found, drifted)

@@ -8,7 +8,9 @@ from ademem import api
 from ademem.api.evaluation import golden
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.views.memories import why_unprompted
+from ademem.doors.web.memories_page import EXPLAINED
 from ademem.search.engine import UNNEEDED
+from tests import builders
 from tests.doors.web.test_pages import LESSONS, texts
 
 
@@ -50,6 +52,16 @@ def test_a_candidate_that_a_confirmed_answer_makes_needless_is_named(taught):
     page = texts(taught.get("/memories?q=refunds+booked&explain=1").text)
     assert UNNEEDED in page
     assert "here not among the hits" in page
+
+
+def test_a_page_of_long_memories_is_no_larger_for_its_explanation(browser):
+    given = (f"Tokens of service {number}: {'the rules of tokens ' * 20}" for number in range(99))
+    with browser.world.memories() as memories:
+        builders.insert(memories.store, *map(builders.memory, given))
+    page = browser.get("/memories?q=tokens+rules+service&explain=1")
+
+    assert page.text.count('<dl class="signals">') == EXPLAINED
+    assert len(page.content) <= 64 * 1024
 
 
 def test_a_hit_names_whether_a_prompt_shows_it_or_why_not(taught):
