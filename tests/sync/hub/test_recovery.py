@@ -55,9 +55,8 @@ def test_after_a_recovery_to_a_moment_clones_tell_what_came_later(tmp_path):
         ann.learn("Deploys run at noon", id="m1")
         ann.sync()
         base = cluster.folder / "base"
-        cluster.run(
-            "pg_basebackup", "-D", base, "-h", cluster.folder, "-U", "postgres", "-X", "none"
-        )
+        where = ("-D", base, "-h", cluster.folder, "-U", "postgres", "-X", "none")
+        cluster.run("pg_basebackup", "--checkpoint=fast", *where)
         ann.learn("Tests run at one", id="m2")
         ann.sync()
         moment = ask(cluster, "select clock_timestamp()::text as now")["now"]
