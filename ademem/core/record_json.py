@@ -40,6 +40,7 @@ from ademem.core.registers import (
     time_of,
     values_of,
 )
+from ademem.core.text import replace_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def compact(found: Mapping[str, Any], *, allow_nan: bool = True) -> str:
     import json  # to read a record takes none of it
 
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"), allow_nan=allow_nan)
-    return str(_plain(text))
+    return replace_surrogates(text)
 
 
 def pack(record: Record, updated_at: str = "") -> dict[str, Any]:
@@ -248,7 +249,7 @@ def _is_short(value: object) -> bool:
 def _plain(value: Any) -> Any:
     """Return a text without lone surrogates, which no database takes, and a number as a float."""
     if isinstance(value, str):
-        return str(value) if value.isascii() else value.encode("utf-8", "replace").decode()
+        return replace_surrogates(value)
     return float(value) if type(value) is int else value
 
 

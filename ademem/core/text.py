@@ -37,9 +37,14 @@ def clean(text: str) -> str:
         return text.strip()
     import re  # which a hook whose texts are plain need not load
 
-    text = text.replace("\r\n", "\n").encode("utf-8", "replace").decode("utf-8").translate(_CONTROL)
+    text = replace_surrogates(text.replace("\r\n", "\n")).translate(_CONTROL)
     lines = (re.sub(r"[^\S\n]+", " ", line).rstrip() for line in normal("NFC", text).split("\n"))
     return "\n".join(lines).strip()
+
+
+def replace_surrogates(text: str) -> str:
+    """Return the text with "?" for half a character, which no database and no file takes."""
+    return str(text) if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def normal(form: Literal["NFC", "NFKC"], text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from ademem.core.text import is_cjk, normal, unique
+from ademem.core.text import is_cjk, normal, replace_surrogates, unique
 from ademem.core.value import Value
 from ademem.store.full_text import Index
 
@@ -125,7 +125,7 @@ def readable(text: str) -> str:
     """Return the part of a text that is read, its blanks and characters in their usual form."""
     if len(text) > MAX_CHARS:
         text = f"{text[: MAX_CHARS // 2]} {text[-MAX_CHARS // 2 :]}"
-    text = text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+    text = replace_surrogates(text.replace("\0", " "))
     return normal("NFC", " ".join(text.split()))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from ademem.core.clock import parse
 from ademem.core.errors import UsageError
 from ademem.core.memory import TYPES, Category
-from ademem.core.text import slug, unique
+from ademem.core.text import replace_surrogates, slug, unique
 from ademem.core.value import Value
 
 FILE_BYTES = 8 << 20
@@ -102,10 +102,7 @@ class Reader(Value):
 
 def text_of(value: object) -> str:
     """Return a text without blanks around it, and with "?" for half a character; else ""."""
-    if not isinstance(value, str):
-        return ""
-    text = value.strip()
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    return replace_surrogates(value.strip()) if isinstance(value, str) else ""
 
 
 def texts_of(value: object) -> list[str]:

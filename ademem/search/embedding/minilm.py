@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from ademem.core import shared_files
+from ademem.core.text import replace_surrogates
 from ademem.search.embedding import DIMENSIONS, MAX_TOKENS, DamagedModel, cache
 
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -91,7 +92,7 @@ class MiniLM:
         ids: list[int] | None = self._pieces.tokens(text, MAX_TOKENS) if self._pieces else None
         if ids is not None:
             return ids
-        whole: list[int] = self._tokenizer.encode(text.encode(errors="replace").decode()).ids
+        whole: list[int] = self._tokenizer.encode(replace_surrogates(text)).ids
         return whole
 
     @cached_property

@@ -13,6 +13,7 @@ from typing import Any
 
 from ademem.core.redaction import redact
 from ademem.core.settings import AISettings
+from ademem.core.text import replace_surrogates
 from ademem.core.value import Value, replace
 from ademem.store import ai_calls
 from ademem.store.ai_calls import Price
@@ -136,7 +137,7 @@ def _has_provider(runtime: Runtime) -> bool:
 
 def _clean(text: str) -> str:
     visible = "".join(char for char in text if char >= " " or char in "\n\t")
-    return redact(visible.encode("utf-8", "replace").decode()).text
+    return redact(replace_surrogates(visible)).text
 
 
 def _provider(name: str) -> ModuleType:
