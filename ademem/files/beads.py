@@ -95,8 +95,7 @@ def import_files(source: str, store: Store, settings: GateSettings, now: datetim
             try:
                 key = records.key_of(record)
                 counts[records.write_once(key, _draft(record), None, job)] += 1
-                misread += [_misread(line, f"is stored in part, {cut}") for cut in job.cuts]
-                job.cuts.clear()
+                misread += [_misread(line, cut) for cut in job.take_cuts()]
             except BadLine as error:
                 misread.append(_misread(line, str(error)))
     misread.sort(key=lambda one: (one.path, one.line))

@@ -193,8 +193,7 @@ def import_lines(
                     try:
                         if line.strip():
                             counts[_import_line(line, job, confirms=confirms)] += 1
-                            errors += [(number, f"is stored in part, {cut}") for cut in job.cuts]
-                            job.cuts.clear()
+                            errors += [(number, cut) for cut in job.take_cuts()]
                     except BadLine as error:
                         errors.append((number, str(error)))
             if on_progress:
@@ -260,7 +259,7 @@ def restore(record: Record, job: Import) -> Outcome:
     verdict = judge(_draft(record, job), gate, RULES).verdict
     if isinstance(verdict, Reject):
         raise BadLine(verdict.why)
-    job.cuts.extend(note for note in verdict.draft.notes if note.startswith(form.CUT))
+    job.cuts.extend(form.cut_notes(verdict.draft.notes))
     row = build_row(verdict.draft, sync_id, job.store.project_id, job.settings, job.now)
     if row.quarantine_reason is None:
         row = replace(

@@ -50,7 +50,13 @@ class Import(Value):
     mission: str | None = None
     """The mission of memories that name none."""
     cuts: list[str]
-    """Notes on texts of which only a part was stored; whoever reports them takes them out."""
+    """Notes on texts of which only a part was stored, until they are reported."""
+
+    def take_cuts(self) -> list[str]:
+        """Return what to report of the texts that were cut since the last call."""
+        taken = [f"is stored in part, {cut}" for cut in self.cuts]
+        self.cuts.clear()
+        return taken
 
 
 def import_plain(record: Record, job: Import) -> Outcome:
@@ -94,7 +100,7 @@ def write_once(key: str, draft: Draft, status: Status | None, job: Import) -> Ou
     if written.memory is None:
         return Outcome.REJECTED
     ledger.credit(job.store, SOURCE, key, written.memory.id)
-    job.cuts.extend(note for note in written.notes if note.startswith(gate.form.CUT))
+    job.cuts.extend(gate.form.cut_notes(written.notes))
     if written.rule != "insert":
         return Outcome.MERGED
     if status is Status.ARCHIVED:

@@ -21,7 +21,7 @@ from ademem.core.value import Value, as_dict, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
     from enum import StrEnum
     from typing import Protocol, TypeAlias
@@ -228,6 +228,11 @@ def length(draft: Reviewed, gate: Gate) -> Reviewed:
 
 def with_note(draft: Reviewed, note: str) -> Reviewed:
     return replace(draft, notes=(*draft.notes, note))
+
+
+def cut_notes(notes: Iterable[str]) -> list[str]:
+    """Return the notes on texts of which only the beginning is stored."""
+    return [note for note in notes if note.startswith(CUT)]
 
 
 def is_key_from_text(draft: Reviewed) -> bool:

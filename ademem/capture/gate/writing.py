@@ -7,7 +7,7 @@ import re
 
 from ademem.capture.gate import rows
 from ademem.capture.gate.duplicates import NEAR_DUPLICATE
-from ademem.capture.gate.form import CUT, Gate, Insert, Merge, Reject, Reviewed, Revise
+from ademem.capture.gate.form import Gate, Insert, Merge, Reject, Reviewed, Revise, cut_notes
 from ademem.capture.gate.opposition import opposes, split_rejected
 from ademem.capture.gate.rules import judge, steps
 from ademem.core.memory import Origin, Status, Trust
@@ -80,7 +80,7 @@ class Written(Value):
     @property
     def is_cut(self) -> bool:
         """True for a text of which only the beginning was stored."""
-        return any(note.startswith(CUT) for note in self.notes)
+        return bool(cut_notes(self.notes))
 
 
 def write(
