@@ -233,13 +233,11 @@ def test_uses_travel_only_if_told_to(clone, hub):
     assert [used(each, "m1") for each in (ann, bob, kim)] == [3, 4, 3]
 
 
-def test_uses_of_a_week_to_come_are_of_now_and_bounded(ann, bob, hub):
-    ann.learn("Deploys run at noon", id="m1")
-    settle(ann, bob)
-    fields = {"id": "m1-1a2b3c4d", "weeks": {"9998-12-28": 1 << 50}, "after": ""}
+def send(hub, entity, fields):
+    """Let Ann's client send a document as it stands."""
     found = {
         "project": hub.project,
-        "entity": "uses",
+        "entity": entity,
         "fields": fields | {"updated_at": "2026-01-31T12:00:00.000Z"},
         "heard": 0,
         "shows_promoted": False,
@@ -247,9 +245,16 @@ def test_uses_of_a_week_to_come_are_of_now_and_bounded(ann, bob, hub):
         "replica": "1a2b3c4d",
         "schema": mutations.SCHEMA,
     }
-    found |= mutations.describe("uses", found["fields"])
+    found |= mutations.describe(entity, found["fields"])
     found["mutation_id"] = mutations.content_id(found)
     assert hub.verdicts("ann", found) == ["taken"]
+
+
+def test_uses_of_a_week_to_come_are_of_now_and_bounded(ann, bob, hub):
+    ann.learn("Deploys run at noon", id="m1")
+    settle(ann, bob)
+    fields = {"id": "m1-1a2b3c4d", "weeks": {"9998-12-28": 1 << 50}, "after": ""}
+    send(hub, "uses", fields)
     settle(bob)
 
     assert used(bob, "m1") == 1_000_000
@@ -289,19 +294,7 @@ def test_a_document_that_nobody_can_read_stops_nothing(ann, bob, hub, fields):
     learn_procedure(ann)
     settle(ann, bob)
     good = {"id": "p1-1a2b3c4d", "learned": [9, 0], "outcomes": [], "after": ""}
-    found = {
-        "project": hub.project,
-        "entity": "procedure",
-        "fields": good | fields | {"updated_at": "2026-01-31T12:00:00.000Z"},
-        "heard": 0,
-        "shows_promoted": False,
-        "by": "ann",
-        "replica": "1a2b3c4d",
-        "schema": mutations.SCHEMA,
-    }
-    found |= mutations.describe("procedure", found["fields"])
-    found["mutation_id"] = mutations.content_id(found)
-    assert hub.verdicts("ann", found) == ["taken"]
+    send(hub, "procedure", good | fields)
     ann.learn("Deploys run at noon", id="m1")
     settle(ann, bob)
 
