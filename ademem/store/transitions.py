@@ -386,7 +386,7 @@ def _check_labels(memory: Memory, act: Act, changes: dict[str, Any]) -> None:
         return
     from ademem.guard.injection import order_beside
 
-    words = (*changes.get("tags", ()), *filter(None, [changes.get("topic_key")]))
+    words = (*changes.get("tags", ()), changes.get("topic_key"))
     texts = (*changes.get("anchors", ()), changes.get("file_scope_pattern"))
     if found := order_beside(words, *texts):
         why = f"{memory.id} stays as it is: what would stand beside its text {found}"

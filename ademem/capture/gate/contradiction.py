@@ -227,7 +227,7 @@ class Facts(Value):
     gone: frozenset[str]
     """Stems of what it says is no longer used."""
     owners: frozenset[str]
-    """Stems of the things that its first words belong to: `search` of "the timeout of search"."""
+    """Stems of the things to which others belong: `search` of "the timeout of search"."""
 
 
 def likelihood(one: str, other: str, cosine: float | None = None) -> float:

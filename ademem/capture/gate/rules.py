@@ -41,8 +41,7 @@ def harmless_labels(draft: Reviewed, gate: Gate) -> Reviewed:
     """
     if draft.by_person:
         return draft
-    words = (*draft.tags, *filter(None, [draft.topic_key]))
-    found = order_beside(words, draft.path)
+    found = order_beside((*draft.tags, draft.topic_key), draft.path)
     if not found:
         return draft
     draft = replace(draft, tags=(), path=None, topic_key=None)
@@ -61,7 +60,7 @@ def instruction_beside(draft: Reviewed, gate: Gate) -> Reviewed:
     """Quarantine an instruction in tags, path, anchors, keys or names."""
     if draft.by_person or draft.quarantine_reason:
         return draft
-    words = (*draft.tags, *filter(None, [draft.topic_key]))
+    words = (*draft.tags, draft.topic_key)
     named = (draft.path, draft.knowledge_key, draft.bead, draft.owner, draft.origin.agent_id)
     return _quarantine(draft, order_beside(words, *draft.anchors, *named))
 

@@ -618,12 +618,12 @@ def order_of(title: str | None, content: str) -> str | None:
     return instruction_in(f"{title}\n{content}") or instruction_in(f"{title} {content}")
 
 
-def order_beside(words: Iterable[str], *texts: str | None) -> str | None:
+def order_beside(words: Iterable[str | None], *texts: str | None) -> str | None:
     """Describe the instruction in what stands beside a text; None if there is none.
 
     Of tags and keys, which have hyphens between their words, these count as blanks.
     """
-    beside = "\n".join((*(word.replace("-", " ") for word in words), *filter(None, texts)))
+    beside = "\n".join((*(word.replace("-", " ") for word in words if word), *filter(None, texts)))
     return instruction_in(beside) if beside else None
 
 
