@@ -61,7 +61,8 @@ _CHANGE = re.compile(
     r"|(?:turned|shut) (?:off|down))\b"
     r"|\b(?:switching|moving|replac(?:es|ing)|dropping|migrating|rewrote|no (?:longer|more)"
     r"|any ?(?:more|longer)|retired?|instead|since|handed over|t(?:ook|akes) (?:over|the place)"
-    rf"|threw out|now(?! (?:{_ENLARGES})\b)|nowadays|these days|from now on|by now"
+    r"|threw out|said goodbye to|got rid of|gave up on|stopped using|ditched"
+    rf"|now(?! (?:{_ENLARGES})\b)|nowadays|these days|from now on|by now"
     r"|in favou?r of|as of|starting with|cut (?:to|from)|(?:went|goes|came) (?:up|down|over)"
     r"|deprecated|obsolete|discontinued|superseded|abandoned|phased out|ended|expired|gone|dead"
     r"|history|sold|closed|used to|formerly|previously"
@@ -79,6 +80,7 @@ _REPLACES = tuple(
         r"\b(?:instead of|in place of|rather than|in lieu of|no longer(?: \w+ing)?|statt"
         rf"|en lugar de|au lieu de) (?:the |an? |our )?{_NAMED}",
         r"\b(?:replac(?:ed|es)|renamed|dropped|removed|retired|threw out|abandoned|deprecated"
+        r"|said goodbye to|got rid of|gave up on|stopped using|ditched"
         rf"|away from|moved out of|not) (?:the |our )?{_NAMED}",
         r"\b(?:switch\w*|mov(?:ed|ing)|migrat(?:ed|ing)|converted|ported|upgraded|cut|went|renamed"
         rf"|changed|raised|lowered)\b[^.;,]*? from (?:the )?{_NAMED}",
@@ -125,10 +127,15 @@ _NUMBERS = {
     word: str(10 * number)
     for number, word in enumerate("twenty thirty forty fifty sixty ninety".split(), 2)
 }
-_OFTEN = frozenset(
-    "nightly daily weekly hourly monthly yearly annually quarterly täglich wöchentlich".split()
-)
-_SPANS = frozenset("for in within after every each once twice per".split())
+_OFTEN = {
+    **{f"{unit}ly": unit for unit in ("night", "week", "hour", "month", "year", "quarter")},
+    "daily": "day",
+    "täglich": "day",
+    "wöchentlich": "week",
+    "annually": "year",
+}
+_TIMES = {"once": "", "twice": "2 ", "thrice": "3 "}
+_SPANS = frozenset("for in within after every each per".split())
 """Words before `a week` where it is an amount of time."""
 _DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 _MONTHS = frozenset(
@@ -163,12 +170,13 @@ _NUMBERED = (
 """Nouns that a number follows to tell one of several."""
 _MEASURE = re.compile(r"(\d+(?:[.,]\d+)*)([a-z]+|%)")
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
+_CLOCKS = {"noon": "12:00", "midnight": "00:00"}
 _NUMBER = re.compile(r"v?\d+(?:[.,]\d+)*")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 _VERSION = re.compile(r"v\d+")
 _HOST = re.compile(r"[a-z][a-z-]+(?:\.[a-z0-9-]+)+\.[a-z]{2,}")
 _MIXED = re.compile(r"[a-z]\d|\d[a-z]")
-_TOKEN = re.compile(r"[\w/.$@#+-]*\w%?|%")
+_TOKEN = re.compile(r"\b\d{1,2}:\d\d\b|[\w/.$@#+-]*\w%?|%")
 _PATH = re.compile(
     r"/[\w.-]+(?:/[\w.-]+)*/?"
     r"|(?:[\w.-]+/)*[\w-]+\.(?:py|js|ts|tsx|toml|ini|cfg|conf|ya?ml|json|xml|md|txt|sql|sh|html|rs|go)"
@@ -434,12 +442,16 @@ def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[
     if measured := _MEASURE.fullmatch(token):
         kind = _UNITS.get(measured[2])
         return ([(kind, f"{measured[1]} {measured[2]}")], 1) if kind else ([("name", token)], 1)
-    if _CLOCK.fullmatch(token):
-        return [("clock", token)], 1
+    if token in _CLOCKS or _CLOCK.fullmatch(token):
+        return [("clock", _CLOCKS.get(token, token).zfill(5))], 1
     if token in _NUMBERS or _NUMBER.fullmatch(token):
         return _read_number(raw, folded, at)
     if token in _OFTEN:
-        return [("time", token)], 1
+        return [("time", f"each {_OFTEN[token]}")], 1
+    if token in _TIMES and (after in _ARTICLES or after in ("per", "each", "every")):
+        unit = folded[at + 2] if at + 2 < len(folded) else ""
+        is_often = _UNITS.get(unit) == "time"
+        return ([("time", f"{_TIMES[token]}each {unit}")], 3) if is_often else ([], 1)
     if token in _ARTICLES and _UNITS.get(after) == "time" and before in _SPANS:
         return [("time", f"1 {after}")], 2
     if token in ("each", "every") and after in _TRIGGERS:

@@ -119,6 +119,18 @@ class TestPairsWrittenBeforeTheRules:
             id="plain words in the place of others",
         ),
         pytest.param(
+            "Orders of the bakery close at 18:00",
+            "Bakery orders close at 9:30",
+            "09:30 against 18:00",
+            id="times of day",
+        ),
+        pytest.param(
+            "The mirror is cleaned yearly",
+            "Mirror cleaning happens twice a year",
+            "2 each year against each year",
+            id="how often",
+        ),
+        pytest.param(
             "Passwords are hashed with bcrypt at cost 12",
             "Password hashing is Argon now, bcrypt hashes get upgraded at login",
             "one says that something changed",
@@ -285,6 +297,18 @@ def test_a_change_is_explicit_in_words_or_where_nothing_but_a_value_differs(
     assert is_explicit(earlier, later) is expected
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ledger backups run weekly", "Ledger backups run once a week"),
+        ("Ledger backups run daily", "Ledger backups run every day"),
+        ("Orders close at noon", "Orders close at 12:00"),
+    ],
+)
+def test_one_value_has_several_forms(one, other):
+    assert read(one).values == read(other).values != {}
+
+
 def test_what_is_no_longer_used_is_no_value_of_today():
     facts = read("Plausible replaced Google Analytics")
 
@@ -294,3 +318,4 @@ def test_what_is_no_longer_used_is_no_value_of_today():
 def test_what_follows_the_name_of_what_is_no_longer_used_is_not_part_of_it():
     assert read("WeasyPrint was replaced by Typst for all reports").gone == {"weasy", "typst"}
     assert read("We moved from Google Groups to a mailing list").gone == {"googl", "group"}
+    assert read("Pyright checks types, we got rid of Mypy").gone == {"myp"}
