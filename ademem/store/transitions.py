@@ -33,6 +33,7 @@ else:
 
 
 BY_PERSON = "a person reads it with `ademem review` in a terminal of their own"
+RESTORE_FIRST = "`ademem restore` brings it back first"
 
 
 class CannotDo(AdememError):
@@ -167,7 +168,7 @@ def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
     memory = memories.get(act.store, id)
     _check_held(memory, act)
     if memory.status is Status.ARCHIVED or memory.deleted_at:
-        raise CannotDo(f"{memory.id} is {_state(memory)}", "`ademem restore` brings it back first")
+        raise CannotDo(f"{memory.id} is {_state(memory)}", RESTORE_FIRST)
     if memory.status is Status.PROMOTED and memory.claimed_author is not None and not pinned:
         return accept(memory, act)
     confirmed = replace(memory, pinned=pinned or memory.pinned)
@@ -227,7 +228,7 @@ def supersede(id: str, act: Act, by: str) -> Memory:
         raise CannotDo(f"{memory.id} and {heir.id} are not two memories of one scope and owner")
     for each in (memory, heir):
         if not each.live:
-            raise CannotDo(f"{each.id} is {_state(each)}", "`ademem restore` brings it back first")
+            raise CannotDo(f"{each.id} is {_state(each)}", RESTORE_FIRST)
     with act.store.transaction():
         relations.mark_superseded(act.store, memory, heir, act.actor, act.now)
         return _change(memory, act, "supersede", **superseded(heir.id))
@@ -275,6 +276,7 @@ def delete(id: str, act: Act, *, hard: bool = False) -> Memory:
     """Hide it from everything; *hard* leaves no byte of it in the database."""
     memory = memories.get(act.store, id)
     if not hard:
+        _check_not_deleted(memory)
         return _change(memory, act, "delete", deleted_at=act.now, pinned=False)
     from ademem.store.revisions import forget_acts  # no hook deletes for good
 
@@ -292,7 +294,7 @@ def pin(id: str, act: Act, *, pinned: bool = True) -> Memory:
     if pinned:
         _check_held(memory, act)
     if not memory.live:
-        raise CannotDo(f"{memory.id} is {_state(memory)}", "`ademem restore` brings it back first")
+        raise CannotDo(f"{memory.id} is {_state(memory)}", RESTORE_FIRST)
     return _change(
         memory,
         act,
@@ -313,6 +315,7 @@ def renew(id: str, act: Act, review_after: datetime | None) -> Memory:
 def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
     """Change some fields, within the bounds and the redaction that a new memory meets."""
     memory = memories.get(act.store, id)
+    _check_not_deleted(memory)
     if memory.quarantine_reason and act.actor != Trust.USER:
         raise CannotDo(f"{memory.id} is quarantined, as it {memory.quarantine_reason}", BY_PERSON)
     for name in ("content", "title"):
@@ -412,14 +415,25 @@ def _claimed_author(memory: Memory, act: Act) -> str | None:
     return None if (act.said_by or act.actor) == Trust.USER else memory.claimed_author
 
 
+def _check_not_deleted(memory: Memory) -> None:
+    if memory.deleted_at:
+        raise CannotDo(f"{memory.id} is deleted", RESTORE_FIRST)
+
+
 def _archive(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
+    _check_not_deleted(memory)
     if memory.status is Status.ARCHIVED:
         raise CannotDo(f"{memory.id} is archived already", "`ademem restore` brings it back")
     return _change(memory, act, operation, **archived(), **changes)
 
 
 def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
-    """Store the change; its time counts as the last access, from which the memory ages."""
+    """Store the change; its time counts as the last access, from which the memory ages.
+
+    What changes nothing leaves no revision.
+    """
+    if replace(memory, **changes) == memory:
+        return memory
     changed = replace(memory, **changes, last_accessed_at=act.now)
     try:
         with act.store.transaction():

@@ -1,5 +1,7 @@
 """What a person decides about memories that are there."""
 
+from functools import partial
+
 import pytest
 
 from ademem.core.errors import NoSuchMemory
@@ -137,6 +139,27 @@ def test_what_is_archived_has_to_be_restored_first(store, act, decide):
     with pytest.raises(CannotDo, match="archived") as refused:
         decide(row.id, act)
     assert "restore" in refused.value.hint
+
+
+EDIT = partial(transitions.edit, settings=GateSettings(), content="other words")
+
+
+@pytest.mark.parametrize("decide", [EDIT, transitions.archive, transitions.delete])
+def test_what_is_deleted_has_to_be_restored_first(store, act, decide):
+    row = transitions.delete(keep(store).id, act)
+
+    with pytest.raises(CannotDo, match="is deleted") as refused:
+        decide(row.id, act)
+    assert "restore" in refused.value.hint
+    assert operations(store, row.id) == ["insert", "delete"]
+
+
+def test_a_decision_made_twice_is_one_revision(store, act):
+    row = candidate(store)
+    for decide in (transitions.promote, transitions.pin, partial(transitions.pin, pinned=False)):
+        assert decide(row.id, act) == decide(row.id, act)
+
+    assert operations(store, row.id) == ["insert", "promote", "pin", "unpin"]
 
 
 def test_an_edit_meets_the_bounds_and_the_redaction_of_a_new_memory(store, act):
