@@ -347,16 +347,24 @@ def _attributes(memory: Memory) -> Iterator[str]:
 
 
 def brief(document: CoreMemory | None, begin: str, *, as_json: bool) -> None:
-    """Print a brief, one line a field; where there is none, name the command that begins one."""
+    """Print a brief, one line a field; where there is none, name the command that begins one.
+
+    In JSON a brief that is not there has version 0, no time and empty fields.
+    """
+    from ademem.core import clock
     from ademem.files import project_brief
 
+    if as_json:
+        found = document or project_brief.CoreMemory(updated_at=clock.now())
+        author = claimed_name(found.claimed_author)
+        claim = {"claimed": list(found.claimed), "claimedAuthor": author}
+        json(project_brief.as_json(found) | claim | ({} if document else {"updatedAt": None}))
+    elif document is None:
+        echo(f'no brief yet (`{begin} focus "…"` starts one)', err=True)
     if document is None:
-        json(None) if as_json else echo(f'no brief yet (`{begin} focus "…"` starts one)', err=True)
         raise SystemExit(NO)
     if as_json:
-        author = claimed_name(document.claimed_author)
-        claim = {"claimed": list(document.claimed), "claimedAuthor": author}
-        return json(project_brief.as_json(document) | claim)
+        return None
     for name, text in project_brief.lines(document):
         say(f"{name}: {text}")
     for text in document.claimed:

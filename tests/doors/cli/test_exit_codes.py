@@ -242,7 +242,7 @@ def test_a_result_that_is_a_no_has_its_usual_keys(project):
         ("recall --recent 0", {"count": 0, "memories": []}),
         ("review --settle CONFIRMED CANDIDATE", {"settled": False}),
         ("serve --status", None),
-        ("core show", None),
+        ("core show", {"version": 0, "updatedAt": None, "notes": [], "claimed": []}),
     ):
         code, printed = ended(project, line)
         assert code == 1, line
