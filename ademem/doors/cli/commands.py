@@ -174,6 +174,7 @@ def run() -> None:
         code = commands.main(arguments, prog_name="ademem", standalone_mode=False)
         sys.exit(code or 0)
     except _ParserError as error:
+        error.message = error.message.replace("Value error, ", "")  # of the library that checks it
         if not wants_json(arguments):
             error.show()
             sys.exit(USAGE)

@@ -19,6 +19,11 @@ def mistake(ademem, *arguments):
     return said.removeprefix("ademem: ").rstrip(), ademem.exit_code
 
 
+def test_a_word_of_no_list_is_told_in_words_of_ours(ademem):
+    assert "'TOPIC': 'foo' is not one of 'commits', " in ademem("status", "foo")
+    assert ademem.exit_code == 2
+
+
 @pytest.mark.parametrize("arguments", [["list"], ["add", "x"], ["recall", "x"]], ids=str)
 def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments):
     for left in (ademem.root / ".ade").glob("ade.db*"):
