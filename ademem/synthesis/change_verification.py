@@ -337,6 +337,8 @@ def _commits(root: str, range: str) -> tuple[str, str]:
     words = ran.text.split()
     is_shallow = words[:1] == ["true"]
     deeper = "the clone is shallow: `git fetch --unshallow`, or check out with its whole history"
+    if not words and _run(root, "rev-parse", "--git-dir").code:
+        raise CannotCompare(f"{root} is in no git repository", "run it where the code is")
     if ran.code or len(words) != 3 or any(name.startswith("-") for name in names):
         for name, commit in zip(names, commits, strict=True):
             resolved = _run(root, "rev-parse", "--verify", "--quiet", "--end-of-options", commit)

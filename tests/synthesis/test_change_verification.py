@@ -213,8 +213,9 @@ def test_a_shallow_clone_says_how_to_get_the_rest(world, tmp_path):
 
 
 def test_a_folder_without_git_is_an_error(tmp_path):
-    with pytest.raises(CannotCompare):
+    with pytest.raises(CannotCompare, match="is in no git repository") as refused:
         change_verification.read_change(str(tmp_path), "HEAD~1..HEAD")
+    assert "fetch" not in refused.value.hint
 
 
 def test_the_check_takes_few_processes_whatever_the_size(world, monkeypatch):
