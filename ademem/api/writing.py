@@ -9,7 +9,7 @@ from ademem.capture import gate, provenance
 from ademem.capture.gate import RuleEffect, Written
 from ademem.core import client
 from ademem.core.errors import Conflict, NoSuchMemory, UsageError, suppress
-from ademem.core.memory import TYPES, Category, Draft, Origin, Scope, Trust
+from ademem.core.memory import TYPES, Category, Draft, Memory, Origin, Scope, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import as_dict, replace
 from ademem.store import ledger, memories, missions
@@ -37,6 +37,8 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
             id = written.memory.id if written.memory else None
             ledger.add_answer(runtime.store, operation_id, id, stored, now)
     memory = written.memory
+    if memory and (note := _note_on_mission(runtime, memory)):
+        written = replace(written, notes=(*written.notes, note))
     if memory is None or written.deduped:
         return written
     from ademem.capture.gate import relating  # which reading commands need not load
@@ -50,6 +52,20 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
         return written
     found = relating.propose(memory, alike, runtime.store, now, surfaced.candidates)
     return replace(written, candidates=tuple(found))
+
+
+def _note_on_mission(runtime: Runtime, memory: Memory) -> str:
+    """Return the note on a memory of a mission that is not running; empty for any other."""
+    id = memory.scope_owner_id
+    if memory.scope is not Scope.MISSION or id is None:
+        return ""
+    mission = missions.get(runtime.store, id)
+    if mission is None:
+        return f"no mission {id} was started; `ademem mission list` shows those that were"
+    if mission.ended_at is None:
+        return ""
+    copies = f"`ademem mission promote {memory.id}` copies this to the project"
+    return f"the mission {id} has ended ({mission.status}); {copies}"
 
 
 _noted: set[str] = set()

@@ -145,3 +145,15 @@ def test_a_memory_of_a_mission_needs_a_mission(ademem):
 
     assert (ademem.exit_code, "which mission?" in told) == (2, True)
     assert ademem.json("list", "--scope", "mission")["count"] == 0
+
+
+def test_a_memory_of_a_mission_that_does_not_run_is_stored_with_a_note(ademem):
+    ademem("mission", "start", "Ship passkeys", "--id", "m1")
+    here = ("--scope", "mission", "--owner", "m1")
+    assert ademem.json("add", "Safari wants a user gesture", *here)["notes"] == []
+
+    ademem("mission", "end", "m1", "--outcome", "cancelled")
+    told = ademem("add", "Firefox asks twice for a passkey", *here)
+    assert "note: the mission m1 has ended (cancelled); `ademem mission promote" in told
+    elsewhere = ademem("add", "Opera asks once", "--scope", "mission", "--owner", "m2")
+    assert "note: no mission m2 was started" in elsewhere
