@@ -179,6 +179,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {many}"
 
 
+def counted_as(count: int, many: str) -> str:
+    """Do as `counted` for a word in the plural; one without an s, as “new”, stays as it is."""
+    one = many[:-3] + "y" if many.endswith("ies") else many.removesuffix("s")
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def unique(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(items))
 

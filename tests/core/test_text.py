@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ademem.core.text import (
     clean,
     counted,
+    counted_as,
     dedupe_key,
     fold,
     is_cjk,
@@ -268,6 +269,19 @@ def test_an_opening_is_one_line_within_its_limit(text, limit):
 )
 def test_a_count_has_the_noun_in_the_singular_or_the_plural(count, noun, told):
     assert counted(count, noun) == told
+
+
+@pytest.mark.parametrize(
+    ("count", "many", "told"),
+    [
+        pytest.param(1, "candidates", "1 candidate", id="one"),
+        pytest.param(1, "memories", "1 memory", id="one of ies"),
+        pytest.param(1, "new", "1 new", id="an adjective"),
+        pytest.param(1_000, "sessions", "1,000 sessions", id="thousands"),
+    ],
+)
+def test_a_count_takes_the_s_off_a_plural(count, many, told):
+    assert counted_as(count, many) == told
 
 
 def test_the_digest_is_sha256_of_the_framed_parts():

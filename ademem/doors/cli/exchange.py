@@ -10,7 +10,7 @@ from ademem import api
 from ademem.api.exchanging import EngramStatus, Preview, SyncStatus
 from ademem.api.hub import HubStatus
 from ademem.core.errors import NO, AdememError, NotFound, UsageError
-from ademem.core.text import counted, preview
+from ademem.core.text import counted, counted_as, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
@@ -199,7 +199,7 @@ def _show_sent(sent: Sent, dry_run: bool, as_json: bool) -> None:
 def _show_received(received: Received, as_json: bool) -> None:
     names = ("inserted", "updated", "deleted", "sessions", "prompts", "relations")
     counts = {name: sum(getattr(one, name) for one in received.reports) for name in names}
-    figures = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    figures = ", ".join(counted_as(count, name) for name, count in counts.items() if count)
     lines = [f"{counted(len(received.read), 'chunk')} read: {figures or 'nothing new'}"]
     values = {"read": received.read, **counts, "problems": received.problems}
     _report_problems(values, lines, received.problems, as_json)

@@ -14,7 +14,7 @@ import typer
 
 from ademem import api
 from ademem.core.errors import UsageError
-from ademem.core.text import counted, preview
+from ademem.core.text import counted, counted_as, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
@@ -102,7 +102,7 @@ def _describe_status(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     backup = (found["backup"] or "none")[:10]
     size = f"{found['bytes']:,} bytes"
     yield "database", f"schema {found['schema']}, {size}, backup {backup}, {found['database']}"
-    yield "memories", ", ".join(f"{count:,} {name}" for name, count in memories.items())
+    yield "memories", ", ".join(counted_as(count, name) for name, count in memories.items())
     scopes = found["scopes"].items()
     limits = (f"{name} {scope['fullest_owner']:,} of {scope['limit']:,}" for name, scope in scopes)
     yield "limits", "; ".join(limits)
@@ -201,7 +201,7 @@ def _show_cost(spent: dict[str, Any], as_json: bool) -> None:
     show.echo(f"in {counted(spent['days'], 'day')}: {asked}; hooks put {shown} before the model")
     for row in spent["hooks"]:
         show.echo(
-            f"{row['day']}  {row['event']:<22} {row['answers']:>4} answers"
+            f"{row['day']}  {row['event']:<22} {counted(row['answers'], 'answer'):>12}"
             f" {row['characters']:>10,} characters"
         )
     return None

@@ -15,6 +15,7 @@ from ademem.api.curation import EVERYTHING, Selection, Waiting
 from ademem.core import caller
 from ademem.core.errors import NO, AdememError, UsageError
 from ademem.core.memory import Category, Memory
+from ademem.core.text import counted
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
@@ -493,7 +494,6 @@ def propose(
     if dry_run:
         show.echo(f"would commit to {proposal.branch}:\n")
         return show.say(proposal.text)
-    noun = "candidate" if proposal.count == 1 else "candidates"
-    show.echo(f"committed {proposal.count} {noun} to {proposal.branch}")
+    show.echo(f"committed {counted(proposal.count, 'candidate')} to {proposal.branch}")
     show.echo(f"`git push -u origin {proposal.branch}` sends them to be reviewed")
     return None

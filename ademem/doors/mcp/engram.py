@@ -10,7 +10,7 @@ from ademem.api import doctor as examining
 from ademem.capture.message_lessons import learnings
 from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import Draft, Scope
-from ademem.core.text import fold, preview
+from ademem.core.text import counted, fold, preview
 from ademem.core.value import replace as changed
 from ademem.doors.calls import describe_gate_refusal
 from ademem.doors.mcp import core
@@ -104,7 +104,7 @@ def search(
                 named = (_number(memories, each) if is_here else each for each in others)
                 lines += [f"    {form.format(each)}" for each in named]
         row["number"] = number
-    found = f"Found {page['total']} memories" if lines else "No memories found"
+    found = f"Found {counted(page['total'], 'memory')}" if lines else "No memories found"
     text = "\n".join([found, *lines])
     return _answer(memories, call, text, relaxed=page["relaxed"], results=page["memories"])
 
@@ -227,7 +227,8 @@ def context(
 def stats(memories: Runtime, call: Call) -> Result:
     found = api.get_status(memories)
     counts = found["memories"]
-    text = f"{found['sessions']} sessions, {counts['promoted'] + counts['candidates']} observations"
+    observations = counted(counts["promoted"] + counts["candidates"], "observation")
+    text = f"{counted(found['sessions'], 'session')}, {observations}"
     return _answer(memories, call, text, sessions=found["sessions"], observations=counts)
 
 

@@ -135,7 +135,7 @@ def test_engrams_chunks_go_both_ways(machine, tmp_path):
     assert anna("sync", "--engram") == "Engram's chunks have everything"
     shutil.copytree(folder, theirs)
     assert "1 inserted" in ben("sync", "--engram", "--import", "--dry-run")
-    assert ben("sync", "--engram", "--import") == "1 chunk read: 1 inserted, 1 sessions"
+    assert ben("sync", "--engram", "--import") == "1 chunk read: 1 inserted, 1 session"
     assert ben("sync", "--engram", "--import") == "0 chunks read: nothing new"
     assert "Deploys run at noon." in ben("list", "--status", "candidate")
     assert anna("sync", "--engram", "--leave").startswith("left Engram")
