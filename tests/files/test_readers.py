@@ -437,6 +437,18 @@ def test_an_item_without_a_text_is_named_and_the_others_go_on(memories, source):
     assert [(each.where, each.why) for each in report.skipped] == [("result 2", "it has no text")]
 
 
+def test_a_text_that_is_too_long_is_named_and_stored_in_part(memories, source):
+    lesson = "Checkout waits for the gateway in the night. "
+    rows = [{"id": "long", "memory": lesson * 100}, {"id": "short", "memory": "Tea at four"}]
+    (source / "memories.json").write_text(json.dumps({"results": rows}))
+
+    report = api.import_foreign(memories, str(source / "memories.json"))
+    (cut,) = report.cut
+    assert cut.where == "long"
+    assert cut.why.startswith("it has 4,499 characters; 2,000 is the most")
+    assert only(stored(memories), "gateway").content == (lesson * 100)[:2000].strip()
+
+
 def test_a_text_that_reads_as_an_order_is_quarantined(memories, source):
     (source / "AGENTS.md").write_text(f"- {ORDER}\n")
     api.import_foreign(memories, str(source))

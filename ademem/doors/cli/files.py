@@ -14,7 +14,7 @@ import typer
 from ademem import api
 from ademem.core.errors import NO, AdememError, UsageError
 from ademem.core.shared_files import write_bytes
-from ademem.core.text import counted
+from ademem.core.text import counted, counted_as
 from ademem.core.value import as_dict, replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import app
@@ -351,12 +351,15 @@ def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
     }
     if as_json:
         head = {"format": report.format, "dry_run": dry_run}
-        return show.json(head | counts | {"skipped": report.skipped, "dropped": report.dropped})
-    would = "would be " if dry_run else ""
-    figures = ", ".join(f"{count} {would}{name}" for name, count in counts.items() if count)
-    show.echo(f"{report.format}: {figures or 'nothing there'}")
+        rest = {name: getattr(report, name) for name in ("skipped", "cut", "dropped")}
+        return show.json(head | counts | rest)
+    figures = ", ".join(counted_as(count, name) for name, count in counts.items() if count)
+    would = "would be " if dry_run and figures else ""
+    show.echo(f"{report.format}: {would}{figures or 'nothing there'}")
     for each in report.skipped:
         show.say(f"skipped {each.where}: {each.why}", err=True)
+    for each in report.cut:
+        show.say(f"stored in part, {each.where}: {each.why}", err=True)
     show.echo(f"not imported: {report.dropped}", err=True)
     return None
 
@@ -364,7 +367,7 @@ def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
 def _show_engram(report: EngramReport, dry_run: bool, as_json: bool) -> None:
     counts = as_dict(report)
     skipped = counts.pop("skipped")
-    figures = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    figures = ", ".join(counted_as(count, name) for name, count in counts.items() if count)
     line = f"engram: {'would be ' if dry_run else ''}{figures or 'nothing new'}"
     lines = [line, *(f"skipped {each.where}: {each.why}" for each in skipped)]
     show.report({"dry_run": dry_run, **counts, "skipped": skipped}, lines, as_json=as_json)

@@ -67,6 +67,8 @@ class Report(Value):
     briefs: int = 0
     """Texts that fill a field of an agent's brief."""
     skipped: tuple[Skipped, ...] = ()
+    cut: tuple[Skipped, ...] = ()
+    """Items whose text was too long, and of which only the beginning is stored."""
     dropped: str = ""
     """What the format has that is not imported."""
 
@@ -107,6 +109,7 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
     _require_project(path, job.project, projects)
     counts: Counter[str] = Counter()
     skipped: list[Skipped] = []
+    cut: list[Skipped] = []
     made: dict[str, Item] = {}
     try:
         with database.BulkWrites(job.store.db), job.store.transaction():
@@ -117,7 +120,11 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
                     case Prompt():
                         counts["prompts" if _add_prompt(reader, found, job) else "known"] += 1
                     case Item():
-                        counts[_write(reader, found, job)] += 1
+                        outcome = _write(reader, found, job)
+                        counts[outcome] += 1
+                        excess = _describe_excess(found, job)
+                        if excess and outcome in (Outcome.INSERTED, Outcome.MERGED):
+                            cut.append(Skipped(where=redact(found.id).text, why=f"it {excess}"))
                         made[found.id] = found
             for item in made.values():
                 _relate(reader, item, made, job)
@@ -125,7 +132,17 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
                 raise database.DryRun
     except database.DryRun:
         pass
-    return Report(format=reader.name, **counts, skipped=tuple(skipped), dropped=reader.dropped)
+    return Report(
+        format=reader.name,
+        **counts,
+        skipped=tuple(skipped),
+        cut=tuple(cut),
+        dropped=reader.dropped,
+    )
+
+
+def _describe_excess(item: Item, job: Job) -> str:
+    return transitions.describe_excess(redact(item.content).text, item.title, job.settings)
 
 
 def compare(reader: Reader, path: str, job: Job) -> list[Comparison]:
