@@ -497,7 +497,7 @@ def list_events(runtime: Runtime, limit: int = 20, before: str = "") -> list[Eve
 
 def list_at(runtime: Runtime, moment: datetime) -> list[Memory]:
     """Return the live memories of that moment, newest first, but no quarantined ones."""
-    then = (each.memory() for each in revisions.list_latest(runtime.store, stamp(moment)))
+    then = revisions.list_latest(runtime.store, stamp(moment))
     shown = (memory for memory in then if not memory.hidden)
     live = [memory for memory in shown if memory.live and not memory.quarantine_reason]
     return sorted(live, key=lambda memory: (memory.created_at, memory.seq), reverse=True)

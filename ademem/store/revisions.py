@@ -92,14 +92,17 @@ def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
     return database.read_rows(rows, _from_row, TABLE, _key)
 
 
-def list_latest(store: Store, moment: str) -> list[Revision]:
+def list_latest(store: Store, moment: str) -> list[Memory]:
+    """Return every memory as its last revision until the moment left it."""
     rows = store.db.execute(
         "select * from memory_revisions where seq in"
         " (select max(seq) from memory_revisions where created_at <= ? group by memory_id)"
         " order by seq",
         (moment,),
     )
-    return database.read_rows(rows, _from_row, TABLE, _key)
+    return database.read_rows(
+        rows, lambda row: memories.from_snapshot(loads(row["snapshot"])), TABLE, _key
+    )
 
 
 def last(store: Store, memory_id: str) -> Revision:

@@ -124,8 +124,9 @@ def _cost(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 def _log(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     at, after = request.query.get("at", ""), request.query.get("after", "")
     if at:
-        then = [views.to_row(each) for each in api.list_at(memories, _moment(at))]
-        rows, following = cut(then, "id", after)
+        then = api.list_at(memories, _moment(at))
+        page, following = cut([{"id": each.id, "memory": each} for each in then], "id", after)
+        rows = [views.to_row(each["memory"]) for each in page]
         return {"at": at, "total": len(then), "then": rows, "next": following}
     events = api.list_events(memories, PAGE + 1, after)
     return {
