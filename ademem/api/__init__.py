@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ademem.api.sessions import *
     from ademem.api.upkeep import *
     from ademem.api.writing import *
-    from ademem.store.idle import IdleConnections
+    from ademem.store.database import IdleConnections
 
 FUNCTIONS = {
     "searching": """

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.project import Project
-    from ademem.store.idle import IdleConnections
+    from ademem.store.database import IdleConnections
 
     Values = Sequence[object] | Mapping[str, object]
 

@@ -39,6 +39,8 @@ CHECKPOINT_PAGES = 400
 LONG_LOG_BYTES = CHECKPOINT_PAGES * 4096
 PAGES_KIB = 16_384
 """KiB of memory for pages of the database."""
+IDLE_PAGES_KIB = 4096
+"""KiB of them in a connection that stays open between calls."""
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too, so that one row cannot fail a whole query."""
 FIRST_VERSION = 19
@@ -112,6 +114,43 @@ def connect(path: str, wait_s: float, *, for_threads: bool = False) -> sqlite3.C
         db.close()
         raise
     return db
+
+
+class IdleConnections:
+    """One idle connection to each database, which any thread of a long process may take.
+
+    It has the schema, statements and pages of the last call in memory, and holds no lock. While it
+    is open, other connections close without a checkpoint of the whole log.
+    """
+
+    def __init__(self) -> None:
+        self._idle: dict[str, tuple[str, sqlite3.Connection]] = {}
+
+    def take(
+        self, path: str, state: str, wait_s: float
+    ) -> tuple[sqlite3.Connection, Callable[[], None]]:
+        """Return the idle connection to the file at *path* or a new one, and what puts it back.
+
+        *state* tells this file from another at its path, and was found before the file is opened.
+        """
+        state_then, db = self._idle.pop(path, ("", None))
+        if db is not None and state_then != state:
+            db.close()
+            db = None
+        if db is None:
+            db = connect(path, wait_s, for_threads=True)
+            db.execute(f"pragma cache_size = -{IDLE_PAGES_KIB}")
+        taken = db
+
+        def put() -> None:
+            if taken.in_transaction or self._idle.setdefault(path, (state, taken))[1] is not taken:
+                taken.close()
+
+        return taken, put
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.popitem()[1][1].close()
 
 
 def is_unwritable(error: sqlite3.OperationalError) -> bool:

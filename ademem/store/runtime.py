@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Draft
     from ademem.core.setting_sources import SettingWarning
     from ademem.core.settings import MirrorSettings, Settings
-    from ademem.store.idle import IdleConnections
+    from ademem.store.database import IdleConnections
 
 
 class Runtime:

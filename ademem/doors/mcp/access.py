@@ -22,7 +22,7 @@ from ademem.core.untrusted import escape
 from ademem.core.value import Value
 from ademem.doors.calls import NOTICE, WriteRate, describe_refusal
 from ademem.store import logs, turns
-from ademem.store.idle import IdleConnections
+from ademem.store.database import IdleConnections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
