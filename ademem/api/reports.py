@@ -21,7 +21,6 @@ from ademem.core.text import preview, with_title
 from ademem.core.value import Value
 from ademem.guard.mutation import Judgement, judge
 from ademem.store import (
-    activity,
     ai_calls,
     backups,
     commits,
@@ -37,9 +36,9 @@ from ademem.store import (
     schema_version,
     statistics,
 )
-from ademem.store.activity import Change, Position
 from ademem.store.maintenance import LoggedRun
 from ademem.store.runtime import Runtime
+from ademem.store.statistics import Change, Position
 from ademem.worker import running
 
 TOP_TAGS = 10
@@ -267,7 +266,7 @@ def get_sync_status(runtime: Runtime) -> dict[str, Any]:
 
 def find_changes(runtime: Runtime, since: Position | None) -> tuple[Position, list[Change]]:
     """Return the position of now, and what any process wrote since the other one."""
-    return activity.find(runtime.store, since)
+    return statistics.find_changes(runtime.store, since)
 
 
 def get_knowledge(runtime: Runtime) -> dict[str, Any]:

@@ -26,8 +26,8 @@ from ademem.doors import reading, undoable
 from ademem.doors.undoable import Done, NotAllowed
 from ademem.doors.views import lines
 from ademem.doors.views.review import Item
-from ademem.store.activity import Position
 from ademem.store.runtime import Runtime
+from ademem.store.statistics import Position
 from ademem.store.transitions import waits_for
 
 MOST, HITS, NEIGHBOURS = 300, 50, 20

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from ademem import api
 from ademem.core.errors import AdememError
 from ademem.core.value import Value
-from ademem.store.activity import Change
+from ademem.store.statistics import Change
 
 if TYPE_CHECKING:
     from ademem.doors.web.memory_threads import MemoryThread
-    from ademem.store.activity import Position
     from ademem.store.runtime import Runtime
+    from ademem.store.statistics import Position
 
 POLL_S = 0.25
 SELDOM_S = 10.0
