@@ -1,22 +1,44 @@
-"""The gate for records that come from other copies of a store."""
+"""Records that come from other copies of a store: the gate for them, and knowledge.jsonl."""
 
 from __future__ import annotations
 
 from ademem.capture.gate import Gate, form, judge
 from ademem.capture.gate.rules import instruction_beside, instruction_shaped
 from ademem.capture.gate.writing import StoreLookup
+from ademem.core import record_json
 from ademem.core.memory import Draft, Origin, Status, Trust
+from ademem.core.redaction import redact
+from ademem.core.registers import (
+    LIVE,
+    REJECTED,
+    as_time,
+    has_writes_of,
+    join,
+    time_of,
+    values_of,
+)
+from ademem.core.text import preview
 from ademem.core.value import replace
-from ademem.store import transitions
+from ademem.files import records
+from ademem.files.records import Import, Outcome
+from ademem.files.snapshot import join_records
+from ademem.files.texts import BadLine
+from ademem.store import memories, replication, stamps, transitions
+from ademem.store.memories import Change
+from ademem.store.transitions import CannotDo
+from ademem.sync.merging import has_stamps, restamp, write_over
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.core.memory import Memory
+    from ademem.core.registers import Record
     from ademem.core.settings import GateSettings
+    from ademem.files.snapshot import KnowledgeLine, MemoryLines
     from ademem.store import Store
     from ademem.store.replication import Admit
+    from ademem.sync.differences import ImportContext
 
 RULES = (form.length, instruction_shaped, instruction_beside)
 """Rules of the gate for text that was redacted and is as untrusted as any file."""
@@ -82,3 +104,131 @@ def _reason_against(row: Memory, gate: Gate) -> str | None:
     if reviewed.content != row.content:
         return "is longer than a memory may be"
     return reviewed.quarantine_reason
+
+
+def import_record(
+    context: ImportContext, id: str, lines: MemoryLines, before: MemoryLines | None
+) -> None:
+    """Import the lines about a memory, which are new or were changed."""
+    for line in lines.lines:
+        _check(line)
+    store, line = context.act.store, lines.last
+    row = memories.raw_row(store.db, id)
+    current = stamps.record_of_row(row) if row else replication.read(store, id)
+    found = _written(id, lines, before, current, context)
+    if found is None or (current and has_writes_of(current, found)):
+        return
+    joined = join(current, found) if current else found
+    is_candidate = joined.value("status") != Status.PROMOTED
+    if current and (current.life, joined.life, is_candidate) == (REJECTED, LIVE, True):
+        return  # another machine may have captured it again
+    memory = context.find(id)
+    source = context.provenance.of_record(line.path, line.found, id)
+    if source.by_agent:  # it may add a text, and confirm nothing
+        found = _without_decision(found, current)
+    admit_text = admission(store, context.settings, context.act.now, source.author)
+
+    def admit(row: Memory, before: Memory | None) -> Memory:
+        row = admit_text(row, before)
+        if before is None:
+            row = replace(row, source_branch=context.waits_on(row.id, row.knowledge_key))
+        elif row.quarantine_reason and not before.quarantine_reason:
+            message = f"{id} comes with a text that {row.quarantine_reason}; it stays as it was"
+            raise CannotDo(message, "`ademem edit` takes the text")
+        if source.by_agent and row.trust is Trust.IMPORT:
+            row = replace(row, trust=source.trust)
+        return row
+
+    operation = {(False, True): "restore", (True, False): "archive"}.get(
+        (current is None or current.life == LIVE, joined.life == LIVE), "import"
+    )
+    change = Change(
+        operation=operation, actor=Trust.IMPORT, at=context.act.now, event_id=context.event
+    )
+    now = replication.apply(store, found, change, admit).memory
+    was_live, is_live = memory is not None and memory.live, now is not None and now.live
+    if was_live and is_live and now != memory:
+        context.note("edited", id)
+    elif was_live != is_live:
+        context.note("archived" if was_live else "restored" if memory else "added", id)
+
+
+def _check(line: KnowledgeLine) -> None:
+    found = line.found
+    if record_json.is_newer(found):
+        raise BadLine("was written by a newer ademem: update this one")
+    if not record_json.is_id(found.get("id")) or redact(str(found["id"])).found:
+        raise BadLine("has no id of at most 64 letters, digits, - and _")
+    missing = [name for name in ("key", "category", "updated_at") if not found.get(name)]
+    if missing and found["content"]:
+        raise BadLine(f"has no {', '.join(missing)}")
+    is_shown = found["content"] and found.get("status") != Status.ARCHIVED
+    for name in ("category", "status", "importance", "confidence", "pinned") if is_shown else ():
+        value = found.get(name)
+        if value is not None and not record_json.is_valid(name, value):
+            raise BadLine(f"has a {name} that it cannot have: {preview(repr(value), 40)}")
+    if not as_time(found.get("updated_at")):
+        raise BadLine("has an updated_at that is no ISO 8601 time")
+
+
+def _written(
+    id: str,
+    lines: MemoryLines,
+    lines_before: MemoryLines | None,
+    current: Record | None,
+    context: ImportContext,
+) -> Record | None:
+    """Return what the lines bring, with stamps for what was changed without; None for nothing."""
+    after, history = lines.record, context.history
+    if current is None or after is None:  # a tombstone stays in the files until there is a text
+        return after if after and after.texts else None
+    if has_stamps(after) and not has_writes_of(current, after):
+        return after
+    before = lines_before.record if lines_before else None
+    # Of a union, the line that says otherwise of its life counts if git set it back to that.
+    is_live, was_live = current.life == LIVE, before is not None and before.life == LIVE
+    other = join_records(one for one in lines.records if (one.life == LIVE) is not is_live)
+    if other and was_live is is_live and has_writes_of(current, other):
+        other = replace(other, texts={}) if is_live else other
+        is_set_back = history.is_reverted(id) if is_live else history.has_returned(id)
+        return write_over(current, other, context.tick(current)) if is_set_back else None
+    if before is None or lines_before is None:
+        return after
+    if not has_writes_of(before, after):
+        is_later = time_of(after.last_stamp) >= time_of(before.last_stamp)
+        if has_stamps(before) and is_later and not has_stamps(after):
+            context.note("unstamped", id)  # an older ademem wrote it anew
+        return restamp(before, after)
+    if history.has_left(line.raw for line in lines_before.lines):  # it was set back
+        return write_over(before, after, context.tick(current))
+    return None
+
+
+def _without_decision(found: Record, current: Record | None) -> Record:
+    ours = {"status": Status.CANDIDATE.value, "pinned": False} | (
+        values_of(current) if current else {}
+    )
+    names = found.registers.keys() & {"status", "pinned"}
+    decided = {name: (found.registers[name][0], ours[name]) for name in names}
+    return replace(found, registers={**found.registers, **decided})
+
+
+def import_foreign_line(context: ImportContext, line: KnowledgeLine) -> None:
+    """Import a line that ademem did not write."""
+    found, path = line.found, line.path
+    context.require_length(found["content"], records.text(found, "title"))
+    source = context.provenance.of_record(path, found, None)
+    if source.by_agent:
+        found = found | {"status": Status.CANDIDATE}
+    job = Import(
+        store=context.act.store,
+        settings=context.settings,
+        now=context.act.now,
+        event_id=context.event,
+        branch=context.waits_on(None, str(found.get("key"))),
+        trust=source.trust if source.by_agent else Trust.IMPORT,
+        claimed_author=source.author,
+        cuts=[],
+    )
+    if records.import_plain(found, job) is Outcome.REJECTED:
+        raise CannotDo("not kept; `ademem log --refused` shows the reason")

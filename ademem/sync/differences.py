@@ -179,14 +179,14 @@ class _Comparison:
         raw_before = {line.raw for line in before.foreign}
         foreign = [line for line in now.foreign if line.raw not in raw_before]
         if changed or foreign:
-            from ademem.sync import line_importer  # edits of pages do not need it
+            from ademem.sync import arrivals  # edits of pages do not need it
 
             for id in changed:
-                lines, act = now.lines[id], line_importer.import_record
+                lines, act = now.lines[id], arrivals.import_record
                 earlier = before.lines.get(id)
                 yield _difference(lines.last, act, id=id, lines=lines, before=earlier)
             for line in foreign:
-                yield _difference(line, line_importer.import_foreign_line, line=line)
+                yield _difference(line, arrivals.import_foreign_line, line=line)
 
     def find_edits(self, id: str) -> Iterator[Difference]:
         """Yield edits of the memory's items: what differs from both the base and its line."""
