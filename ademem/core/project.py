@@ -168,7 +168,9 @@ def _find_shared(top: str, common: str) -> tuple[str, ...] | None:
 
     None where the repository does not know the worktree *top*.
     """
-    folder, main = git_dir(top), _configured_worktree(common)
+    folder, configured = git_dir(top), config_value(common, "worktree")
+    # `core.worktree` names the work tree of a submodule.
+    main = os.path.realpath(os.path.join(common, configured)) if configured else None
     in_git = (os.path.join(common, "ademem"),)
     if folder == common:  # a submodule, or a repository whose git folder is elsewhere
         if main is None:
@@ -184,12 +186,6 @@ def _find_shared(top: str, common: str) -> tuple[str, ...] | None:
     if main is None:
         return in_git
     return (main, ".ade") if os.path.realpath(git_dir(main)) == common else None
-
-
-def _configured_worktree(folder: str) -> str | None:
-    """Return `core.worktree`, which names the work tree of a submodule."""
-    named = config_value(folder, "worktree")
-    return os.path.realpath(os.path.join(folder, named)) if named else None
 
 
 def _find_enrolled_above(where: str) -> str | None:
@@ -283,19 +279,12 @@ def _listing(project: Project, refs: Iterable[str]) -> str:
         brief = confined.status(project.root, os.path.join(project.ade, "cto/core-memory.json"))
         found += [("../cto/core-memory.json", brief)] if brief else []
     lines = [f"{name} {there.st_mtime_ns} {there.st_size}" for name, there in found]
-    head = [f"{_HEAD} {_read_head(project)}"] if lines else []
-    return "".join(f"{line}\n" for line in (*lines, *head, *_tips(project, refs)))
+    if lines:
+        from ademem.core.redaction import redact
 
-
-def _read_head(project: Project) -> str | None:
-    """Return the branch, secrets redacted, or else the commit."""
-    from ademem.core.redaction import redact
-
-    name = branch(project.root)
-    return redact(name).text if name else commit(project.root)
-
-
-def _tips(project: Project, refs: Iterable[str]) -> list[str]:
+        name = branch(project.root)
+        lines.append(f"{_HEAD} {redact(name).text if name else commit(project.root)}")
     top = git_root(project.root)
     shared = common_dir(top) if top else None
-    return [f"{_REF}{ref} {shared and tip(shared, ref)}" for ref in refs]
+    lines += [f"{_REF}{ref} {shared and tip(shared, ref)}" for ref in refs]
+    return "".join(f"{line}\n" for line in lines)

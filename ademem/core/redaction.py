@@ -446,22 +446,24 @@ def _match_hints(text: str) -> Iterator[tuple[int, str, str]]:
 
 def mask(text: str) -> tuple[str, tuple[str, ...]]:
     """Replace each secret by `[redacted:<name>]`; overlapping ones become one."""
+    spans = list(_spans_in(text))
+    if may_be_escaped(text) and (unwrapped := unescape(text)):
+        plain, places = unwrapped
+        spans += [(places[start], places[end], rank) for start, end, rank in _spans_in(plain)]
+    merged: list[tuple[int, int, int]] = []
+    for start, end, rank in sorted(spans):
+        if merged and start < merged[-1][1]:
+            first, last, upper = merged.pop()
+            start, end, rank = first, max(last, end), min(upper, rank)
+        merged.append((start, end, rank))
     parts: list[str] = []
     names: list[str] = []
     end = 0
-    for start, stop, rank in _merge_spans(sorted(_spans(text))):
+    for start, stop, rank in merged:
         names.append(TABLE[rank][0])
         parts += text[end:start], f"[redacted:{names[-1]}]"
         end = stop
     return "".join(parts) + text[end:], tuple(names)
-
-
-def _spans(text: str) -> Iterator[tuple[int, int, int]]:
-    yield from _spans_in(text)
-    if may_be_escaped(text) and (unwrapped := unescape(text)):
-        plain, places = unwrapped
-        for start, end, rank in _spans_in(plain):
-            yield places[start], places[end], rank
 
 
 def _spans_in(text: str) -> Iterator[tuple[int, int, int]]:
@@ -483,16 +485,6 @@ def _is_placeholder(value: str) -> bool:
     import re
 
     return re.match(_PLACEHOLDER, value) is not None
-
-
-def _merge_spans(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    merged: list[tuple[int, int, int]] = []
-    for start, end, rank in spans:
-        if merged and start < merged[-1][1]:
-            first, last, upper = merged.pop()
-            start, end, rank = first, max(last, end), min(upper, rank)
-        merged.append((start, end, rank))
-    return merged
 
 
 def unescape(text: str) -> tuple[str, list[int]] | None:

@@ -252,8 +252,10 @@ def write(
     if life != record.life or LIFE not in registers or is_new or confirms:
         registers[LIFE] = (stamp, life)
         seen = all_seen(life, stamp, record.over)
-    written = replace(record, registers=registers, seen=seen)
-    return _write_text(written, text, stamp) if is_new else written
+    if not is_new:
+        return replace(record, registers=registers, seen=seen)
+    over = {**record.over, replica_of(stamp): stamp}
+    return replace(record, texts={stamp: text}, over=over, registers=registers, seen=seen)
 
 
 def all_seen(life: str, stamp: str, over: Mapping[str, str]) -> dict[str, str]:
@@ -314,10 +316,6 @@ def rewrite(record: Record, change: Callable[[str], str], tick: Callable[[str], 
         else:
             registers[name] = (stamp, value)
     return replace(record, texts=texts, over=over, seen=seen, registers=registers)
-
-
-def _write_text(record: Record, text: Text, stamp: str) -> Record:
-    return replace(record, texts={stamp: text}, over={**record.over, replica_of(stamp): stamp})
 
 
 def _written_items(record: Record, kind: str, texts: Iterable[str], stamp: str) -> dict[str, Write]:

@@ -48,11 +48,15 @@ def strip_credentials(address: str) -> str:
 
 def list_projects(environment: Mapping[str, str]) -> list[RegisteredProject]:
     """Return the projects whose folders are still there, the last used first."""
+    try:
+        rows = json.loads(shared_files.read_text(_path(environment)) or "[]")
+    except ValueError:
+        return []
     found = []
-    for row in _read(environment):
+    for row in rows if isinstance(rows, list) else []:
         try:
             fields = {name: str(row[name]) for name in RegisteredProject._fields}
-        except KeyError:
+        except (KeyError, TypeError):  # of another program or version
             continue
         if os.path.isdir(os.path.join(fields["root"], ".ade")):
             found.append(RegisteredProject(**fields))
@@ -98,14 +102,6 @@ def _is_fresh(registered: RegisteredProject, now: datetime) -> bool:
 
 def _path(environment: Mapping[str, str]) -> str:
     return os.path.join(data_folder(environment), "projects.json")
-
-
-def _read(environment: Mapping[str, str]) -> list[dict[str, object]]:
-    try:
-        rows = json.loads(shared_files.read_text(_path(environment)) or "[]")
-    except ValueError:
-        return []
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def _write(projects: list[RegisteredProject], environment: Mapping[str, str]) -> None:

@@ -271,7 +271,7 @@ def _read_index(data: bytes, path: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _list_files(top: str, wanted: Iterable[str]) -> Iterator[tuple[str, int, int]]:
-    """Yield the same as `_indexed` from `git ls-files`."""
+    """Yield the same as `_read_index` from `git ls-files`."""
     import re
 
     from ademem.core import git

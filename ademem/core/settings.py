@@ -528,8 +528,13 @@ def load_configuration(project: Project | None, environment: Mapping[str, str]) 
     variables = list(_variables(environment))
     if not there and not variables:
         return _NO_SOURCES
-    if not there and (found := _load_variables(variables, environment)):
-        return found
+    if not there:
+        try:  # without importing the reader of files
+            values = {key: as_value(key, environment[name]) for name, key in variables}
+            origins = {key: name for name, key in variables}
+            return Configuration(settings=as_settings(values), origins=origins)
+        except BadSetting:
+            pass  # which the reader words
     from ademem.core import setting_sources
 
     return setting_sources.read(project, environment, there, variables)
@@ -567,18 +572,6 @@ def trust_roots(environment: Mapping[str, str]) -> tuple[str, ...]:
 def value_of(settings: Settings, name: str) -> Any:
     section, _, key = name.partition(".")
     return getattr(getattr(settings, section), key)
-
-
-def _load_variables(
-    variables: Sequence[tuple[str, str]], environment: Mapping[str, str]
-) -> Configuration | None:
-    """Load variables alone without importing the reader of files; None if one is wrong."""
-    try:
-        values = {key: as_value(key, environment[name]) for name, key in variables}
-    except BadSetting:
-        return None
-    origins = {key: name for name, key in variables}
-    return Configuration(settings=as_settings(values), origins=origins)
 
 
 def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.core import confined
+from ademem.core.errors import suppress
 
 
 def read_text(path: str) -> str | None:
@@ -25,8 +26,9 @@ def write_atomic(path: str, text: str, *, mode: int = 0o666) -> bool:
 
 def write_bytes(path: str, wanted: bytes, *, mode: int = 0o666) -> bool:
     target = os.path.realpath(path)
-    if _bytes(target) == wanted:
-        return False
+    with suppress(FileNotFoundError), open(target, "rb") as file:
+        if file.read() == wanted:
+            return False
     os.makedirs(os.path.dirname(target), exist_ok=True)
     aside = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     try:
@@ -52,14 +54,6 @@ def remove(path: str) -> bool:
     return True
 
 
-def _bytes(path: str) -> bytes | None:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        return None
-
-
 class locked:
     """Exclusive lock of a folder or a file, which is made; a `with` gets True if it has the lock.
 
@@ -81,7 +75,12 @@ class locked:
     def _acquire(self) -> bool:
         import fcntl
 
-        self._handle = self._open()
+        if self._root:
+            self._handle = confined.open_lock(self._root, self._path)
+        else:
+            os.makedirs(os.path.dirname(self._path), exist_ok=True)
+            kind = os.O_RDONLY if os.path.isdir(self._path) else os.O_RDWR | os.O_CREAT
+            self._handle = os.open(self._path, kind, 0o600)
         self._is_ours = False
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | (0 if self._wait else fcntl.LOCK_NB))
@@ -92,13 +91,6 @@ class locked:
             os.close(self._handle)
             raise
         return self._is_ours
-
-    def _open(self) -> int:
-        if self._root:
-            return confined.open_lock(self._root, self._path)
-        os.makedirs(os.path.dirname(self._path), exist_ok=True)
-        kind = os.O_RDONLY if os.path.isdir(self._path) else os.O_RDWR | os.O_CREAT
-        return os.open(self._path, kind, 0o600)
 
     def _is_current(self) -> bool:
         """Return True if the path still names the file that was locked."""
