@@ -166,10 +166,6 @@ class Store:
             self.close()
 
 
-def _assume_order(_text: str) -> str:
-    return "was not judged"
-
-
 def open_store(
     project: Project,
     now: datetime,
@@ -177,7 +173,7 @@ def open_store(
     wait_s: float = 5.0,
     environment: Mapping[str, str] = os.environ,
     trusted_roots: Callable[[], Iterable[str]] = tuple,
-    find_order: Callable[[str], str | None] = _assume_order,
+    find_order: Callable[[str], str | None] = lambda _text: "was not judged",
     is_copy: bool = False,
     connections: IdleConnections | None = None,
 ) -> Store:
@@ -268,7 +264,8 @@ def _open_noted(
             is_registered = trust.is_registered(secret, environment)
             if is_registered or _has_shipped_schema(db):
                 write_ahead(db, project.database)
-                store = _make_store(db, project, now, secret, is_registered)
+                id = _project_id(db, project, now)
+                store = Store(db, id, secret=secret, is_trusted=is_registered)
                 store.connections, store.put_back = connections, put_back
                 return store
     except BaseException:
@@ -302,7 +299,8 @@ def _open_admitted(
             _register(secret, environment)
         write_ahead(db, path)
         is_registered = trust.is_registered(secret, environment)
-        store = _make_store(db, project, now, secret, is_registered)
+        id = _project_id(db, project, now)
+        store = Store(db, id, secret=secret, is_trusted=is_registered)
     except BaseException:
         db.close()
         raise
@@ -313,12 +311,6 @@ def _open_admitted(
 def _note_inspection(project: Project, state: str, environment: Mapping[str, str]) -> None:
     with suppress(OSError):  # a look at each opening is what it costs not to note this one
         trust.note_inspection(project.database, state, environment)
-
-
-def _make_store(
-    db: sqlite3.Connection, project: Project, now: datetime, secret: str, is_registered: bool
-) -> Store:
-    return Store(db, _project_id(db, project, now), secret=secret, is_trusted=is_registered)
 
 
 def _has_shipped_schema(db: sqlite3.Connection) -> bool:

@@ -246,22 +246,21 @@ def _merge_duplicates(rows: Iterable[Row]) -> None:
         if row["status"] is not Status.ARCHIVED:
             alike[row["scope"], row["scope_owner_id"], row["dedupe_key"]].append(row)
     for group in alike.values():
-        first, *others = sorted(group, key=_precedence)
+        first, *others = sorted(
+            group,
+            key=lambda row: (
+                row["status"] is not Status.PROMOTED,
+                not row["pinned"],
+                -row["observation_count"],
+                row["created_at"],
+                row["id"],
+            ),
+        )
         first["observation_count"] = sum(row["observation_count"] for row in group)
         first["pinned"] = max(row["pinned"] for row in group)
         first["tier"] = min(row["tier"] for row in group)
         for row in others:
             row["status"], row["superseded_by"] = Status.ARCHIVED, first["id"]
-
-
-def _precedence(row: Row) -> tuple[bool, bool, int, str, str]:
-    return (
-        row["status"] is not Status.PROMOTED,
-        not row["pinned"],
-        -row["observation_count"],
-        row["created_at"],
-        row["id"],
-    )
 
 
 def _best_first(rows: Iterable[Row], project: str) -> list[Row]:

@@ -131,7 +131,9 @@ def make(project: Project, environment: Mapping[str, str], kind: Kind, now: date
     place = folder(project, environment)
     os.makedirs(place, mode=0o700, exist_ok=True)
     with shared_files.locked(place):
-        while os.path.lexists(path := os.path.join(place, _name(now, kind))):
+        while os.path.lexists(
+            path := os.path.join(place, f"{stamp(now).replace(':', '-')}-{kind}.db")
+        ):
             now += timedelta(milliseconds=1)
         aside = path + _UNFINISHED
         for each in os.listdir(place):
@@ -146,10 +148,6 @@ def make(project: Project, environment: Mapping[str, str], kind: Kind, now: date
         for old in same[KEPT:]:
             shared_files.remove(old.path)
     return Backup(path=path, at=stamp(now), kind=kind, bytes=os.path.getsize(path))
-
-
-def _name(now: datetime, kind: Kind) -> str:
-    return f"{stamp(now).replace(':', '-')}-{kind}.db"
 
 
 def make_before_migration(project: Project, environment: Mapping[str, str], now: datetime) -> str:

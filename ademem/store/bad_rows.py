@@ -210,12 +210,17 @@ def _is_read(column: Column, value: object) -> bool:
 def _mend(db: sqlite3.Connection, table: Table, bad: BadRow, now: datetime) -> Mended:
     original = _row(db, table, bad.key) or {}
     where = _where(table, bad.key)
-    values = {
-        column.name: _replacement(db, column, original, now)
-        for column in table.columns
-        if column.name in bad.columns
-    }
-    removed = _LOST in values.values()
+    values: dict[str, object] = {}
+    removed = False
+    for column in table.columns:
+        if column.name in bad.columns:
+            query = f"select {column.check} from (select ? as {column.name})"
+            for value in _candidates(db, column, original, now):
+                if db.execute(query, (value,)).fetchone()[0] and _is_read(column, value):
+                    values[column.name] = value
+                    break
+            else:  # the column can hold none of them
+                removed = True
     if not removed:
         changes = ", ".join(f"{name} = ?" for name in values)
         try:
@@ -226,18 +231,6 @@ def _mend(db: sqlite3.Connection, table: Table, bad: BadRow, now: datetime) -> M
     if removed:
         db.execute(f"delete from {table.name} where {where}", bad.key)
     return Mended(bad=bad, original=original, removed=removed)
-
-
-_LOST = object()
-
-
-def _replacement(db: sqlite3.Connection, column: Column, row: Row, now: datetime) -> object:
-    """Return the first candidate that the column can hold, or _LOST."""
-    for value in _candidates(db, column, row, now):
-        query = f"select {column.check} from (select ? as {column.name})"
-        if db.execute(query, (value,)).fetchone()[0] and _is_read(column, value):
-            return value
-    return _LOST
 
 
 def _candidates(

@@ -12,6 +12,7 @@ from typing import Any
 
 from ademem.core.errors import UsageError
 from ademem.store import Store
+from ademem.store.database import DECODE
 
 MAX_TEXT_BYTES = 1 << 20
 """Longest value that is read of a row."""
@@ -33,7 +34,7 @@ def open_foreign(path: str) -> Iterator[sqlite3.Connection]:
         db.execute("pragma query_only = on")
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_TEXT_BYTES)
         db.row_factory = sqlite3.Row
-        db.text_factory = _decode
+        db.text_factory = DECODE
         yield db
     except sqlite3.DatabaseError as error:
         raise UsageError(f"cannot read {path}: {error}", "is it whole?") from error
@@ -80,10 +81,6 @@ def rows(db: sqlite3.Connection, table: str, *wanted: str) -> Iterator[dict[str,
     missing = dict.fromkeys(name for name in wanted if name not in there)
     for row in db.execute(f'select {listed} from main."{table}" order by rowid'):
         yield missing | dict(row)
-
-
-def _decode(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace")
 
 
 MEMORY, SESSION, PROMPT = "unified_memories.id", "sessions.id", "user_prompts.sync_id"

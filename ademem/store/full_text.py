@@ -179,7 +179,21 @@ def find_broken(store: Store) -> list[str]:
 
     Raises sqlite3.Error where another process has locked the database.
     """
-    return [index for index in INDEXES if not _agrees(index, store.db)]
+    import sqlite3  # which loads datetime
+
+    db, broken = store.db, []
+    for index in INDEXES:
+        try:
+            db.execute(f"insert into {index}({index}) values ('integrity-check')")
+        except sqlite3.DatabaseError as error:
+            if is_locked(error):
+                raise
+            broken.append(index)
+            continue
+        indexed = db.execute(f"select count(*) from {index}_docsize").fetchone()[0]
+        if indexed != db.execute(f"select count(*) {_indexed(db, index)}").fetchone()[0]:
+            broken.append(index)
+    return broken
 
 
 def rebuild(store: Store, index: str) -> None:
@@ -193,19 +207,6 @@ def fill(db: sqlite3.Connection, index: str) -> None:
     columns = ", ".join(row[1] for row in db.execute(f"pragma table_info({index})"))
     db.execute(f"insert into {index}({index}) values ('delete-all')")
     db.execute(f"insert into {index}(rowid, {columns}) select seq, {columns} {_indexed(db, index)}")
-
-
-def _agrees(index: str, db: sqlite3.Connection) -> bool:
-    import sqlite3  # which loads datetime
-
-    try:
-        db.execute(f"insert into {index}({index}) values ('integrity-check')")
-    except sqlite3.DatabaseError as error:
-        if is_locked(error):
-            raise
-        return False
-    indexed = db.execute(f"select count(*) from {index}_docsize").fetchone()[0]
-    return bool(indexed == db.execute(f"select count(*) {_indexed(db, index)}").fetchone()[0])
 
 
 def _indexed(db: sqlite3.Connection, index: str) -> str:

@@ -288,38 +288,31 @@ def _replace(
     fill: Callable[[sqlite3.Connection, sqlite3.Connection], None],
     wait_s: float,
 ) -> None:
-    """Put a database that *fill* makes in the place of the one that was *seen*."""
-    aside = create_aside(project.database)
-    try:
-        is_filled = _build(project.database, aside, fill, wait_s)
-        admission.set_aside_database(project, seen, aside if is_filled else "")
-    finally:
-        remove_files(aside)
+    """Put a database that *fill* makes in the place of the one that was *seen*.
 
-
-def _build(
-    path: str,
-    aside: str,
-    fill: Callable[[sqlite3.Connection, sqlite3.Connection], None],
-    wait_s: float,
-) -> bool:
-    """Make the new database; False where the rows of the old one do not fit or never end."""
+    Nothing takes that place where the rows of the old one do not fit or never end.
+    """
     from contextlib import closing
 
-    with (
-        closing(sqlite3.connect(aside, isolation_level=None)) as db,
-        closing(open_read_only(path, wait_s, COPY_S)) as source,
-    ):
-        db.row_factory = sqlite3.Row
-        try:
-            with Transaction(db):
-                fill(source, db)
-        except (TooMuch, sqlite3.Error) as error:
-            if not is_beyond_bounds(error) and _code(error) not in _MISFIT:
-                raise
-            return False
-        db.execute("pragma journal_mode = wal")
-    return True
+    aside = replacement = create_aside(project.database)
+    try:
+        with (
+            closing(sqlite3.connect(aside, isolation_level=None)) as db,
+            closing(open_read_only(project.database, wait_s, COPY_S)) as source,
+        ):
+            db.row_factory = sqlite3.Row
+            try:
+                with Transaction(db):
+                    fill(source, db)
+            except (TooMuch, sqlite3.Error) as error:
+                if not is_beyond_bounds(error) and _code(error) not in _MISFIT:
+                    raise
+                replacement = ""
+            else:
+                db.execute("pragma journal_mode = wal")
+        admission.set_aside_database(project, seen, replacement)
+    finally:
+        remove_files(aside)
 
 
 def _code(error: Exception) -> int:

@@ -126,7 +126,9 @@ def append(
     query = "select registers, target from sync_mutations where entity = ? and entity_id = ?"
     waiting = store.db.execute(query, (entity, id)).fetchone()
     if waiting:
-        written = _unite(entity, loads(waiting[0]), written)
+        ours, theirs = record_json.from_json(loads(waiting[0])), record_json.from_json(written)
+        if entity == "memory" and ours and theirs:
+            written = record_json.to_json(registers.join(ours, theirs))
         target = target if target == waiting[1] else None
     store.db.execute(
         "insert or replace into sync_mutations (seq, entity, entity_id, registers, event_id, actor,"
@@ -143,13 +145,6 @@ def append(
             stamp(now),
         ),
     )
-
-
-def _unite(entity: str, old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    ours, theirs = record_json.from_json(old), record_json.from_json(new)
-    if entity != "memory" or ours is None or theirs is None:
-        return new
-    return record_json.to_json(registers.join(ours, theirs))
 
 
 def rows_since(store: Store, target: str) -> list[sqlite3.Row]:

@@ -143,7 +143,12 @@ def log_shown(
     turn |= {"now": stamp(now), "pending": pending}
     with store.transaction() as db:
         if items and place in PLACES:
-            shown_before = _list_unasked(store, key) if key else set()
+            rows = db.execute(
+                "select distinct memory_id, place from recall_log"
+                " where session_id = ? and agent_id = ? and memory_id is not null",
+                (turn["session_id"], turn["agent_id"]),
+            )
+            shown_before = {row[0] for row in rows if row[1] in PLACES}
             db.execute(
                 "insert into memory_exposure (memory_id, shown, unused)"
                 " select id, 1, 1 from unified_memories"
@@ -244,16 +249,6 @@ def assign_searches(store: Store, key: TurnKey, since: datetime) -> None:
         " and place in ('recall', 'search') and created_at >= ?",
         (key.agent_id, key.session_id, stamp(since)),
     )
-
-
-def _list_unasked(store: Store, key: TurnKey) -> set[str]:
-    """Return ids of memories that a session or subagent was shown unasked."""
-    rows = store.db.execute(
-        "select distinct memory_id, place from recall_log"
-        " where session_id = ? and agent_id = ? and memory_id is not null",
-        (key.session_id, key.agent_id),
-    )
-    return {row[0] for row in rows if row[1] in PLACES}
 
 
 def was_briefed(store: Store, session_id: str) -> bool:

@@ -136,7 +136,10 @@ def apply(
             return Applied(memory=None, before=None, changed=True)
         journal.undefer(store, "memory", record.id)
         memory = admit(_row_of(joined, before, store, change.at), before)
-        memory = _store(store, memory, joined, before, change)
+        memory = _make_room(store, memory, change)
+        written = stamps.dump(joined, memories.row_of(memory))
+        store_row = memories.put_back if before else memories.insert
+        memory = store_row(store, memory, change, written)
         if (before and before.dedupe_key != memory.dedupe_key) or not memory.live:
             was = before or memory
             _reveal(store, was.dedupe_key, was.topic_key, change)
@@ -217,17 +220,6 @@ def _row_of(record: Record, before: Memory | None, store: Store, now: datetime) 
         updated_at=min(last, now + registers.CLOCKS_DIFFER),
         last_accessed_at=now,
     )
-
-
-def _store(
-    store: Store, memory: Memory, record: Record, before: Memory | None, change: Change
-) -> Memory:
-    """Write the row; behind an elder memory of the same text it is hidden."""
-    memory = _make_room(store, memory, change)
-    written = stamps.dump(record, memories.row_of(memory))
-    if before:
-        return memories.put_back(store, memory, change, written)
-    return memories.insert(store, memory, change, written)
 
 
 def _make_room(store: Store, memory: Memory, change: Change) -> Memory:

@@ -269,7 +269,18 @@ def find_changes(store: Store, since: Position | None) -> tuple[Position, list[C
 
 def _compare(db: sqlite3.Connection, since: Position, now: Position) -> Iterator[Change]:
     if now.revision != since.revision:
-        yield from _find_revisions(db, since, now)
+        revisions = db.execute(_REVISIONS, (since.revision, now.revision)).fetchall()
+        learned: dict[str, int] = {}
+        for session, is_new, _, _, count in revisions:
+            if is_new:
+                learned[session] = learned.get(session, 0) + count
+        yield Change(kind="memory", count=sum(learned.values()), sessions=learned)
+        waiting = sum(count for _, is_new, waits, _, count in revisions if is_new and waits)
+        is_decided = any(not is_new for _, is_new, _, _, _ in revisions)
+        if waiting or is_decided or now.pairs != since.pairs:
+            yield Change(kind="review", count=waiting, sessions={})
+        if from_files := sum(row[4] for row in revisions if row[3]):
+            yield Change(kind="files", count=from_files, sessions={})
     elif now.pairs != since.pairs:
         yield Change(kind="review", count=0, sessions={})
     if (now.session, now.prompt, now.sessions) != (since.session, since.prompt, since.sessions):
@@ -285,18 +296,3 @@ def _compare(db: sqlite3.Connection, since: Position, now: Position) -> Iterator
         yield Change(kind="guard", count=sum(row[2] for row in rows), sessions=shown)
     if now.jobs != since.jobs:
         yield Change(kind="job", count=0, sessions={})
-
-
-def _find_revisions(db: sqlite3.Connection, since: Position, now: Position) -> Iterator[Change]:
-    rows = db.execute(_REVISIONS, (since.revision, now.revision)).fetchall()
-    learned: dict[str, int] = {}
-    for session, is_new, _, _, count in rows:
-        if is_new:
-            learned[session] = learned.get(session, 0) + count
-    yield Change(kind="memory", count=sum(learned.values()), sessions=learned)
-    waiting = sum(count for _, is_new, waits, _, count in rows if is_new and waits)
-    is_decided = any(not is_new for _, is_new, _, _, _ in rows)
-    if waiting or is_decided or now.pairs != since.pairs:
-        yield Change(kind="review", count=waiting, sessions={})
-    if from_files := sum(row[4] for row in rows if row[3]):
-        yield Change(kind="files", count=from_files, sessions={})

@@ -35,14 +35,11 @@ def connect(dsn: str) -> Connection:
     try:
         return psycopg.connect(dsn, row_factory=dict_row, autocommit=True)
     except psycopg.OperationalError as error:
+        reason = str(error).strip().partition("\n")[0]
         raise UnusableStore(
-            f"the hub's database cannot be reached: {_first_line(error)}",
+            f"the hub's database cannot be reached: {reason}",
             "ADEMEM_HUB_DSN names it, as `postgresql://USER@HOST/DATABASE`",
         ) from error
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
 
 
 def version(db: Connection) -> int:

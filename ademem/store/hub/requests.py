@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 from psycopg import AsyncConnection
@@ -68,13 +69,9 @@ async def push(db: Connection, project: str, batch: list[dict[str, Any]]) -> lis
     """Write mutations, and return a verdict for each."""
     rows = await db.execute(
         "select verdict from hub.push(which => %s, batch => %s) order by place",
-        (project, Jsonb(batch, dumps=_dumps)),
+        (project, Jsonb(batch, dumps=partial(json.dumps, ensure_ascii=False))),
     )
     return [row["verdict"] async for row in rows]
-
-
-def _dumps(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 async def pull(
