@@ -37,7 +37,7 @@ from psycopg.types.json import Jsonb
 
 from ademem.core.clock import now
 from ademem.store.hub import administration, database, moving, requests
-from ademem.sync.hub import leaving, mutations, purging, rounds
+from ademem.sync.hub import leaving, mutations, rounds
 from tests import hubs, postgres
 
 ROUNDS, BATCH, KEYS = 3, 10, 40
@@ -452,8 +452,8 @@ def run_commands(dsn: str, target_dsn: str) -> None:
         administration.set_role(db, "p7", person, "reviewer")
         administration.invite(db, "p7", "someone new", "reader")
         administration.revoke_token(db, "p7", "no such")
-        purging.purge(db, "p7", ["m8"], now())
-        purging.purge_person(db, "p7", person, now(), keep_texts=False)
+        mutations.purge(db, "p7", ["m8"], now())
+        mutations.purge_person(db, "p7", person, now(), keep_texts=False)
         administration.close_project(db, "p7")
     moving.move(dsn, "p8", target_dsn, "https://elsewhere.example")
 

@@ -167,14 +167,14 @@ def check(
     As the owner of the database it sees devices too; only the role that serves passes.
     """
     with _administering(dsn) as (db, _):
-        from ademem.store.hub import checks
+        from ademem.store.hub import database
         from ademem.sync.hub import transport
 
-        found = checks.check(db, now())
+        found = database.check(db, now())
         days = transport.certificate_days(url) if url else None
     if days is not None and days < CERTIFICATE_DAYS:
         problem = f"the certificate of {url} ends in {counted(days, 'day')}"
-        found.append(checks.Finding(rule="certificate", problem=problem, hint="renew it"))
+        found.append(database.Finding(rule="certificate", problem=problem, hint="renew it"))
     lines = [text for one in found for text in (one.problem, f"  {one.hint}")]
     lines = lines or ["the hub may be served over this connection"]
     values = {"problems": [as_dict(one) for one in found], "certificate_days": days}
@@ -389,7 +389,7 @@ def purge(
     if bool(ids) == bool(person) or (keep_texts and not person):
         raise UsageError("give ids, or --person", "--keep-texts is of --person")
     with _administering(dsn) as (db, administration):
-        from ademem.sync.hub import purging
+        from ademem.sync.hub import mutations
 
         if dry_run:
             records = administration.written_by(db, slug, person) if person else []
@@ -398,9 +398,9 @@ def purge(
             values = {"would_delete": names, "records": records}
             return show.report(values, names, as_json=as_json)
         if person:
-            done = purging.purge_person(db, slug, person, now(), keep_texts=keep_texts)
+            done = mutations.purge_person(db, slug, person, now(), keep_texts=keep_texts)
         else:
-            done = purging.purge(db, slug, ids or [], now())
+            done = mutations.purge(db, slug, ids or [], now())
     lines = [
         f"deleted {counted(len(done), 'memory')} for good; what was committed to git stays there",
         f"`ademem hub receipts {slug} ID` names the devices that have not received it",

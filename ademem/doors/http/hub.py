@@ -35,7 +35,7 @@ from ademem.core.value import Value
 from ademem.doors.http import loopback
 from ademem.doors.http.loopback import Refused
 from ademem.doors.web.hub_page import HubPage, Visit
-from ademem.store.hub import administration, checks, database, moving, requests
+from ademem.store.hub import administration, database, moving, requests
 from ademem.sync.hub import mutations
 
 if TYPE_CHECKING:
@@ -451,7 +451,7 @@ class Hub:
         """Answer 503 while it ends, without a database of this schema or without room for it."""
         async with self.pool.connection() as db:
             is_served = database.is_served(await requests.schema_version(db))
-        found = checks.room(self.folder)
+        found = database.room(self.folder)
         is_full = found is not None and found[0] < LEAST_FREE_BYTES
         is_ready = is_served and not is_full and not self.is_ending
         return JSONResponse({"ready": is_ready}, 200 if is_ready else 503)

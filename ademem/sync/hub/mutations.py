@@ -3,7 +3,7 @@
 A mutation has the whole record of a memory or a relation, so that joining it is all that a reader
 does, and the position up to which its writer had received others, so that the hub knows which of
 them it contains without reading them. Its id is made of its content: what comes twice is one
-mutation.
+mutation. The operator of the hub deletes by mutations, too, of which every clone hears.
 """
 
 from __future__ import annotations
@@ -14,18 +14,23 @@ import json
 import re
 
 from ademem.core import record_json, registers
+from ademem.core.clock import stamp
 from ademem.core.redaction import redact
 from ademem.core.registers import REMOVED
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.store import relations
+from ademem.store.hub import administration
 from ademem.store.runtime import redact_branch
 from ademem.sync.provenance import safe_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
     from typing import Any
+
+    from ademem.store.hub.database import Connection
 
     Fields = dict[str, Any]
 
@@ -224,3 +229,35 @@ def describe(entity: object, fields: Fields) -> Fields | None:
         if record_json.is_id(id) and isinstance(at, str):
             return {"entity_key": id, "op": "upsert", "stamp": at}
     return None
+
+
+def purge(db: Connection, slug: str, ids: Sequence[str], now: datetime) -> list[str]:
+    """Delete memories for good, and rewrite the tables; return the ids that were still there."""
+    with db.transaction():
+        project, found = administration.project_id(db, slug), administration.sync_ids(db, slug, ids)
+        administration.append(db, project, _removals(project, found, now))
+    administration.vacuum(db, slug)
+    return list(found)
+
+
+def purge_person(
+    db: Connection, slug: str, name: str, now: datetime, *, keep_texts: bool
+) -> list[str]:
+    """Delete what is a person's, and take their name off the rest; return the deleted ids.
+
+    In memories of others that they changed, their words stay without the name.
+    """
+    with db.transaction():
+        project, person = administration.project_id(db, slug), administration.person_id(db, name)
+        rows = [] if keep_texts else administration.written_by(db, slug, name)
+        found = administration.sync_ids(db, slug, (row["id"] for row in rows))
+        taken_off = forgetting(project, name, registers.old_stamp(stamp(now)))
+        administration.append(db, project, [*_removals(project, found, now), taken_off])
+        administration.forget_person(db, project, person)
+    administration.vacuum(db, slug)
+    return list(found)
+
+
+def _removals(project: str, found: dict[str, str], now: datetime) -> list[Fields]:
+    at = registers.old_stamp(stamp(now))
+    return [removal(project, id, sync_id, at) for id, sync_id in found.items()]

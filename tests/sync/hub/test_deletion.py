@@ -10,7 +10,7 @@ from ademem.core.settings import GateSettings
 from ademem.core.untrusted import import_label
 from ademem.store import memories, relations, transitions
 from ademem.store.hub import administration, database
-from ademem.sync.hub import purging
+from ademem.sync.hub import mutations
 from tests import postgres
 from tests.hubs import Served
 from tests.postgres import make_database
@@ -84,7 +84,7 @@ def test_of_a_purged_memory_no_byte_is_left_once_all_have_heard(away, tmp_path):
     assert files_with("quetzal", tmp_path, hub.cluster.folder)
     assert len(files_with("quetzal", *(tmp_path / name for name in NAMES))) > len(NAMES)
     with database.connect(hub.database.owner) as db:
-        assert purging.purge(db, "team", ["c1"], now()) == ["c1"]
+        assert mutations.purge(db, "team", ["c1"], now()) == ["c1"]
     for clone in clones[:2]:
         clone.sync()
     assert clones[0].sync().received == 0  # it tells how far it heard
@@ -104,7 +104,7 @@ def test_of_a_purged_memory_no_byte_is_left_once_all_have_heard(away, tmp_path):
         Worker(clone).later(1).work()
     assert heard(hub, "c1")[1] == set(NAMES)
     with database.connect(hub.database.owner) as db:
-        assert purging.purge(db, "team", ["c1"], now()) == []
+        assert mutations.purge(db, "team", ["c1"], now()) == []
         assert administration.broken_audit(db, "team") == []
         (project,) = administration.list_projects(db)
     assert project["memories"] == 1
@@ -117,7 +117,7 @@ def test_of_a_purged_memory_no_byte_is_left_once_all_have_heard(away, tmp_path):
 
 def purge_person(hub, name, **options):
     with database.connect(hub.database.owner) as db:
-        return purging.purge_person(db, hub.slug, name, now(), keep_texts=False, **options)
+        return mutations.purge_person(db, hub.slug, name, now(), keep_texts=False, **options)
 
 
 def label(clone, id):
@@ -169,7 +169,7 @@ def test_what_a_person_told_first_is_deleted_and_their_name_is_off_the_rest(
 
 def test_a_persons_texts_may_stay_without_the_name(ann, bob, hub, texts):
     with database.connect(hub.database.owner) as db:
-        done = purging.purge_person(db, hub.slug, "ann", now(), keep_texts=True)
+        done = mutations.purge_person(db, hub.slug, "ann", now(), keep_texts=True)
     assert done == []
     assert texts() == {"m1", "m2"}
     bob.sync()

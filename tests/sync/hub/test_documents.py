@@ -19,7 +19,7 @@ from ademem.store.hub import administration, database
 from ademem.store.memories import new_event
 from ademem.store.procedures import Details
 from ademem.sync import mirror
-from ademem.sync.hub import mutations, purging, rounds
+from ademem.sync.hub import mutations, rounds
 from tests.sync.hub.test_rounds import told
 
 STEPS = "Use when a release is due.\n\n1. Run `make release`.\n2. Push the tag."
@@ -182,7 +182,7 @@ def test_a_purged_persons_name_is_off_the_brief_and_off_what_they_wrote_elsewher
     settle(bob)
     assert import_label(brief(bob).claimed_author) == "came from the hub, by ann"
     with database.connect(hub.database.owner) as db:
-        done = purging.purge_person(db, hub.slug, "ann", bob.now(), keep_texts=False)
+        done = mutations.purge_person(db, hub.slug, "ann", bob.now(), keep_texts=False)
     bob.sync()
 
     assert done == ["m1"]  # ann's, whoever told it

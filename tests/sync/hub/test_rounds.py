@@ -29,7 +29,7 @@ from ademem.store import (
 )
 from ademem.store.hub import administration, database
 from ademem.sync import branches, mirror
-from ademem.sync.hub import leaving, purging, rounds, transport
+from ademem.sync.hub import leaving, mutations, rounds, transport
 from ademem.sync.hub.transport import Client, HubError
 from tests.examples import examples
 from tests.hubs import mutation
@@ -570,7 +570,7 @@ def test_members_of_a_closed_project_go_on_reading_it(ann, bob, hub):
         administration.close_project(db, hub.slug)
         bob.learn("Tests run at one", id="m2")
         assert (bob.sync().changed, bob.state.lifecycle) == (1, "healthy")
-        purging.purge(db, hub.slug, ["m1"], bob.now())
+        mutations.purge(db, hub.slug, ["m1"], bob.now())
 
     bob.sync()
     assert [one.id for one in memories.find(bob.store, "1", "")] == ["m2"]
