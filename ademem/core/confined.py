@@ -171,9 +171,9 @@ def append_line(root: str, path: str, line: str, max_bytes: int) -> None:
         os.close(handle)
 
 
-def touch(root: str, path: str, *, mode: int = 0o600) -> None:
+def touch(root: str, path: str) -> None:
     """Make an empty file unless there is one."""
-    os.close(_open(root, path, os.O_WRONLY | os.O_CREAT, mode, make=True))
+    os.close(_open(root, path, os.O_WRONLY | os.O_CREAT, 0o600, make=True))
 
 
 def create_file(root: str, path: str, *, mode: int = 0o666) -> BinaryIO:

@@ -169,20 +169,17 @@ def import_lines(
     now: datetime,
     on_progress: Callable[[int], None] | None = None,
     *,
-    status: Status | None = None,
     mission: str | None = None,
     confirms: bool = True,
 ) -> Imported:
     """Import each line once; report a bad one and skip it.
 
-    *status* is for the lines that have none, *mission* for those of a mission that do not name it.
-    Unless the importer *confirms*, confirmed memories come as candidates and none is pinned.
+    *mission* is for the lines of a mission that do not name it. Unless the importer *confirms*,
+    confirmed memories come as candidates and none is pinned.
     Chunks are committed one by one, and *on_progress* gets the number of lines read; the next
     import of the same lines brings what an interrupted one did not reach.
     """
-    job = Import(
-        store=store, settings=settings.gate, now=now, status=status, mission=mission, cuts=[]
-    )
+    job = Import(store=store, settings=settings.gate, now=now, mission=mission, cuts=[])
     counts: Counter[Outcome] = Counter()
     errors: list[tuple[int, str]] = []
     numbered = enumerate(lines, 1)

@@ -38,7 +38,6 @@ class Import(Value):
     store: Store
     settings: GateSettings
     now: datetime
-    status: Status | None = None
     event_id: str = ""
     """The act that all changes belong to."""
     branch: str | None = None
@@ -63,7 +62,7 @@ def import_plain(record: Record, job: Import) -> Outcome:
     """Pass the record to the gate, unless it was imported before."""
     from ademem.capture import learned
 
-    status = choice(record, "status", Status) or job.status
+    status = choice(record, "status", Status)
     title, speaker = text(record, "title"), text(record, "speaker")
     scope, owner = home(record, job)
     draft = Draft(

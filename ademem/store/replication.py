@@ -65,26 +65,25 @@ def read(store: Store, id: str, target: str = "") -> Record | None:
     return journal.waiting_record(store, id)
 
 
-def read_all(store: Store, where: str = "1", target: str = "") -> Iterator[Record]:
+def read_all(store: Store, target: str = "") -> Iterator[Record]:
     """Yield the records of the memories that the target may have, the oldest row first."""
     query = "select * from main.unified_memories where project_id = ? and scope = 'project'"
-    for row in store.db.execute(f"{query} and ({where}) order by seq", (store.project_id,)):
+    for row in store.db.execute(f"{query} order by seq", (store.project_id,)):
         is_shared = stamps.is_shared(row, target)
         if is_shared and (record := stamps.record_of_row(memories.columns(row))):
             yield record
-    if where == "1":
-        query = (
-            "select distinct memory_id from tombstones where memory_id is not null"
-            " and memory_id not in (select id from main.unified_memories) order by 1"
-        )
-        for row in store.db.execute(query).fetchall():
-            if gone := read(store, row[0]):
-                yield gone
-        query = "select entity_id from sync_apply_deferred where entity = 'memory' order by 1"
-        for row in store.db.execute(query).fetchall():
-            waiting = journal.waiting_record(store, row[0])
-            if waiting and not memories.raw_row(store.db, row[0]):
-                yield waiting
+    query = (
+        "select distinct memory_id from tombstones where memory_id is not null"
+        " and memory_id not in (select id from main.unified_memories) order by 1"
+    )
+    for row in store.db.execute(query).fetchall():
+        if gone := read(store, row[0]):
+            yield gone
+    query = "select entity_id from sync_apply_deferred where entity = 'memory' order by 1"
+    for row in store.db.execute(query).fetchall():
+        waiting = journal.waiting_record(store, row[0])
+        if waiting and not memories.raw_row(store.db, row[0]):
+            yield waiting
 
 
 def apply(
@@ -524,7 +523,7 @@ def outgoing(store: Store, target: str) -> Iterator[dict[str, Any]]:
     What is no other store's any more stays here.
     """
     if journal.cursor(store, target) == journal.ALL:
-        for record in read_all(store, target=target):
+        for record in read_all(store, target):
             yield {"entity": "memory", "registers": record_json.to_json(record)}
         rows = store.db.execute("select sync_id from memory_relations order by sync_id")
         for row in rows.fetchall():

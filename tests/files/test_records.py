@@ -209,16 +209,6 @@ def test_secrets_stay_outside(store, bring):
     assert SECRET not in "\n".join(store.db.iterdump())
 
 
-def test_a_status_can_be_given_for_lines_that_have_none(store, bring):
-    bring(
-        {"content": "the cache is not thread safe"},
-        {"content": "migrations take a backup", "status": "candidate"},
-        status=Status.PROMOTED,
-    )
-
-    assert [row.status for row in rows(store)] == ["promoted", "candidate"]
-
-
 def test_an_import_makes_the_files_due(store, bring):
     bring({"content": "the cache is not thread safe"})
 
