@@ -100,7 +100,12 @@ def run(
             for handle in streams:
                 os.close(handle)
         output, errors = b"".join(parts[1]), b"".join(parts[2])
-        status = _wait(child, clock)
+        while True:  # a child that closed its outputs mostly has ended, too
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                break
+            clock.check()
+            time.sleep(_PAUSE_S)
     except BaseException as error:
         os.kill(child, _SIGKILL)
         os.waitpid(child, 0)
@@ -116,16 +121,6 @@ def _write(handle: int, data: memoryview) -> int:
         return os.write(handle, data) if data else 0
     except BrokenPipeError:
         return len(data)
-
-
-def _wait(child: int, clock: Deadline) -> int:
-    """Return the status of a child that closed its outputs, which mostly has ended, too."""
-    while True:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return status
-        clock.check()
-        time.sleep(_PAUSE_S)
 
 
 def run_in_terminal(command: Sequence[str]) -> int:

@@ -601,7 +601,12 @@ def may_give_away(lowered: str) -> bool:
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and kind of each secret in a sentence."""
-    regions = _regions(text.lower())
+    regions: list[tuple[int, int]] = []
+    for at in sorted(_places(text.lower())):
+        start, end = max(0, at - NAME_CHARS), at + WINDOW_CHARS
+        if regions and start <= regions[-1][1]:
+            start = regions.pop()[0]
+        regions.append((start, end))
     if not regions:
         return
     import re
@@ -632,17 +637,6 @@ def _places(lowered: str) -> Iterator[int]:
                 if is_followed(lowered[at : at + WINDOW_CHARS]):
                     yield at
                 at = lowered.find(hint, at)
-
-
-def _regions(lowered: str) -> list[tuple[int, int]]:
-    """Return disjoint parts of the text around such places."""
-    regions: list[tuple[int, int]] = []
-    for at in sorted(_places(lowered)):
-        start, end = max(0, at - NAME_CHARS), at + WINDOW_CHARS
-        if regions and start <= regions[-1][1]:
-            start = regions.pop()[0]
-        regions.append((start, end))
-    return regions
 
 
 def _has_link(window: str) -> bool:

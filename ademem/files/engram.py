@@ -282,7 +282,10 @@ def import_document(document: Document, job: Job) -> Report:
             for row in document["sessions"]:
                 if text_of(row.get("id")) in used or not job.project:
                     counts["sessions"] += _add_session(row, job)
-            earlier = _group_versions(document)
+            earlier: dict[str, list[Row]] = {}  # texts of observations by sync id, oldest first
+            versions = document.get("observation_versions", ())
+            for row in sorted(versions, key=lambda row: text_of(row.get("captured_at"))):
+                earlier.setdefault(text_of(row.get("observation_sync_id")), []).append(row)
             for row in _of_project(document["observations"], job):
                 outcome = _import_observation(row, earlier.get(_sync_id(row), ()), job)
                 if isinstance(outcome, Skipped):
@@ -308,15 +311,6 @@ def import_document(document: Document, job: Job) -> Report:
 
 def _of_project(found: Iterable[Row], job: Job) -> Iterator[Row]:
     return (row for row in found if job.project in ("", text_of(row.get("project"))))
-
-
-def _group_versions(document: Document) -> dict[str, list[Row]]:
-    """Return the earlier texts of observations by sync id, oldest first."""
-    found: dict[str, list[Row]] = {}
-    versions = document.get("observation_versions", ())
-    for row in sorted(versions, key=lambda row: text_of(row.get("captured_at"))):
-        found.setdefault(text_of(row.get("observation_sync_id")), []).append(row)
-    return found
 
 
 def _import_observation(row: Row, earlier: Iterable[Row], job: Job) -> str | Skipped:
@@ -508,7 +502,7 @@ def _keep(memory: Memory, row: Row, job: Job) -> None:
     stored = job.kept.get(memory.id, {})
     content = _plain(row.get("content"))
     is_last = text_of(row.get("updated_at")) >= text_of(stored.get("updated_at"))
-    if content == memory.content and (is_last):
+    if content == memory.content and is_last:
         stored = {name: stored[name] for name in (SENT,) if name in stored}
         stored |= {name: row[name] for name in KEPT if _is_small(row.get(name))}
     stored["deleted_at"] = format_time(memory.deleted_at) if memory.deleted_at else None

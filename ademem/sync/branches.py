@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ademem.core import git, record_json
+from ademem.core.errors import suppress
 from ademem.core.json_text import loads
 from ademem.core.memory import Status
 from ademem.core.repository import branch, commit, common_dir, default_branch, git_root, tip
@@ -31,13 +32,6 @@ _MARKS = r'(^| )<!-- [^ ]+ -->[[:space:]]*$|"id":"[^"\]+"|"key":"[^"\]+"|^# '
 """An item, a line, or the title of a page: git prints these alone."""
 _MARK = re.compile(r'<!-- (\S+) -->|"id":"([^"]+)"|"key":"([^"]+)"')
 _RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
-
-
-def _read_line(text: str) -> Any:
-    try:
-        return loads(text)
-    except ValueError:
-        return None
 
 
 class Tree(Value):
@@ -154,11 +148,13 @@ class Place:
             *lines,
             codes=(0, nothing),
         )
-        records = (
-            record_json.from_json(_read_line(text))
-            for text in (found or b"").decode("utf-8", "replace").splitlines()
-        )
-        return {one.id for one in records if one and one.value("status") == Status.PROMOTED}
+        confirmed = set()
+        for text in (found or b"").decode("utf-8", "replace").splitlines():
+            with suppress(ValueError):
+                record = record_json.from_json(loads(text))
+                if record and record.value("status") == Status.PROMOTED:
+                    confirmed.add(record.id)
+        return confirmed
 
     def shows(self, memory: Memory) -> bool:
         """Return True if it belongs into the files here: it waits on no other branch."""
@@ -210,7 +206,16 @@ def follow_branches(place: Place, store: Store, now: datetime) -> int:
     """
     waiting = memory_queries.on_branches(store)
     decided = _decide(waiting, place) if waiting else []
-    decided += _confirm(store, memory_queries.confirmed_elsewhere(store), place, now)
+    elsewhere = memory_queries.confirmed_elsewhere(store)
+    confirmed = place.confirmed(memory.id for memory in elsewhere)
+    for memory in elsewhere:
+        if memory.id in confirmed:  # by the default branch, whoever said it before
+            from ademem.store import replication  # which no import without branches needs
+
+            record = replication.read(store, memory.id)  # an unconfirmed row shows no pin
+            changes = transitions.promoted(memory, now)
+            changes["pinned"] = bool(record and record.value("pinned"))
+            decided.append((memory, changes, "its line is on the default branch"))
     if not decided:
         return 0
     event = new_event()
@@ -223,30 +228,6 @@ def follow_branches(place: Place, store: Store, now: datetime) -> int:
                 memories.put_back(store, replace(memory, **changes), change)
         jobs.queue(store, "mirror", "project", now)  # for the other worktrees
     return len(decided)
-
-
-def _is_pinned_there(store: Store, memory: Memory) -> bool:
-    """Return True if the record has a pin, which an unconfirmed row does not show."""
-    from ademem.store import replication  # which no import without branches needs
-
-    record = replication.read(store, memory.id)
-    return bool(record and record.value("pinned"))
-
-
-def _confirm(
-    store: Store, waiting: Sequence[Memory], place: Place, now: datetime
-) -> list[tuple[Memory, dict[str, Any], str]]:
-    """Return the changes that confirm what the default branch does, whoever said it before."""
-    confirmed = place.confirmed(memory.id for memory in waiting)
-    return [
-        (
-            memory,
-            transitions.promoted(memory, now) | {"pinned": _is_pinned_there(store, memory)},
-            "its line is on the default branch",
-        )
-        for memory in waiting
-        if memory.id in confirmed
-    ]
 
 
 def _decide(waiting: Sequence[Memory], place: Place) -> list[tuple[Memory, dict[str, Any], str]]:

@@ -412,6 +412,8 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
         for one in entries
         if one["entity"] == "relation" and one["registers"]["marked_by_actor"] != SOURCE
     ]
+    since = journal.last_written(store, TARGET)
+    gone = session_queries.list_deleted(store, since) if since else []
     mutations = [
         *(
             _mutation(
@@ -425,7 +427,7 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
         ),
         *(_relation(values, project) for values in relations),
         *sorted(deletes, key=lambda one: str(one["entity_key"])),
-        *_session_deletions(store, project),
+        *(_mutation("session", id, {"id": id}, since[:19], project, op="delete") for id in gone),
     ]
     numbered = ({"seq": seq} | one for seq, one in enumerate(mutations, 1))
     return Outgoing(
@@ -463,12 +465,6 @@ def _sessions(
         if before != state:
             states.append((foreign.SESSION, row["id"], state))
     return new, edits
-
-
-def _session_deletions(store: Store, project: str) -> list[Row]:
-    since = journal.last_written(store, TARGET)
-    ids = session_queries.list_deleted(store, since) if since else []
-    return [_mutation("session", id, {"id": id}, since[:19], project, op="delete") for id in ids]
 
 
 def _deletion(sync_id: str, at: str, project: str) -> Row:

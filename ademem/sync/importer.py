@@ -341,9 +341,26 @@ def import_files(
         ]
         parts += [commit(history.root) or "", history.since]
         parts += [str(history.agreed), str(history.by_hand)]
-        _import_in_batches(plan, context, progress, sha256_hex(*parts), waiting)
+        progress.begin(sha256_hex(*parts), waiting, context.event)
+        context.continue_as(progress.event)
+        left = islice(plan(), progress.done, None)
+        while batch := list(islice(left, BATCH)):
+            # One that is done again after a kill before its recording changes nothing.
+            with store.transaction():
+                for difference in batch:
+                    _apply(difference, context)
+            progress.add_batch(
+                Counter(difference.position[0] for difference in batch), *context.pop_results()
+            )
+            progress.pause()
+        context.done, context.problems = progress.changed, progress.problems
     else:
-        _import_at_once(plan(), context, deadline)
+        found = list(plan())
+        with store.transaction():
+            for difference in found:
+                if deadline:
+                    deadline.check()
+                _apply(difference, context)
     changed = {kind: tuple(ids) for kind, ids in context.done.items()}
     return ImportReport(
         event=context.event if changed else "",
@@ -352,42 +369,6 @@ def import_files(
         oversized=present.oversized,
         **changed,
     )
-
-
-def _import_at_once(
-    plan: Iterator[Difference], context: ImportContext, deadline: Deadline | None
-) -> None:
-    found = list(plan)
-    with context.act.store.transaction():
-        for difference in found:
-            if deadline:
-                deadline.check()
-            _apply(difference, context)
-
-
-def _import_in_batches(
-    plan: Callable[[], Iterator[Difference]],
-    context: ImportContext,
-    progress: Progress,
-    name: str,
-    waiting: Mapping[str, int],
-) -> None:
-    """Import in batches, each one transaction, with its progress recorded after it.
-
-    A batch that is done again after a kill in between changes nothing, as the store has it already.
-    """
-    store = context.act.store
-    progress.begin(name, waiting, context.event)
-    context.continue_as(progress.event)
-    left = islice(plan(), progress.done, None)
-    while batch := list(islice(left, BATCH)):
-        with store.transaction():
-            for difference in batch:
-                _apply(difference, context)
-        done = Counter(difference.position[0] for difference in batch)
-        progress.add_batch(done, *context.pop_results())
-        progress.pause()
-    context.done, context.problems = progress.changed, progress.problems
 
 
 def _apply(difference: Difference, context: ImportContext) -> None:

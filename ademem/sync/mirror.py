@@ -34,6 +34,7 @@ from ademem.files.review_sheet import make_sheet, parse_sheet, render_sheet
 from ademem.files.snapshot import is_imported
 from ademem.files.texts import OVERSIZE, Texts, clean_lines
 from ademem.store import briefs, changes, ledger, made_at, memory_queries, relations
+from ademem.store.database import DryRun
 from ademem.sync import rendering
 from ademem.sync.branches import Place, follow_branches
 from ademem.sync.git_history import GitHistory, is_committed_text
@@ -216,10 +217,6 @@ def _file_state(project: Project, path: str) -> list[int]:
     return []
 
 
-class _RolledBack(Exception):
-    """Ends a transaction with a rollback."""
-
-
 def preview(
     project: Project,
     store: Store,
@@ -231,11 +228,11 @@ def preview(
 ) -> Preview:
     """Do what `refresh` does to the store, compare the files, and roll back."""
     place = Place(project, settings.mirror)
-    with suppress(_RolledBack), store.transaction():
+    with suppress(DryRun), store.transaction():
         provenance = provenance_of(project, store, environment)
         report, texts = update_store(project, store, settings, place, now, provenance, force=force)
         found = survey(project, store, settings.mirror, texts, place, report.refused)
-        raise _RolledBack
+        raise DryRun
     return Preview(taken=report, files=tuple(file for file in found if not file.is_current))
 
 

@@ -18,7 +18,7 @@ from ademem.worker.running import Failure, attempt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from datetime import datetime
     from typing import Any
 
@@ -77,25 +77,20 @@ def _embed_missing(model: Model, context: JobContext, job: Job) -> bool:
         raise ModelFails(f"the model {model.id} is no longer installed")
     # Hooks are offered the first model, which loads the second one when a prompt needs it.
     offer = context.offer if model is context.model else None
-    with offer(embedder) if offer else nullcontext():
-        _embed_all(chain([first], batches), embedder, context)
-    return True
-
-
-def _embed_all(batches: Iterable[list[Memory]], embedder: Embedder, context: JobContext) -> None:
     done = context.figures
     left = embeddings.counts(context.store, embedder.model_id).waiting if context.on_progress else 0
-    for batch in batches:
-        stored = _embed(batch, embedder, context)
-        done["batches"] += 1
-        done["embedded"] += stored
-        done["batch"] = len(batch)
-        done["largest"] = max(done["largest"], len(batch))
-        if context.on_progress:
-            left = max(left - len(batch), 0)
-            context.on_progress(f"embedded {done['embedded']:,}, {left:,} to go")
-        if context.pause and len(batch) > 1:
-            context.pause()
+    with offer(embedder) if offer else nullcontext():
+        for batch in chain([first], batches):
+            done["embedded"] += _embed(batch, embedder, context)
+            done["batches"] += 1
+            done["batch"] = len(batch)
+            done["largest"] = max(done["largest"], len(batch))
+            if context.on_progress:
+                left = max(left - len(batch), 0)
+                context.on_progress(f"embedded {done['embedded']:,}, {left:,} to go")
+            if context.pause and len(batch) > 1:
+                context.pause()
+    return True
 
 
 def _batches(model: str, context: JobContext, *, careful: int) -> Iterator[list[Memory]]:

@@ -156,7 +156,8 @@ def _note(page: Page, links: tuple[tuple[str, str], ...]) -> Iterator[Item | Ski
     fields, text = page.fields, page.text
     permalink = text_of(fields.get("permalink")) or page.name
     title = text_of(fields.get("title")) or permalink
-    created_at = _moment(fields.get("created") or fields.get("date"))
+    created = fields.get("created") or fields.get("date")
+    created_at = moment_of(str(created)) if isinstance(created, str | date) else None
     is_first = True
     for kind, observation in _OBSERVATION.findall(text):
         content = _without_context(observation)
@@ -194,11 +195,6 @@ def _without_context(text: str) -> str:
     text = text.rstrip()
     at = text.rfind("(")
     return text[:at].rstrip() if at > 0 and _CONTEXT.match(text, at - 1) else text
-
-
-def _moment(value: object) -> datetime | None:
-    """Return a time as YAML reads it."""
-    return moment_of(str(value)) if isinstance(value, str | date) else None
 
 
 # MemPalace, exported

@@ -179,7 +179,9 @@ class Hub:
         self.note(lifecycle="pulling")
         event = new_event()
         change = Change(operation="import", actor="import", at=self.now(), event_id=event)
-        own, failure = self._list_own(), None
+        sends_all = journal.cursor(self.store, self.state().target) == journal.ALL
+        own = frozenset(leaving.waiting(self.sender())) if sends_all else None
+        failure = None
         received = changed = 0
         try:
             received, changed = self._pull(change)
@@ -347,12 +349,6 @@ class Hub:
             else {},
             incomplete=frozenset(one["id"] for one in journal.list_deferred(self.store)),
         )
-
-    def _list_own(self) -> frozenset[tuple[str, str]] | None:
-        """Return what is here before a round that sends everything; None before any other."""
-        if journal.cursor(self.store, self.state().target) != journal.ALL:
-            return None
-        return frozenset(leaving.waiting(self.sender()))
 
     def _push(self, own: frozenset[tuple[str, str]] | None) -> tuple[int, list[Parked]]:
         """Send what the hub lacks; what it refuses is parked, and stops nothing else.
