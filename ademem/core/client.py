@@ -106,7 +106,11 @@ def read(raw: bytes) -> Payload:
         raise BadPayload(f"hook input is not JSON: {error}") from error
     if not isinstance(data, dict):
         raise BadPayload(f"hook input is a {type(data).__name__}, not an object")
-    tool_input = data.get("tool_input")
+    tool_input, duration = data.get("tool_input"), data.get("duration_ms")
+    message = _text(data, "last_assistant_message")
+    if len(message) > MESSAGE_CHARS:  # from a word's start, as half a secret is not found
+        message = message[-MESSAGE_CHARS:]
+        message = message[next((at for at, sign in enumerate(message) if sign.isspace()), 0) :]
     return Payload(
         event=_name(data, "hook_event_name"),
         session_id=safe_id(_name(data, "session_id")),
@@ -124,10 +128,10 @@ def read(raw: bytes) -> Payload:
         tool_use_id=safe_id(_name(data, "tool_use_id")),
         error=_text(data, "error"),
         is_interrupt=data.get("is_interrupt") is True,
-        last_message=_end_of(_text(data, "last_assistant_message")),
+        last_message=message,
         stop_hook_active=data.get("stop_hook_active") is True,
         reason=_name(data, "reason"),
-        duration_ms=_count(data, "duration_ms"),
+        duration_ms=duration if type(duration) is int and 0 < duration < 10**9 else 0,
     )
 
 
@@ -215,22 +219,9 @@ def _object(texts: dict[str, str]) -> str:
     return "{" + ",".join(f"{quoted(key)}:{quoted(text)}" for key, text in texts.items()) + "}"
 
 
-def _end_of(message: str) -> str:
-    """Return at most the last MESSAGE_CHARS from a word's start, as half a secret is not found."""
-    if len(message) <= MESSAGE_CHARS:
-        return message
-    end = message[-MESSAGE_CHARS:]
-    return end[next((at for at, sign in enumerate(end) if sign.isspace()), 0) :]
-
-
 def _name(data: dict[str, Any], key: str) -> str:
     text = _text(data, key)
     return text if len(text.encode()) <= NAME_BYTES else ""
-
-
-def _count(data: dict[str, Any], key: str) -> int:
-    value = data.get(key)
-    return value if type(value) is int and 0 < value < 10**9 else 0
 
 
 def _text(data: dict[str, Any], key: str) -> str:

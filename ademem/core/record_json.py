@@ -113,12 +113,16 @@ def pack(record: Record, updated_at: str = "") -> dict[str, Any]:
         for stamp in sorted(groups, reverse=True)
         if stamp != most or stamp != old_stamp(updated_at)
     }
-    places = {
-        name: place
-        for kind in SETS
-        for index, (place, name) in enumerate(_places(record, kind))
-        if place != index
-    }
+    places: dict[str, int] = {}
+    for start in _STARTS:
+        elements = sorted(
+            (value, name)
+            for name, (_, value) in record.registers.items()
+            if value and name.startswith(start)
+        )
+        places |= {
+            name: place for index, ((place, _), name) in enumerate(elements) if place != index
+        }
     over = sorted(set(record.over.values()) - record.texts.keys())
     more: dict[str, Any] = {
         "over": [_short(stamp, updated_at) for stamp in over],
@@ -272,16 +276,6 @@ def _list(found: object) -> list[Any]:
 
 def _object(found: object) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
-
-
-def _places(record: Record, kind: str) -> list[tuple[int, str]]:
-    """Return place and register of the elements, in their order."""
-    found = sorted(
-        (value, name)
-        for name, (_, value) in record.registers.items()
-        if value and name.startswith(f"{kind}/")
-    )
-    return [(place, name) for (place, _), name in found]
 
 
 def _short(stamp: str, updated_at: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
+from ademem.core.errors import suppress
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -150,8 +152,14 @@ def list_tracked(folder: str, names: Iterable[str], *, as_written: bool = True) 
 
 def tip(common: str, ref: str, links: int = 5) -> str | None:
     """Return the commit of a ref, through at most *links* symbolic refs; None without one."""
-    packed = os.path.join(common, "packed-refs")
-    found = first_line(os.path.join(common, ref)) or _read_packed(packed, ref) or ""
+    found = first_line(os.path.join(common, ref))
+    if not found:
+        with (
+            suppress(OSError),
+            open(os.path.join(common, "packed-refs"), encoding="utf-8", errors="replace") as file,
+        ):
+            lines = (line for line in file if line.endswith(f" {ref}\n"))
+            found = next(lines, "").partition(" ")[0]
     if found.startswith("ref: "):
         return tip(common, found.removeprefix("ref: "), links - 1) if links else None
     return found if is_commit_id(found) else None
@@ -232,14 +240,6 @@ def _readable(ref: str) -> str | None:
     """Return the branch's name; None for a ref of another kind, or one that is not UTF-8."""
     name = ref.removeprefix("refs/heads/")
     return None if name in (ref, ".invalid") or "\ufffd" in name else name
-
-
-def _read_packed(path: str, ref: str) -> str | None:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return next((line[:-1].split()[0] for line in file if line.endswith(f" {ref}\n")), None)
-    except OSError:
-        return None
 
 
 def _read_index(data: bytes, path: str) -> Iterator[tuple[str, int, int]]:

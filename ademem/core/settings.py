@@ -525,7 +525,12 @@ def load_configuration(project: Project | None, environment: Mapping[str, str]) 
     if project:
         paths += [project.config, project.local_config]
     there = [path for path in paths if os.path.lexists(path)]
-    variables = list(_variables(environment))
+    variables = []
+    for name in environment:
+        if name.startswith("ADEMEM_") and name not in SECRETS:
+            section, _, key = name[len("ADEMEM_") :].lower().partition("_")
+            if section in Settings._names and key:
+                variables.append((name, f"{section}.{key}"))
     if not there and not variables:
         return _NO_SOURCES
     if not there:
@@ -572,12 +577,3 @@ def trust_roots(environment: Mapping[str, str]) -> tuple[str, ...]:
 def value_of(settings: Settings, name: str) -> Any:
     section, _, key = name.partition(".")
     return getattr(getattr(settings, section), key)
-
-
-def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield name and key of the variables that are settings."""
-    for name in environment:
-        if name.startswith("ADEMEM_") and name not in SECRETS:
-            section, _, key = name[len("ADEMEM_") :].lower().partition("_")
-            if section in Settings._names and key:
-                yield name, f"{section}.{key}"

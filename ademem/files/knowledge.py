@@ -97,7 +97,11 @@ def ordered_lines(
     Live memories that are *hidden*, by their ids, have the text of an elder one.
     """
     keys: set[str] = set()
-    old = {found.id: (found.registers[LIFE], raw) for raw, found in _old_tombstones(present)}
+    old = {
+        found.id: (found.registers[LIFE], raw)
+        for raw, found in read_tombstones(sorted(present))
+        if replica_of(found.registers[LIFE][0]) == OLD_REPLICA
+    }
     for record in records:
         write, raw = old.get(record.id, (None, ""))
         if write and write == record.registers.get(LIFE) and _is_tombstone(record):
@@ -173,12 +177,6 @@ def read_tombstones(lines: Iterable[str]) -> Iterator[tuple[str, Record]]:
     for raw in lines:
         found = from_line(parse_line(raw)) if _TOMBSTONE in raw else None
         if found and found.life != LIVE and not found.texts:
-            yield raw, found
-
-
-def _old_tombstones(lines: Iterable[str]) -> Iterator[tuple[str, Record]]:
-    for raw, found in read_tombstones(sorted(lines)):
-        if replica_of(found.registers[LIFE][0]) == OLD_REPLICA:
             yield raw, found
 
 

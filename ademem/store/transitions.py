@@ -336,7 +336,12 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
         changes["tags"] = unique(redact(tag).text for tag in changes["tags"])
     _check_labels(memory, act, changes)
     if "content" in changes or "title" in changes:
-        changes |= _provenance(memory, act, changes)
+        from ademem.guard.injection import order_of
+
+        changes["trust"] = act.said_by or act.actor
+        text = changes.get("title", memory.title), changes.get("content", memory.content)
+        if changes["trust"] != Trust.USER and (order := order_of(*text)):
+            changes |= quarantined(order)
     if act.claimed_author is not None or "content" in changes or "title" in changes:
         changes["claimed_author"] = _claimed_author(memory, act)
     topic_key = changes.get("topic_key", memory.topic_key)
@@ -394,18 +399,6 @@ def _check_labels(memory: Memory, act: Act, changes: dict[str, Any]) -> None:
     if found := order_beside(words, *texts):
         why = f"{memory.id} stays as it is: what would stand beside its text {found}"
         raise CannotDo(why, "a person changes it: `ademem edit`")
-
-
-def _provenance(memory: Memory, act: Act, changes: dict[str, Any]) -> dict[str, Any]:
-    """Return trust for the new text; quarantine an instruction that no person typed."""
-    from ademem.guard.injection import order_of
-
-    title, content = changes.get("title", memory.title), changes.get("content", memory.content)
-    trust = act.said_by or act.actor
-    found = None if trust == Trust.USER else order_of(title, content)
-    if not found:
-        return {"trust": trust}
-    return {"trust": trust} | quarantined(found)
 
 
 def _claimed_author(memory: Memory, act: Act) -> str | None:

@@ -125,7 +125,11 @@ def import_record(
     memory = context.find(id)
     source = context.provenance.of_record(line.path, line.found, id)
     if source.by_agent:  # it may add a text, and confirm nothing
-        found = _without_decision(found, current)
+        ours = {"status": Status.CANDIDATE.value, "pinned": False}
+        ours |= values_of(current) if current else {}
+        names = found.registers.keys() & {"status", "pinned"}
+        undecided = {name: (found.registers[name][0], ours[name]) for name in names}
+        found = replace(found, registers={**found.registers, **undecided})
     admit_text = admission(store, context.settings, context.act.now, source.author)
 
     def admit(row: Memory, before: Memory | None) -> Memory:
@@ -202,15 +206,6 @@ def _written(
     if history.has_left(line.raw for line in lines_before.lines):  # it was set back
         return write_over(before, after, context.tick(current))
     return None
-
-
-def _without_decision(found: Record, current: Record | None) -> Record:
-    ours = {"status": Status.CANDIDATE.value, "pinned": False} | (
-        values_of(current) if current else {}
-    )
-    names = found.registers.keys() & {"status", "pinned"}
-    decided = {name: (found.registers[name][0], ours[name]) for name in names}
-    return replace(found, registers={**found.registers, **decided})
 
 
 def import_foreign_line(context: ImportContext, line: KnowledgeLine) -> None:

@@ -17,7 +17,7 @@ from ademem.files.texts import OVERSIZE, Texts
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, BinaryIO
+    from typing import Any
 
     from ademem.core.project import Project
     from ademem.files.texts import Problem
@@ -85,37 +85,34 @@ def read_tracked(project: Project, path: str) -> str | None:
 
 
 def _stream(project: Project, path: str) -> Iterator[str]:
+    """Yield a text in parts; a file or a line that is too long is replaced by its length."""
     with confined.open_file(project.root, path) as file:
-        yield from _clip(file, confined.limit_of(project.root, path))
-
-
-def _clip(file: BinaryIO, most: int) -> Iterator[str]:
-    size = os.fstat(file.fileno()).st_size
-    if size > most:
-        yield f"{OVERSIZE}{size} of {most}"
-        return
-    if size <= LINE_CHARS:
-        yield file.read(most + 1).decode("utf-8")
-        return
-    lines = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    block: list[str] = []
-    room = BLOCK_CHARS
-    while part := lines.readline(LINE_CHARS + 1):
-        room -= len(part)
-        if room < 0:
-            yield "".join(block)
-            block, room = [], BLOCK_CHARS
-        if len(part) <= LINE_CHARS or part[-1] in "\r\n":
-            block.append(part)
-            continue
-        length = len(part.encode())
-        while part and part[-1] not in "\r\n":
-            part = lines.readline(LINE_CHARS + 1)
-            length += len(part.rstrip("\r\n").encode())
-        end = part[len(part.rstrip("\r\n")) :]
-        block.append(f"{OVERSIZE}{length} of {LINE_CHARS}{end}")
-    lines.detach()
-    yield "".join(block)
+        size, most = os.fstat(file.fileno()).st_size, confined.limit_of(project.root, path)
+        if size > most:
+            yield f"{OVERSIZE}{size} of {most}"
+            return
+        if size <= LINE_CHARS:
+            yield file.read(most + 1).decode("utf-8")
+            return
+        lines = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        block: list[str] = []
+        room = BLOCK_CHARS
+        while part := lines.readline(LINE_CHARS + 1):
+            room -= len(part)
+            if room < 0:
+                yield "".join(block)
+                block, room = [], BLOCK_CHARS
+            if len(part) <= LINE_CHARS or part[-1] in "\r\n":
+                block.append(part)
+                continue
+            length = len(part.encode())
+            while part and part[-1] not in "\r\n":
+                part = lines.readline(LINE_CHARS + 1)
+                length += len(part.rstrip("\r\n").encode())
+            end = part[len(part.rstrip("\r\n")) :]
+            block.append(f"{OVERSIZE}{length} of {LINE_CHARS}{end}")
+        lines.detach()
+        yield "".join(block)
 
 
 _OFFSET_DIGITS = 20
