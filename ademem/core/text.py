@@ -189,6 +189,20 @@ def unique(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(items))
 
 
+def is_one_edit(one: str, other: str) -> bool:
+    """True for one letter more, less or different, or two swapped; and for equal texts."""
+    same = 0
+    while same < min(len(one), len(other)) and one[same] == other[same]:
+        same += 1
+    one, other = one[same:], other[same:]
+    return (
+        one[1:] == other[1:]
+        or one[1:] == other
+        or one == other[1:]
+        or (one[:2] == other[1::-1] and one[2:] == other[2:])
+    )
+
+
 def plain_sha256(text: str) -> str:
     """Return the hex digest of the text in UTF-8, as other programs have it."""
     return str(sha256(text.encode()).hexdigest())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from ademem.core.text import is_one_edit
 from ademem.search.lexical import bare_word
 from ademem.store import full_text
 from ademem.store.full_text import Index
@@ -89,7 +90,9 @@ def _forms_of_unknown(word: str, is_in_capitals: bool, store: Store) -> list[str
         return _spelt_out(word, full_text.texts_with_initials(store, word))
     if len(word) < BEGINNING:
         return []
-    parts = full_text.count_rows(store, dict.fromkeys(_parted(word), Index.WORDS), 1)
+    # `normalizePhone` may be `normalize_phone` elsewhere.
+    parted = [f'"{word[:at]} {word[at:]}"' for at in range(PART, len(word) - PART + 1)]
+    parts = full_text.count_rows(store, dict.fromkeys(parted, Index.WORDS), 1)
     if joined := [bare_word(phrase) for phrase, count in parts.items() if count]:
         return joined
     if not word.isascii():  # the index has no accents
@@ -101,11 +104,6 @@ def _forms_of_unknown(word: str, is_in_capitals: bool, store: Store) -> list[str
     if not longer and len(word) >= MISSPELT:
         longer = [stem for stem in stems if _is_misspelt(word, stem)]
     return longer[:MOST_FORMS]
-
-
-def _parted(word: str) -> list[str]:
-    """The ways to part a word in two: `normalizePhone` may be `normalize_phone` elsewhere."""
-    return [f'"{word[:at]} {word[at:]}"' for at in range(PART, len(word) - PART + 1)]
 
 
 def _spelt_out(word: str, texts: Iterable[str]) -> list[str]:
@@ -121,19 +119,4 @@ def _is_misspelt(word: str, term: str) -> bool:
     """One letter of *word*, without an ending of it, is wrong, missing, too much, or swapped."""
     if len(term) < MISSPELT - 1 or not -1 <= len(word) - len(term) <= _ENDING + 1:
         return False
-    return any(_is_one_edit(word[: len(word) - cut], term) for cut in range(_ENDING + 1))
-
-
-def _is_one_edit(one: str, other: str) -> bool:
-    if abs(len(one) - len(other)) > 1:
-        return False
-    start = 0
-    while start < min(len(one), len(other)) and one[start] == other[start]:
-        start += 1
-    one, other = one[start:], other[start:]
-    return (
-        one[1:] == other[1:]
-        or one[1:] == other
-        or one == other[1:]
-        or (one[:2] == other[1::-1] and one[2:] == other[2:])
-    )
+    return any(is_one_edit(word[: len(word) - cut], term) for cut in range(_ENDING + 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from ademem.core.text import is_one_edit
 from ademem.guard import shell
 
 TYPE_CHECKING = False
@@ -325,23 +326,9 @@ def installs_a_misspelt_package(commands: Commands) -> bool:
             for name in names - _POPULAR:
                 if name[:1].isalpha() and len(name) > 4:
                     near = (one for one in _POPULAR if abs(len(one) - len(name)) <= 1)
-                    if any(_is_one_slip(name, one) for one in near if len(one) > 4):
+                    if any(is_one_edit(name, one) for one in near if len(one) > 4):
                         return True
     return False
-
-
-def _is_one_slip(left: str, right: str) -> bool:
-    """True for one letter more, less or different, or two swapped."""
-    same = 0
-    while same < min(len(left), len(right)) and left[same] == right[same]:
-        same += 1
-    one, other = left[same:], right[same:]
-    return (
-        one[1:] == other[1:]
-        or one[1:] == other
-        or one == other[1:]
-        or (one[:2] == other[1::-1] and one[2:] == other[2:])
-    )
 
 
 def sends_files_or_environment(commands: Commands) -> bool:
