@@ -153,7 +153,15 @@ class ParsedPrompt:
         self.low = self.text.lower()
         if re.match(r"/[^/\s]+(?:\s|$)", self.low):  # a slash command is read as words
             self.low = self.low[1:].replace("-", " ").replace(":", " ")
-        prose = _prose(self.low)
+        # Without code between fences or ticks, paths and addresses.
+        plain = " ".join(" ".join(self.low.split("```")[::2]).split("`")[::2])
+        found = []
+        for word in plain.split(" "):
+            bare = word.strip(".,;:!?()\"'\n")
+            is_path = bare.count("/") > 1 or ("." in bare and "/" in bare)
+            if not (is_path or bare.startswith(("@", "/", "./"))):
+                found.append(word)
+        prose = " ".join(found)
         self.words = [token for token in _tokens(prose) if token[0].isalnum()]
         for end in (". ", "! ", "? ", "; ", "\u3002", "\uff01", "\uff1f"):
             prose = prose.replace(end, f"{end}\n")
@@ -304,15 +312,3 @@ def _mentions(words: list[str], entries: tuple[str, ...]) -> str | None:
 
 def _tokens(text: str) -> list[str]:
     return re.findall(_ASCII_TOKEN if text.isascii() else _TOKEN, text)
-
-
-def _prose(text: str) -> str:
-    """Return the text without code between fences or ticks, paths and addresses."""
-    plain = " ".join(" ".join(text.split("```")[::2]).split("`")[::2])
-    found = []
-    for word in plain.split(" "):
-        bare = word.strip(".,;:!?()\"'\n")
-        is_path = bare.count("/") > 1 or ("." in bare and "/" in bare)
-        if not (is_path or bare.startswith(("@", "/", "./"))):
-            found.append(word)
-    return " ".join(found)

@@ -132,13 +132,11 @@ def _asks_when(tokens: Sequence[str]) -> bool:
 
 def _months(tokens: Sequence[str]) -> Iterator[int]:
     for before, word, after in zip(("", *tokens), tokens, (*tokens[1:], ""), strict=False):
-        if word in MONTHS and (word != "may" or before in _BEFORE_MAY or _is_day(before, after)):
+        is_verb = word == "may" and not (
+            before in _BEFORE_MAY or after.isdigit() or before.removesuffix("th").isdigit()
+        )
+        if word in MONTHS and not is_verb:
             yield MONTHS.index(word) + 1
-
-
-def _is_day(before: str, after: str) -> bool:
-    """A number beside `may`, which is otherwise a verb."""
-    return after.isdigit() or before.removesuffix("th").isdigit()
 
 
 def _is_year(word: str) -> bool:

@@ -79,13 +79,19 @@ def parse(text: str) -> Query:
     """Parse any text; of a long one both ends, as people type around what they paste."""
     text = readable(text)
     words = _words(text)
-    telling = _telling(words)
+    telling = unique(word for word in words if word not in STOP_WORDS) or unique(words)
     typed = len(words) <= TYPED_WORDS
     terms = dict(term for word in telling for term in _terms(word))
-    if typed and text[-1:].isalnum():
-        terms = _with_longer_words(terms, _quoted(words[-1]))
+    if typed and text[-1:].isalnum():  # the last word may be the beginning of others
+        last = _quoted(words[-1])
+        longer = f"({last} OR {last} *)"  # itself it counts twice, so it goes first
+        terms = {
+            longer if term == last and index is Index.WORDS else term: index
+            for term, index in terms.items()
+        }
     times = Counter(term for word in words for term, _ in _terms(word))
-    phrases = (quoted for quoted in _between_quotes(text) if len(_words(quoted)) > 1)
+    quoted = re.findall(_QUOTED, text) if '"' in text else []
+    phrases = [phrase for phrase in quoted if len(_words(phrase)) > 1]
     return Query(
         text=text,
         key=None if " " in text else text or None,
@@ -129,17 +135,8 @@ def readable(text: str) -> str:
     return normal("NFC", " ".join(text.split()))
 
 
-def _between_quotes(text: str) -> list[str]:
-    return re.findall(_QUOTED, text) if '"' in text else []
-
-
 def _words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
-
-
-def _telling(words: list[str]) -> tuple[str, ...]:
-    """The words without the stop words, each once; a text of stop words keeps them."""
-    return unique(word for word in words if word not in STOP_WORDS) or unique(words)
 
 
 def _terms(word: str) -> Iterator[tuple[str, Index]]:
@@ -166,15 +163,6 @@ def _runs(word: str) -> list[str]:
         else:
             runs.append(char)
     return runs
-
-
-def _with_longer_words(terms: dict[str, Index], last: str) -> dict[str, Index]:
-    """Let the *last* word be the beginning of others; itself it counts twice, so it goes first."""
-    longer = f"({last} OR {last} *)"
-    return {
-        longer if term == last and index is Index.WORDS else term: index
-        for term, index in terms.items()
-    }
 
 
 def _quoted(text: str) -> str:

@@ -93,7 +93,15 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             jobs.queue(runtime.store, "episode", left, runtime.now)
         brief = _brief(source, here, payload, runtime)
         text = "\n".join(filter(None, (brief.text, imported)))
-        _record_shown(brief, text, source, payload, runtime)
+        shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
+        key = TurnKey(session_id=payload.session_id)
+        if source == "compact":  # a row without a memory: what was shown before is gone
+            logs.log_shown(runtime.store, "briefing", (), runtime.now, key=key, query=source)
+        logs.log_shown(runtime.store, "briefing", shown, runtime.now, key=key, query=source)
+        keep = all(memory.shown_scope != "personal" for memory in brief.shown)
+        injections.record(runtime, "session_start", text, key, brief.placed, keep_text=keep)
+        if brief.text:
+            table.mark_shown(runtime.store, runtime.project.root, payload.session_id, runtime.now)
     worker.start(runtime)
     lines = notices.collect(payload, runtime)
     if source in BEGINNINGS:
@@ -128,19 +136,6 @@ def _import_changes(runtime: Runtime) -> str:
     except confined.Refused:  # a notice reports it, and the session is briefed nevertheless
         return ""
     return " ".join(filter(None, (taken.summary, taken.advice))) if taken else ""
-
-
-def _record_shown(brief: Brief, text: str, source: str, payload: Payload, runtime: Runtime) -> None:
-    """Record the text, and the memories and commits that it shows."""
-    shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
-    key = TurnKey(session_id=payload.session_id)
-    if source == "compact":  # a row without a memory: what was shown before is gone
-        logs.log_shown(runtime.store, "briefing", (), runtime.now, key=key, query=source)
-    logs.log_shown(runtime.store, "briefing", shown, runtime.now, key=key, query=source)
-    keep = all(memory.shown_scope != "personal" for memory in brief.shown)
-    injections.record(runtime, "session_start", text, key, brief.placed, keep_text=keep)
-    if brief.text:
-        table.mark_shown(runtime.store, runtime.project.root, payload.session_id, runtime.now)
 
 
 def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) -> Brief:

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import sysconfig
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from enum import StrEnum
 from shlex import quote
@@ -78,7 +78,12 @@ def install(
     record = _record(project, where)
     original = read_record(*record)
     before = _restore(text, original)
-    after = _with_entries(path, "{}\n" if before is None else before, wanted, allowed)
+    base = "{}\n" if before is None else before
+    after = registration.add_entries(base, wanted, allowed)
+    is_added = registration.is_current(_settings(path, after), wanted, allowed)
+    without = registration.remove_entries(after, base)
+    if not is_added or _settings(path, without) != _settings(path, base):
+        raise BadSettingsFile(path, "our entries could not be added without changing others")
     if not dry_run:
         save(path, before, after, record, original)
     return Change(path=path, before=text, after=after)
@@ -167,19 +172,6 @@ def _restore(text: str | None, original: Original | None) -> str | None:
         return original.before
     rest = registration.remove_entries(text, original.before or "{}")
     return None if original.before is None and json_text.parse(rest) == {} else rest
-
-
-def _with_entries(
-    path: str, before: str, wanted: dict[str, registration.Settings], allowed: Sequence[str]
-) -> str:
-    after = registration.add_entries(before, wanted, allowed)
-    settings = _settings(path, after)
-    without = registration.remove_entries(after, before)
-    if not registration.is_current(settings, wanted, allowed) or _settings(
-        path, without
-    ) != _settings(path, before):
-        raise BadSettingsFile(path, "our entries could not be added without changing others")
-    return after
 
 
 class BadSettingsFile(AdememError):

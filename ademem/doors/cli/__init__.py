@@ -59,7 +59,10 @@ def main() -> NoReturn:
     """Exit with 0 where the command was done, else with a code of `core.errors`."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads cost more than they bring
     bytecode.use()
-    _open_streams()
+    # Streams that were closed at the start get no number that another file would get.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     try:
         if question := parse_recall(sys.argv[1:]):
             sys.exit(answer(question))
@@ -79,13 +82,6 @@ def main() -> NoReturn:
             _fail(UsageError("an argument is no UTF-8 text", "check the terminal's encoding"))
         _fail(explain_machine_error(error) or log_crash(error))
     sys.exit(0)
-
-
-def _open_streams() -> None:
-    """Replace streams that were closed at the start, whose numbers other files would get."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
 
 
 def _fail(error: AdememError) -> NoReturn:

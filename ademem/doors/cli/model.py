@@ -161,7 +161,15 @@ def serve(
     if stop + status + http + socket > 1:
         raise UsageError("--stop, --status, --http and --socket exclude each other")
     if http or socket:
-        return _serve_http(project, port, at_socket=socket)
+        try:
+            from ademem.doors.http import engram
+            from ademem.doors.http.loopback import parse_port
+        except ModuleNotFoundError as error:
+            raise missing_package(error, "http") from error
+        place = project_.find(project, os.environ, os.getcwd())
+        number = None if socket else parse_port(port, engram.PORT)
+        engram.serve(place, number, os.environ, show.serving)
+        return None
     if port:
         raise UsageError("a port is for --http", "ademem serve --http [PORT]")
     if stop:
@@ -184,14 +192,3 @@ def serve(
 
     api.serve(project, idle_s=idle * 60, on_ready=on_ready)
     return show.report({"served": loaded}, (), as_json=as_json)
-
-
-def _serve_http(project: str | None, port: str, *, at_socket: bool) -> None:
-    try:
-        from ademem.doors.http import engram
-        from ademem.doors.http.loopback import parse_port
-    except ModuleNotFoundError as error:
-        raise missing_package(error, "http") from error
-    found = project_.find(project, os.environ, os.getcwd())
-    number = None if at_socket else parse_port(port, engram.PORT)
-    engram.serve(found, number, os.environ, show.serving)

@@ -363,7 +363,8 @@ def _text_of(memory: Memory) -> str:
 
 
 def text(chars: int, description: str = "") -> dict[str, Any]:
-    return {"type": "string", "maxLength": chars, **_described(description)}
+    kind: dict[str, Any] = {"type": "string", "maxLength": chars}
+    return kind | {"description": description} if description else kind
 
 
 def choice(values: Iterable[str]) -> dict[str, Any]:
@@ -372,10 +373,6 @@ def choice(values: Iterable[str]) -> dict[str, Any]:
 
 def number(least: int, most: int) -> dict[str, Any]:
     return {"type": "integer", "minimum": least, "maximum": most}
-
-
-def _described(description: str) -> dict[str, str]:
-    return {"description": description} if description else {}
 
 
 def params(required: str = "", **properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -140,7 +140,15 @@ class Server:
                 return self._call_tool(tool, params)
             method = next((each for each in METHODS if each.name == name), None)
             if method is None:
-                raise _unknown(name)
+                near = get_close_matches(
+                    name[:80], [*(method.name for method in METHODS), *TOOLS], 1
+                )
+                why = f"no method {name[:80]!r}"
+                raise RpcError(
+                    protocol.NO_METHOD,
+                    why,
+                    {"rule": "argument", "why": why, "next": near[0] if near else DISCOVER},
+                )
             return self._call(method, params, notify)
 
         return call
@@ -182,16 +190,6 @@ def _end_with_parent(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(PARENT_S)
     os._exit(0)
-
-
-def _unknown(name: str) -> RpcError:
-    near = get_close_matches(name[:80], [*(method.name for method in METHODS), *TOOLS], 1)
-    why = f"no method {name[:80]!r}"
-    return RpcError(
-        protocol.NO_METHOD,
-        why,
-        {"rule": "argument", "why": why, "next": near[0] if near else DISCOVER},
-    )
 
 
 def discover() -> dict[str, Any]:

@@ -56,7 +56,13 @@ class HubPage:
 
         async def answer(request: Request) -> Response:
             try:
-                _check_site(request, self._scheme_of(request))
+                own = f"{self._scheme_of(request)}://{request.headers.get('host', '')}"
+                sites = request.headers.getlist("sec-fetch-site")
+                origins = {*request.headers.getlist("origin")}
+                if origins - {own} or {*sites} & {*FOREIGN_SITES}:
+                    raise Refused(
+                        "site", "a page of another site made this request", "type the address"
+                    )
                 response = await show(request)
             except Refused as error:
                 values = {"message": str(error), "hint": error.hint}
@@ -97,15 +103,6 @@ class HubPage:
         if self.entry.is_closed:
             hint = "too many wrong codes were tried: restart the server"
         return Refused("token", "this page opens with a code", hint)
-
-
-def _check_site(request: Request, scheme: str) -> None:
-    """Raise Refused for a request that another site caused."""
-    own = f"{scheme}://{request.headers.get('host', '')}"
-    sites = request.headers.getlist("sec-fetch-site")
-    origins = {*request.headers.getlist("origin")}
-    if origins - {own} or {*sites} & {*FOREIGN_SITES}:
-        raise Refused("site", "a page of another site made this request", "type the address")
 
 
 def _page(template: str, values: dict[str, Any], status: int = 200) -> Response:

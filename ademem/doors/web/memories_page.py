@@ -11,7 +11,7 @@ from ademem import api
 from ademem.core.anchor import of_command
 from ademem.core.clock import parse
 from ademem.core.errors import AdememError, Conflict, UsageError
-from ademem.core.memory import TYPES, Category, Draft, Memory, Scope, Status, Trust
+from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust
 from ademem.core.text import preview
 from ademem.core.value import as_dict
 from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
@@ -192,11 +192,12 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         can_show_digits=request.site.show_digits is not None,
     )
     history, earlier = cut(values["history"], "revision", request.query.get("after", ""))
+    session = memory.source_session_id
     return values | {
         "history": history,
         "earlier": earlier,
         "newest": values["history"][0]["revision"],
-        "prompt": _find_prompt(memories, memory),
+        "prompt": api.find_prompt(memories, session, memory.created_at) if session else "",
         "uses": views.to_uses(api.list_uses(memories, memory.id)),
         "similar": views.to_similar(api.compare(memories, memory.id)),
         "anchors": views.to_anchors(api.compare_anchors(memories, memory.id)),
@@ -204,11 +205,6 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "lines": views.to_lines(api.find_lines(memories, memory.id)),
         "compared": views.compare_revisions(revisions, *chosen),
     }
-
-
-def _find_prompt(memories: Runtime, memory: Memory) -> str:
-    session = memory.source_session_id
-    return api.find_prompt(memories, session, memory.created_at) if session else ""
 
 
 def _preview(memories: Runtime, request: PageRequest) -> Shown:

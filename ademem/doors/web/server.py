@@ -67,25 +67,39 @@ def serve(
     """
     client = caller.client_of(environment)
     is_seen = sys.stderr.isatty()
+    has_desktop = sys.platform == "darwin" or any(environment.get(name) for name in DISPLAYS)
+    opens = opens_browser and has_desktop and not client
     first = project_.find(roots[0], environment, os.getcwd())
     path = _run_file(first)
     with shared_files.locked(f"{path}.lock", root=first.home_root, wait=False) as is_first:
         if not is_first:
             return echo("the page of this database starts in another process")
         listening = bind(port)
+
+        def show_digits(id: str, digits: str) -> None:
+            echo(f"digits to approve {id}: {digits}")
+
         port = listening.getsockname()[1]
         site = Site(
             list(roots),
             environment,
             port=port,
             read_only=forbid_reason(environment) or AS_ASKED * read_only,
-            show_digits=_digits_line(echo) if is_seen and not client else None,
+            show_digits=show_digits if is_seen and not client else None,
         )
         for each in site.projects.values():
             each.acts.open()
 
         def show_address(*_: object) -> None:
-            _show_address(site, environment, echo, is_seen, opens_browser and not client)
+            """Print an address with a new code to the terminal, and open it on a desktop."""
+            if not is_seen and not opens:
+                return echo("the address has a code, which only a terminal shows: start it in one")
+            address = f"http://{ADDRESS}:{site.port}/enter?code={site.entry.new_code()}"
+            if is_seen:
+                echo(f"{address}\n(opens once within {CODE_S} seconds; Ctrl-C ends the page)")
+            if opens:
+                webbrowser.open(address)
+            return None
 
         signal.signal(signal.SIGUSR1, show_address)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # until the server takes it
@@ -98,29 +112,6 @@ def serve(
         site.close()
         confined.remove(first.home_root, path)
     return None
-
-
-def _show_address(
-    site: Site,
-    environment: Mapping[str, str],
-    echo: Callable[[str], None],
-    is_seen: bool,
-    opens_browser: bool,
-) -> None:
-    """Print an address with a new code to the terminal, and open it where there is a desktop."""
-    has_desktop = sys.platform == "darwin" or any(environment.get(name) for name in DISPLAYS)
-    if not is_seen and not (opens_browser and has_desktop):
-        return echo("the address has a code, which only a terminal shows: start it in one")
-    address = f"http://{ADDRESS}:{site.port}/enter?code={site.entry.new_code()}"
-    if is_seen:
-        echo(f"{address}\n(opens once within {CODE_S} seconds; Ctrl-C ends the page)")
-    if opens_browser and has_desktop:
-        webbrowser.open(address)
-    return None
-
-
-def _digits_line(echo: Callable[[str], None]) -> Callable[[str, str], None]:
-    return lambda id, digits: echo(f"digits to approve {id}: {digits}")
 
 
 def _run_file(project: Project) -> str:

@@ -236,7 +236,13 @@ def unwrap(command: Command, depth: int = 0) -> Iterator[Command]:
 def _unwrap_once(command: Command) -> list[Command]:
     name = command.name
     if name in _SHELLS:
-        return _unwrap_shell(command)
+        words = command.words
+        at = _behind_options(words, 1, _SHELL_VALUED, lambda _: False)
+        if at < len(words) and any(sets_option(word.text, "-c") for word in words[1:at]):
+            return _parse_text(command, words[at])
+        if command.stdin and at >= len(words):
+            return _parse_text(command, command.stdin)
+        return [command]
     if name == "eval":
         return _parse_text(command, _join(command.words[1:]))
     if name == "trap" and len(command.words) > 2:
@@ -311,16 +317,6 @@ def _commands_of_exec(command: Command) -> Iterator[Command]:
                 yield replace(command, words=_mark_placeholders(tuple(inner), "{}"))
         elif any(sets_option(word.text, option) for option in options):
             yield replace(command, words=(replace(word, expands=True),))
-
-
-def _unwrap_shell(command: Command) -> list[Command]:
-    words = command.words
-    at = _behind_options(words, 1, _SHELL_VALUED, lambda _: False)
-    if at < len(words) and any(sets_option(word.text, "-c") for word in words[1:at]):
-        return _parse_text(command, words[at])
-    if command.stdin and at >= len(words):
-        return _parse_text(command, command.stdin)
-    return [command]
 
 
 def _parse_text(command: Command, text: Word) -> list[Command]:

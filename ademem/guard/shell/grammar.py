@@ -117,7 +117,11 @@ class Grammar:
         return answer
 
     def _pipeline(self) -> bool | None:
-        negated = self._negated()
+        negated = False
+        while (word := self.reserved()) in ("!", "time"):
+            self.cursor.take(len(word))
+            self.cursor.match(r"[ \t]+-p(?=[ \t])")
+            negated = negated is not (word == "!")
         draft = self._command()
         while self._bar():
             self.lines()
@@ -128,14 +132,6 @@ class Grammar:
     def _bar(self) -> bool:
         self._blanks()
         return not self.cursor.sees("||") and (self.cursor.takes("|&") or self.cursor.takes("|"))
-
-    def _negated(self) -> bool:
-        negated = False
-        while (word := self.reserved()) in ("!", "time"):
-            self.cursor.take(len(word))
-            self.cursor.match(r"[ \t]+-p(?=[ \t])")
-            negated = negated is not (word == "!")
-        return negated
 
     def _command(self) -> UnfinishedCommand:
         if self.cursor.takes("(("):
