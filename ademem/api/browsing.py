@@ -311,7 +311,7 @@ def _sections(runtime: Runtime, chars: int) -> Iterator[tuple[str, list[str], in
 def read_brief(runtime: Runtime) -> list[str]:
     """Return the project brief as a session is shown it, one line a field, and its version."""
     from ademem.api.files import get_brief
-    from ademem.session.briefing.sections import brief_entries
+    from ademem.session.briefing import brief_entries
 
     try:
         document = get_brief(runtime)

@@ -16,8 +16,7 @@ from ademem.core.value import replace
 from ademem.files import ignore, skill_files
 from ademem.search.hints import prune_lists, remove_lists, update_sites, write_lists
 from ademem.session import briefing, flags, notices
-from ademem.session.briefing import Brief
-from ademem.session.briefing.sections import make_reader
+from ademem.session.briefing import Brief, make_reader
 from ademem.store import commits as table
 from ademem.store import injections, jobs, ledger, logs, sessions
 from ademem.store.hints import has_sites

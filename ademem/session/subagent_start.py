@@ -8,7 +8,7 @@ from ademem.core.repository import branch
 from ademem.files import project_brief
 from ademem.search.hints import remove_lists
 from ademem.session import briefing
-from ademem.session.briefing.sections import make_reader
+from ademem.session.briefing import make_reader
 from ademem.session.turn_tracking import set_flag
 from ademem.store import briefs, injections, logs, turns
 from ademem.store.runtime import program

@@ -10,7 +10,7 @@ from ademem.core.memory import Category, Importance, Scope, Status
 from ademem.core.settings import LEVELS, BriefingSettings
 from ademem.core.value import replace
 from ademem.session import briefing
-from ademem.session.briefing import Reader, sections
+from ademem.session.briefing import Reader
 from ademem.store import missions
 from tests.builders import NOW, insert, memory, open_project
 
@@ -78,7 +78,7 @@ def test_what_may_not_be_told_is_not(store, changes):
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_it_shows_as_many_as_the_level_says_and_how_many_there_are(store, level, monkeypatch):
-    monkeypatch.setattr(sections, "RECENT_MEMORIES", 0)
+    monkeypatch.setattr(briefing, "RECENT_MEMORIES", 0)
     insert(store, *(learned(f"step {n} of the mission") for n in range(30)))
     text = told(store, level=level)
 

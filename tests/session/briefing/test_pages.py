@@ -9,7 +9,7 @@ from ademem.core.memory import Category, Importance, Scope, Status
 from ademem.core.settings import BriefingSettings
 from ademem.files import project_brief
 from ademem.session import briefing
-from ademem.session.briefing import Reader, sections
+from ademem.session.briefing import Reader
 from tests.builders import NOW, insert, memory, project
 
 LONG = {
@@ -88,7 +88,7 @@ def test_the_important_comes_first_then_the_new(reader):
         memory("new", importance=Importance.HIGH),
     )
 
-    found = [entry.memory.content for entry in sections.knowledge(reader)]
+    found = [entry.memory.content for entry in briefing.knowledge(reader)]
     assert found == ["new", "old", "medium", "low"]
 
 

@@ -10,7 +10,7 @@ from ademem.core.settings import LEVELS, BriefingSettings
 from ademem.core.value import replace
 from ademem.files import project_brief
 from ademem.session import briefing
-from ademem.session.briefing import Reader, sections
+from ademem.session.briefing import Reader
 from ademem.store import logs, memories, relations, sessions
 from ademem.store.memories import Change
 from tests.builders import NOW, insert, memory, project
@@ -52,12 +52,12 @@ def test_what_a_later_memory_contradicts_is_not_shown(store):
         actor="ademem",
         now=NOW,
     )
-    assert contents(sections.knowledge(reader(store))) == ["billing is on 9090"]
-    assert contents(sections.recent_knowledge(reader(store))) == ["billing is on 9090"]
-    assert contents(sections.fresh(reader(store))) == ["billing is on 9090"]
+    assert contents(briefing.knowledge(reader(store))) == ["billing is on 9090"]
+    assert contents(briefing.recent_knowledge(reader(store))) == ["billing is on 9090"]
+    assert contents(briefing.fresh(reader(store))) == ["billing is on 9090"]
 
     relations.resolve(store, old, new, "user", NOW)
-    assert len(sections.knowledge(reader(store))) == 2
+    assert len(briefing.knowledge(reader(store))) == 2
 
 
 def test_of_two_that_contradict_each_other_the_later_is_shown_first_whatever_its_worth(store):
@@ -65,7 +65,7 @@ def test_of_two_that_contradict_each_other_the_later_is_shown_first_whatever_its
     old, new, _ = insert(store, old, memory("billing is on 9090"), memory("search is on 7070"))
     kind = {"score": 0.5, "reason": "", "actor": "ademem", "now": NOW}
     relations.add(store, old, new, relations.CONFLICT, **kind)
-    found = sections.knowledge(reader(store))
+    found = briefing.knowledge(reader(store))
 
     told = ["billing is on 9090", "billing is on 8081", "search is on 7070"]
     assert contents(found) == told
@@ -82,7 +82,7 @@ def test_beside_a_confirmed_memory_stands_the_candidate_that_contradicts_it(stor
     relations.add(store, old, new, relations.CONFLICT, **kind)
 
     both = ["billing is on 9090", "billing is on 8081"]
-    assert contents(sections.knowledge(reader(store))) == both
+    assert contents(briefing.knowledge(reader(store))) == both
 
 
 def test_beside_a_confirmed_memory_stands_no_candidate_of_another_branch(store):
@@ -94,12 +94,12 @@ def test_beside_a_confirmed_memory_stands_no_candidate_of_another_branch(store):
     kind = {"score": 0.5, "reason": "", "actor": "ademem", "now": NOW}
     relations.add(store, old, new, relations.CONFLICT, **kind)
 
-    assert contents(sections.knowledge(reader(store))) == ["billing is on 8081"]
+    assert contents(briefing.knowledge(reader(store))) == ["billing is on 8081"]
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_level_tells_so_many_memories_of_a_kind(store, level, monkeypatch):
-    monkeypatch.setattr(sections, "RECENT_MEMORIES", 0)
+    monkeypatch.setattr(briefing, "RECENT_MEMORIES", 0)
     insert(store, *(memory(f"rule {n}", category=Category.CONVENTION) for n in range(60)))
     insert(store, *(memory(f"step {n}", category=Category.PROCEDURE) for n in range(60)))
     settings = {"level": level, "max_chars": 100_000}
@@ -126,7 +126,7 @@ def test_a_level_tells_so_many_memories_of_a_kind(store, level, monkeypatch):
     ],
 )
 def test_the_telling_words_of_a_branch_are_taken(branch, words):
-    assert sections.branch_words(branch) == words
+    assert briefing.branch_words(branch) == words
 
 
 def test_what_the_name_of_the_branch_says_is_shown_first_of_all_that_is_ranked(store):
@@ -141,7 +141,7 @@ def test_what_the_name_of_the_branch_says_is_shown_first_of_all_that_is_ranked(s
 def test_of_what_fits_the_branch_the_better_fit_leads(store):
     one, both = insert(store, memory("login pages are old"), memory("login asks for a passkey"))
 
-    found = sections.by_branch(reader(store, branch="passkey-login"))
+    found = briefing.by_branch(reader(store, branch="passkey-login"))
     assert contents(found) == [both.content, one.content]
 
 
@@ -158,15 +158,15 @@ def test_of_what_fits_the_branch_the_better_fit_leads(store):
 def test_a_branch_tells_only_what_is_established_and_for_everybody(store, hidden):
     insert(store, memory("login asks for a passkey", **hidden))
 
-    assert sections.by_branch(reader(store, branch="passkey-login")) == []
+    assert briefing.by_branch(reader(store, branch="passkey-login")) == []
 
 
 def test_procedures_have_a_place_of_their_own(store):
     insert(store, memory("release: tag, build, push", category=Category.PROCEDURE))
     who = reader(store)
 
-    assert contents(sections.procedures(who)) == ["release: tag, build, push"]
-    assert sections.knowledge(who) == []
+    assert contents(briefing.procedures(who)) == ["release: tag, build, push"]
+    assert briefing.knowledge(who) == []
 
 
 def test_what_is_shown_too_often_and_never_used_gives_way(store):
@@ -174,10 +174,10 @@ def test_what_is_shown_too_often_and_never_used_gives_way(store):
         store, memory("stale"), *(memory(f"rule {n}", confidence=0.7) for n in range(3))
     )
     show(store, 10, stale)
-    assert contents(sections.knowledge(reader(store)))[0] == "stale"
+    assert contents(briefing.knowledge(reader(store)))[0] == "stale"
 
     show(store, 40, stale)
-    assert contents(sections.knowledge(reader(store)))[-1] == "stale"
+    assert contents(briefing.knowledge(reader(store)))[-1] == "stale"
     assert len(others) == 3
 
 
@@ -186,10 +186,10 @@ def test_what_sinks_makes_room_for_what_was_never_looked_at(store):
     slight = memory("the slight one", importance=Importance.LOW)
     shown = insert(store, *important, slight)[:9]
     who = reader(store, settings={"level": "lite"})
-    assert "the slight one" not in contents(sections.knowledge(who))
+    assert "the slight one" not in contents(briefing.knowledge(who))
 
     show(store, 200, *shown)
-    assert contents(sections.knowledge(who))[0] == "the slight one"
+    assert contents(briefing.knowledge(who))[0] == "the slight one"
 
 
 def test_what_is_pinned_never_sinks(store):
@@ -215,7 +215,7 @@ def test_a_session_hears_what_changed_since_the_one_before(store):
     change(store, moved, LATER, content="moved to the cellar")
     change(store, dead, LATER, operation="archive", status=Status.ARCHIVED)
 
-    told = [entry.text for entry in sections.since_last_session(reader(store))]
+    told = [entry.text for entry in briefing.since_last_session(reader(store))]
     assert told[0] == "1 changed, 1 no longer valid since 2026-01-31 12:01 UTC"
     assert "moved to the cellar" in told[1]
     assert told[2] == "- no longer valid: dead"
@@ -235,7 +235,7 @@ def test_what_says_nothing_else_or_is_not_for_all_did_not_change(store, operatio
     close(store, at=NOW + timedelta(minutes=1))
     change(store, known, LATER, operation, **changes)
 
-    assert sections.since_last_session(reader(store)) == []
+    assert briefing.since_last_session(reader(store)) == []
 
 
 def test_what_a_person_deleted_is_counted_and_not_repeated(store):
@@ -243,7 +243,7 @@ def test_what_a_person_deleted_is_counted_and_not_repeated(store):
     close(store, at=NOW + timedelta(minutes=1))
     change(store, known, LATER, "delete", deleted_at=LATER)
 
-    assert [entry.text for entry in sections.since_last_session(reader(store))] == [
+    assert [entry.text for entry in briefing.since_last_session(reader(store))] == [
         "1 no longer valid since 2026-01-31 12:01 UTC"
     ]
 
@@ -252,21 +252,21 @@ def test_the_first_session_hears_of_no_change(store):
     insert(store, memory("known"))
     sessions.start(store, "s2", source="startup", directory="", branch=None, now=LATER)
 
-    assert sections.since_last_session(reader(store)) == []
+    assert briefing.since_last_session(reader(store)) == []
 
 
 def test_of_a_long_list_in_the_brief_whole_items_are_shown_and_the_rest_is_named(store, tmp_path):
     notes = [f"note {n} {'x' * 90}" for n in range(20)]
     project_brief.patch(store, project(tmp_path), {"notes": notes}, NOW)
 
-    (entry,) = sections.core_brief(reader(store))
+    (entry,) = briefing.core_brief(reader(store))
     told = entry.text.removeprefix("Notes: ").partition(" (and ")[0].split("; ")
     assert told == notes[: len(told)]
     assert f"(and {20 - len(told)} more: `ademem core show`)" in entry.text
 
 
 def test_what_found_no_room_is_named_by_its_section(store, monkeypatch):
-    monkeypatch.setattr(sections, "RECENT_MEMORIES", 0)
+    monkeypatch.setattr(briefing, "RECENT_MEMORIES", 0)
     insert(store, *(memory(f"pin {n} " + "x" * 300, pinned=True) for n in range(20)))
 
     brief = briefing.session(reader(store, settings={"max_chars": 2000}), "ademem")
@@ -277,13 +277,13 @@ def test_memories_that_contradict_each_other_are_named_until_a_person_decided(st
     left, right = insert(store, memory("Deploys go on Mondays"), memory("Deploys go on Fridays"))
     kind = {"score": 0.9, "reason": "days", "actor": "ademem", "now": NOW}
     relations.add(store, left, right, relations.CONFLICT, **kind)
-    (entry,) = sections.conflicts(reader(store))
+    (entry,) = briefing.conflicts(reader(store))
 
     told = entry.text.partition(" contradicts ")
     assert "Deploys go on Fridays" in told[0]
     assert "Deploys go on Mondays" in told[2]
     relations.resolve(store, left, right, "user", NOW)
-    assert sections.conflicts(reader(store)) == []
+    assert briefing.conflicts(reader(store)) == []
 
 
 def test_a_briefing_has_one_captured_error_at_most(store):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.core.memory import Importance
-from ademem.session.briefing.sections import Entry, select_entries, worth
+from ademem.session.briefing import Entry, select_entries, worth
 from ademem.store.logs import discount
 from tests.builders import NOW, memory
 

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from ademem.core.settings import Settings
-from ademem.session.briefing import Reader, sections
+from ademem.session import briefing
+from ademem.session.briefing import Reader
 from ademem.store import hub_state, jobs, sessions
 from ademem.store.runtime import Runtime
 from ademem.sync.hub import rounds
@@ -157,7 +158,7 @@ def test_a_session_hears_how_much_came_from_how_many(ann, bob, clone, hub):
         reader = Reader(
             store=ann.store, settings=Settings().briefing, now=ann.now(), session=session
         )
-        return [entry.text for entry in sections.from_colleagues(reader)]
+        return [entry.text for entry in briefing.from_colleagues(reader)]
 
     def start(session):
         ann.minute += 1
