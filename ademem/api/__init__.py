@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ademem.api.curation import *
     from ademem.api.exchanging import *
     from ademem.api.files import *
-    from ademem.api.graphs import *
-    from ademem.api.hub import *
     from ademem.api.inspecting import *
     from ademem.api.practice import *
     from ademem.api.projects import *
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from ademem.api.reports import *
     from ademem.api.restraint import *
     from ademem.api.searching import *
-    from ademem.api.selecting import *
     from ademem.api.sessions import *
     from ademem.api.upkeep import *
     from ademem.api.writing import *
@@ -47,14 +44,14 @@ FUNCTIONS = {
     "browsing": "find read_part timeline get_context read_brief get_numbered",
     "inspecting": """
         list_uses compare compare_anchors renew_anchor list_sites find_lines preview_edit
+        explain_selection
     """,
-    "graphs": "get_graph get_map list_area request_map has_vectors is_map_requested",
     "projects": """
         list_projects forget_project find_registered open_others find_groups merge_projects
     """,
     "relating": """
         judge list_relations list_proposals scan_relations list_deferred replay_deferred
-        drop_deferred
+        drop_deferred get_graph get_map list_area request_map has_vectors is_map_requested
     """,
     "sessions": """
         start_session end_session summarize_session require_open_session list_sessions get_session
@@ -86,10 +83,9 @@ FUNCTIONS = {
     "exchanging": """
         sync_folder preview_sync list_folders get_exchange_status leave_folder
         send_to_engram receive_from_engram get_engram_status leave_engram
+        join_hub leave_hub sync_hub preview_hub get_hub_status open_hub_page
     """,
-    "hub": "join_hub leave_hub sync_hub preview_hub get_hub_status open_hub_page",
     "upkeep": "work is_worker_running sweep consolidate scrub sync_commits download_model",
-    "selecting": "explain_selection",
     "reports": """
         get_status get_knowledge get_cost get_ledger get_impressions get_digest get_guard_state
         list_refusals list_decisions count_decisions find_overfull judge_command

@@ -335,7 +335,7 @@ def edit(
             title = changes.get("title", memory.title)
             require_length(changes["content"], title, runtime.settings.gate)
         if changes.get("topic_key"):
-            from ademem.capture.topic_keys import normalize_key
+            from ademem.api.writing import normalize_key
 
             changes["topic_key"] = normalize_key(changes["topic_key"])
         if changes.keys() & {"anchors", "content", "title"}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 
 from ademem.capture import gate, provenance
@@ -10,7 +11,8 @@ from ademem.capture.gate import RuleEffect, Written
 from ademem.core import client
 from ademem.core.errors import Conflict, NoSuchMemory, UsageError, suppress
 from ademem.core.memory import TYPES, Category, Draft, Memory, Origin, Scope, Trust
-from ademem.core.text import sha256_hex
+from ademem.core.redaction import redact
+from ademem.core.text import fold, sha256_hex, words
 from ademem.core.value import as_dict, replace
 from ademem.store import ledger, memories, missions
 from ademem.store.runtime import Runtime, is_personal
@@ -113,7 +115,6 @@ def categorize(category: str | None, type: str | None) -> str:
 
 def suggest_topic_key(type: str | None, title: str | None, content: str) -> str:
     """Return a key under which later texts on the same subject replace this one."""
-    from ademem.capture.topic_keys import suggest_key
 
     return suggest_key(type, title, content)
 
@@ -187,7 +188,6 @@ def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
 
     Raises NoSuchPlace or NoSuchCommand.
     """
-    from ademem.capture.topic_keys import normalize_key
     from ademem.synthesis import anchor_verification
 
     if isinstance(draft, str):
@@ -203,3 +203,45 @@ def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
     )
     topic_key = draft.topic_key and normalize_key(draft.topic_key)
     return replace(draft, origin=origin, anchors=anchors, topic_key=topic_key)
+
+
+KEY_CHARS, SEGMENT_CHARS = 120, 100
+SUGGESTED_WORDS = 8
+
+FAMILIES = {
+    "architecture": ("architecture", "design", "module", "layer", "component", "schema"),
+    "bug": ("bug", "bugfix", "fix", "gotcha", "crash", "error", "fails", "failure", "regression"),
+    "decision": ("decision", "decided", "chose", "choose", "policy", "instead"),
+    "pattern": ("pattern", "convention", "procedure", "style", "always", "never"),
+    "config": ("config", "configuration", "setting", "environment", "variable", "flag", "port"),
+    "discovery": ("discovery", "discovered", "found", "fact", "turns"),
+    "learning": ("learning", "learned", "lesson", "preference"),
+    "session": ("session", "session_summary", "handoff", "episode", "digest"),
+}
+"""Types and words of each family; the first one with a word of the text is chosen."""
+OTHER = "topic"
+"""Family of a text with none of them."""
+
+
+def normalize_key(key: str) -> str | None:
+    """Return the key in lower-case letters, digits and hyphens; None where nothing is left.
+
+    Secrets are removed first, as in this form none would be recognized.
+    """
+    segments = [_segment(part) for part in redact(key).text.split("/")]
+    return "/".join(filter(None, segments))[:KEY_CHARS].rstrip("/-") or None
+
+
+def suggest_key(type: str | None, title: str | None, content: str) -> str:
+    """Return the same key for the same type and text; different texts of any script differ."""
+    about = title or " ".join(content.split()[:SUGGESTED_WORDS])
+    segment = _segment(about) or sha256_hex(about)[:8]
+    for given in ({(type or "").strip().lower()}, words(about)):
+        for family, named in FAMILIES.items():
+            if not given.isdisjoint(named):
+                return f"{family}/{segment}"
+    return f"{OTHER}/{segment}"
+
+
+def _segment(text: str) -> str:
+    return re.sub(r"[^\w]+|_+", "-", fold(text))[:SEGMENT_CHARS].strip("-")

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import typer
 
 from ademem import api
-from ademem.api.exchanging import EngramStatus, Preview, SyncStatus
-from ademem.api.hub import HubStatus
+from ademem.api.exchanging import EngramStatus, HubStatus, Preview, SyncStatus
 from ademem.core.errors import NO, AdememError, NotFound, UsageError
 from ademem.core.text import counted, counted_as, preview
 from ademem.core.value import as_dict

@@ -14,7 +14,7 @@ from ademem.core.text import preview
 from ademem.store.transitions import waits_for
 
 if TYPE_CHECKING:
-    from ademem.api.graphs import Graph, Node
+    from ademem.api.relating import Graph, Node
 
 RING = 150
 """Least distance of two rings."""

@@ -13,8 +13,8 @@ from ademem.doors.views.memories import to_row
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from ademem.api.inspecting import Reconsidered
     from ademem.api.reports import Ledger
-    from ademem.api.selecting import Reconsidered
     from ademem.core.memory import Memory
     from ademem.store.episodes import Episode
     from ademem.store.injections import Part, Sent, Spent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ademem import api
-from ademem.api.graphs import KINDS
+from ademem.api.relating import KINDS
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.doors.views import graph as views
 from ademem.doors.views.memories import to_row

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from ademem.api.graphs import MOST_NODES, Graph, Node, get_graph
+from ademem.api.relating import MOST_NODES, Graph, Node, get_graph
 from ademem.core.errors import UsageError
 from ademem.doors.views.graph import LISTED, NODE, RING, lay_out
 from tests import builders

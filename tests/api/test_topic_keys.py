@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem.capture.topic_keys import FAMILIES, normalize_key, suggest_key
+from ademem.api.writing import FAMILIES, normalize_key, suggest_key
 
 
 @pytest.mark.parametrize(
