@@ -132,7 +132,7 @@ ABROAD = {
 """What reaches the network: fetching the model, an AI's address in a setting, a joined hub."""
 
 
-WAITING = {"doors/http/hub.py", "doors/web/live.py", "doors/web/memory_threads.py"}
+WAITING = {"doors/http/hub.py", "doors/web/memory_threads.py"}
 """What waits in a server's event loop for its turn, a thread, or the next look."""
 
 

@@ -13,8 +13,7 @@ from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Memory, Tier
 from ademem.core.text import counted
 from ademem.core.value import replace
-from ademem.doors.views import memories as memory_view
-from ademem.doors.views import review as review_view
+from ademem.doors import views as memory_view
 from ademem.doors.views import session as session_view
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.runtime import Runtime
@@ -31,14 +30,14 @@ PROMPTS, DECISIONS = 500, 500
 def read_review(memories: Runtime, key: str) -> dict[str, Any]:
     """Return the card of a key, else the first one, and the part of the queue around it."""
     queue = api.list_queue(memories)
-    at = review_view.find_place(queue, key)
-    items = read_items(memories, review_view.around(queue, at))
+    at = memory_view.find_place(queue, key)
+    items = read_items(memories, memory_view.around(queue, at))
     current = [item for item in items if item.key == queue[at].key]
     card = read_card(memories, current[0]) if current else None
-    return review_view.to_page(queue, at, items, card)
+    return memory_view.to_queue(queue, at, items, card)
 
 
-def read_items(memories: Runtime, waiting: Iterable[Waiting]) -> list[review_view.Item]:
+def read_items(memories: Runtime, waiting: Iterable[Waiting]) -> list[memory_view.Item]:
     """Return what waits with its texts, without what was deleted since it was listed."""
     items = []
     for each in waiting:
@@ -46,16 +45,16 @@ def read_items(memories: Runtime, waiting: Iterable[Waiting]) -> list[review_vie
             other = api.get(memories, each.other) if each.other else None
             memory = api.get(memories, each.id)
             items.append(
-                review_view.Item(key=each.key, memory=memory, other=other, conflict=each.conflict)
+                memory_view.Item(key=each.key, memory=memory, other=other, conflict=each.conflict)
             )
     return items
 
 
-def read_card(memories: Runtime, item: review_view.Item) -> dict[str, Any]:
+def read_card(memories: Runtime, item: memory_view.Item) -> dict[str, Any]:
     """Return a memory as a card of the review, with what is like it while it waits."""
     waits = waits_for(item.memory) and not item.other
     similar = api.find_similar(memories, item.memory) if waits else []
-    return review_view.to_card(item, similar)
+    return memory_view.to_card(item, similar)
 
 
 def find_memory(memories: Runtime, id: str) -> Memory | None:

@@ -24,8 +24,7 @@ from ademem.core.untrusted import visible
 from ademem.core.value import Value
 from ademem.doors import reading, undoable
 from ademem.doors.undoable import Done, NotAllowed
-from ademem.doors.views import lines
-from ademem.doors.views.review import Item
+from ademem.doors.views import Item, lines
 from ademem.store.runtime import Runtime
 from ademem.store.statistics import Position
 from ademem.store.transitions import waits_for

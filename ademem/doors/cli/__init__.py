@@ -272,7 +272,7 @@ def _import_progress() -> Callable[[int, int], None] | None:
         return None
 
     def show(done: int, total: int) -> None:
-        from ademem.doors.cli.options import import_progress  # loads typer, for large imports only
+        from ademem.doors.cli.commands import import_progress  # loads typer, for large imports only
 
         if bar := import_progress():
             bar(done, total)

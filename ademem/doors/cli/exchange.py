@@ -12,8 +12,7 @@ from ademem.core.errors import NO, AdememError, NotFound, UsageError
 from ademem.core.text import counted, counted_as, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Project, flag, open_project, option
+from ademem.doors.cli.commands import AsJson, DryRun, Project, app, flag, open_project, option
 from ademem.store.hub_state import Parked
 from ademem.store.runtime import Runtime
 from ademem.sync.engram_chunks import Received, Sent

@@ -17,12 +17,12 @@ from ademem.core.shared_files import write_bytes
 from ademem.core.text import counted, counted_as
 from ademem.core.value import as_dict, replace
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import (
+from ademem.doors.cli.commands import (
     AsJson,
     BriefAgent,
     DryRun,
     Project,
+    app,
     argument,
     flag,
     import_progress,

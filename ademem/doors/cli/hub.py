@@ -18,12 +18,12 @@ from ademem.core.errors import NO, NotFound, UsageError
 from ademem.core.text import counted
 from ademem.core.value import as_dict
 from ademem.doors.cli import missing_package, show
-from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import (
+from ademem.doors.cli.commands import (
     AsJson,
     DryRun,
     Limit,
     Project,
+    app,
     argument,
     flag,
     open_project,

@@ -19,8 +19,7 @@ from ademem.core.memory import STOP, Category, Draft, Status
 from ademem.core.text import counted, preview
 from ademem.core.value import replace
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import (
+from ademem.doors.cli.commands import (
     Anchors,
     AsJson,
     Branch,
@@ -37,6 +36,7 @@ from ademem.doors.cli.options import (
     StatusName,
     Tags,
     Title,
+    app,
     argument,
     flag,
     open_project,

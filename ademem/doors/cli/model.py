@@ -14,13 +14,13 @@ from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
 from ademem.doors.cli import missing_package, show
-from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import (
+from ademem.doors.cli.commands import (
     AsJson,
     DryRun,
     Http,
     Port,
     Project,
+    app,
     flag,
     option,
     progress,

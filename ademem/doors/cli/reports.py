@@ -17,8 +17,16 @@ from ademem.core.errors import UsageError
 from ademem.core.text import counted, counted_as, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, Project, argument, flag, open_project, option, warn
+from ademem.doors.cli.commands import (
+    AsJson,
+    Project,
+    app,
+    argument,
+    flag,
+    open_project,
+    option,
+    warn,
+)
 from ademem.store.runtime import Runtime
 
 guard = typer.Typer(help="Recall before changes.", no_args_is_help=True)

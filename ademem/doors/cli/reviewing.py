@@ -18,14 +18,13 @@ from ademem.core.memory import Category, Memory
 from ademem.core.text import counted
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import app
-from ademem.doors.cli.curating import editing
-from ademem.doors.cli.options import (
+from ademem.doors.cli.commands import (
     AsJson,
     CategoryName,
     DryRun,
     Limit,
     Project,
+    app,
     argument,
     flag,
     open_project,
@@ -33,7 +32,8 @@ from ademem.doors.cli.options import (
     parse_choice,
     parse_time,
 )
-from ademem.doors.views.memories import word_diff
+from ademem.doors.cli.curating import editing
+from ademem.doors.views import word_diff
 from ademem.files import enrolment
 from ademem.store.transitions import waits_for
 from ademem.synthesis.anchor_verification import Checked

@@ -12,8 +12,16 @@ from ademem.core.errors import UsageError
 from ademem.core.memory import Trust
 from ademem.core.settings import load_configuration
 from ademem.doors.cli import missing_package, serve_mcp, show
-from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, Http, Port, Project, flag, import_progress, option
+from ademem.doors.cli.commands import (
+    AsJson,
+    Http,
+    Port,
+    Project,
+    app,
+    flag,
+    import_progress,
+    option,
+)
 
 ADDRESS, EXAMPLE_PORT = "127.0.0.1", 8123
 

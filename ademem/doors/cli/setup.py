@@ -29,8 +29,7 @@ from ademem.core.settings import (
 from ademem.core.text import counted
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import install_extra, show
-from ademem.doors.cli.commands import app
-from ademem.doors.cli.options import AsJson, DryRun, Project, argument, flag, open_project
+from ademem.doors.cli.commands import AsJson, DryRun, Project, app, argument, flag, open_project
 from ademem.files import enrolment
 
 Shared = Annotated[bool, typer.Option("--shared", help="The team's files of the project.")]

@@ -73,7 +73,7 @@ def search(
 def _time(memories: Runtime, text: str | None) -> datetime | None:
     if text is None:
         return None
-    from ademem.doors.cli.options import parse_time  # loads the parser of options
+    from ademem.doors.cli.commands import parse_time  # loads the parser of options
 
     return parse_time(text, memories.clock())
 

@@ -1,1 +1,206 @@
-"""JSON-RPC 2.0 for programs: `ademem rpc`, over standard input and output or a socket."""
+"""JSON-RPC 2.0 for programs: from the bytes of a request to the bytes of its answer.
+
+https://www.jsonrpc.org/specification
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+from ademem.core import untrusted
+from ademem.core.value import Value
+
+PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, INTERNAL = (
+    -32700,
+    -32600,
+    -32601,
+    -32602,
+    -32603,
+)
+REFUSED, FAILED = -32010, -32011
+"""Codes of our own: the gate or a policy refused; the work failed."""
+BATCH = 100
+"""Most requests of one batch."""
+
+Call = Callable[[str, dict[str, Any]], Any]
+"""Runs a method with its parameters; raises RpcError."""
+
+
+class RpcError(Exception):
+    """An error object: code, message and data."""
+
+    def __init__(self, code: int, message: str, data: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.data = code, message, data or {}
+
+
+class Request(Value):
+    method: str
+    params: dict[str, Any]
+    id: str | int | float | None
+    is_notification: bool
+
+
+def answer(body: bytes, call: Call) -> bytes | None:
+    """Return the answer to a request or a batch; None where only notifications came."""
+    try:
+        message = json.loads(
+            body.decode(), parse_constant=_refuse_constant, parse_float=_parse_float
+        )
+    except (ValueError, RecursionError) as error:
+        return encode(_error(None, RpcError(PARSE_ERROR, f"that is no JSON: {error}")))
+    if not isinstance(message, list):
+        reply = _reply(message, call)
+        return None if reply is None else encode(reply)
+    if not 1 <= len(message) <= BATCH:
+        wrong = RpcError(INVALID_REQUEST, f"a batch has 1 to {BATCH} requests")
+        return encode(_error(None, wrong))
+    replies = [reply for each in message if (reply := _reply(each, call)) is not None]
+    return encode(replies) if replies else None
+
+
+def encode(value: object) -> bytes:
+    """Write compact JSON in which no text can look like a tag."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return untrusted.escape(text, angle="\\u003c").encode("utf-8", "replace")
+
+
+def refusal(problem: str) -> bytes:
+    """Return the answer to a message that was not read."""
+    return encode(_error(None, RpcError(INVALID_REQUEST, problem)))
+
+
+def notification(method: str, params: dict[str, Any]) -> bytes:
+    return encode({"jsonrpc": "2.0", "method": method, "params": params})
+
+
+def _reply(message: object, call: Call) -> dict[str, Any] | None:
+    try:
+        request = _parse(message)
+    except RpcError as error:
+        return _error(_id_of(message), error)
+    try:
+        result = call(request.method, request.params)
+    except RpcError as error:
+        return None if request.is_notification else _error(request.id, error)
+    if request.is_notification:
+        return None
+    return {"jsonrpc": "2.0", "id": request.id, "result": result}
+
+
+def _parse(message: object) -> Request:
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        raise RpcError(INVALID_REQUEST, 'a request is an object with "jsonrpc": "2.0"')
+    method, params = message.get("method"), message.get("params", {})
+    if not isinstance(method, str):
+        raise RpcError(INVALID_REQUEST, "`method` is a text")
+    if "id" in message and not _is_id(message["id"]):
+        raise RpcError(INVALID_REQUEST, "`id` is a text, a number or null")
+    if not isinstance(params, dict):
+        raise RpcError(INVALID_PARAMS, "`params` is an object; parameters have names here")
+    is_notification = "id" not in message
+    return Request(
+        method=method, params=params, id=message.get("id"), is_notification=is_notification
+    )
+
+
+def _error(id: object, error: RpcError) -> dict[str, Any]:
+    body: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.data:
+        body["data"] = error.data
+    return {"jsonrpc": "2.0", "id": id, "error": body}
+
+
+def _id_of(message: object) -> object:
+    found = message.get("id") if isinstance(message, dict) else None
+    return found if _is_id(found) else None
+
+
+def _is_id(value: object) -> bool:
+    return value is None or (isinstance(value, str | int | float) and not isinstance(value, bool))
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _parse_float(text: str) -> float:
+    value = float(text)
+    if value in (math.inf, -math.inf):
+        _refuse_constant(text)
+    return value
+
+
+MESSAGE_BYTES = 4 << 20
+"""Longest message that is parsed; a longer one is read to its end and refused."""
+HEADER_BYTES = 4096
+"""Longest line of a header."""
+_PART_BYTES = 1 << 16
+_LENGTH = b"content-length"
+_LENGTH_DIGITS = 20
+
+
+class Message(Value):
+    """The bytes of a request."""
+
+    body: bytes
+    framed: bool
+    """It came with a header, and so does the answer."""
+    problem: str = ""
+    """Reason for which the body was not read."""
+
+
+class BadHeader(ValueError):
+    """The stream cannot be read on, as the length of the message is unknown."""
+
+
+def read_messages(stream: BinaryIO) -> Iterator[Message]:
+    """Yield messages until the end of the stream; raises BadHeader."""
+    while line := stream.readline(MESSAGE_BYTES + 1):
+        text = line.strip()
+        if not text:
+            continue
+        if text[:1] in b"{[" or b":" not in text[:HEADER_BYTES]:
+            yield _line(line, stream)
+        else:
+            yield _read_framed(_length(text, stream), stream)
+
+
+def write_message(stream: BinaryIO, body: bytes, *, framed: bool) -> None:
+    header = b"Content-Length: %d\r\n\r\n" % len(body) if framed else b""
+    stream.write(header + body + (b"" if framed else b"\n"))
+    stream.flush()
+
+
+def _line(line: bytes, stream: BinaryIO) -> Message:
+    if line.endswith(b"\n") or len(line) <= MESSAGE_BYTES:
+        return Message(body=line, framed=False)
+    while line and not line.endswith(b"\n"):
+        line = stream.readline(_PART_BYTES)
+    return Message(body=b"", framed=False, problem=f"a line of over {MESSAGE_BYTES:,} bytes")
+
+
+def _read_framed(length: int, stream: BinaryIO) -> Message:
+    if length <= MESSAGE_BYTES:
+        return Message(body=stream.read(length), framed=True)
+    left = length
+    while left and (part := stream.read(min(left, _PART_BYTES))):
+        left -= len(part)
+    return Message(body=b"", framed=True, problem=f"a message of {length:,} bytes")
+
+
+def _length(first: bytes, stream: BinaryIO) -> int:
+    """Read the header to its empty line and return the length that it names."""
+    length, line = -1, first
+    while line:
+        name, _, value = line.partition(b":")
+        digits = value.strip()
+        if name.strip().lower() == _LENGTH and digits.isdigit() and len(digits) <= _LENGTH_DIGITS:
+            length = int(digits)
+        line = stream.readline(HEADER_BYTES).strip()
+    if length < 0:
+        raise BadHeader("a header without a Content-Length that can be read")
+    return length

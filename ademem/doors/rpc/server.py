@@ -18,13 +18,12 @@ from ademem import api
 from ademem.core import caller, clock
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
-from ademem.doors import calls
+from ademem.doors import calls, rpc
 from ademem.doors.mcp.access import Call as ToolCall
 from ademem.doors.mcp.access import Caller
 from ademem.doors.mcp.tools import Tool, choose
-from ademem.doors.rpc import protocol
+from ademem.doors.rpc import BadHeader, RpcError, read_messages, write_message
 from ademem.doors.rpc.methods import METHODS, Call, Method
-from ademem.doors.rpc.protocol import BadHeader, RpcError, read_messages, write_message
 from ademem.worker import warm
 from ademem.worker.warm_server import listening
 
@@ -35,10 +34,10 @@ SOCKET = "rpc.sock"
 CLIENTS = 16
 TICK_S = 0.25
 CODES = {
-    "argument": protocol.INVALID_PARAMS,
-    "internal": protocol.INTERNAL,
-    "not_found": protocol.FAILED,
-    "store": protocol.FAILED,
+    "argument": rpc.INVALID_PARAMS,
+    "internal": rpc.INTERNAL,
+    "not_found": rpc.FAILED,
+    "store": rpc.FAILED,
 }
 """Codes of refusals by their rule; of all others it is REFUSED."""
 PARENT_S = 2.0
@@ -75,17 +74,17 @@ class Server:
                 write_message(target, body, framed=framed)
 
         def notify(method: str, params: dict[str, Any]) -> None:
-            send(protocol.notification(method, params))
+            send(rpc.notification(method, params))
 
         try:
             for message in read_messages(source):
                 framed = message.framed
                 if message.problem:
-                    send(protocol.refusal(message.problem))
-                elif reply := protocol.answer(message.body, self._caller(notify)):
+                    send(rpc.refusal(message.problem))
+                elif reply := rpc.answer(message.body, self._caller(notify)):
                     send(reply)
         except BadHeader as error:
-            send(protocol.refusal(str(error)))
+            send(rpc.refusal(str(error)))
         except BrokenPipeError:
             return
 
@@ -132,7 +131,7 @@ class Server:
         finally:
             places.release()
 
-    def _caller(self, notify: Callable[[str, dict[str, Any]], None]) -> protocol.Call:
+    def _caller(self, notify: Callable[[str, dict[str, Any]], None]) -> rpc.Call:
         def call(name: str, params: dict[str, Any]) -> Any:
             if name == DISCOVER:
                 return discover()
@@ -145,7 +144,7 @@ class Server:
                 )
                 why = f"no method {name[:80]!r}"
                 raise RpcError(
-                    protocol.NO_METHOD,
+                    rpc.NO_METHOD,
                     why,
                     {"rule": "argument", "why": why, "next": near[0] if near else DISCOVER},
                 )
@@ -157,7 +156,7 @@ class Server:
         """Return the result of an MCP tool, which acts for an agent always."""
         _, result, is_refused = ToolCall(self._tool_caller, params, {}, "rpc").answer(tool)
         if is_refused:
-            raise RpcError(CODES.get(result["rule"], protocol.REFUSED), result["why"], result)
+            raise RpcError(CODES.get(result["rule"], rpc.REFUSED), result["why"], result)
         return result
 
     def _call(
@@ -180,9 +179,7 @@ class Server:
             raise
         except Exception as error:
             facts = calls.describe_refusal(error)
-            raise RpcError(
-                CODES.get(facts["rule"], protocol.REFUSED), facts["why"], facts
-            ) from error
+            raise RpcError(CODES.get(facts["rule"], rpc.REFUSED), facts["why"], facts) from error
 
 
 def _end_with_parent(parent: int) -> None:

@@ -1,1 +1,375 @@
-"""Values of the API as values to show, for the terminal, JSON and pages; pure."""
+"""Values of the API as values to show, for the terminal, JSON and pages; pure. Here memories."""
+
+from __future__ import annotations
+
+from collections import Counter
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from ademem.core.errors import UsageError
+from ademem.core.memory import Tier, claimed_name, flags
+from ademem.core.text import fold, preview
+from ademem.core.value import Value
+from ademem.search import evidence
+from ademem.store.injections import ABOUT, PLACES
+from ademem.store.transitions import waits_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ademem.api.curation import Waiting
+    from ademem.api.inspecting import Line, Similar
+    from ademem.core.memory import Memory
+    from ademem.search.engine import Explained, Hit, Results
+    from ademem.store.hints import Site
+    from ademem.store.logs import Use
+    from ademem.synthesis.anchor_verification import Excerpt
+
+NOTHING: dict[str, str] = {}
+ALIKE = 0.5
+"""Share of common words from which the differences of two texts are shown."""
+MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
+STATEMENTS = ("insert", "merge", "revise")
+"""Operations by which a text was said, for the first time or again."""
+TIERS = {Tier.PINNED: "pinned", Tier.ACTIVE: "active", Tier.FADING: "fading"}
+
+
+def to_row(memory: Memory, drifted: Mapping[str, str] = NOTHING, later: str = "") -> dict[str, Any]:
+    """Return what a list shows of a memory; of a quarantined one only why it waits."""
+    held = memory.quarantine_reason is not None
+    return {
+        "id": memory.id,
+        "revision": memory.revision_count,
+        "category": memory.category.value,
+        "scope": memory.shown_scope,
+        "owner": memory.scope_owner_id,
+        "status": memory.status.value,
+        "tier": TIERS[memory.tier],
+        "title": None if held else memory.title,
+        "text": waits_for(memory) if held else memory.content,
+        "trust": memory.trust.value,
+        "pinned": memory.is_pinned,
+        "tags": memory.tags,
+        "created_at": memory.created_at,
+        "flags": flags(memory, drifted, later),
+    }
+
+
+def to_rows(found: Sequence[Memory], page: int) -> dict[str, Any]:
+    return {
+        "rows": [to_row(memory) for memory in found[:page]],
+        "next": found[page - 1].id if len(found) > page else "",
+        "mode": "",
+        "note": "",
+        "marked": frozenset(),
+    }
+
+
+def to_hits(found: Results, drifted: Mapping[str, str]) -> dict[str, Any]:
+    """Return hits in their order, each with the signals of its score."""
+    return {
+        "rows": [_to_hit(hit, drifted) for hit in found.hits],
+        "next": "",
+        "mode": found.mode,
+        "note": found.note,
+        "marked": frozenset(fold(found.query).split()),
+    }
+
+
+def _to_hit(hit: Hit, drifted: Mapping[str, str]) -> dict[str, Any]:
+    row = to_row(hit.memory, drifted, hit.later.flag if hit.later else "")
+    signals = [
+        {"name": name, "value": value, "share": max(0, min(100, round(float(value) * 100)))}
+        for name, value in hit.signals.items()
+    ]
+    return row | {
+        "score": round(hit.score, 4),
+        "weak": hit.weak,
+        "missing": list(hit.missing),
+        "signals": signals,
+    }
+
+
+def _origin(revision: Mapping[str, Any]) -> str:
+    """Return the session that a text came from, or the way by which it came without one."""
+    way = (revision.get("reason") or "").partition(": ")[0]
+    return revision.get("session_id") or way
+
+
+def diff_words(before: str, after: str) -> Iterator[tuple[str, str]]:
+    """Yield parts of two texts as (`same`, `removed` or `added`, text)."""
+    ours, theirs = before.split(), after.split()
+    matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
+    for tag, i, j, k, m in matcher.get_opcodes():
+        if tag == "equal":
+            yield "same", " ".join(ours[i:j])
+            continue
+        if i < j:
+            yield "removed", " ".join(ours[i:j])
+        if k < m:
+            yield "added", " ".join(theirs[k:m])
+
+
+def word_diff(before: str, after: str) -> str:
+    """Mark words that only one text has, as git does; empty where the texts share too little."""
+    parts = list(diff_words(before, after))
+    same = sum(len(text.split()) for kind, text in parts if kind == "same")
+    if 2 * same < ALIKE * (len(before.split()) + len(after.split())):
+        return ""
+    return mark_words(parts)
+
+
+def mark_words(parts: Iterable[tuple[str, str]]) -> str:
+    return " ".join(MARKS[kind].format(text) for kind, text in parts)
+
+
+def to_page(
+    memory: Memory,
+    *,
+    revisions: Sequence[Mapping[str, Any]],
+    related: Mapping[str, Sequence[Memory]],
+    drifted: Mapping[str, str],
+    can_show_digits: bool,
+) -> dict[str, Any]:
+    """Return one memory with its history, newest first."""
+    history, before = [], None
+    for row in revisions:
+        text = row["snapshot"].get("content")
+        changed = before is not None and text is not None and text != before
+        history.append(
+            {
+                "revision": row["revision"],
+                "operation": row["operation"],
+                "actor": row["actor"],
+                "at": row["created_at"],
+                "reason": row.get("reason"),
+                "event": row.get("event_id"),
+                "session": row.get("session_id"),
+                "diff": list(diff_words(before or "", text or "")) if changed else [],
+            }
+        )
+        before = text if text is not None else before
+    statements = [row for row in revisions if row["operation"] in STATEMENTS]
+    return {
+        "memory": memory,
+        "row": to_row(memory, drifted),
+        "origins": len({_origin(row) for row in statements}),
+        "speakers": Counter(row["actor"] for row in statements),
+        "why": waits_for(memory),
+        "author": claimed_name(memory.claimed_author or ""),
+        "waits": bool(memory.quarantine_reason)
+        or memory.claimed_author is not None
+        or memory.status == "candidate",
+        "history": history[::-1],
+        "related": {name: [to_row(each) for each in found] for name, found in related.items()},
+        "can_show_digits": can_show_digits,
+    }
+
+
+ALONE = 10
+"""Rows of each order that words or vectors alone would give."""
+
+
+def to_stages(found: Explained) -> dict[str, Any]:
+    ranks = {hit.memory.id: rank for rank, hit in enumerate(found.results.hits, 1)}
+    return {
+        "weights": [
+            {"of": "relevance", "parts": found.relevance_weights},
+            {"of": "score", "parts": found.score_weights},
+        ],
+        "left_out": [
+            to_row(hit.memory) | {"score": round(hit.score, 4), "why": why}
+            for hit, why in found.left_out
+        ],
+        "unprompted": {
+            hit.memory.id: why_unprompted(hit, found.results.hits)
+            for hit in found.results.hits
+            if hit.memory.id not in found.prompted
+        },
+        "alone": [
+            {
+                "of": name,
+                "rows": [
+                    to_row(memory) | {"rank": ranks.get(memory.id)} for memory in rows[:ALONE]
+                ],
+            }
+            for name, rows in (("words", found.by_words), ("meaning", found.by_meaning))
+        ],
+    }
+
+
+def why_unprompted(hit: Hit, hits: Sequence[Hit]) -> str:
+    """Return the reason for which a prompt with the same words is not shown a hit."""
+    mine = hit.signals["evidence"]
+    best = max(each.signals["evidence"] for each in hits)
+    if mine < evidence.PROMPT:
+        return f"evidence {mine:.2f}, below the floor of {evidence.PROMPT}"
+    if mine < best - evidence.CUT:
+        return f"evidence {mine:.2f}, more than {evidence.CUT} below the best"
+    return f"evidence {mine:.2f}, and a prompt is shown at most {evidence.MOST}"
+
+
+LINE_CHARS = 300
+ABOUT_CHARS = 120
+STATES = {
+    "fresh": "as noted",
+    "moved": "moved: the same text is elsewhere",
+    "rewritten": "rewritten: other text with all values",
+    "changed": "changed: another value",
+    "gone": "gone: no value, or no file",
+}
+"""Meaning of the states of `verify`."""
+KINDS = {"path": "file", "anchor": "anchored file", "command": "command"}
+
+
+def to_uses(uses: Sequence[Use]) -> list[dict[str, Any]]:
+    return [
+        {
+            "at": use.created_at,
+            "session": use.session_id,
+            "where": " ".join(
+                filter(
+                    None,
+                    [
+                        PLACES.get(use.place, use.place),
+                        preview(use.query, ABOUT_CHARS) if use.place in ABOUT else "",
+                    ],
+                )
+            ),
+            "rank": use.rank,
+            "used": use.used,
+            "evidence": use.evidence,
+        }
+        for use in uses
+    ]
+
+
+def to_similar(found: Similar) -> dict[str, Any]:
+    near = found.by_meaning
+    return {
+        "words": [to_row(memory) for memory in found.by_words],
+        "meaning": None
+        if near is None
+        else [to_row(memory) | {"cosine": cosine} for memory, cosine in near],
+    }
+
+
+def to_anchors(found: Sequence[Excerpt]) -> list[dict[str, Any]]:
+    rows = []
+    for each in found:
+        location = each.checked.location
+        rows.append(
+            {
+                "anchor": each.checked.anchor,
+                "where": location.noted.where,
+                "now": location.now.where if location.now else "",
+                "state": location.state,
+                "meaning": STATES[location.state],
+                "is_sound": each.checked.is_sound,
+                "missing": [finding.shown for finding in location.missing],
+                "noted_lines": each.noted,
+                "now_lines": each.now,
+                "noted_values": location.noted.values,
+            }
+        )
+    return rows
+
+
+def to_sites(sites: Sequence[Site]) -> list[dict[str, str]]:
+    return [{"kind": KINDS[site.kind], "pattern": site.pattern} for site in sites]
+
+
+def to_lines(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    return [
+        {"path": line.path, "number": line.number, "text": preview(line.text, LINE_CHARS)}
+        for line in lines
+    ]
+
+
+def compare_revisions(
+    revisions: Sequence[Mapping[str, Any]], first: str, second: str
+) -> dict[str, Any] | None:
+    """Return the words that differ between two revisions; None where none are asked for.
+
+    Raises UsageError for a revision that there is not.
+    """
+    if not (first and second):
+        return None
+    texts = {str(row["revision"]): row["snapshot"].get("content") or "" for row in revisions}
+    for number in (first, second):
+        if number not in texts:
+            raise UsageError(f"there is no revision {number!r}", f"1 to {len(texts)}")
+    return {
+        "from": int(first),
+        "to": int(second),
+        "diff": list(diff_words(texts[first], texts[second])),
+    }
+
+
+QUEUE_ROWS = 100
+"""Rows of the list beside the card."""
+
+
+class Item(Value):
+    """A memory to decide about, with the other one of a contradiction."""
+
+    key: str
+    """The key in the queue."""
+    memory: Memory
+    other: Memory | None = None
+    conflict: str = ""
+
+
+def find_place(queue: Sequence[Waiting], key: str) -> int:
+    """Return the index of the place with that key, or of the memory with that id, else 0."""
+    same = (at for at, each in enumerate(queue) if each.key == key)
+    of_memory = (at for at, each in enumerate(queue) if each.id == key.partition("~")[0])
+    return next(same, next(of_memory, 0))
+
+
+def around(queue: Sequence[Waiting], at: int) -> Sequence[Waiting]:
+    """Return the part of the queue that is listed beside the card at a place."""
+    start = max(0, at - QUEUE_ROWS // 2)
+    return queue[start : start + QUEUE_ROWS]
+
+
+def to_queue(
+    queue: Sequence[Waiting], at: int, items: Sequence[Item], card: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Return the card at a place with the keys of its neighbours, and the items around it."""
+    key = queue[at].key if queue else ""
+    return {
+        "count": len(queue),
+        "at": at + 1,
+        "card": card,
+        "next_key": queue[(at + 1) % len(queue)].key if queue else "",
+        "previous_key": queue[at - 1].key if queue else "",
+        "queue": [
+            to_row(each.memory)
+            | {
+                "key": each.key,
+                "waits": bool(waits_for(each.memory)),
+                "is_current": each.key == key,
+            }
+            for each in items
+        ],
+    }
+
+
+def to_card(item: Item, similar: Sequence[Memory]) -> dict[str, Any]:
+    memory = item.memory
+    others = [item.other] if item.other else similar
+    return {
+        "key": item.key,
+        "memory": memory,
+        "waits": bool(waits_for(memory)),
+        "row": to_row(memory),
+        "why": f"contradictory: {item.conflict}" if item.other else waits_for(memory),
+        "other": to_row(item.other) | {"text": item.other.content} if item.other else None,
+        "similar": [
+            to_row(each) | {"diff": list(diff_words(each.content, memory.content))}
+            for each in others
+            if not each.quarantine_reason
+        ],
+        "merged": f"{others[0].content}\n{memory.content}" if others else "",
+    }

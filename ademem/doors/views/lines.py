@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ademem.core.clock import parse
 from ademem.core.text import counted, preview
-from ademem.doors.views.memories import mark_words, to_row
+from ademem.doors.views import mark_words, to_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

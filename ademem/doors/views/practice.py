@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ademem.core.memory import flags
 from ademem.core.untrusted import import_label
 from ademem.core.value import as_dict
-from ademem.doors.views.memories import to_row
+from ademem.doors.views import to_row
 from ademem.files.project_brief import FIELDS
 
 if TYPE_CHECKING:

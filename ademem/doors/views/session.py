@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ademem.core.clock import parse, stamp
 from ademem.core.text import counted, preview
-from ademem.doors.views.memories import to_row
+from ademem.doors.views import to_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -29,12 +29,11 @@ from ademem.doors.undoable import (
     record,
     reverse,
 )
-from ademem.doors.web.acts import ACTS
+from ademem.doors.web import Act, File, Page, PageRequest, Shown, row_number
 from ademem.doors.web.entry import Entry
 from ademem.doors.web.memory_threads import OpenProject
-from ademem.doors.web.pages import PAGES, head_of
+from ademem.doors.web.pages import ACTS, PAGES, head_of
 from ademem.doors.web.rendering import POLICY, answer_file, render
-from ademem.doors.web.route import Act, File, Page, PageRequest, Shown, row_number
 from ademem.store.runtime import Runtime
 
 LARGEST_BODY = 256 * 1024

@@ -14,10 +14,10 @@ from ademem.core.errors import AdememError, Conflict, UsageError
 from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust
 from ademem.core.text import preview
 from ademem.core.value import as_dict
+from ademem.doors import views
 from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
-from ademem.doors.views import memories as views
 from ademem.doors.views.practice import cut
-from ademem.doors.web.route import PATTERN, Act, File, Page, PageRequest, Shown, row_number
+from ademem.doors.web import PATTERN, Act, File, Page, PageRequest, Shown, row_number
 from ademem.search.engine import ORDERS, UNARCHIVED, Filters
 from ademem.store.filters import CONCERNS
 from ademem.store.runtime import Runtime

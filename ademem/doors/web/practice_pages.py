@@ -13,7 +13,7 @@ from ademem.doors.reading import find_memory
 from ademem.doors.undoable import Done, by_event, by_memory, in_order, inverse, last_event
 from ademem.doors.views import practice as views
 from ademem.doors.views.practice import field_text
-from ademem.doors.web.route import Act, Page, PageRequest
+from ademem.doors.web import Act, Page, PageRequest
 from ademem.files.project_brief import FIELDS, StaleCore
 from ademem.store.missions import Mission
 from ademem.store.runtime import Runtime

@@ -17,7 +17,7 @@ from ademem.core import caller, clock
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors import reading
 from ademem.doors.cli import reviewing
-from ademem.doors.views.memories import word_diff
+from ademem.doors.views import word_diff
 from ademem.store import relations
 from ademem.store.transitions import CannotDo
 

@@ -18,8 +18,9 @@ import pytest
 from ademem import api
 from ademem.core import project as project_
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.doors import rpc
 from ademem.doors.mcp.tools import choose
-from ademem.doors.rpc import methods, protocol, views
+from ademem.doors.rpc import methods, views
 from ademem.doors.rpc.server import NotByAgent, Server
 from tests.examples import examples
 
@@ -366,7 +367,7 @@ def test_discovery_lists_every_method_with_its_schema(root):
         pytest.param(
             b'{"jsonrpc": "2.0", "id": 1, "method": "x", "params": [1]}\n', [-32602], id="no names"
         ),
-        pytest.param(b"x" * (protocol.MESSAGE_BYTES + 9) + b"\n", [-32600], id="a long line"),
+        pytest.param(b"x" * (rpc.MESSAGE_BYTES + 9) + b"\n", [-32600], id="a long line"),
         pytest.param(b"Host: x\r\n\r\n", [-32600], id="no length"),
         pytest.param(
             b"Content-Length: %s\r\n\r\n" % (b"9" * 5000), [-32600], id="a length of many digits"
@@ -391,14 +392,14 @@ def test_bad_messages_get_their_code_and_the_server_goes_on(root, sent, codes):
 def test_a_framed_request_gets_a_framed_answer(root):
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "ade.memory.list"}'
     head = b"content-length: %d\r\nContent-Type: x\r\n\r\n" % len(body)
-    long = b"Content-Length: %d\r\n\r\n" % (protocol.MESSAGE_BYTES + 1)
+    long = b"Content-Length: %d\r\n\r\n" % (rpc.MESSAGE_BYTES + 1)
     out = io.BytesIO()
     found = project_.find(str(root), {}, str(root))
-    sent = head + body + long + b"x" * (protocol.MESSAGE_BYTES + 1) + head + body
+    sent = head + body + long + b"x" * (rpc.MESSAGE_BYTES + 1) + head + body
     Server(found, {}).serve(io.BytesIO(sent), out)
 
     out.seek(0)
-    answers = [json.loads(each.body) for each in protocol.read_messages(out)]
+    answers = [json.loads(each.body) for each in rpc.read_messages(out)]
     assert out.getvalue().startswith(b"Content-Length: ")
     assert [each.get("error", {}).get("code") for each in answers] == [None, -32600, None]
 

@@ -11,8 +11,8 @@ from ademem.api.evaluation import golden
 from ademem.api.evaluation.golden import Golden, Ranks
 from ademem.core.clock import stamp
 from ademem.doors.views import cost
-from ademem.doors.web import evaluation_page
-from ademem.doors.web.evaluation_page import RUNS
+from ademem.doors.web import upkeep_pages
+from ademem.doors.web.upkeep_pages import RUNS
 from ademem.store.database import set_value
 from tests import builders
 
@@ -121,7 +121,7 @@ def test_an_empty_page_names_the_command_that_fills_it(browser):
 )
 def test_a_rank_is_compared_with_the_recorded_one(before, now, state):
     each = Ranks(golden=Golden(query="q", ranks={"m": before}), now=now)
-    (question,) = evaluation_page.to_page([each], [], {})["questions"]
+    (question,) = upkeep_pages.to_evaluation([each], [], {})["questions"]
 
     assert question["memories"][0]["state"] == state
 

@@ -7,7 +7,7 @@ import pytest
 from ademem import api
 from ademem.api.evaluation import golden
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.views.memories import why_unprompted
+from ademem.doors.views import why_unprompted
 from ademem.doors.web.memories_page import EXPLAINED
 from ademem.search.engine import UNNEEDED
 from tests import builders

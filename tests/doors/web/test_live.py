@@ -15,7 +15,7 @@ from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.http.loopback import bind
 from ademem.doors.web.application import Site, make
-from ademem.doors.web.live import MOST
+from ademem.doors.web.memory_threads import MOST
 from tests.doors.web.conftest import QuietServer
 from tests.examples import FULL
 from tests.world import World
@@ -209,7 +209,7 @@ def test_an_unknown_id_reloads(served, last):
 
 
 def test_events_that_were_dropped_reload(served, monkeypatch):
-    monkeypatch.setattr("ademem.doors.web.live.MOST", 2)
+    monkeypatch.setattr("ademem.doors.web.memory_threads.MOST", 2)
     with served.window() as window:
         start = served.live.last
         learn(served.world, "Images are resized by the worker")

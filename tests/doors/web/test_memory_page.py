@@ -9,7 +9,7 @@ from ademem import api
 from ademem.core import clock
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.views.memories import compare_revisions
+from ademem.doors.views import compare_revisions
 from ademem.store import logs
 from tests import builders
 from tests.doors.web.test_pages import texts

@@ -9,7 +9,7 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Origin
-from ademem.doors.views.memories import diff_words
+from ademem.doors.views import diff_words
 from ademem.doors.web.application import Site
 from ademem.doors.web.memories_page import PAGE
 from ademem.doors.web.pages import PAGES
