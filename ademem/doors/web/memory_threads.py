@@ -19,9 +19,9 @@ from ademem.core.client import SESSION
 from ademem.core.errors import AdememError, UnusableStore
 from ademem.core.value import Value
 from ademem.store import schema_version
-from ademem.store.statistics import Change
 from ademem.store.ledger import file_state
 from ademem.store.runtime import Runtime, program
+from ademem.store.statistics import Change
 
 if TYPE_CHECKING:
     from ademem.store.statistics import Position

@@ -11,8 +11,7 @@ from ademem import api
 from ademem.api.curation import require_revision
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory
-from ademem.doors import reading, undoable
-from ademem.doors import views
+from ademem.doors import reading, undoable, views
 from ademem.doors.undoable import Done, NotAllowed, list_recorded
 from ademem.doors.views import cost as cost_view
 from ademem.doors.views import session as session_view
