@@ -423,10 +423,8 @@ def _archive(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory
 def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
     """Store the change; its time counts as the last access, from which the memory ages.
 
-    What changes nothing leaves no revision.
+    One that repeats what holds is a change as well: it is later than what others did meanwhile.
     """
-    if replace(memory, **changes) == memory:
-        return memory
     changed = replace(memory, **changes, last_accessed_at=act.now)
     try:
         with act.store.transaction():

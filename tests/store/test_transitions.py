@@ -1,5 +1,6 @@
 """What a person decides about memories that are there."""
 
+from datetime import timedelta
 from functools import partial
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Status, Tier, Trust
 from ademem.core.settings import GateSettings
+from ademem.core.value import replace
 from ademem.search.engine import Filters, listed, search
 from ademem.store import jobs, memories, transitions
 from ademem.store.transitions import Act, CannotDo
@@ -154,12 +156,13 @@ def test_what_is_deleted_has_to_be_restored_first(store, act, decide):
     assert operations(store, row.id) == ["insert", "delete"]
 
 
-def test_a_decision_made_twice_is_one_revision(store, act):
+def test_a_decision_made_twice_counts_from_the_second(store, act):
     row = candidate(store)
-    for decide in (transitions.promote, transitions.pin, partial(transitions.pin, pinned=False)):
-        assert decide(row.id, act) == decide(row.id, act)
+    transitions.promote(row.id, act)
+    later = replace(act, now=act.now + timedelta(days=1))
 
-    assert operations(store, row.id) == ["insert", "promote", "pin", "unpin"]
+    assert transitions.promote(row.id, later).last_accessed_at == later.now
+    assert operations(store, row.id) == ["insert", "promote", "promote"]
 
 
 def test_an_edit_meets_the_bounds_and_the_redaction_of_a_new_memory(store, act):
