@@ -232,7 +232,7 @@ def test_a_matter_that_is_said_of_many_things_is_no_pair_of_two_of_them(world, w
     write("billing rotates its secrets weekly; the job restarts the pods")
     write("search rotates its secrets by hand; the job restarts the pods")
 
-    assert relations(world) == [("supersedes", "by hand against monthly")]
+    assert relations(world) == [("supersedes", "by hand against each month")]
 
 
 MATTERS = ("{} has a port of its own", "Reviews of {} take a day", "{} is written in Go")
