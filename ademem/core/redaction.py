@@ -55,7 +55,7 @@ def redact(text: str) -> Redacted:
 
 def suspicious(text: str) -> bool:
     """Pass clean text by plain string tests, without compiling a pattern."""
-    return _may_have_tags(text) or any(match_hints(text)) or may_give_away(text.lower())
+    return _may_have_tags(text) or any(match_hints(text)) or any(_places(text.lower()))
 
 
 def _may_have_tags(text: str) -> bool:
@@ -594,11 +594,6 @@ _MESSAGE = (
 )
 
 
-def may_give_away(lowered: str) -> bool:
-    """Pass most texts by plain string tests, without compiling a pattern."""
-    return any(True for _ in _places(lowered))
-
-
 def sentence_spans(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and kind of each secret in a sentence."""
     regions: list[tuple[int, int]] = []
@@ -683,8 +678,9 @@ def _password(named: re.Match[str], text: str) -> tuple[int, int] | None:
         return span if re.fullmatch(r"\d{4,12}", value) else None
     if re.match(_NO_LITERAL, value) or re.match(_TECHNICAL, value):
         return None
-    if named["direct"]:
-        return span if _is_strong(value) and _is_led_in(named, text) else None
+    if named["direct"]:  # "with password …": the words before make the next one its value
+        before = text[max(0, named.start() - 60) : named.start()]
+        return span if _is_strong(value) and re.match(_LEADING_IN, before, re.S) else None
     if _is_strong(value) or re.fullmatch(r"\d{6,12}", value):
         return None if _is_assigned(named) else span
     return span if _is_bare_word(named, value, text) else None
@@ -729,13 +725,6 @@ def _is_strong(value: str) -> bool:
     digit = any(sign.isdigit() for sign in value)
     sign = any(each in "!@#$%^&*?~+" for each in value[1:-1])
     return len(value) >= 5 and letter and (digit or sign)
-
-
-def _is_led_in(named: re.Match[str], text: str) -> bool:
-    """True if the words before the name make the next one its value: "with password …"."""
-    import re
-
-    return re.match(_LEADING_IN, text[max(0, named.start() - 60) : named.start()], re.S) is not None
 
 
 def _is_bare_word(named: re.Match[str], value: str, text: str) -> bool:

@@ -65,32 +65,28 @@ class locked:
         self._path, self._root, self._wait = path, root, wait
 
     def __enter__(self) -> bool:
-        while self._acquire() and not self._is_current():
+        import fcntl
+
+        while True:
+            if self._root:
+                self._handle = confined.open_lock(self._root, self._path)
+            else:
+                os.makedirs(os.path.dirname(self._path), exist_ok=True)
+                kind = os.O_RDONLY if os.path.isdir(self._path) else os.O_RDWR | os.O_CREAT
+                self._handle = os.open(self._path, kind, 0o600)
+            try:
+                fcntl.flock(self._handle, fcntl.LOCK_EX | (0 if self._wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                return False
+            except BaseException:
+                os.close(self._handle)
+                raise
+            if self._is_current():
+                return True
             os.close(self._handle)
-        return self._is_ours
 
     def __exit__(self, *_error: object) -> None:
         os.close(self._handle)
-
-    def _acquire(self) -> bool:
-        import fcntl
-
-        if self._root:
-            self._handle = confined.open_lock(self._root, self._path)
-        else:
-            os.makedirs(os.path.dirname(self._path), exist_ok=True)
-            kind = os.O_RDONLY if os.path.isdir(self._path) else os.O_RDWR | os.O_CREAT
-            self._handle = os.open(self._path, kind, 0o600)
-        self._is_ours = False
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | (0 if self._wait else fcntl.LOCK_NB))
-            self._is_ours = True
-        except BlockingIOError:
-            pass
-        except BaseException:
-            os.close(self._handle)
-            raise
-        return self._is_ours
 
     def _is_current(self) -> bool:
         """Return True if the path still names the file that was locked."""

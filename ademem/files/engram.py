@@ -116,7 +116,19 @@ def export_document(store: Store, project: str, now: datetime) -> Document:
         for memory in memory_queries.everything(store)
         if _leaves(memory, stored.get(memory.id, {}))
     ]
-    prompts = _prompts(store, project)
+    stored_prompts = foreign.get_all(store, foreign.PROMPT)
+    prompts = [
+        {
+            "id": row["seq"],
+            "sync_id": row["sync_id"],
+            "session_id": row["session_id"],
+            "content": row["content"],
+            "project": project,
+            "created_at": format_time(parse(row["created_at"])),
+        }
+        | stored_prompts.get(row["sync_id"], {})
+        for row in session_queries.list_prompts(store)
+    ]
     wanted = {row["session_id"] for row in (*observations, *prompts)}
     return {
         "version": VERSION,
@@ -186,22 +198,6 @@ def sessions_of(store: Store, wanted: set[str], project: str, of: Iterable[Row])
         found[id] = {"id": id, "project": project, "directory": project, "started_at": started}
     ordered = sorted(found.values(), key=lambda row: (row["started_at"], row["id"]))
     return [{key: value for key, value in row.items() if value is not None} for row in ordered]
-
-
-def _prompts(store: Store, project: str) -> list[Row]:
-    stored = foreign.get_all(store, foreign.PROMPT)
-    return [
-        {
-            "id": row["seq"],
-            "sync_id": row["sync_id"],
-            "session_id": row["session_id"],
-            "content": row["content"],
-            "project": project,
-            "created_at": format_time(parse(row["created_at"])),
-        }
-        | stored.get(row["sync_id"], {})
-        for row in session_queries.list_prompts(store)
-    ]
 
 
 def format_time(moment: datetime) -> str:

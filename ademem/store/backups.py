@@ -241,7 +241,21 @@ def take_in(
         if os.path.lexists(f"{path}-wal"):
             _copy_file(f"{path}-wal", f"{aside}-wal", project)
         try:
-            return _check_candidate(aside, path, environment, now)
+            if inspection.kind_of(aside, environment) is not inspection.Kind.OURS:
+                raise BadBackup(f"{path} is no database of ademem")
+            if damage := salvage.find_damage(aside):
+                raise DamagedBackup(f"{path} is damaged: {damage}")
+            with closing(sqlite3.connect(aside, isolation_level=None)) as db:
+                schema = version(db)
+                named = _first_project(db) if schema else ""
+                if not named:
+                    raise BadBackup(f"{path} is an empty database")
+                db.execute("pragma journal_mode = delete")
+                db.execute("update projects set created_at = ?", (stamp(now),))
+                if schema >= FIRST_WITH_VALUES:
+                    db.execute("delete from store_values where name = 'replica'")
+                count = db.execute("select count(*) from unified_memories").fetchone()[0]
+            return Candidate(path=aside, project=named, schema=schema, memories=count)
         except (sqlite3.Error, inspection.TooMuch) as error:
             raise DamagedBackup(f"{path} is damaged: {error}") from error
     except BaseException:
@@ -265,27 +279,6 @@ def _copy_file(path: str, aside: str, project: Project) -> None:
             shutil.copyfileobj(source, target)
             target.flush()
             os.fsync(target.fileno())
-
-
-def _check_candidate(
-    aside: str, path: str, environment: Mapping[str, str], now: datetime
-) -> Candidate:
-    kind = inspection.kind_of(aside, environment)
-    if kind is not inspection.Kind.OURS:
-        raise BadBackup(f"{path} is no database of ademem")
-    if damage := salvage.find_damage(aside):
-        raise DamagedBackup(f"{path} is damaged: {damage}")
-    with closing(sqlite3.connect(aside, isolation_level=None)) as db:
-        schema = version(db)
-        named = _first_project(db) if schema else ""
-        if not named:
-            raise BadBackup(f"{path} is an empty database")
-        db.execute("pragma journal_mode = delete")
-        db.execute("update projects set created_at = ?", (stamp(now),))
-        if schema >= FIRST_WITH_VALUES:
-            db.execute("delete from store_values where name = 'replica'")
-        count = db.execute("select count(*) from unified_memories").fetchone()[0]
-    return Candidate(path=aside, project=named, schema=schema, memories=count)
 
 
 def project_id(project: Project) -> str:

@@ -226,7 +226,12 @@ def _make_room(store: Store, memory: Memory, change: Change) -> Memory:
     if not memory.live:
         return memory
     withdraw(store, memory.dedupe_key, memory.id)
-    for other in _live_of_text(store, memory):
+    alike = _live(store, "dedupe_key = ?", memory.dedupe_key, memory)
+    if memory.topic_key:  # also one that lost the topic to another
+        for other in _live(store, _LOST_TOPIC, memory.topic_key, memory):
+            if dedupe_key(other.content, memory.topic_key) == memory.dedupe_key:
+                alike.append(other)
+    for other in alike:
         if _age(other) < _age(memory):
             return replace(memory, **transitions.hidden_behind(other.id))
         _show(store, other, replace(other, **transitions.hidden_behind(memory.id)), change)
@@ -235,16 +240,6 @@ def _make_room(store: Store, memory: Memory, change: Change) -> Memory:
             return _make_room(store, _without_topic(memory), change)
         _show(store, other, _make_room(store, _without_topic(other), change), change)
     return memory
-
-
-def _live_of_text(store: Store, memory: Memory) -> list[Memory]:
-    """Return the live memories with the text and topic, also one that lost the topic to another."""
-    found = _live(store, "dedupe_key = ?", memory.dedupe_key, memory)
-    if memory.topic_key:
-        for other in _live(store, _LOST_TOPIC, memory.topic_key, memory):
-            if dedupe_key(other.content, memory.topic_key) == memory.dedupe_key:
-                found.append(other)
-    return found
 
 
 def _without_topic(memory: Memory) -> Memory:

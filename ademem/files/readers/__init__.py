@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 
@@ -164,7 +164,10 @@ def _require_project(path: str, project: str, projects: list[str]) -> None:
 
 
 def _write(reader: Reader, item: Item, job: Job) -> str:
-    """Pass an item to the gate unless its text was imported before."""
+    """Pass an item to the gate, with the texts it had before, unless it was imported before.
+
+    Of earlier texts, orders to a model and what the gate does not insert are left out.
+    """
     key = _key(reader, item)
     if ledger.is_claimed(job.store, records.SOURCE, key):
         return "known"
@@ -189,7 +192,23 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
         ),
     )
     status = Status.ARCHIVED if item.archived else None
-    return str(_write_versions(key, item.earlier, draft, status, job))
+    importing = Import(
+        store=job.store, settings=job.settings, now=job.now, event_id=new_event(), cuts=[]
+    )
+    before = (text for text in item.earlier if text != item.content and not order_of(None, text))
+    texts = unique((*before, item.content))
+    while True:  # until the gate inserts one of the texts that it had
+        outcome = records.write_once(key, replace(draft, content=texts[0]), status, importing)
+        texts = texts[1:]
+        if outcome is Outcome.INSERTED or not texts:
+            break
+        ledger.release(job.store, records.SOURCE, key)
+    id = ledger.memory_of(job.store, records.SOURCE, key) or ""
+    act = Act(store=job.store, now=job.now, actor=Trust.IMPORT, event_id=importing.event_id)
+    for text in texts:
+        with suppress(CannotDo):  # another memory says the same
+            transitions.edit(id, act, job.settings, content=text)
+    return str(outcome)
 
 
 def _fill_brief(reader: Reader, item: Item, job: Job) -> bool:
@@ -202,32 +221,6 @@ def _fill_brief(reader: Reader, item: Item, job: Job) -> bool:
     if is_filled:
         briefs.register_agent(job.store, agent, job.now)
     return is_filled
-
-
-def _write_versions(
-    key: str, earlier: Sequence[str], draft: Draft, status: Status | None, job: Job
-) -> Outcome:
-    """Write a memory with the texts it had before.
-
-    Of those, orders to a model and what the gate does not insert are left out.
-    """
-    importing = Import(
-        store=job.store, settings=job.settings, now=job.now, event_id=new_event(), cuts=[]
-    )
-    before = (text for text in earlier if text != draft.content and not order_of(None, text))
-    texts = unique((*before, draft.content))
-    while True:
-        outcome = records.write_once(key, replace(draft, content=texts[0]), status, importing)
-        texts = texts[1:]
-        if outcome is Outcome.INSERTED or not texts:
-            break
-        ledger.release(job.store, records.SOURCE, key)
-    id = ledger.memory_of(job.store, records.SOURCE, key) or ""
-    act = Act(store=job.store, now=job.now, actor=Trust.IMPORT, event_id=importing.event_id)
-    for text in texts:
-        with suppress(CannotDo):  # another memory says the same
-            transitions.edit(id, act, job.settings, content=text)
-    return outcome
 
 
 def _relate(reader: Reader, item: Item, others: Mapping[str, Item], job: Job) -> None:

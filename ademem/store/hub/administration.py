@@ -108,9 +108,16 @@ def invite(db: Connection, slug: str, name: str, role: str, *, existing: bool = 
     projects, unless the *existing* person is meant.
     """
     code = new_secret(INVITE)
+    of_another = (
+        "select from hub.members m join hub.people p on p.id = m.person"
+        " where m.project <> %(project)s and p.name = %(name)s"
+        " union all select from hub.invites"
+        " where project <> %(project)s and person = %(name)s and expires_at > now() limit 1"
+    )
     with db.transaction():
         project = project_id(db, slug)
-        if not existing and _is_elsewhere(db, project, name):
+        named = {"project": project, "name": name}
+        if not existing and db.execute(of_another, named).fetchone() is not None:
             raise UsageError(
                 f"{name} is the name of a person of another project, which the code would open too",
                 "`--existing` invites that person; for another one give another name",
@@ -122,18 +129,6 @@ def invite(db: Connection, slug: str, name: str, role: str, *, existing: bool = 
         )
         note(db, project, "invite")
     return code
-
-
-def _is_elsewhere(db: Connection, project: str, name: str) -> bool:
-    """Return True if the name is that of a member of another project, or invited to one."""
-    found = db.execute(
-        "select from hub.members m join hub.people p on p.id = m.person"
-        " where m.project <> %(project)s and p.name = %(name)s"
-        " union all select from hub.invites"
-        " where project <> %(project)s and person = %(name)s and expires_at > now() limit 1",
-        {"project": project, "name": name},
-    )
-    return found.fetchone() is not None
 
 
 def list_tokens(db: Connection, slug: str) -> list[Row]:

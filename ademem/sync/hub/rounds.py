@@ -131,15 +131,6 @@ class Hub:
         self.state()
         hub_state.take_lease(self.store, self.owner, self.now())
         try:
-            return self._run_noted()
-        finally:
-            self._close()
-            state = hub_state.read(self.store)
-            if state and state.owner == self.owner:
-                hub_state.change(self.store, self.owner, self.now(), owner="")
-
-    def _run_noted(self) -> Round:
-        try:
             done = self._run_through_changes()
         except HubError as error:
             failures = self.state().failures + 1
@@ -151,10 +142,16 @@ class Hub:
                 reason=str(error),
             )
             raise
-        state = self.state()
-        reason = state.reason if state.push_at > stamp(self.now()) else ""
-        self.note(lifecycle="healthy", failures=0, retry_at="", reason=reason)
-        return done
+        else:
+            state = self.state()
+            reason = state.reason if state.push_at > stamp(self.now()) else ""
+            self.note(lifecycle="healthy", failures=0, retry_at="", reason=reason)
+            return done
+        finally:
+            self._close()
+            found = hub_state.read(self.store)
+            if found and found.owner == self.owner:
+                hub_state.change(self.store, self.owner, self.now(), owner="")
 
     def _run_through_changes(self) -> Round:
         """Run a round, with the hub that the project moved to; after a restore push it all."""
