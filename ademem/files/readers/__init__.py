@@ -15,7 +15,7 @@ from ademem.core.settings import GateSettings
 from ademem.core.text import sha256_hex, unique
 from ademem.core.value import Value, replace
 from ademem.files import project_brief, records
-from ademem.files.readers import databases, exports, notes
+from ademem.files.readers import notes, programs
 from ademem.files.readers.items import Item, Prompt, Reader, Skipped
 from ademem.files.records import Import, Outcome
 from ademem.guard.injection import instruction_in, order_of
@@ -33,7 +33,7 @@ from ademem.store import (
 from ademem.store.memories import new_event
 from ademem.store.transitions import Act, CannotDo
 
-READERS: tuple[Reader, ...] = (*databases.READERS, *exports.READERS, *notes.READERS)
+READERS: tuple[Reader, ...] = (*programs.READERS, *notes.READERS)
 AUTO = "auto"
 NAMES = tuple(dict.fromkeys(reader.name for reader in READERS))
 
