@@ -21,7 +21,6 @@ from ademem.core.text import preview, with_title
 from ademem.core.value import Value
 from ademem.guard.mutation import Judgement, judge
 from ademem.store import (
-    ai_calls,
     backups,
     commits,
     embeddings,
@@ -50,7 +49,7 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
     runtime.now = runtime.clock()
     store, settings = runtime.store, runtime.settings
     owners = statistics.by_owner(store)
-    call = ai_calls.last(store)
+    call = maintenance.last_call(store)
     saved = backups.list_all(runtime.project, runtime.environment)
     listed = filters.count(store, mission_of(runtime.environment))
     return {
@@ -90,7 +89,7 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
         "decisions": statistics.guard_decisions(store),
         "ai": {
             "provider": settings.ai.provider,
-            "calls_today": ai_calls.today(store, runtime.now),
+            "calls_today": maintenance.count_calls_today(store, runtime.now),
             "daily_calls": settings.ai.daily_calls,
             "last": f"{call['purpose']} {call['outcome']} at {call['at']}" if call else None,
             "error": call["error"] if call else None,
@@ -143,12 +142,12 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
 def get_cost(runtime: Runtime, days: int = 30) -> dict[str, Any]:
     """Return the keys of `ademem status cost --json`; `usd` is None while no call has a price."""
     since = runtime.now - timedelta(days=days - 1)
-    calls, output = ai_calls.spent(runtime.store, since), logs.output(runtime.store, since)
+    calls, output = maintenance.sum_calls(runtime.store, since), logs.output(runtime.store, since)
     prices = [row["usd"] for row in calls if row["usd"] is not None]
     return {
         "days": days,
         "provider": runtime.settings.ai.provider,
-        "calls_today": ai_calls.today(runtime.store, runtime.now),
+        "calls_today": maintenance.count_calls_today(runtime.store, runtime.now),
         "daily_calls": runtime.settings.ai.daily_calls,
         "usd": round(sum(prices), 6) if prices else None,
         "tokens_in": sum(row["tokens_in"] for row in calls),

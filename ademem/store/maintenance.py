@@ -1,10 +1,11 @@
-"""Rows that sweeps and consolidations read and write, and the log of both."""
+"""Rows that sweeps and consolidations read and write, calls of an AI, and the logs of all."""
 
 from __future__ import annotations
 
 from ademem.core.clock import days_between, parse, stamp
 from ademem.core.json_text import flat, loads
 from ademem.core.memory import SKILL
+from ademem.core.redaction import redact
 from ademem.core.value import Value, as_dict
 from ademem.store import CURRENT, FOREVER, LIVE, database
 from ademem.store.memories import TABLE, TURN, columns, from_values
@@ -27,6 +28,9 @@ ADEMEM = "ademem"
 """The actor of automatic changes."""
 RUNNING = "running"
 """The outcome of a sweep that has not ended."""
+ERROR_CHARS = 300
+"""Characters of an error of an AI's call."""
+DAY_CHARS = len("2026-01-31")
 COUNTED = ("decayed", "demoted", "promoted", "archived", "orphaned")
 """Counts of a sweep."""
 
@@ -251,3 +255,69 @@ def newest(store: Store, kind: str) -> dict[str, Any] | None:
 def _counts(counts: dict[str, int], kind: str = SWEEP) -> dict[str, int]:
     names = COUNTED if kind == SWEEP else ("found", "merged", "created")
     return {name: int(counts.get(name, 0)) for name in names}
+
+
+class Price(Value):
+    """US dollars; None where the provider names no price."""
+
+    model: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = None
+
+
+def begin_call(
+    store: Store, purpose: str, provider: str, now: datetime, *, daily_calls: int
+) -> int | None:
+    """Add a call before it is made, so that an aborted one counts as well.
+
+    None when the day, in UTC, has had its calls.
+    """
+    with store.transaction() as db:
+        if count_calls_today(store, now) >= daily_calls:
+            return None
+        entered = db.execute(
+            "insert into ai_calls (project_id, at, purpose, provider, outcome)"
+            " values (?, ?, ?, ?, 'asked')",
+            (store.project_id, stamp(now), purpose, provider),
+        )
+        return entered.lastrowid
+
+
+def end_call(
+    store: Store, call: int, outcome: str, price: Price, *, ms: int, error: str = ""
+) -> None:
+    store.db.execute(
+        "update ai_calls set outcome = :outcome, error = :error, ms = :ms, model = :model,"
+        " tokens_in = :tokens_in, tokens_out = :tokens_out, cost = :cost_usd where id = :id",
+        as_dict(price)
+        | {"id": call, "outcome": outcome, "ms": ms, "model": redact(price.model).text}
+        | {"error": redact(error).text[:ERROR_CHARS] or None},
+    )
+
+
+def count_calls_today(store: Store, now: datetime) -> int:
+    return store.number(
+        "select count(*) from ai_calls where project_id = :project and at >= :day"
+        " and at < :day || 'T~'",  # not those that a clock ahead noted
+        {"project": store.project_id, "day": stamp(now)[:DAY_CHARS]},
+    )
+
+
+def last_call(store: Store) -> dict[str, Any] | None:
+    row = store.db.execute(
+        "select at, purpose, provider, model, outcome, error from ai_calls order by id desc limit 1"
+    ).fetchone()
+    return dict(row) if row else None
+
+
+def sum_calls(store: Store, since: datetime) -> list[dict[str, Any]]:
+    """Sums by day and purpose, newest day first; `usd` is None where no call has a price."""
+    rows = store.db.execute(
+        "select substr(at, 1, 10) as day, purpose, count(*) as calls,"
+        " sum(outcome = 'ok') as answered, sum(tokens_in) as tokens_in,"
+        " sum(tokens_out) as tokens_out, round(sum(cost), 6) as usd, sum(ms) as ms"
+        " from ai_calls where at >= ? group by day, purpose order by day desc, purpose",
+        (stamp(since)[:DAY_CHARS],),
+    )
+    return [dict(row) for row in rows]

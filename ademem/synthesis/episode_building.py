@@ -21,10 +21,10 @@ from ademem.core.text import preview, truncate, unique
 from ademem.core.value import replace
 from ademem.guard.injection import instruction_in
 from ademem.store import (
-    ai_calls,
     commits,
     episodes,
     ledger,
+    maintenance,
     memories,
     memory_queries,
     missions,
@@ -290,7 +290,7 @@ def _write(
     if ai.is_available(runtime):
         prompt = PROMPT + "\n".join([*text.splitlines(), *context])
         if answer := ai.ask(runtime, PURPOSE, prompt, SCHEMA):
-            call = ai_calls.last(store)
+            call = maintenance.last_call(store)
             # what tests showed stays: the AI only decides an unknown outcome
             outcome = answer["outcome"] if episode.outcome == "unknown" else episode.outcome
             episode = replace(

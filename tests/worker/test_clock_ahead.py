@@ -8,7 +8,7 @@ import pytest
 
 from ademem import api
 from ademem.core.clock import stamp
-from ademem.store import ai_calls, jobs, maintenance, sessions
+from ademem.store import jobs, maintenance, sessions
 from ademem.synthesis.sweeping import sweep
 from ademem.worker import running
 from tests import builders
@@ -67,10 +67,13 @@ def test_a_session_of_then_is_not_at_work_and_is_left(world):
 
 
 def test_calls_of_then_do_not_use_up_today(world):
-    ai_calls.begin(world.store, "episode", "claude", AHEAD, daily_calls=1)
+    maintenance.begin_call(world.store, "episode", "claude", AHEAD, daily_calls=1)
 
-    assert ai_calls.today(world.store, world.now) == 0
-    assert ai_calls.begin(world.store, "episode", "claude", world.now, daily_calls=1) is not None
+    assert maintenance.count_calls_today(world.store, world.now) == 0
+    assert (
+        maintenance.begin_call(world.store, "episode", "claude", world.now, daily_calls=1)
+        is not None
+    )
 
 
 def test_a_memory_recalled_then_ages_by_its_last_change(world, settings):

@@ -15,8 +15,8 @@ from ademem.core.redaction import redact
 from ademem.core.settings import AISettings
 from ademem.core.text import replace_surrogates
 from ademem.core.value import Value, replace
-from ademem.store import ai_calls
-from ademem.store.ai_calls import Price
+from ademem.store import maintenance
+from ademem.store.maintenance import Price
 from ademem.store.runtime import Runtime
 
 PROVIDERS = ("claude", "openai")
@@ -87,7 +87,7 @@ def ask(
     settings = runtime.settings.ai
     if not _has_provider(runtime):
         return None
-    call = ai_calls.begin(
+    call = maintenance.begin_call(
         runtime.store, purpose, settings.provider, runtime.now, daily_calls=settings.daily_calls
     )
     if call is None:
@@ -106,12 +106,14 @@ def ask(
         except InvalidAnswer as error:
             reply = replace(reply, outcome="invalid", error=str(error))
     ms = round((time.monotonic() - began) * 1000)
-    ai_calls.end(runtime.store, call, reply.outcome, reply.price, ms=ms, error=reply.error)
+    maintenance.end_call(runtime.store, call, reply.outcome, reply.price, ms=ms, error=reply.error)
     return answer
 
 
 def is_available(runtime: Runtime) -> bool:
-    left = runtime.settings.ai.daily_calls - ai_calls.today(runtime.store, runtime.now)
+    left = runtime.settings.ai.daily_calls - maintenance.count_calls_today(
+        runtime.store, runtime.now
+    )
     return _has_provider(runtime) and left > 0
 
 

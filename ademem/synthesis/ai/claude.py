@@ -16,7 +16,7 @@ from typing import IO, Any
 from ademem.core.client import config_dir
 from ademem.core.json_text import loads
 from ademem.core.value import Value
-from ademem.store.ai_calls import Price
+from ademem.store.maintenance import Price
 from ademem.synthesis.ai import ANSWER_BYTES, RULES, Question, Reply, failure, number
 
 MODEL = "haiku"

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from ademem.core.json_text import loads
-from ademem.store.ai_calls import Price
+from ademem.store.maintenance import Price
 from ademem.synthesis.ai import ANSWER_BYTES, RULES, Question, Reply, failure, number
 
 CHUNK = 1 << 16

@@ -12,8 +12,8 @@ from ademem import api
 from ademem.core import clock
 from ademem.doors.views import cost
 from ademem.session import answer, session_end, session_start
-from ademem.store import ai_calls, logs
-from ademem.store.ai_calls import Price
+from ademem.store import logs, maintenance
+from ademem.store.maintenance import Price
 
 KEYS = "days provider calls_today daily_calls usd tokens_in tokens_out characters ai hooks"
 
@@ -29,9 +29,9 @@ def test_before_anything_was_asked_all_is_nothing(ademem):
 def test_calls_are_shown_with_their_price(ademem):
     with api.open_memories() as memories:
         store, now = memories.store, clock.now()
-        call = ai_calls.begin(store, "episode", "claude", now, daily_calls=5)
+        call = maintenance.begin_call(store, "episode", "claude", now, daily_calls=5)
         price = Price(model="m", tokens_in=1200, tokens_out=34, cost_usd=0.0125)
-        ai_calls.end(store, call, "ok", price, ms=800)
+        maintenance.end_call(store, call, "ok", price, ms=800)
     shown = ademem("status", "cost", "--days", "2")
 
     assert "calls today: 1 of 40" in shown
