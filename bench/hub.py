@@ -36,7 +36,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from ademem.core.clock import now
-from ademem.store.hub import administration, database, moving, requests
+from ademem.store.hub import administration, copies, database, requests
 from ademem.sync.hub import leaving, mutations, rounds
 from tests import hubs, postgres
 
@@ -455,7 +455,7 @@ def run_commands(dsn: str, target_dsn: str) -> None:
         mutations.purge(db, "p7", ["m8"], now())
         mutations.purge_person(db, "p7", person, now(), keep_texts=False)
         administration.close_project(db, "p7")
-    moving.move(dsn, "p8", target_dsn, "https://elsewhere.example")
+    copies.move(dsn, "p8", target_dsn, "https://elsewhere.example")
 
 
 def scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -416,9 +416,9 @@ def backup(
 ) -> None:
     """Write a backup of the hub; delete its own of 30 days ago."""
     _import()
-    from ademem.store.hub import dumps
+    from ademem.store.hub import copies
 
-    made, expired = dumps.back_up(dsn, folder, now())
+    made, expired = copies.back_up(dsn, folder, now())
     lines = [f"wrote {made}", *(f"deleted {name}, which is too old" for name in expired)]
     show.report({"backup": str(made), "deleted": expired}, lines, as_json=as_json)
 
@@ -434,9 +434,9 @@ def restore(
     Each clone then tells again what it has and the backup lacks.
     """
     _import()
-    from ademem.store.hub import dumps
+    from ademem.store.hub import copies
 
-    found = dumps.restore(dsn, folder)
+    found = copies.restore(dsn, folder)
     lines = [f"restored {slug} up to {project['head']}" for slug, project in found.items()]
     show.report({"projects": found}, lines, as_json=as_json)
 
@@ -454,10 +454,10 @@ def move(
     Its clients follow by themselves; invitations that are not used yet end.
     """
     _import()
-    from ademem.store.hub import moving
+    from ademem.store.hub import copies
     from ademem.sync.hub.transport import check_url
 
-    done = moving.move(dsn, slug, to, check_url(url))
+    done = copies.move(dsn, slug, to, check_url(url))
     line = f"moved {slug} up to {done.head}; nobody could push for {done.pause_s:.1f} s"
     show.report(as_dict(done), [line], as_json=as_json)
 

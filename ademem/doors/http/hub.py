@@ -35,7 +35,7 @@ from ademem.core.value import Value
 from ademem.doors.http import loopback
 from ademem.doors.http.loopback import Refused
 from ademem.doors.web.hub_page import HubPage, Visit
-from ademem.store.hub import administration, database, moving, requests
+from ademem.store.hub import administration, copies, database, requests
 from ademem.sync.hub import mutations
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ class Hub:
         found = await requests.read_project(db, str(request.path_params["project"]))
         if found is None:
             raise Refused("not_found", "there is no such project", "ask an owner")
-        if found.node == moving.ARRIVING:
+        if found.node == copies.ARRIVING:
             raise Refused("arriving", "the project is on its way here", "try again", 503)
         if found.node:
             raise Refused("moved", "the project is at another hub", found.node, 421)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from ademem.core.errors import UsageError
-from ademem.store.hub import administration, database, moving
+from ademem.store.hub import administration, copies, database
 from ademem.sync.hub import rounds
 from tests import postgres
 from tests.examples import examples
@@ -31,7 +31,7 @@ def servers(cluster):
 
 
 def move(here, there, slug):
-    return moving.move(here.database.owner, slug, there.database.owner, there.url)
+    return copies.move(here.database.owner, slug, there.database.owner, there.url)
 
 
 def tell(hub, name, number, slug):
@@ -144,7 +144,7 @@ def test_a_move_that_was_cut_off_goes_on_and_loses_nothing(servers, monkeypatch)
             move(here, there, "cut")
     ids += tell(here, "ann", 2, "cut")[1]
     with monkeypatch.context() as patch:
-        patch.setattr(moving, "_open", die)  # when both have decided
+        patch.setattr(copies, "_open", die)  # when both have decided
         with pytest.raises(KeyboardInterrupt):
             move(here, there, "cut")
     answers = [tell(hub, "ann", 3, "cut")[0].json()["error"] for hub in (here, there)]

@@ -6,7 +6,7 @@ from contextlib import closing, suppress
 from psycopg.errors import DeadlockDetected
 
 from ademem.core.clock import now
-from ademem.store.hub import administration, database, dumps
+from ademem.store.hub import administration, copies, database
 from ademem.sync.hub.transport import HubError
 from tests.examples import examples
 from tests.hubs import Served
@@ -60,7 +60,7 @@ def test_nothing_of_today_is_lost_when_yesterday_is_restored_under_its_clients(c
         for one in clients:
             hub.execute("update hub.members set role = 'reviewer'")
             one.work(["yesterday"])
-        backup, _ = dumps.back_up(found.owner, tmp_path / "backups", now())
+        backup, _ = copies.back_up(found.owner, tmp_path / "backups", now())
         before = len(told(hub))
         for one in clients:
             one.work(["today"])
@@ -69,7 +69,7 @@ def test_nothing_of_today_is_lost_when_yesterday_is_restored_under_its_clients(c
             words = [f"now{at}" for at in range(4)]
             working = [threads.submit(one.work, words) for one in clients]
             drop_schema(hub)
-            restored = dumps.restore(found.owner, backup)
+            restored = copies.restore(found.owner, backup)
         assert [each.result() for each in working] == [None] * CLIENTS
         assert restored["team"]["head"] == before
         assert any(one.failures for one in clients)
