@@ -59,14 +59,6 @@ def shareable(mutation: Fields, sender: Sender) -> Fields | Refusal:
     return mutation | described | {"fields": fields, "shows_promoted": shows_promoted}
 
 
-def redaction(mutation: Fields, _: Sender) -> Fields | Refusal:
-    return mutations.redaction(mutation) or mutation
-
-
-def bounds(mutation: Fields, _: Sender) -> Fields | Refusal:
-    return mutations.bounds(mutation) or mutation
-
-
 def signed_by(mutation: Fields, sender: Sender) -> Fields | Refusal:
     """Add person, database, the position of the database, and the id made of the content."""
     if not sender.state.person:
@@ -82,13 +74,13 @@ def signed_by(mutation: Fields, sender: Sender) -> Fields | Refusal:
     }
 
 
-LEAVING: tuple[Callable[[Fields, Sender], Fields | Refusal], ...] = (
+LEAVING: tuple[Callable[[Fields, Sender], Fields | Refusal | None], ...] = (
     shareable,
-    redaction,
-    bounds,
+    mutations.redaction,
+    mutations.bounds,
     signed_by,
 )
-"""What each record passes before it leaves, in this order."""
+"""What each record passes before it leaves, in this order; None leaves it as it is."""
 
 
 def prepare(entity: str, id: str, sender: Sender) -> Fields | Parked:
@@ -98,7 +90,7 @@ def prepare(entity: str, id: str, sender: Sender) -> Fields | Parked:
         outcome = step(mutation, sender)
         if isinstance(outcome, Refusal):
             return Parked(entity=entity, id=id, rule=outcome.rule, why=outcome.why)
-        mutation = outcome
+        mutation = outcome or mutation
     return mutation
 
 

@@ -142,7 +142,7 @@ def own_project(mutation: Any, project: str) -> Refusal | None:
     return None
 
 
-def bounds(mutation: Any, _project: str = "") -> Refusal | None:
+def bounds(mutation: Any, _: object) -> Refusal | None:
     """Refuse what is too large, and paths that exist on one machine alone."""
     if len(to_bytes(mutation)) > MUTATION_BYTES:
         return Refusal(rule="size", why=f"it has more than {MUTATION_BYTES:,} bytes")
@@ -156,7 +156,7 @@ def bounds(mutation: Any, _project: str = "") -> Refusal | None:
     return None
 
 
-def redaction(mutation: Any, _project: str = "") -> Refusal | None:
+def redaction(mutation: Any, _: object) -> Refusal | None:
     """Refuse a text in which today's patterns find a secret."""
     if any(redact(text).found for text in record_json.texts_in(mutation["fields"])):
         return Refusal(rule="secret", why="it has a secret")
