@@ -93,7 +93,6 @@ class Turn(Value):
     denied: tuple[str, ...]
     """`tool_use_id` of each denied call."""
     started_at: str
-    ended: bool
     begins_after: int = 0
     """Last row of `recall_log` before the order that the turn began with."""
 

@@ -27,12 +27,12 @@ _TURN = "session_id = :session_id and agent_id = :agent_id and prompt_id = :prom
 def get(store: Store, key: TurnKey) -> Turn | None:
     row = store.db.execute(
         "select class as turn_class, why, hint, searched_at is not null as searched, denied,"
-        f" started_at, ended_at is not null as ended, begins_after from turns where {_TURN}",
+        f" started_at, begins_after from turns where {_TURN}",
         as_dict(key),
     ).fetchone()
     if row is None:
         return None
-    values = dict(row) | {"searched": bool(row["searched"]), "ended": bool(row["ended"])}
+    values = dict(row) | {"searched": bool(row["searched"])}
     return Turn(key=key, **values | {"denied": tuple(row["denied"].split())})
 
 

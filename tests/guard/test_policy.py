@@ -20,7 +20,6 @@ TURN = Turn(
     searched=False,
     denied=(),
     started_at="2026-01-31T12:00:00.000Z",
-    ended=False,
 )
 EDIT = ToolCall(tool="Edit", path="/srv/app/src/auth.py", tool_use_id="t1")
 SETTINGS = GuardSettings()

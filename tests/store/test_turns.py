@@ -29,7 +29,7 @@ def test_a_new_turn_was_neither_searched_nor_denied(store):
     turn = begin(store)
 
     assert (turn.turn_class, turn.why, turn.hint) == ("required", "it is required", "wal")
-    assert (turn.searched, turn.denied, turn.ended) == (False, (), False)
+    assert (turn.searched, turn.denied) == (False, ())
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,11 @@ def test_the_newest_turn_of_the_main_thread_is_the_latest(store):
     assert turns.latest(store, "s").prompt_id == "p2"
 
 
-def test_an_ended_turn_is_distinguished(store):
-    begin(store)
-    turns.end(store, KEY, LATER)
+def test_the_turn_of_a_subagent_is_open_until_it_ends(store):
+    agent = replace(KEY, prompt_id="", agent_id="a")
+    begin(store, key=agent)
+    before = turns.list_open(store, KEY.session_id)
+    turns.end(store, agent, LATER)
 
-    assert turns.get(store, KEY).ended is True
+    assert before == [agent]
+    assert turns.list_open(store, KEY.session_id) == []
