@@ -186,7 +186,13 @@ def _compile(package: str, below: str, modules: Collection[str]) -> bytes:
     source = os.path.join(package, below)
     with open(source, "rb") as file:
         tree = ast.parse(file.read())
-    imports = tuple([name for name in _imports(tree) if name in modules])
+    named: list[str] = []  # at the top level; the names out of a module may be modules, too
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            named += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            named += [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
+    imports = tuple([name for name in named if name in modules])
     if below.startswith(f"doors{os.sep}"):
         code = compile(tree, source, "exec", dont_inherit=True)
     else:
@@ -194,18 +200,6 @@ def _compile(package: str, below: str, modules: Collection[str]) -> bytes:
         flags = __future__.annotations.compiler_flag
         code = compile(tree, source, "exec", flags, dont_inherit=True, optimize=2)
     return marshal.dumps((imports, code))
-
-
-def _imports(tree: ast.Module) -> Iterator[str]:
-    """Yield what the top level imports, and of a module also the names, which may be modules."""
-    import ast
-
-    for node in tree.body:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield str(node.module)
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 _state: list[Source] = []

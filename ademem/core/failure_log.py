@@ -10,7 +10,7 @@ from ademem.core.errors import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
 
     from ademem.core.project import Project
@@ -74,12 +74,20 @@ def describe(error: Exception) -> str:
 
 def recent(found: Project, environment: Mapping[str, str]) -> list[dict[str, str]]:
     """Return the logged failures of this project, newest last."""
-    failures = [
-        failure
-        for root, folder in folders(found, environment)
-        for failure in _read(root, folder)
-        if failure["project"] in (found.root, "")
-    ]
+    failures = []
+    for root, folder in folders(found, environment):
+        try:
+            text = confined.read_text(root, os.path.join(folder, "hooks.log")) or ""
+        except (OSError, UnicodeDecodeError):
+            continue
+        for line in text.splitlines():
+            with suppress(ValueError, RecursionError):  # a full disk may have truncated one
+                failure = json.loads(line)
+                is_ours = isinstance(failure, dict) and all(
+                    isinstance(failure.get(key), str) for key in _TEXTS
+                )
+                if is_ours and failure["project"] in (found.root, ""):
+                    failures.append(failure)
     return sorted(failures, key=lambda failure: failure["at"])
 
 
@@ -105,16 +113,3 @@ def _own(folder: str) -> str:
 
 def _append(root: str, folder: str, line: str) -> None:
     confined.append_line(root, os.path.join(folder, "hooks.log"), line, LOG_BYTES)
-
-
-def _read(root: str, folder: str) -> Iterator[dict[str, str]]:
-    """Yield the lines that are complete and ours: a full disk may have truncated one."""
-    try:
-        text = confined.read_text(root, os.path.join(folder, "hooks.log")) or ""
-    except (OSError, UnicodeDecodeError):
-        return
-    for line in text.splitlines():
-        with suppress(ValueError, RecursionError):
-            found = json.loads(line)
-            if isinstance(found, dict) and all(isinstance(found.get(key), str) for key in _TEXTS):
-                yield found

@@ -8,6 +8,7 @@ import re
 
 from ademem.core import git, shared_files
 from ademem.core.clock import parse, stamp
+from ademem.core.errors import suppress
 from ademem.core.trust import data_folder
 from ademem.core.value import Value, as_dict
 
@@ -69,8 +70,11 @@ def note_use(
     """Record a use of a project, unless one of the last day is recorded."""
     root = project.main if os.path.isdir(os.path.join(project.main, ".ade")) else project.root
     for registered in list_projects(environment):
-        if registered.root == root and _is_fresh(registered, now):
-            return
+        if registered.root == root:
+            with suppress(ValueError):
+                age = now - parse(registered.last_used)
+                if abs(age.total_seconds()) < FRESH_HOURS * 3600:
+                    return
     remote = strip_credentials(git.text(root, "remote", "get-url", "origin"))
     name = name_of(project, configured, remote)
     noted = RegisteredProject(root=root, name=name, remote=remote, last_used=stamp(now))
@@ -91,13 +95,6 @@ def forget(root: str, environment: Mapping[str, str]) -> None:
             shared_files.remove(path)
     if not left:
         shared_files.remove(f"{path}.lock")
-
-
-def _is_fresh(registered: RegisteredProject, now: datetime) -> bool:
-    try:
-        return abs((now - parse(registered.last_used)).total_seconds()) < FRESH_HOURS * 3600
-    except ValueError:
-        return False
 
 
 def _path(environment: Mapping[str, str]) -> str:

@@ -185,10 +185,9 @@ def is_disguised(text: str) -> bool:
         return False
     import re
 
-    return any(map(_is_disguised, re.findall(r"\w{3,}", text)))
-
-
-def _is_disguised(word: str) -> bool:
-    foreign = [char for char in word.lower() if ord(char) in _AS_LATIN]
-    others = [char for char in word if char.isalpha() and char.lower() not in foreign]
-    return bool(foreign) and bool(others) and all(char.isascii() for char in others)
+    for word in re.findall(r"\w{3,}", text):
+        foreign = [char for char in word.lower() if ord(char) in _AS_LATIN]
+        others = [char for char in word if char.isalpha() and char.lower() not in foreign]
+        if foreign and others and all(char.isascii() for char in others):
+            return True
+    return False

@@ -73,25 +73,6 @@ def read_trees(root: str, refs: Iterable[str]) -> dict[str, Tree] | None:
     return trees
 
 
-def _list_branches(root: str) -> dict[str, str] | None:
-    """Map the name of each branch, local or remote, to a ref; "" for one without a commit.
-
-    None when git fails.
-    """
-    listed = git.output(root, "for-each-ref", "--format=%(refname)", "refs/remotes", "refs/heads")
-    checked_out = git.output(root, "worktree", "list", "--porcelain")
-    if listed is None or checked_out is None:
-        return None
-    found: dict[str, str] = {}
-    for ref in listed.decode("utf-8", "replace").split():  # ours come first
-        _, kind, name = ref.split("/", 2)
-        found.setdefault(name if kind == "heads" else name.partition("/")[2], ref)
-    found.pop("HEAD", None)  # the name at a remote for its default branch
-    worktrees = checked_out.decode("utf-8", "replace")
-    heads = re.findall(r"^branch refs/heads/(\S+)$", worktrees, re.M)
-    return dict.fromkeys(heads, "") | found
-
-
 class Place:
     """The branch of a worktree, and the other branches, read from git once."""
 
@@ -116,10 +97,25 @@ class Place:
 
     @property
     def names(self) -> dict[str, str] | None:
-        """A ref by the name of each branch; None when git fails."""
+        """A ref by the name of each branch, local or remote; "" for one without a commit.
+
+        None when git fails.
+        """
         if self._names is None:
-            found = _list_branches(self.root)
-            self._names = found and {redact_branch(name): ref for name, ref in found.items()}
+            refs = ("--format=%(refname)", "refs/remotes", "refs/heads")
+            listed = git.output(self.root, "for-each-ref", *refs)
+            checked_out = git.output(self.root, "worktree", "list", "--porcelain")
+            if listed is None or checked_out is None:
+                return None
+            found: dict[str, str] = {}
+            for ref in listed.decode("utf-8", "replace").split():  # ours come first
+                _, kind, name = ref.split("/", 2)
+                found.setdefault(name if kind == "heads" else name.partition("/")[2], ref)
+            found.pop("HEAD", None)  # the name at a remote for its default branch
+            worktrees = checked_out.decode("utf-8", "replace")
+            heads = re.findall(r"^branch refs/heads/(\S+)$", worktrees, re.M)
+            found = dict.fromkeys(heads, "") | found
+            self._names = {redact_branch(name): ref for name, ref in found.items()}
         return self._names
 
     def has_arrived(self, memory: Memory) -> bool:

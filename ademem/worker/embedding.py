@@ -148,7 +148,15 @@ def _vectors(batch: list[Memory], embedder: Embedder) -> list[Vector | Failure]:
     rows = _rows([embedded_text(memory) for memory in batch], embedder)
     if isinstance(rows, Failure):
         return [rows] * len(batch)
-    return [_vector(memory, row) for memory, row in zip(batch, rows, strict=True)]
+    results: list[Vector | Failure] = []
+    for memory, row in zip(batch, rows, strict=True):
+        norm = math.sqrt(float(row @ row))
+        if abs(norm - 1) <= NORM_ERROR:
+            blob = row.astype("<f4").tobytes()
+            results.append(Vector(memory=memory, blob=blob, dimensions=len(row), norm=norm))
+        else:  # NaN, too
+            results.append(Failure(error=f"its vector has the length {norm}"))
+    return results
 
 
 def _rows(texts: list[str], embedder: Embedder) -> Any | Failure:
@@ -156,11 +164,3 @@ def _rows(texts: list[str], embedder: Embedder) -> Any | Failure:
     if isinstance(rows, Failure) or rows.shape == (len(texts), DIMENSIONS):
         return rows
     return Failure(error=f"{len(texts)} texts became {rows.shape} numbers")
-
-
-def _vector(memory: Memory, row: Any) -> Vector | Failure:
-    norm = math.sqrt(float(row @ row))
-    if not abs(norm - 1) <= NORM_ERROR:  # NaN fails as well
-        return Failure(error=f"its vector has the length {norm}")
-    blob = row.astype("<f4").tobytes()
-    return Vector(memory=memory, blob=blob, dimensions=len(row), norm=norm)

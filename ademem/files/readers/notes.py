@@ -268,8 +268,28 @@ def _read_claude(path: str, project: str) -> Found:
     for page in _pages(_claude_pages(path), path):
         if isinstance(page, Skipped):
             yield page
-        else:
-            yield from _claude_page(page)
+            continue
+        fields, text = page.fields, page.text
+        kind = _kind_of(fields)
+        if not kind:
+            if os.path.basename(page.name) != "MEMORY.md":  # the index of the memories
+                globs = texts_of(fields.get("paths"))
+                page = replace(page, text=_IMPORT.sub("", text))
+                yield from _passage_items(page, Category.CONVENTION, globs)
+            continue
+        name = text_of(fields.get("name"))
+        if not text.strip():
+            yield Skipped(where=page.name, why="it has no text")
+            continue
+        yield Item(
+            id=name,
+            content=text.strip(),
+            title=text_of(fields.get("description"))[:_HEADING_CHARS] or name,
+            kind=_KINDS[kind],
+            topic_key=name,
+            personal=kind == "user",
+            links=tuple(("related", link.strip()) for link in _LINK.findall(text)),
+        )
 
 
 def _claude_pages(path: str) -> list[str]:
@@ -280,30 +300,6 @@ def _claude_pages(path: str) -> list[str]:
     rules = os.path.join(path, ".claude", "rules")
     pages += files_below(rules, ".md") if os.path.isdir(rules) else []
     return [page for page in pages if os.path.isfile(page)] or files_below(path, ".md")
-
-
-def _claude_page(page: Page) -> Found:
-    fields, text = page.fields, page.text
-    kind = _kind_of(fields)
-    if not kind:
-        if os.path.basename(page.name) != "MEMORY.md":  # the index of the memories
-            globs = texts_of(fields.get("paths"))
-            page = replace(page, text=_IMPORT.sub("", text))
-            yield from _passage_items(page, Category.CONVENTION, globs)
-        return
-    name = text_of(fields.get("name"))
-    if not text.strip():
-        yield Skipped(where=page.name, why="it has no text")
-        return
-    yield Item(
-        id=name,
-        content=text.strip(),
-        title=text_of(fields.get("description"))[:_HEADING_CHARS] or name,
-        kind=_KINDS[kind],
-        topic_key=name,
-        personal=kind == "user",
-        links=tuple(("related", link.strip()) for link in _LINK.findall(text)),
-    )
 
 
 # rules of other agents
