@@ -1,4 +1,4 @@
-"""Noticing what commands, messages, prompts and errors teach, and bringing it to the gate."""
+"""From events to drafts; here what is cheap to ask of a text before more is loaded."""
 
 from __future__ import annotations
 
@@ -10,3 +10,41 @@ def may_have_learnings(message: str) -> bool:
     """False for a message without a learnings section, before anything is loaded to read it."""
     folded = message.casefold()
     return any(part in folded for part in TITLE_PARTS)
+
+
+LONGEST = 300
+"""Longest text that may be a placeholder."""
+MAX_WORDS = 10
+
+_BLANKS = r"<[^<>]*>|\{\{[^{}]*\}\}|\$\{?\w+\}?|\$\([^()]*\)"
+"""Blanks of a template."""
+
+_FILLERS = frozenset(
+    """
+    n a na todo tbd tba tbc fixme wip none nothing nil null undefined unknown ditto placeholder
+    test testing foo bar baz as see above new no to add report note please describe insert write
+    put enter fill in summarize summarise explain document your the an one what you i we short key
+    main goes go here lesson lessons learning learnings learned finding findings insight insights
+    description descriptions text texts summary gotcha gotchas decision decisions convention
+    conventions fact facts pattern patterns content detail details
+    """.split()
+)
+"""A short text of these words alone stands for a lesson."""
+_OPEN = ("lorem ipsum", "todo describe", "todo write", "todo fill", "todo add", "todo explain")
+"""Beginnings that any text may follow."""
+_TEMPLATE = ("describe ", "insert ", "fill in ", "your ")
+"""Beginnings of a text that ends in "here"."""
+
+
+def is_placeholder(text: str) -> bool:
+    """True for a template's blank, a word for "nothing", or a text without letters."""
+    if len(text) > LONGEST:
+        return False
+    import re  # a session starts without it
+
+    rest = re.sub(_BLANKS, " ", text) if any(sign in text for sign in "<{$") else text
+    words = "".join(sign if sign.isalnum() else " " for sign in rest.casefold()).split()
+    line = " ".join(words)
+    if len(words) <= MAX_WORDS and all(word in _FILLERS or not word.strip("x") for word in words):
+        return True
+    return line.startswith(_OPEN) or (line.startswith(_TEMPLATE) and words[-1] == "here")

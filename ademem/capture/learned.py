@@ -6,7 +6,7 @@ import os
 import re
 import stat
 
-from ademem.capture.placeholders import is_placeholder
+from ademem.capture import is_placeholder
 from ademem.core.memory import Category, Draft, Origin
 from ademem.core.repository import first_line
 from ademem.core.text import sha256_hex, slug, truncate_bytes

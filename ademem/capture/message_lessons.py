@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ademem.capture.placeholders import is_placeholder
+from ademem.capture import is_placeholder
 from ademem.core.memory import Category
 from ademem.core.text import fold, is_cjk
 from ademem.core.untrusted import without_recalled

@@ -39,7 +39,7 @@ def dictations(prompt: str) -> list[str]:
             bullets = (re.match(_BULLET, below) for below in lines[at + 1 :])
             listed = [bullet[1].strip() for bullet in takewhile(bool, bullets) if bullet]
             found += [text] if text else listed
-    from ademem.capture.placeholders import is_placeholder
+    from ademem.capture import is_placeholder
 
     return [
         text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ademem.capture import is_placeholder
 from ademem.capture.message_lessons import findings, learnings
-from ademem.capture.placeholders import is_placeholder
 from ademem.capture.prompt_lessons import dictations
 
 BLANKS = (
