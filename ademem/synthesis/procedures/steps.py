@@ -9,7 +9,7 @@ from itertools import groupby
 
 from ademem.core.value import Value, replace
 from ademem.guard import shell
-from ademem.guard.shell.edits import edits_by_command
+from ademem.guard.shell import edits_by_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

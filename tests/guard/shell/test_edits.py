@@ -3,7 +3,7 @@
 import pytest
 
 from ademem.guard import shell
-from ademem.guard.shell.edits import find_edits
+from ademem.guard.shell import find_edits
 
 DIFF = "--- a/src/app.py\n+++ b/src/app.py\n@@ -1 +1 @@\n-a\n+b"
 
