@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 UNARCHIVED = (Status.PROMOTED, Status.CANDIDATE)
 
 
+def choose_statuses(*, candidates: bool, archived: bool) -> tuple[Status, ...]:
+    """Return the statuses to search; empty means promoted memories."""
+    return tuple(Status) if archived else UNARCHIVED if candidates else ()
+
+
 ORDERS = {
     "newest": ("created_at", True),
     "oldest": ("created_at", False),

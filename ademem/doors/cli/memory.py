@@ -47,8 +47,9 @@ from ademem.doors.cli.commands import (
     split_words,
     text_or_stdin,
 )
-from ademem.search.engine import UNARCHIVED, Filters
+from ademem.search.engine import Filters
 from ademem.store.episodes import Episode
+from ademem.store.filters import choose_statuses
 
 AGO = "ISO 8601, or ago: 45m, 3h, 2d."
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
@@ -163,7 +164,7 @@ def recall(
         if stats:
             show.table(api.get_knowledge(memories), as_json=as_json)
             return
-        statuses = _statuses(candidates or recent_ is not None, all_)
+        statuses = choose_statuses(candidates=candidates or recent_ is not None, archived=all_)
         filters = _filters(category, type_, scope, owner, path, branch, statuses)
         if recent_ is not None or (not query and type_):
             newest = api.list_memories(memories, filters, 10 if recent_ is None else recent_)
@@ -201,7 +202,8 @@ def search(
     query = " ".join(words or ())
     if not query.strip():
         raise UsageError("search for what?", 'ademem search "words"')
-    filters = _filters(category, type_, scope, owner, path, branch, _statuses(candidates, all_))
+    statuses = choose_statuses(candidates=candidates, archived=all_)
+    filters = _filters(category, type_, scope, owner, path, branch, statuses)
     now = datetime.now(UTC)
     filters = replace(
         filters,
@@ -316,7 +318,7 @@ def list_(
 ) -> None:
     """List memories, newest first."""
     wanted = parse_choice(Status, status)
-    statuses = (wanted,) if wanted else _statuses(True, all_)
+    statuses = (wanted,) if wanted else choose_statuses(candidates=True, archived=all_)
     with open_project(project) as memories:
         if at is not None:
             found = api.list_at(memories, parse_time(at, datetime.now(UTC)))[:limit]
@@ -346,11 +348,6 @@ def _filters(
         path=path,
         branch=branch,
     )
-
-
-def _statuses(candidates: bool, all_: bool) -> tuple[Status, ...]:
-    """Return the statuses to search; empty means promoted memories."""
-    return tuple(Status) if all_ else UNARCHIVED if candidates else ()
 
 
 TASK_CHARS = 160

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from ademem import __version__, api
 from ademem.api.browsing import size_of
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
-from ademem.core.memory import Draft, Memory, Scope, Status
+from ademem.core.memory import Draft, Memory, Scope
 from ademem.core.text import preview
 from ademem.doors.calls import describe_gate_refusal
 from ademem.doors.cli import show
-from ademem.search.engine import UNARCHIVED, Filters
+from ademem.search.engine import Filters
+from ademem.store.filters import choose_statuses
 from ademem.store.transitions import BY_PERSON, waits_for
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def search(
         with api.open_others(memories) as found:
             return search(memories, call, query, found, **given)
     filters = Filters(
-        statuses=_statuses(given["candidates"], given["archived"]),
+        statuses=choose_statuses(candidates=given["candidates"], archived=given["archived"]),
         categories=tuple(filter(None, [given.get("category")])),
         types=tuple(filter(None, [given.get("type")])),
         scopes=(Scope.parse(given["scope"]),) if "scope" in given else (),
@@ -76,11 +77,6 @@ def _time(memories: Runtime, text: str | None) -> datetime | None:
     from ademem.doors.cli.commands import parse_time  # loads the parser of options
 
     return parse_time(text, memories.clock())
-
-
-def _statuses(candidates: bool, archived: bool) -> tuple[Status, ...]:
-    """Return the statuses to search; empty means promoted memories."""
-    return tuple(Status) if archived else UNARCHIVED if candidates else ()
 
 
 def context(memories: Runtime, call: Call, max_chars: int, scope: str) -> Result:
