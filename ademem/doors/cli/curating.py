@@ -82,35 +82,29 @@ def restore(
 ) -> None:
     """Restore an archived or deleted memory, or a backup."""
     if backup is not None and id is None:
+        from ademem.api import recovery
+
         place = personal_project(os.environ) if own else None
         place = place or project_.find(project, os.environ, os.getcwd())
-        return _restore_backup(backup, place, force=force, dry_run=dry_run, as_json=as_json)
+        done = recovery.restore_backup(
+            place,
+            os.environ,
+            backup,
+            clock.now(),
+            force=force,
+            dry_run=dry_run,
+            on_wait=lambda: show.echo("waiting for the worker of this project", err=True),
+        )
+        verb = "would restore" if dry_run else "restored"
+        lines = [f"{verb} {counted(done.memories, 'memory')} of {done.backup}", *done.done]
+        if done.replaced:
+            lines.append(f"the database that was there is kept: {done.replaced}")
+        return show.report({"dry_run": dry_run} | as_dict(done), lines, as_json=as_json)
     if id is None or backup is not None:
         raise UsageError("name a memory or a backup", "`ademem backup --list` shows the backups")
     with open_project(project) as memories:
         memory = api.get(memories, id) if dry_run else api.restore(memories, id)
     return show.one("would restore" if dry_run else "restored", memory, as_json)
-
-
-def _restore_backup(
-    named: str, place: project_.Project, *, force: bool, dry_run: bool, as_json: bool
-) -> None:
-    from ademem.api import recovery
-
-    done = recovery.restore_backup(
-        place,
-        os.environ,
-        named,
-        clock.now(),
-        force=force,
-        dry_run=dry_run,
-        on_wait=lambda: show.echo("waiting for the worker of this project", err=True),
-    )
-    verb = "would restore" if dry_run else "restored"
-    lines = [f"{verb} {counted(done.memories, 'memory')} of {done.backup}", *done.done]
-    if done.replaced:
-        lines.append(f"the database that was there is kept: {done.replaced}")
-    show.report({"dry_run": dry_run} | as_dict(done), lines, as_json=as_json)
 
 
 @app.command()

@@ -16,7 +16,6 @@ from ademem.doors.cli.commands import AsJson, DryRun, Project, app, flag, open_p
 from ademem.store.hub_state import Parked
 from ademem.store.runtime import Runtime
 from ademem.sync.engram_chunks import Received, Sent
-from ademem.sync.folder import Exchanged
 from ademem.sync.hub.mutations import to_bytes
 
 PREVIEW_CHARS = 60
@@ -106,7 +105,13 @@ def _exchange(
                 raise
             failed.append(f"{each}: {error}")
     problems = [*failed, *(f"{one.path}: {text}" for one in done for text in one.problems)]
-    lines = [line for one in done for line in _lines(one)]
+    lines = []
+    for one in done:
+        if one.is_new:
+            lines.append(f"enrolled {one.path}; `ademem sync` exchanges with it from now on")
+        received = f"{counted(len(one.read), 'chunk')} read, {one.changed} changed here"
+        lines.append(f"{one.path}: {received}, {counted(one.sent, 'record')} sent")
+        lines += [*_undo_lines(one.event), *_held_back_lines(one.held_back)]
     values: dict[str, object] = {"folders": done, "problems": problems}
     if synced:
         received = f"{counted(synced.received, 'change')} received, {synced.changed} changed here"
@@ -114,15 +119,6 @@ def _exchange(
         lines += [*_undo_lines(synced.event), *_parked_lines(synced.parked)]
         values["hub"] = synced
     _report_problems(values, lines, problems, as_json)
-
-
-def _lines(done: Exchanged) -> list[str]:
-    lines = []
-    if done.is_new:
-        lines.append(f"enrolled {done.path}; `ademem sync` exchanges with it from now on")
-    received = f"{counted(len(done.read), 'chunk')} read, {done.changed} changed here"
-    lines.append(f"{done.path}: {received}, {counted(done.sent, 'record')} sent")
-    return [*lines, *_undo_lines(done.event), *_held_back_lines(done.held_back)]
 
 
 def _undo_lines(event: str) -> list[str]:
@@ -153,19 +149,17 @@ def _plan_lines(plan: Preview) -> list[str]:
     return lines
 
 
-def _hub_lines(hub: HubStatus) -> list[str]:
-    lines = [
-        f"{hub.url}: {hub.lifecycle} as {hub.person}, {hub.role} of {hub.project};"
-        f" {counted(hub.waiting, 'record')} to send"
-    ]
-    if hub.reason:
-        when = f"; tried again from {hub.retry_at}" if hub.retry_at else ""
-        lines.append(f"  {hub.reason}{when}")
-    return lines + _parked_lines(hub.parked)
-
-
 def _status_lines(found: SyncStatus, hub: HubStatus | None) -> list[str]:
-    lines = _hub_lines(hub) if hub else []
+    lines = []
+    if hub:
+        lines.append(
+            f"{hub.url}: {hub.lifecycle} as {hub.person}, {hub.role} of {hub.project};"
+            f" {counted(hub.waiting, 'record')} to send"
+        )
+        if hub.reason:
+            when = f"; tried again from {hub.retry_at}" if hub.retry_at else ""
+            lines.append(f"  {hub.reason}{when}")
+        lines += _parked_lines(hub.parked)
     for each in found.folders:
         if not each.is_there:
             lines.append(f"{each.path}: not there; {counted(each.waiting, 'record')} to send")

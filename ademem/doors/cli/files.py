@@ -33,12 +33,10 @@ from ademem.doors.cli.commands import (
     stdin,
 )
 from ademem.files import BRIEF, project_brief
-from ademem.files.engram import Report as EngramReport
 from ademem.files.project_brief import Agent
 from ademem.files.readers import NAMES as FOREIGN
 from ademem.files.readers import Report
 from ademem.files.texts import Problem
-from ademem.store.runtime import Runtime
 from ademem.sync.importer import ImportReport
 from ademem.sync.merging import merge_versions
 from ademem.sync.mirror import File
@@ -306,11 +304,25 @@ def import_(
     if format == "engram" and not status:
         with open_project(project) as memories:
             exchanged = api.import_engram(memories, source, project=from_project, dry_run=dry_run)
-        return _show_engram(exchanged, dry_run, as_json)
+        counts = as_dict(exchanged)
+        skipped = counts.pop("skipped")
+        figures = ", ".join(counted_as(count, name) for name, count in counts.items() if count)
+        line = f"engram: {'would be ' if dry_run else ''}{figures or 'nothing new'}"
+        lines = [line, *(f"skipped {each.where}: {each.why}" for each in skipped)]
+        values = {"dry_run": dry_run, **counts, "skipped": skipped}
+        return show.report(values, lines, as_json=as_json)
     if format in ("auto", *FOREIGN):
         with open_project(project) as memories:
             if status:
-                return _compare_foreign(memories, source, format, from_project, as_json)
+                name, found = api.compare_foreign(
+                    memories, source, format=format, project=from_project
+                )
+                values = {"format": name, "count": len(found), "projects": found}
+                lines = [
+                    f"{each.project or name}: {each.known} imported, {each.new} new"
+                    for each in found
+                ]
+                return show.report(values, lines, as_json=as_json)
             report = api.import_foreign(
                 memories,
                 source,
@@ -362,23 +374,6 @@ def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
         show.say(f"stored in part, {each.where}: {each.why}", err=True)
     show.echo(f"not imported: {report.dropped}", err=True)
     return None
-
-
-def _show_engram(report: EngramReport, dry_run: bool, as_json: bool) -> None:
-    counts = as_dict(report)
-    skipped = counts.pop("skipped")
-    figures = ", ".join(counted_as(count, name) for name, count in counts.items() if count)
-    line = f"engram: {'would be ' if dry_run else ''}{figures or 'nothing new'}"
-    lines = [line, *(f"skipped {each.where}: {each.why}" for each in skipped)]
-    show.report({"dry_run": dry_run, **counts, "skipped": skipped}, lines, as_json=as_json)
-
-
-def _compare_foreign(
-    memories: Runtime, source: str, format: str, from_project: str, as_json: bool
-) -> None:
-    name, found = api.compare_foreign(memories, source, format=format, project=from_project)
-    lines = [f"{each.project or name}: {each.known} imported, {each.new} new" for each in found]
-    show.report({"format": name, "count": len(found), "projects": found}, lines, as_json=as_json)
 
 
 def _import_feedback(source: str, project: str | None, as_json: bool) -> None:

@@ -194,26 +194,23 @@ def list_procedures(
     """List procedures, the highest confidence first."""
     with open_project(project) as memories:
         if id is not None:
-            return _show_procedure(memories, id, as_json)
-        found = api.list_procedures(memories, archived=archived)
+            found, past = api.get_procedure(memories, id), api.get_procedure_history(memories, id)
+            show.require_readable(found.memory)
+            if as_json:
+                beside = {"markdown": found.wording.markdown} | past
+                return show.json(procedure_json(found) | beside)
+            show.fenced((_procedure_line(found), "", *found.memory.content.split("\n"), ""))
+            sources = ", ".join(past["sources"])
+            show.say(f"learned from: {sources or 'no episode that still exists'}")
+            for row in past["history"]:
+                use = f"{row['outcome']}  {row['confidence']:.2f}  {row['reason'] or ''}"
+                show.say(f"{row['recorded_at']}  {use}")
+            return None
+        listed = api.list_procedures(memories, archived=archived)
     none = "no procedure yet: three sessions with the same steps make one"
-
     show.listing(
-        "procedures", found, lambda each: [_procedure_line(each)], none, as_json, procedure_json
+        "procedures", listed, lambda each: [_procedure_line(each)], none, as_json, procedure_json
     )
-    return None
-
-
-def _show_procedure(memories: Runtime, id: str, as_json: bool) -> None:
-    found, past = api.get_procedure(memories, id), api.get_procedure_history(memories, id)
-    show.require_readable(found.memory)
-    if as_json:
-        return show.json(procedure_json(found) | {"markdown": found.wording.markdown} | past)
-    show.fenced((_procedure_line(found), "", *found.memory.content.split("\n"), ""))
-    show.say(f"learned from: {', '.join(past['sources']) or 'no episode that still exists'}")
-    for row in past["history"]:
-        use = f"{row['outcome']}  {row['confidence']:.2f}  {row['reason'] or ''}"
-        show.say(f"{row['recorded_at']}  {use}")
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ import typer
 from ademem import api
 from ademem.api import configuring
 from ademem.api import install as install_
-from ademem.api.configuring import Setting, UntrustedParts, format_value
+from ademem.api.configuring import UntrustedParts, format_value
 from ademem.api.install import Where, command_files, git_hooks, mcp_clients, registration
 from ademem.api.install.mcp_clients import CLIENTS
 from ademem.core import caller
@@ -213,7 +213,14 @@ def list_(
     settings, warnings = configuring.list_settings(project)
     if key is not None:
         show.warn(warnings)
-        return _show_setting(key, settings, as_json=as_json)
+        name = _current_name(key)
+        if name is None:
+            return show.json({"key": key, "value": None, "source": "built in"}) if as_json else None
+        (setting,) = (each for each in settings if each.key == name)
+        if as_json:
+            return show.json(setting)
+        value = setting.value
+        return show.say(value if isinstance(value, str) else format_value(value))
     if as_json:
         return show.json({"settings": settings, "warnings": [str(each) for each in warnings]})
     for setting in settings:
@@ -222,18 +229,6 @@ def list_(
     for warning in warnings:
         show.say(f"warning: {warning}", err=True)
     return None
-
-
-def _show_setting(key: str, settings: Sequence[Setting], *, as_json: bool) -> None:
-    name = _current_name(key)
-    if name is None:
-        return show.json({"key": key, "value": None, "source": "built in"}) if as_json else None
-    (setting,) = (each for each in settings if each.key == name)
-    if as_json:
-        return show.json(setting)
-    return show.say(
-        format_value(setting.value) if not isinstance(setting.value, str) else setting.value
-    )
 
 
 @config.command("set")

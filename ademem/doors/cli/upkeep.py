@@ -137,7 +137,14 @@ def sweep(
     with open_project(project) as memories:
         if merge:
             done = api.consolidate(memories, dry_run=dry_run)
-            return _show_consolidated(done, len(api.list_conflicts(memories)), dry_run, as_json)
+            if as_json:
+                return show.json({"dry_run": dry_run} | as_dict(done))
+            for each in done.merges:
+                show.say(f"merge    {' '.join(each.members)} → {preview(each.content, 80)}")
+            for found in done.conflicts:
+                show.say(f"conflict {found.left} {found.right}: {found.why}")
+            waiting = len(api.list_conflicts(memories))
+            return show.echo(_consolidation_summary(done, waiting, dry_run))
         swept = api.sweep(memories, dry_run=dry_run)
         if as_json:
             return show.json({"dry_run": dry_run} | as_dict(swept))
@@ -156,16 +163,6 @@ def _sweep_summary(swept: Swept, dry_run: bool) -> str:
     if dry_run:
         return f"would be {moved}"
     return f"{moved} (`ademem undo {swept.id}` takes it back)"
-
-
-def _show_consolidated(done: Consolidated, waiting: int, dry_run: bool, as_json: bool) -> None:
-    if as_json:
-        return show.json({"dry_run": dry_run} | as_dict(done))
-    for merge in done.merges:
-        show.say(f"merge    {' '.join(merge.members)} → {preview(merge.content, 80)}")
-    for found in done.conflicts:
-        show.say(f"conflict {found.left} {found.right}: {found.why}")
-    return show.echo(_consolidation_summary(done, waiting, dry_run))
 
 
 def _consolidation_summary(done: Consolidated, waiting: int, dry_run: bool) -> str:

@@ -99,10 +99,6 @@ def _time(text: str | None) -> str | None:
     return text[:19].replace("T", " ") if text else None
 
 
-def _present(row: Row) -> Row:
-    return {name: value for name, value in row.items() if value is not None}
-
-
 def _observation(memories: Runtime, memory: Memory) -> Row:
     """Return a memory as Engram has it, with who said it."""
     row = observation_of(memory, {}, memories.project.name)
@@ -122,17 +118,16 @@ def _observations(memories: Runtime, found: Iterable[Memory]) -> list[Row]:
 
 
 def _session(memories: Runtime, row: Row) -> Row:
-    return _present(
-        {
-            "id": row["id"],
-            "project": memories.project.name,
-            "directory": row.get("directory"),
-            "started_at": _time(row.get("started_at")),
-            "ended_at": _time(row.get("ended_at")),
-            "summary": row.get("summary"),
-            "observation_count": row["memories"],
-        }
-    )
+    shown = {
+        "id": row["id"],
+        "project": memories.project.name,
+        "directory": row.get("directory"),
+        "started_at": _time(row.get("started_at")),
+        "ended_at": _time(row.get("ended_at")),
+        "summary": row.get("summary"),
+        "observation_count": row["memories"],
+    }
+    return {name: value for name, value in shown.items() if value is not None}
 
 
 def create_session(memories: Runtime, call: Call, id: str, directory: str = "") -> Row:

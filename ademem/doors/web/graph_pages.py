@@ -42,7 +42,11 @@ def to_page(graph: Graph, after: str = "") -> dict[str, Any]:
         }
         for node in graph.nodes
     ]
-    order = _walk(graph)
+    children = _children(graph)
+    order, waiting = [], [0]
+    while waiting:  # each before those below it
+        order.append(at := waiting.pop())
+        waiting += reversed(children[at])
     keys = [f"{graph.nodes[at].kind} {graph.nodes[at].name}" for at in order]
     start = keys.index(after) + 1 if after in keys else 0
     listed = set(order[start : start + LISTED])
@@ -90,16 +94,6 @@ def label(node: Node) -> str:
     if node.memory.quarantine_reason:
         return waits_for(node.memory)
     return preview(node.memory.title or node.memory.content, LABEL_CHARS)
-
-
-def _walk(graph: Graph) -> list[int]:
-    """Return the places of the nodes in the order of the list: each before those below it."""
-    children = _children(graph)
-    order, waiting = [], [0]
-    while waiting:
-        order.append(at := waiting.pop())
-        waiting += reversed(children[at])
-    return order
 
 
 def _children(graph: Graph) -> list[list[int]]:
