@@ -32,7 +32,7 @@ from ademem.store import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from ademem.core.client import TurnKey
@@ -92,7 +92,18 @@ def find(
     if cursor:
         head, ranked = _read_cursor(cursor, asked, runtime)
     else:
-        head, hits = _search_all(list(sources.values()), query, filters, model)
+        results = [searching.rank(each, query, filters, RANKED, model) for each in sources.values()]
+        hits = [
+            (number, hit)
+            for number, each in enumerate(results)
+            for hit in each.hits
+            if not hit.memory.superseded_by
+        ]
+        if any(number for number, _ in hits):
+            hits.sort(key=lambda each: (each[1].weak, -each[1].score))
+        hits = hits[:RANKED]
+        first = replace(results[0], hits=tuple(hit for _, hit in hits))
+        head = {"mode": first.mode, "relaxed": first.relaxed, "total": len(hits)}
         head |= {"asked": asked, "at": stamp(runtime.clock())}
         ranked = [(number, hit.memory.seq, hit.score) for number, hit in hits]
     looked_at = limit + 1 if hits else None  # what was just found is there
@@ -121,26 +132,6 @@ def find(
         "memories": page,
         **({"next_cursor": _write_cursor(head, rest)} if rest else {}),
     }
-
-
-def _search_all(
-    sources: Sequence[Runtime], query: str, filters: Filters, model: str
-) -> tuple[Row, list[tuple[int, Ranked]]]:
-    """Search each source; return the head of the result, and the hits by number of the source."""
-    from ademem.api import searching
-
-    results = [searching.rank(each, query, filters, RANKED, model) for each in sources]
-    hits = [
-        (number, hit)
-        for number, each in enumerate(results)
-        for hit in each.hits
-        if not hit.memory.superseded_by
-    ]
-    if any(number for number, _ in hits):
-        hits.sort(key=lambda each: (each[1].weak, -each[1].score))
-    hits = hits[:RANKED]
-    first = replace(results[0], hits=tuple(hit for _, hit in hits))
-    return {"mode": first.mode, "relaxed": first.relaxed, "total": len(hits)}, hits
 
 
 def _list_shown(

@@ -7,8 +7,9 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from ademem.api import curation, find_project, open_memories
@@ -98,27 +99,23 @@ def list_settings(
 @cache
 def describe_keys() -> dict[str, Described]:
     """Return every setting by its name, with its default, its range and its sentence."""
-    meanings = dict(_meanings())
-    found = {}
-    for full, key in all_keys():
-        section, _, name = full.partition(".")
-        meaning = meanings[type(declared.Settings._defaults[section]).__name__, name]
-        found[full] = Described(key=key, meaning=meaning)
-    return found
-
-
-def _meanings() -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield what stands under each field of each section."""
     with open(declared.__file__, encoding="utf-8") as file:
         tree = ast.parse(file.read())
+    meanings = {}
     for section in (node for node in tree.body if isinstance(node, ast.ClassDef)):
-        for at, node in enumerate(section.body):
+        for node, below in pairwise((*section.body, None)):
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                match section.body[at + 1 : at + 2]:
-                    case [ast.Expr(value=ast.Constant(value=str(meaning)))]:
-                        yield (section.name, node.target.id), meaning
+                match below:
+                    case ast.Expr(value=ast.Constant(value=str(meaning))):
+                        meanings[section.name, node.target.id] = meaning
                     case _:
-                        yield (section.name, node.target.id), ""
+                        meanings[section.name, node.target.id] = ""
+    found = {}
+    for full, key in all_keys():
+        part, _, name = full.partition(".")
+        meaning = meanings[type(declared.Settings._defaults[part]).__name__, name]
+        found[full] = Described(key=key, meaning=meaning)
+    return found
 
 
 def set_value(

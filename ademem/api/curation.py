@@ -488,10 +488,23 @@ def list_events(runtime: Runtime, limit: int = 20, before: str = "") -> list[Eve
     ids = revisions.newest_events(runtime.store, limit, before)
     undone = revisions.undone_since(runtime.store, ids[-1]) if ids else {}
     newest = revisions.of_events(runtime.store, ids)
-    events = [
-        _event(list(rows), undone.get(id, ""))
-        for id, rows in groupby(newest, key=lambda row: row.event_id)
-    ]
+    events = []
+    for id, same in groupby(newest, key=lambda row: row.event_id):
+        rows = list(same)
+        first = rows[0]
+        quarantined = first.snapshot["quarantine_reason"]
+        events.append(
+            Event(
+                id=id,
+                at=parse(first.created_at),
+                actor=first.actor,
+                session_id=first.session_id,
+                operations=dict(Counter(row.operation for row in rows)),
+                memories=_ids(rows),
+                text=QUARANTINED if quarantined else str(first.snapshot["content"]),
+                undone_by=undone.get(id, ""),
+            )
+        )
     return events[::-1]
 
 
@@ -547,40 +560,22 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
     return restored
 
 
-def _event(rows: Sequence[Revision], undone_by: str) -> Event:
-    first = rows[0]
-    return Event(
-        id=first.event_id,
-        at=parse(first.created_at),
-        actor=first.actor,
-        session_id=first.session_id,
-        operations=dict(Counter(row.operation for row in rows)),
-        memories=_ids(rows),
-        text=QUARANTINED if first.snapshot["quarantine_reason"] else str(first.snapshot["content"]),
-        undone_by=undone_by,
-    )
-
-
 def _ids(rows: Iterable[Revision]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.memory_id for row in rows))
 
 
 def _put_back(revision: Revision, change: Change, store: Store) -> Memory:
-    """Restore a memory to its state before the revision; one inserted by it is deleted."""
+    """Restore a memory to its state before the revision; one inserted by it is deleted.
+
+    Raises CannotDo where an agent would restore a confirmed text that reads as an order.
+    """
     memory = memories.get(store, revision.memory_id)
     before = revisions.before(store, revision)
     if before is None:
         earlier = replace(memory, deleted_at=change.at, pinned=False)
     else:
         earlier = replace(memory, **before.fields(), last_accessed_at=change.at)
-        _check_orders(earlier, change)
+        needs_check = change.actor != Trust.USER and earlier.live and not earlier.quarantine_reason
+        if needs_check and (found := order_of(earlier.title, earlier.content)):
+            raise CannotDo(f"{memory.id} needs a person, as its earlier text {found}", BY_PERSON)
     return memories.put_back(store, earlier, change)
-
-
-def _check_orders(memory: Memory, change: Change) -> None:
-    """Raise CannotDo where an agent would restore a confirmed text that reads as an order."""
-    if change.actor == Trust.USER or not memory.live or memory.quarantine_reason:
-        return
-    reason = order_of(memory.title, memory.content)
-    if reason:
-        raise CannotDo(f"{memory.id} needs a person, as its earlier text {reason}", BY_PERSON)

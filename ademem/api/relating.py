@@ -87,14 +87,19 @@ def judge(
     found = instruction_in(f"{reason}\n{evidence}") if kind is not Trust.USER else None
     if found:
         raise CannotDo(f"the reason or the evidence {found}", "say it otherwise, or leave it out")
-    runtime = _find_holder(runtime, judgment_id, id)
+    own = runtime.open_personal()
+    if own and judgment_id:
+        runtime = own if verdicts.find(own.store, judgment_id) else runtime
+    elif own and id:
+        runtime = runtime.holding(id)
     with runtime.store.transaction():
         source, target = _find_pair(runtime, judgment_id, id, other)
         before = verdicts.of_pair(runtime.store, source, target)
         sure = kind is Trust.USER or confidence >= SURE
         affected = (target,) if relation == relations.SUPERSEDES else (source, target)
         may = sure and all(RANK[kind] >= RANK[memory.trust] for memory in affected)
-        overruled = before is not None and before.status == "judged" and _rank(before) > RANK[kind]
+        rank = RANK[Trust(before.kind)] if before and before.kind in frozenset(Trust) else -1
+        overruled = before is not None and before.status == "judged" and rank > RANK[kind]
         in_effect = may and not overruled
         if before is None and not in_effect:
             relations.add(
@@ -129,18 +134,6 @@ def judge(
     else:
         status, effect = "pending", "none yet: ask the person, who decides in `ademem review`"
     return {"relation_id": row, "relation": relation, "status": status, "effect": effect}
-
-
-def _find_holder(runtime: Runtime, judgment_id: str, id: str) -> Runtime:
-    """Return the person's own memories where they have the pair, else the project."""
-    own = runtime.open_personal()
-    if own and judgment_id:
-        return own if verdicts.find(own.store, judgment_id) else runtime
-    return runtime.holding(id) if own and id else runtime
-
-
-def _rank(verdict: Verdict) -> int:
-    return RANK[Trust(verdict.kind)] if verdict.kind in frozenset(Trust) else -1
 
 
 def _find_pair(runtime: Runtime, judgment_id: str, id: str, other: str) -> tuple[Memory, Memory]:
@@ -296,39 +289,36 @@ def get_graph(runtime: Runtime, kind: str, name: str, most: int = MOST_NODES) ->
 
 
 def _neighbours(runtime: Runtime, node: Node) -> Iterator[Node]:
-    if node.memory:
-        store = runtime.store
-        found: dict[str, str] = {}
-        for pair in verdicts.list_all(store, node.memory, None, MOST_OF_ONE):
-            other = pair.target if pair.source == node.memory.id else pair.source
-            if pair.status != verdicts.BESIDE and pair.relation != "not_conflict":
-                waits = "?" if pair.status == "pending" else ""
-                found.setdefault(other, pair.relation.replace("_", " ") + waits)
-        if node.memory.superseded_by:
-            found.setdefault(node.memory.superseded_by, "merged into")
-        for part in memory_queries.merged_into(store, node.memory.id):
-            found.setdefault(part.id, "merged from")
-        for each in memory_queries.by_ids(store, found):
-            if not (each.quarantine_reason or each.deleted_at or each.scope_owner_id):
-                yield Node(kind="memory", name=each.id, memory=each, relation=found[each.id])
-        for tag in node.memory.tags:
-            yield Node(kind="tag", name=tag, relation="has the tag")
-        if node.memory.topic_key:
-            yield Node(kind="topic", name=node.memory.topic_key, relation="is on the topic")
-        for place in filter(None, map(anchor.place, node.memory.anchors)):
-            yield Node(kind="file", name=place.path, relation="is anchored to")
+    store, memory = runtime.store, node.memory
+    if memory is None:
+        sharing = filters.Filters(statuses=filters.UNARCHIVED)
+        if node.kind == "tag":
+            members = filters.listed(store, replace(sharing, tags=(node.name,)), MOST_OF_ONE)
+        else:
+            seqs = memory_queries.find_sharing(store, node.kind, node.name)
+            members = filters.visible(seqs, store, sharing, filters.UNARCHIVED, MOST_OF_ONE)
+        for each in members:
+            yield Node(kind="memory", name=each.id, memory=each, relation="shares it")
         return
-    for memory in _members(runtime, node):
-        yield Node(kind="memory", name=memory.id, memory=memory, relation="shares it")
-
-
-def _members(runtime: Runtime, node: Node) -> list[Memory]:
-    given = filters.Filters(statuses=filters.UNARCHIVED)
-    if node.kind == "tag":
-        tagged = filters.Filters(statuses=filters.UNARCHIVED, tags=(node.name,))
-        return filters.listed(runtime.store, tagged, MOST_OF_ONE)
-    seqs = memory_queries.find_sharing(runtime.store, node.kind, node.name)
-    return filters.visible(seqs, runtime.store, given, filters.UNARCHIVED, MOST_OF_ONE)
+    found: dict[str, str] = {}
+    for pair in verdicts.list_all(store, memory, None, MOST_OF_ONE):
+        other = pair.target if pair.source == memory.id else pair.source
+        if pair.status != verdicts.BESIDE and pair.relation != "not_conflict":
+            waits = "?" if pair.status == "pending" else ""
+            found.setdefault(other, pair.relation.replace("_", " ") + waits)
+    if memory.superseded_by:
+        found.setdefault(memory.superseded_by, "merged into")
+    for part in memory_queries.merged_into(store, memory.id):
+        found.setdefault(part.id, "merged from")
+    for each in memory_queries.by_ids(store, found):
+        if not (each.quarantine_reason or each.deleted_at or each.scope_owner_id):
+            yield Node(kind="memory", name=each.id, memory=each, relation=found[each.id])
+    for tag in memory.tags:
+        yield Node(kind="tag", name=tag, relation="has the tag")
+    if memory.topic_key:
+        yield Node(kind="topic", name=memory.topic_key, relation="is on the topic")
+    for place in filter(None, map(anchor.place, memory.anchors)):
+        yield Node(kind="file", name=place.path, relation="is anchored to")
 
 
 def get_map(runtime: Runtime) -> Map | None:

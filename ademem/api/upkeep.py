@@ -119,43 +119,7 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
     The files of memory are rendered again from the clean database.
     """
     store, project = runtime.store, runtime.project
-    rows = _database(store, runtime.now, dry_run=dry_run)
-    copies, left = _copies(runtime, dry_run=dry_run)
-    if not dry_run:
-        mirror.refresh(
-            project, store, runtime.settings, runtime.now, environment=runtime.environment
-        )
-    cleaned: dict[str, int] = {}
-    for root, path in _texts_below(runtime):
-        try:
-            text = confined.read_text(root, path)
-        except (UnicodeDecodeError, OSError):
-            continue
-        redacted = redact(text or "")
-        if redacted.found and redacted.text != text:
-            cleaned[os.path.relpath(path, runtime.project.root)] = len(redacted.found)
-            if not dry_run:
-                confined.write_text(root, path, redacted.text)
-    return Scrubbed(
-        rows=rows | copies, files=cleaned, left=(*left, *_history(project), *_others(project))
-    )
-
-
-def _database(store: Store, now: datetime, *, dry_run: bool) -> dict[str, int]:
-    try:
-        return texts.scrub(store, _redact, now, dry_run=dry_run)
-    except texts.InUse as error:
-        raise Busy(DATABASE) from error
-
-
-def _redact(text: str) -> str:
-    return redact(text).text
-
-
-def _copies(runtime: Runtime, *, dry_run: bool) -> tuple[dict[str, int], list[Left]]:
-    project = runtime.project
-    rows: dict[str, int] = {}
-    left = []
+    rows, left = _database(store, runtime.now, dry_run=dry_run), []
     copies = {
         os.path.join(project.home, name): project.home_root
         for name in confined.names(project.home_root, project.home)
@@ -176,7 +140,30 @@ def _copies(runtime: Runtime, *, dry_run: bool) -> tuple[dict[str, int], list[Le
             left.append(Left(what=f"{path}, which cannot be cleaned", hint="delete it"))
         else:
             rows |= {f"{name}: {column}": count for column, count in found.items()}
-    return rows, left
+    if not dry_run:
+        mirror.refresh(
+            project, store, runtime.settings, runtime.now, environment=runtime.environment
+        )
+    cleaned: dict[str, int] = {}
+    for root, path in _texts_below(runtime):
+        try:
+            text = confined.read_text(root, path)
+        except (UnicodeDecodeError, OSError):
+            continue
+        redacted = redact(text or "")
+        if redacted.found and redacted.text != text:
+            cleaned[os.path.relpath(path, runtime.project.root)] = len(redacted.found)
+            if not dry_run:
+                confined.write_text(root, path, redacted.text)
+    left += [*_history(project), *_others(project)]
+    return Scrubbed(rows=rows, files=cleaned, left=tuple(left))
+
+
+def _database(store: Store, now: datetime, *, dry_run: bool) -> dict[str, int]:
+    try:
+        return texts.scrub(store, lambda text: redact(text).text, now, dry_run=dry_run)
+    except texts.InUse as error:
+        raise Busy(DATABASE) from error
 
 
 def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:
