@@ -92,6 +92,8 @@ def parse(text: str) -> Query:
     times = Counter(term for word in words for term, _ in _terms(word))
     quoted = re.findall(_QUOTED, text) if '"' in text else []
     phrases = [phrase for phrase in quoted if len(_words(phrase)) > 1]
+    shouted = text.isupper() and " " in text
+    capitals = [] if shouted else [word for word in _WORD.findall(text) if word.isupper()]
     return Query(
         text=text,
         key=None if " " in text else text or None,
@@ -99,14 +101,8 @@ def parse(text: str) -> Query:
         substrings={_quoted(word): Index.GRAMS for word in telling if typed and len(word) >= GRAM},
         asks=asks(text),
         times={term: number for term, number in times.items() if number > 1 and term in terms},
-        capitals=_capitals(text),
+        capitals=frozenset(map(str.lower, capitals)),
     )
-
-
-def _capitals(text: str) -> frozenset[str]:
-    if text.isupper() and " " in text:
-        return frozenset()
-    return frozenset(word.lower() for word in _WORD.findall(text) if word.isupper())
 
 
 def asks(text: str) -> bool:

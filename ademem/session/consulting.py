@@ -244,24 +244,19 @@ def _look_up(
             or not all(wording.spares_new_file(one.content, path) for path in paths)
             or _names_command(one, call)
         ]
-    stopping = _find_stopping(about, runtime)
+    from ademem.core.memory import STOP, Trust
+    from ademem.guard import wording
+
+    marked = {memory.id for memory in about if STOP in memory.tags}
+    worded = [one for one in about if one.id not in marked and wording.is_rule(one.content)]
+    typed = {one.id for one in worded if one.trust is Trust.USER}
+    others = [one.id for one in worded if one.id not in typed]
+    stopping = marked | typed | turns.find_reviewed(runtime.store, others)
     return [
         Lookup(memory=memory, state=state, stops=memory.id in stopping)
         for memory, state in found
         if memory.id in stopping or not ledger.is_own_error(runtime.store, memory, key.session_id)
     ]
-
-
-def _find_stopping(found: list[Memory], runtime: Runtime) -> set[str]:
-    """Return ids of memories that are marked, or whose wording a person typed or reviewed."""
-    from ademem.core.memory import STOP, Trust
-    from ademem.guard import wording
-
-    marked = {memory.id for memory in found if STOP in memory.tags}
-    worded = [one for one in found if one.id not in marked and wording.is_rule(one.content)]
-    typed = {one.id for one in worded if one.trust is Trust.USER}
-    others = [one.id for one in worded if one.id not in typed]
-    return marked | typed | turns.find_reviewed(runtime.store, others)
 
 
 def _names_command(memory: Memory, call: ToolCall) -> bool:
@@ -277,8 +272,11 @@ def _search(
     call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime
 ) -> list[tuple[Memory, bool]]:
     """Search by the words of the call and of the order; True for a memory that is about them."""
+    import re
+
     from ademem.core.memory import Status
     from ademem.core.text import unique
+    from ademem.guard.wording import COMMON
     from ademem.search import evidence
     from ademem.search.engine import current, search
     from ademem.search.ranking import UNASKED
@@ -286,7 +284,10 @@ def _search(
     from ademem.worker import warm
 
     turn = turns.get(runtime.store, key)
-    words = _words(hint_events.name_target(payload, runtime) or call.tool)
+    what = hint_events.name_target(payload, runtime) or call.tool
+    text = redact(what[: hint_events.READ_CHARS]).text.lower()
+    words = [word for word in re.findall(r"[^\W_]+", text) if word not in COMMON and len(word) > 1]
+    words = words[:QUERY_WORDS]
     query = " ".join(unique((*words, *(turn.hint.lower().split() if turn else ()))))
     if not query:
         return []
@@ -304,14 +305,3 @@ def _search(
         about = {memory.id for memory in best}
         found = {memory.id: memory for memory in best} | found
     return [(memory, id in about) for id, memory in found.items()]
-
-
-def _words(what: str) -> list[str]:
-    """Return the specific words of a path, a command or the name of a tool."""
-    import re
-
-    from ademem.guard.wording import COMMON
-
-    text = redact(what[: hint_events.READ_CHARS]).text.lower()
-    words = [word for word in re.findall(r"[^\W_]+", text) if word not in COMMON and len(word) > 1]
-    return words[:QUERY_WORDS]

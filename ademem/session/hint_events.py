@@ -92,12 +92,32 @@ def find_tied(
 def find_at(
     what: str, payload: Payload, runtime: Runtime, *, is_path: bool, paths: Iterable[str] = ()
 ) -> list[tuple[Memory, str]]:
-    """Find memories tied to a file or command, by the sites as they are stored."""
+    """Find memories tied to a file or command, by the sites as they are stored.
+
+    Each comes once with the state of its anchor, the most specific first.
+    """
     rows = (_at_path if is_path else _at_command)(what, payload, runtime)
     for path in set(paths) - {what}:
         rows += _at_path(path, payload, runtime)
-    found = _best(rows)
-    return _put_current_first(found, payload, runtime) if found else []
+    if not rows:
+        return []
+    from ademem.store import memories
+
+    rows.sort(
+        key=lambda row: (
+            row["site_state"] in ("changed", "gone"),
+            row["site_kind"] != "anchor",
+            -len(row["site_pattern"]),
+        )
+    )
+    found: dict[str, tuple[Memory, str]] = {}
+    for row in rows:
+        fields = {
+            name: value for name, value in memories.columns(row).items() if name[:5] != "site_"
+        }
+        state = row["site_state"] if row["site_kind"] == "anchor" else ""
+        found.setdefault(row["id"], (memories.from_values(fields), state or ""))
+    return _put_current_first(list(found.values()), payload, runtime)
 
 
 def _put_current_first(
@@ -167,29 +187,6 @@ def _here(rows: list[sqlite3.Row], runtime: Runtime) -> list[sqlite3.Row]:
     waiting = any(row["source_branch"] for row in rows)
     current = (None, runtime.branch) if waiting else (None,)
     return [row for row in rows if row["source_branch"] in current]
-
-
-def _best(rows: list[sqlite3.Row]) -> list[tuple[Memory, str]]:
-    """Return each memory once with the state of its anchor, the most specific first."""
-    if not rows:
-        return []
-    from ademem.store import memories
-
-    rows.sort(
-        key=lambda row: (
-            row["site_state"] in ("changed", "gone"),
-            row["site_kind"] != "anchor",
-            -len(row["site_pattern"]),
-        )
-    )
-    found: dict[str, tuple[Memory, str]] = {}
-    for row in rows:
-        fields = {
-            name: value for name, value in memories.columns(row).items() if name[:5] != "site_"
-        }
-        state = row["site_state"] if row["site_kind"] == "anchor" else ""
-        found.setdefault(row["id"], (memories.from_values(fields), state or ""))
-    return list(found.values())
 
 
 def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memory, str]]:

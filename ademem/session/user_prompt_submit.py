@@ -34,8 +34,14 @@ MOST_DICTATED = 8
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
     """Return memories for a turn that may need them, and the texts that the person dictated."""
-    if payload.prompt.startswith(TASK_NOTIFICATION):
-        _continue_turn(payload, runtime)
+    if payload.prompt.startswith(TASK_NOTIFICATION):  # the last turn goes on under a new id
+        earlier = turns.latest(runtime.store, payload.session_id)
+        if earlier and payload.prompt_id and not runtime.is_read_only:
+            key = new_key(payload, runtime)
+            with runtime.store.transaction():
+                if turns.continue_turn(runtime.store, earlier, key, runtime.now):
+                    logs.log_shown(runtime.store, "prompt", (), runtime.now, key=key)
+            set_flag(key, runtime)
         return None
     if payload.prompt.startswith(client.SLASH):
         from ademem.session import slash_commands
@@ -100,17 +106,6 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         shown_to_person = notices.describe_stored(written, runtime)
         notices.count_anew(runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), shown_to_person) or None
-
-
-def _continue_turn(payload: Payload, runtime: Runtime) -> None:
-    """Continue the last turn under a new id, as a background task of it reported back."""
-    earlier = turns.latest(runtime.store, payload.session_id)
-    if earlier and payload.prompt_id and not runtime.is_read_only:
-        key = new_key(payload, runtime)
-        with runtime.store.transaction():
-            if turns.continue_turn(runtime.store, earlier, key, runtime.now):
-                logs.log_shown(runtime.store, "prompt", (), runtime.now, key=key)
-        set_flag(key, runtime)
 
 
 def _save_dictated(prompt: str, key: TurnKey, runtime: Runtime) -> list[Written]:

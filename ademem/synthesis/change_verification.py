@@ -135,8 +135,10 @@ class Change:
         wanted = [blob for blob in dict.fromkeys(blobs) if blob not in self._lines]
         if wanted:
             self._lines |= dict.fromkeys(wanted)
-            for blob, data in _read_blobs(self.root, wanted):
-                if b"\0" not in data[:8000] and len(data) <= SEARCH_BYTES:
+            names = "".join(f"{blob}\n" for blob in wanted).encode()
+            found = git.parse_objects(_git(self.root, "cat-file", "--batch", stdin=names))
+            for blob, data in zip(wanted, found, strict=True):
+                if data is not None and b"\0" not in data[:8000] and len(data) <= SEARCH_BYTES:
                     self._lines[blob] = split_lines(data)
 
 
@@ -354,13 +356,6 @@ def _commits(root: str, range: str) -> tuple[str, str]:
             f"{names[0]} and {names[1]} have no common commit", deeper if is_shallow else ""
         )
     return common.text.split()[0], head
-
-
-def _read_blobs(root: str, blobs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    data = _git(root, "cat-file", "--batch", stdin="".join(f"{id}\n" for id in blobs).encode())
-    for blob, content in zip(blobs, git.parse_objects(data), strict=True):
-        if content is not None:
-            yield blob, content
 
 
 def _git(root: str, command: str, *arguments: str, stdin: bytes = b"") -> bytes:

@@ -122,7 +122,19 @@ def consolidate(run: ConsolidationRun, now: Callable[[], datetime]) -> Consolida
                 accept_text(run.write(members), members, run.settings.gate) if run.write else None
                 for members in groups
             ]
-            done = _apply(id, plan, texts, run, now())
+            merges: list[Merged] = []
+            at = now()
+            with run.store.transaction():
+                for planned, text in zip(plan.merges, texts, strict=True):
+                    if text is None and len(planned.members) < MERGED:
+                        continue
+                    made = merge(planned, text, id, run.store, at)
+                    if made:
+                        row, merged = made
+                        merges.append(_describe_merge(row.id, row.content, merged))
+                if merges:
+                    jobs.follow(run.store, at)
+            done = _result(id if merges else "", plan, merges)
             pairs = relating.catch_up(run.store, now(), run.model)
             done = replace(done, conflicts=tuple(_describe_conflict(pair) for pair in pairs))
     except Exception as failure:
@@ -149,24 +161,6 @@ def _plan(run: ConsolidationRun) -> Plan | None:
         return None
     comparable = maintenance.comparable(store, run.model)
     return make_plan(comparable, rewritten=run.write is not None)
-
-
-def _apply(
-    id: str, plan: Plan, texts: Sequence[str | None], run: ConsolidationRun, now: datetime
-) -> Consolidated:
-    store = run.store
-    merges: list[Merged] = []
-    with store.transaction():
-        for planned, text in zip(plan.merges, texts, strict=True):
-            if text is None and len(planned.members) < MERGED:
-                continue
-            made = merge(planned, text, id, store, now)
-            if made:
-                row, members = made
-                merges.append(_describe_merge(row.id, row.content, members))
-        if merges:
-            jobs.follow(store, now)
-    return _result(id if merges else "", plan, merges)
 
 
 def _result(

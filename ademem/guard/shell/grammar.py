@@ -192,7 +192,13 @@ class Grammar:
             return False
         (draft.assignments if assigns and not draft.words else draft.words).append(word)
         if assigns and word.text.endswith("=") and self.cursor.takes("("):
-            self._array(draft)
+            self.lines()
+            while not self.cursor.takes(")"):
+                item = self.word()
+                if item is None:
+                    raise Unreadable("no closing )")
+                draft.assignments.append(item)
+                self.lines()
         return True
 
     def word(self) -> Word | None:
@@ -201,16 +207,6 @@ class Grammar:
         if cursor.done or (cursor.char in "\n|&;()<>" and not cursor.sees("<(", ">(")):
             return None
         return self.words.word()
-
-    def _array(self, draft: UnfinishedCommand) -> None:
-        while True:
-            self.lines()
-            if self.cursor.takes(")"):
-                return
-            item = self.word()
-            if item is None:
-                raise Unreadable("no closing )")
-            draft.assignments.append(item)
 
     def _redirect(self, draft: UnfinishedCommand) -> bool:
         self._blanks()

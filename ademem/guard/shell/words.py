@@ -223,7 +223,11 @@ class Words:
         if cursor.takes("'"):
             word.literal(cursor.through("'"))
         elif cursor.takes('"') or cursor.takes('$"'):
-            self._double(word)
+            word.literal("")
+            while not cursor.takes('"'):
+                if cursor.done:
+                    raise Unreadable('no closing "')
+                self._soft(word, _IN_DOUBLE, special='"\\`$')
         elif cursor.takes("\\"):
             escaped = cursor.take(1)
             if escaped != "\n":
@@ -240,13 +244,6 @@ class Words:
         else:
             return False
         return True
-
-    def _double(self, word: WordBuilder) -> None:
-        word.literal("")
-        while not self.cursor.takes('"'):
-            if self.cursor.done:
-                raise Unreadable('no closing "')
-            self._soft(word, _IN_DOUBLE, special='"\\`$')
 
     def _soft(self, word: WordBuilder, plain: str, special: str) -> None:
         """Read a piece in double quotes: backslashes escape only *special* characters."""

@@ -101,7 +101,30 @@ def install(
                 path=path,
                 on_progress=on_progress,
             )
-            return _install(job, settings, [source] if source else list(Source), folder)
+            shutil.rmtree(job.target, ignore_errors=True)
+            os.makedirs(job.target)
+            try:
+                if shutil.disk_usage(job.scratch).free < SPACE[job.dtype]:
+                    raise NoSpace(folder, job.dtype)
+                used, passed_over = _fetch(job, [source] if source else list(Source))
+                job.on_progress("checking", 90)
+                sealed = _check(job, settings, used)
+                _prepare(job.target, job.dtype)
+                # Between the two renames there is no model, never half of one.
+                if os.path.isdir(folder):
+                    os.rename(folder, os.path.join(job.scratch, "before"))
+                os.rename(job.target, folder)
+            finally:
+                shutil.rmtree(job.target, ignore_errors=True)
+            shutil.rmtree(job.scratch, ignore_errors=True)
+            job.on_progress("ready", 100)
+            return Done(
+                folder=folder,
+                source=used,
+                trust=sealed.trust,
+                fetched=True,
+                passed_over=tuple(str(error) for error in passed_over),
+            )
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise NoSpace(folder, settings.dtype) from error
@@ -124,33 +147,6 @@ def remove(dtype: str, environment: Mapping[str, str]) -> int:
         for above in cache.made_for_models(environment, dtype):
             os.rmdir(above)
     return held - sum(map(cache.size, places))
-
-
-def _install(job: Job, settings: EmbedSettings, named: list[Source], folder: str) -> Done:
-    shutil.rmtree(job.target, ignore_errors=True)
-    os.makedirs(job.target)
-    try:
-        if shutil.disk_usage(job.scratch).free < SPACE[job.dtype]:
-            raise NoSpace(folder, job.dtype)
-        used, passed_over = _fetch(job, named)
-        job.on_progress("checking", 90)
-        sealed = _check(job, settings, used)
-        _prepare(job.target, job.dtype)
-        # Between the two renames there is no model, never half of one.
-        if os.path.isdir(folder):
-            os.rename(folder, os.path.join(job.scratch, "before"))
-        os.rename(job.target, folder)
-    finally:
-        shutil.rmtree(job.target, ignore_errors=True)
-    shutil.rmtree(job.scratch, ignore_errors=True)
-    job.on_progress("ready", 100)
-    return Done(
-        folder=folder,
-        source=used,
-        trust=sealed.trust,
-        fetched=True,
-        passed_over=tuple(str(error) for error in passed_over),
-    )
 
 
 def _fetch(job: Job, named: list[Source]) -> tuple[str, list[CannotFetch]]:
