@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 import sys
 from contextlib import nullcontext
-from itertools import chain
+from itertools import chain, islice
 
 from ademem.core.clock import parse
 from ademem.core.errors import AdememError
-from ademem.search.embedding import DIMENSIONS, embedded_text, model_id, second_settings
+from ademem.search.embedding import (
+    DIMENSIONS,
+    embedded_text,
+    embedded_texts,
+    model_id,
+    second_settings,
+)
 from ademem.search.embedding.language import is_english
 from ademem.store import embeddings, jobs, memory_queries, sessions
 from ademem.store.embeddings import FAILURES, Vector
@@ -18,7 +24,7 @@ from ademem.worker.running import Failure, attempt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -145,18 +151,31 @@ def _embed_alone(memory: Memory, embedder: Embedder, context: JobContext) -> int
 
 
 def _vectors(batch: list[Memory], embedder: Embedder) -> list[Vector | Failure]:
-    rows = _rows([embedded_text(memory) for memory in batch], embedder)
+    texts = [embedded_texts(memory) for memory in batch]
+    rows = _rows([*chain.from_iterable(texts)], embedder)
     if isinstance(rows, Failure):
         return [rows] * len(batch)
     results: list[Vector | Failure] = []
-    for memory, row in zip(batch, rows, strict=True):
-        norm = math.sqrt(float(row @ row))
-        if abs(norm - 1) <= NORM_ERROR:
-            blob = row.astype("<f4").tobytes()
-            results.append(Vector(memory=memory, blob=blob, dimensions=len(row), norm=norm))
+    left = iter(rows)
+    for memory, mine in zip(batch, texts, strict=True):
+        vectors = list(islice(left, len(mine)))
+        lengths = [math.sqrt(float(vector @ vector)) for vector in vectors]
+        if all(abs(length - 1) <= NORM_ERROR for length in lengths):
+            results.append(_stored(memory, vectors, lengths[0]))
         else:  # NaN, too
-            results.append(Failure(error=f"its vector has the length {norm}"))
+            results.append(Failure(error=f"its vector has the length {max(lengths)}"))
     return results
+
+
+def _stored(memory: Memory, vectors: Sequence[Any], norm: float) -> Vector:
+    """The only vector of a memory as it is, or the mean of several at length 1."""
+    row = vectors[0]
+    if len(vectors) > 1:
+        total = sum(vectors)
+        row = total / math.sqrt(float(total @ total))
+        norm = 1.0
+    blob = row.astype("<f4").tobytes()
+    return Vector(memory=memory, blob=blob, dimensions=len(row), norm=norm)
 
 
 def _rows(texts: list[str], embedder: Embedder) -> Any | Failure:

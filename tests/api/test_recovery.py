@@ -234,7 +234,7 @@ def test_a_model_that_lost_a_file_is_a_fault(examined):
     whole = finding()
 
     (folder / "model.onnx").unlink()
-    assert (whole.ok, whole.message[:32]) == (True, "all-MiniLM-L6-v2/int8/256/words ")
+    assert (whole.ok, whole.message[:41]) == (True, "all-MiniLM-L6-v2/int8/256/words/headings ")
     assert not finding().ok
     assert "`ademem model install`" in finding().hint
 

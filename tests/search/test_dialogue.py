@@ -9,7 +9,7 @@ import pytest
 from ademem.core.memory import DIALOGUE, EPISODE
 from ademem.search import dialogue
 from ademem.search.dialogue import neighbour_meaning, neighbour_words
-from ademem.search.embedding import embedded_text
+from ademem.search.embedding import embedded_text, embedded_texts
 from ademem.store.memories import session_neighbours
 from tests.builders import NOW, memory
 
@@ -83,6 +83,32 @@ def test_a_memory_that_ends_with_a_question_asks():
 )
 def test_what_gets_a_vector_is_the_text_as_it_was_said(changes, expected):
     assert embedded_text(memory("it was red", **changes)) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "changes", "heading"),
+    [
+        pytest.param(
+            "Fix rounding of invoices\n\nHalf cents were cut off",
+            {},
+            True,
+            id="subject of a commit",
+        ),
+        pytest.param("half cents were cut off", {"title": "Cents and rounding"}, True, id="title"),
+        pytest.param("Half cents were cut off", {"title": "Invoices"}, False, id="one word"),
+        pytest.param("Half cents of invoices\nwere cut off", {}, False, id="wrapped sentence"),
+        pytest.param("Half cents of invoices were cut off", {}, False, id="one line"),
+        pytest.param(
+            "How is it?\nGood", {"title": "Ann Lee Moe", "tags": (DIALOGUE,)}, False, id="turn"
+        ),
+    ],
+)
+def test_a_heading_gets_a_vector_as_well(content, changes, heading):
+    texts = embedded_texts(memory(content, **changes))
+
+    assert (len(texts) == 2) is heading
+    assert texts[0] == embedded_text(memory(content, **changes))
+    assert texts[1:] == ((texts[0].split("\n")[0],) if heading else ())
 
 
 def test_neighbours_are_those_of_the_same_session_in_their_order(store, keep):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 HERE = Path(__file__).parent
-MODEL = "all-MiniLM-L6-v2/int8/256/words"
+MODEL = "all-MiniLM-L6-v2/int8/256/words/headings"
 
 
 class Statement(NamedTuple):

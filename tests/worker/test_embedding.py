@@ -41,6 +41,28 @@ def test_every_live_memory_gets_the_vector_of_its_text(world):
     assert (row["dimensions"], row["norm"]) == (384, pytest.approx(1))
 
 
+def test_the_vector_of_a_text_with_a_heading_is_as_near_to_both(world):
+    heading = "Round invoices half to even"
+    plain, headed = world.keep("Tokens expire in UTC", f"{heading}\n\nCents were cut off before")
+    world.work()
+
+    stored = np.frombuffer(blob(world, headed), dtype="<f4")
+    whole = fake.vector(f"{heading}\n\nCents were cut off before")
+    assert float(stored @ stored) == pytest.approx(1)
+    assert float(stored @ whole) == pytest.approx(float(stored @ fake.vector(heading)))
+    assert float(stored @ whole) > 0.5
+    np.testing.assert_array_equal(
+        np.frombuffer(blob(world, plain), dtype="<f4"), fake.vector("Tokens expire in UTC")
+    )
+
+
+def test_a_heading_without_a_vector_fails_with_its_text(world):
+    (headed,) = world.keep("This heading becomes nan\n\nInvoices are rounded half to even")
+    world.work()
+
+    assert headed not in world.vectors()
+
+
 @pytest.mark.parametrize(
     "changes",
     [

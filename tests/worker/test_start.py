@@ -68,7 +68,9 @@ def test_without_a_model_there_is_nothing_to_start(world, tmp_path):
 
 
 def test_where_every_vector_is_there_nothing_is_started(world, models):
-    model = running.Model(id="all-MiniLM-L6-v2/int8/256/words", load=lambda: world.embedder)
+    model = running.Model(
+        id="all-MiniLM-L6-v2/int8/256/words/headings", load=lambda: world.embedder
+    )
     world.embedder.model_id = model.id
     world.keep("Tokens expire in UTC")
     world.work(model=model)
@@ -79,7 +81,7 @@ def test_where_every_vector_is_there_nothing_is_started(world, models):
 @pytest.fixture
 def embedded(world):
     """A memory with a vector of the model that is installed."""
-    world.embedder.model_id = "all-MiniLM-L6-v2/int8/256/words"
+    world.embedder.model_id = "all-MiniLM-L6-v2/int8/256/words/headings"
     world.keep("Tokens expire in UTC")
     world.work(model=running.Model(id=world.embedder.model_id, load=lambda: world.embedder))
 

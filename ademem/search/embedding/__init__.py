@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 DIMENSIONS = 384
 MAX_TOKENS = 256
 """Of a text the model sees so many word pieces, the two marks at its ends included."""
+HEADING_WORDS = 3
+"""Words from which a first line says something by itself."""
 
 
 class DamagedModel(AdememError):
@@ -60,10 +62,10 @@ class DamagedModel(AdememError):
 def model_id(settings: EmbedSettings) -> str:
     """Vectors are comparable when they have the same one: model, number format, how texts are read.
 
-    `words` stands for identifiers that are read as their words.
+    `words` stands for identifiers that are read as their words, `headings` for `embedded_texts`.
     """
-    reading = MAX_TOKENS if settings.dtype == cache.MULTILINGUAL else f"{MAX_TOKENS}/words"
-    return f"{cache.MODELS[settings.dtype]}/{settings.dtype}/{reading}"
+    words = "" if settings.dtype == cache.MULTILINGUAL else "/words"
+    return f"{cache.MODELS[settings.dtype]}/{settings.dtype}/{MAX_TOKENS}{words}/headings"
 
 
 def second_settings(settings: EmbedSettings) -> EmbedSettings:
@@ -74,13 +76,27 @@ def second_settings(settings: EmbedSettings) -> EmbedSettings:
 
 
 def embedded_text(memory: Memory) -> str:
-    """The text of a memory that its stored vector is made of.
+    """The text of a memory as a model reads it.
 
     A name before a colon reads as a heading, a name who said something as a person.
     """
     if memory.speaker:
         return f'{memory.speaker} said, "{memory.content}"'
     return memory.whole_text
+
+
+def embedded_texts(memory: Memory) -> tuple[str, ...]:
+    """`embedded_text`, and its heading, whose vectors have as much weight in the stored one.
+
+    A heading says in a line what the rest explains, as the subject of a commit does. It is the
+    title, or a first line of some words behind which another sentence begins.
+    """
+    text = embedded_text(memory)
+    first, _, rest = text.partition("\n")
+    is_wrapped = not memory.title and rest.lstrip()[:1].islower()
+    if memory.speaker or not rest or is_wrapped or len(first.split()) < HEADING_WORDS:
+        return (text,)
+    return (text, first)
 
 
 def load(

