@@ -17,11 +17,14 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from ademem.api import evaluation
 from ademem.api.evaluation import datasets
 from ademem.core.settings import load_configuration
-from ademem.search import dense, embedding
+from ademem.search import embedding
 from ademem.search.query import STOP_WORDS, readable
+from ademem.store import memory_queries
 
 METRICS = ("R@10", "nDCG@10")
 DRAWS = 2_000
@@ -54,12 +57,18 @@ def bm25(query: str, arena: evaluation.Arena) -> dict[str, float]:
     return dict(tuple(row) for row in found)
 
 
-def cosines(query: str, arena: evaluation.Arena, model: embedding.Embedder) -> dict[str, float]:
-    """Score all rows by the plain cosines of their vectors."""
-    rows = dict(arena.store.db.execute("select seq, id from unified_memories").fetchall())
-    stored = dense.read_vectors(arena.store, model.model_id, embedding.DIMENSIONS)
-    _, plain = dense.Cosines(model.embed([readable(query)])[0], stored).compare(rows)
-    return {rows[seq]: cosine for seq, cosine in plain.items()}
+def embed_texts(arena: evaluation.Arena, model: embedding.Embedder) -> dict[str, np.ndarray]:
+    """Vectors of the whole texts: that headings count more is the product's."""
+    memories = memory_queries.everything(arena.store)
+    rows = model.embed([embedding.embedded_text(memory) for memory in memories])
+    return {memory.id: row for memory, row in zip(memories, rows, strict=True)}
+
+
+def cosines(
+    query: str, vectors: Mapping[str, np.ndarray], model: embedding.Embedder
+) -> dict[str, float]:
+    asked = model.embed([readable(query)])[0]
+    return {id: float(row @ asked) for id, row in vectors.items()}
 
 
 def ordered(scores: Mapping[str, float]) -> list[str]:
@@ -106,9 +115,10 @@ def ask(dataset: datasets.Dataset, environment: Mapping[str, str]) -> Scores:
         if model is None:
             continue
         with evaluation.Arena(haystack, environment, model) as arena:
+            vectors = embed_texts(arena, model)
             for each in asked:
                 relevant = arena.ids(each.relevant)
-                words, meaning = bm25(each.query, arena), cosines(each.query, arena, model)
+                words, meaning = bm25(each.query, arena), cosines(each.query, vectors, model)
                 add(PRODUCT, arena.search(each.query), relevant)
                 add("cosine", ordered(meaning), relevant)
                 add("RRF", ordered(by_rank(words, meaning)), relevant)
