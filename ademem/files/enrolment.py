@@ -18,6 +18,8 @@ from ademem.store.database import read_secret
 
 MERGED = "memory/*.md merge=ademem\nmemory/*.jsonl merge=ademem\ncto/MEMORY.md merge=ademem\n"
 """Files that git merges with our driver, or as text without it."""
+ATTRIBUTES = "* text=auto eol=lf\n" + MERGED
+"""With the line ends that ademem writes, whatever `core.autocrlf` says."""
 
 DRIVER = "merge.ademem.driver"
 
@@ -52,7 +54,7 @@ def enrol(project: Project, program: str) -> list[str]:
 def _set_merge_driver(project: Project) -> bool:
     path = os.path.join(project.ade, ".gitattributes")
     is_missing = not confined.exists(project.root, path)
-    return is_missing and confined.write_text(project.root, path, MERGED)
+    return is_missing and confined.write_text(project.root, path, ATTRIBUTES)
 
 
 def trust_database(project: Project, store: Store, environment: Mapping[str, str]) -> bool:

@@ -102,12 +102,12 @@ def check(
     *,
     read: ImportReport | None = None,
 ) -> tuple[Problem, ...]:
-    """Return all problems; without any, a refresh would write nothing.
+    """Return all problems; without any, a refresh would write nothing, or what can wait alone.
 
     With *read* the store was made of these files alone, so that they cannot be behind it.
     """
     place = Place(project, settings)
-    if read is None and is_rendered(project, store, settings, place):
+    if read is None and is_rendered(project, store, settings, place, lazily=True):
         files: tuple[File, ...] = ()
         paths = {*load_fingerprints(project), SHEET, BRIEF}
     else:
@@ -151,7 +151,7 @@ def refused_files(subject: Subject) -> Iterator[Problem]:
 def outdated_files(subject: Subject) -> Iterator[Problem]:
     """Report files that a refresh would write, and edits that it would not import."""
     for file in () if subject.fresh else subject.files:
-        if file.is_current or (file.path == BRIEF and not file.ours):
+        if file.is_current or file.can_wait or (file.path == BRIEF and not file.ours):
             continue
         if OVERSIZE in (file.present or "") or subject.is_refused(file.path):
             continue  # other checks report them

@@ -275,14 +275,20 @@ def _find_outdated(project: Project, base: MergeBase, head: str) -> tuple[set[st
 
 
 def is_committed_text(project: Project, path: str, text: str) -> bool:
-    """Return True if the file had this text in a commit that HEAD descends from."""
-    try:
-        # From the standard input: git would follow a link, and read a device without end.
-        hashed = git.run(project.root, "hash-object", "--stdin", stdin=text.encode())
-    except OSError:
-        return False
-    object = hashed.output.decode().strip()
-    return bool(object) and _is_in_history(project.root, path, object)
+    """Return True if the file had this text in a commit that HEAD descends from.
+
+    Line ends do not count: git may have changed them on their way into the file.
+    """
+    for each in dict.fromkeys((text.replace("\r\n", "\n"), text)):
+        try:
+            # From the standard input: git would follow a link, and read a device without end.
+            hashed = git.run(project.root, "hash-object", "--stdin", stdin=each.encode())
+        except OSError:
+            return False
+        object = hashed.output.decode().strip()
+        if object and _is_in_history(project.root, path, object):
+            return True
+    return False
 
 
 def _is_in_history(root: str, path: str, object: str) -> bool:

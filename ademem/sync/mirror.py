@@ -88,6 +88,11 @@ class File(Value):
     """None: it does not exist."""
     ours: bool = True
     """True if it does not exist, or is as ademem wrote it."""
+    can_wait: bool = False
+    """True if it is as committed and lacks no entry: it is written with the next change.
+
+    A merge leaves the index of one side, and the entries of both in an order of its own.
+    """
 
     @property
     def is_current(self) -> bool:
@@ -122,15 +127,17 @@ def refresh(
     *,
     force: bool = False,
     dry_run: bool = False,
+    lazily: bool = False,
     pause: Callable[[], None] | None = None,
     on_batch: Callable[[int, int], None] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Refreshed:
     """Import edits of the files, then write what differs from the store.
 
-    With *force* edits are overwritten. A large import runs in batches, with a *pause* between them,
-    and *on_batch* gets the changes done and in all. The *environment* leads to the person's
-    agreements; without one, there are none.
+    With *force* edits are overwritten; *lazily*, nothing is written where all of it can wait, so
+    that a merge leaves no clone with changes to commit. A large import runs in batches, with a
+    *pause* between them, and *on_batch* gets the changes done and in all. The *environment* leads
+    to the person's agreements; without one, there are none.
     """
     progress = Progress(project, pause, on_batch)
     place = Place(project, settings.mirror)
@@ -142,7 +149,9 @@ def refresh(
             provenance = provenance_of(project, store, environment)
             project_brief.refresh_agents(store, project, provenance.of_brief)
             waits = watched_refs(recorded_state(project))
-            is_idle = not force and is_rendered(project, store, settings.mirror, place)
+            is_idle = not force and is_rendered(
+                project, store, settings.mirror, place, lazily=lazily
+            )
             if is_idle and not (waits and follow_branches(place, store, now)):
                 progress.end()
                 return Refreshed(written=(), removed=(), kept=(), bytes=0)
@@ -153,6 +162,9 @@ def refresh(
         surveyed = _store_state(store)
         found = survey(project, store, settings.mirror, texts, place, report.refused)
         due = [file for file in found if not file.is_current and _may_change(file, force)]
+        waits_only = lazily and bool(due) and all(file.can_wait for file in due)
+        if waits_only:
+            due = []
         if not dry_run:
             refused = refused_lines(texts, report.refused)  # of the files as they were read
             _write_files(project, found, due)
@@ -165,10 +177,12 @@ def refresh(
             if due or report.count:
                 ledger.note_reading(store, project.root, now)
             progress.end()
-            is_whole = all(file.is_current or file in due for file in found)
+            is_whole = all(
+                file.is_current or file in due or (waits_only and file.can_wait) for file in found
+            )
             # Of the store that was rendered: another process may have written since.
             state = _rendered_state(project, surveyed, settings.mirror, place) if is_whole else ""
-            save_rendered(project, state)
+            save_rendered(project, state + WAITING if state and waits_only else state)
     return Refreshed(
         written=tuple(file.path for file in due if file.wanted is not None),
         removed=tuple(file.path for file in due if file.wanted is None),
@@ -178,10 +192,20 @@ def refresh(
     )
 
 
-def is_rendered(project: Project, store: Store, settings: MirrorSettings, place: Place) -> bool:
-    """Return True if nothing has changed since a refresh that left nothing to do."""
+WAITING = " waiting"
+"""Mark behind the state that a lazy refresh left, where files can wait."""
+
+
+def is_rendered(
+    project: Project, store: Store, settings: MirrorSettings, place: Place, *, lazily: bool = False
+) -> bool:
+    """Return True if nothing has changed since a refresh that left nothing to do.
+
+    *Lazily* also after one that left what can wait.
+    """
     state = _rendered_state(project, _store_state(store), settings, place)
-    return bool(state) and state == read_rendered(project)
+    last = read_rendered(project)
+    return bool(state) and state == (last.removesuffix(WAITING) if lazily else last)
 
 
 def _rendered_state(
@@ -294,6 +318,8 @@ def survey(
         want = wanted.get(path)
         same = want is not None and texts.digests.get(path) == sha256_hex(want)
         there = want if same else texts.get(path)  # one text in memory, not two
+        if there and want and "\r\n" in there and there.replace("\r\n", "\n") == want:
+            there = want  # git or an editor chose the line ends
         if there is None and confined.refusal(project.root, path):
             there = NOT_TEXT
         ours = there is None or (
@@ -305,7 +331,30 @@ def survey(
             )
         )
         found.append(File(path=path, wanted=want, present=there, ours=ours))
-    return tuple(sorted(found, key=lambda file: file.path))
+    waiting = _find_waiting(project, found)
+    marked = (replace(file, can_wait=True) if file.path in waiting else file for file in found)
+    return tuple(sorted(marked, key=lambda file: file.path))
+
+
+def _find_waiting(project: Project, found: Iterable[File]) -> set[str]:
+    """Return the paths of files whose refresh can wait until something else is written."""
+    paths = [file.path for file in found if not file.is_current and file.ours and _lacks_none(file)]
+    if not paths:
+        return set()
+    with suppress(OSError):
+        tracked = git.text(project.root, "ls-files", "-z", "--", *paths).split("\0")
+        state = git.run(project.root, "status", "--porcelain", "-z", "--", *paths)
+        if not state.code and not state.output:
+            return {path for path in paths if path in tracked}
+    return set()
+
+
+def _lacks_none(file: File) -> bool:
+    """Return True for a page that is read by people alone, or has its entries in another order."""
+    if file.present is None or file.wanted is None:
+        return False
+    parts = [sorted(text.rstrip("\n").split("\n\n")) for text in (file.present, file.wanted)]
+    return file.path in (INDEX, BRIEF_PAGE) or (file.path.endswith(".md") and parts[0] == parts[1])
 
 
 def _survey_brief(project: Project, store: Store) -> tuple[CoreMemory | None, File]:
@@ -349,11 +398,13 @@ def _may_change(file: File, force: bool) -> bool:
 def _write_files(project: Project, found: Iterable[File], due: Sequence[File]) -> None:
     before = load_fingerprints(project)
     after = dict(before)
-    for file in (*(file for file in found if file.is_current), *due):
-        if file.wanted is not None:
-            newest = fingerprint(file.path, file.wanted)
-            others = [each for each in before.get(file.path, ()) if each != newest]
-            after[file.path] = [*others, newest]
+    left = [file for file in found if file not in due]
+    texts = [(file.path, file.present) for file in left if file.is_current or file.can_wait]
+    for path, text in (*texts, *((file.path, file.wanted) for file in due)):
+        if text is not None:
+            newest = fingerprint(path, text)
+            others = [each for each in before.get(path, ()) if each != newest]
+            after[path] = [*others, newest]
     if after != before:
         save_fingerprints(project, after)
     for file in due:
@@ -378,6 +429,8 @@ def _agreed_texts(
         if file.is_current or file in due:
             if file.wanted is not None:
                 written[file.path] = file.wanted
+        elif file.can_wait and file.present is not None:
+            written[file.path] = file.present
         elif file.path in read and read.has_oversize(file.path):
             sources[file.path] = read
         elif file.path in base.texts:

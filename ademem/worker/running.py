@@ -198,6 +198,7 @@ def mirror(context: JobContext, _job: Job) -> datetime | None:
         settings = load_configuration(place, environment).settings
         refresh(
             *(place, context.store, settings, context.now()),
+            lazily=True,
             pause=context.pause,
             on_batch=report,
             environment=environment,
