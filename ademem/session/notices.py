@@ -15,11 +15,12 @@ from ademem.store.runtime import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ademem.capture.gate import Written
     from ademem.core.client import Payload
     from ademem.core.memory import Memory
+    from ademem.files.texts import Problem
     from ademem.store.runtime import Runtime
 
     Notice = Callable[[Runtime], Iterator[str]]
@@ -102,6 +103,16 @@ def describe_carried(memories: Iterable[Memory], runtime: Runtime) -> list[str]:
         return []
     more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
     return [_fitting("ademem: reminded Claude first: ", texts[0], more)]
+
+
+def describe_problems(problems: Sequence[Problem]) -> list[str]:
+    """Return the line about parts of the files that could not be imported, such as conflicts."""
+    if not problems:
+        return []
+    first, more = problems[0], len(problems) - 1
+    where = first.path if first.line is None else f"{first.path}:{first.line}"
+    end = f"{f' (and {more} more)' if more else ''} (`ademem files check`)"
+    return [_fitting("ademem: not imported: ", f"{where}: {first.message}", end)]
 
 
 def describe_failure(event: str, error: Exception) -> str:

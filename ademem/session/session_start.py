@@ -24,7 +24,10 @@ from ademem.store.runtime import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ademem.core.client import Payload
+    from ademem.files.texts import Problem
     from ademem.store.runtime import Runtime
 
 BEGINNINGS = ("startup", "clear")
@@ -75,7 +78,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     with suppress(OSError):
         ignore(runtime.project)
     flags.prune(runtime.project, runtime.now)
-    imported = _import_changes(runtime)
+    imported, problems = _import_changes(runtime)
     git_limit = Deadline(time.monotonic, GIT_S)
     commits.look(runtime.project, runtime.store, runtime.now, git_limit)
     with runtime.store.transaction():
@@ -102,24 +105,26 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         if brief.text:
             table.mark_shown(runtime.store, runtime.project.root, payload.session_id, runtime.now)
     worker.start(runtime)
-    lines = notices.collect(payload, runtime)
+    lines = notices.collect(payload, runtime) + notices.describe_problems(problems)
     if source in BEGINNINGS:
         lines += notices.summarize(brief.total, runtime)
     return client.context("SessionStart", text, lines)
 
 
-def _import_changes(runtime: Runtime) -> str:
+def _import_changes(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
     """Import changes of the files within READING_S; return a line about imported memories.
+
+    The problems are those of parts that could not be imported.
 
     The worker imports the rest and writes the files.
     """
     try:
         if import_waits(runtime.project):
             jobs.queue(runtime.store, "mirror", "project", runtime.now)
-            return ""
+            return "", ()
         if not files_changed(runtime.project):
             ledger.note_reading(runtime.store, runtime.project.root, runtime.now)
-            return ""
+            return "", ()
         from ademem.sync.importer import import_changes_until
 
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
@@ -133,8 +138,10 @@ def _import_changes(runtime: Runtime) -> str:
             environment=runtime.environment,
         )
     except confined.Refused:  # a notice reports it, and the session is briefed nevertheless
-        return ""
-    return " ".join(filter(None, (taken.summary, taken.advice))) if taken else ""
+        return "", ()
+    if taken is None:
+        return "", ()
+    return " ".join(filter(None, (taken.summary, taken.advice))), taken.problems
 
 
 def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) -> Brief:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ademem import api
 from ademem.session import notices, user_prompt_submit
 
 
@@ -167,3 +168,16 @@ def test_a_status_line_that_came_as_a_link_is_not_read(world, tmp_path):
     (world.root / ".ade/run/status").symlink_to(secret)
 
     assert status_line(world) == ""
+
+
+def test_a_conflict_in_the_files_is_named_once(world):
+    world.know("Deploys go through staging")
+    with world.memories() as memories:
+        api.refresh_files(memories)
+    page = world.root / ".ade/memory/conventions.md"
+    page.write_text(page.read_text() + "\n<<<<<<< HEAD\n- Tokens expire\n=======\n>>>>>>> x\n")
+
+    first, *_ = shown(world, session_id="s1")
+    assert first.startswith("ademem: not imported: .ade/memory/conventions.md:7: a conflict of a git")
+    assert first.endswith("(`ademem files check`)")
+    assert shown(world, session_id="s2") == ["ademem: 1 memory"]
