@@ -5,13 +5,15 @@ from __future__ import annotations
 from ademem.core.untrusted import without_recalled
 from ademem.core.value import Value
 
-DICTATION_CUES = ("remember", "note ", "merk", "recuerda", "souviens", "ricorda", "lembra")
+DICTATION_CUES = (
+    *("remember", "note ", "merk", "denk", "recuerda", "souviens", "ricorda", "lembra"),
+)
 """Parts of which every dictation has one; without them no pattern is compiled."""
 
 DICTATION = (
-    r"(?i)\s*(?:please\s+)?(?:remember(?:\s+that\b|(?P<duty>\s+to\b)|\s*:)|note\s+(?:for"
-    r"|to)\s+(?:the\s+)?(?:future|memory|self)\s*:|(?:merke?|recuerda|souviens-toi|ricorda"
-    r"|lembra)\s*:)\s*(?P<text>.*)"
+    r"(?i)\s*(?:(?:please|bitte)\s+)?(?:remember(?:\s+that\b|(?P<duty>\s+to\b)|\s*:)|note\s+(?:for"
+    r"|to)\s+(?:the\s+)?(?:future|memory|self)\s*:|(?:merke?\s+dir|denke?\s+da?ran)(?:\s+bitte)?"
+    r"(?:\s*:|\s*,?\s+dass\b)|(?:merken?|recuerda|souviens-toi|ricorda|lembra)\s*:)\s*(?P<text>.*)"
 )
 """At the beginning of a line only, and never a question."""
 

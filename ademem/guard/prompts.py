@@ -102,7 +102,10 @@ RULES_STATED = tuple(
     "note:,note that,for the record,fyi,always ,never ,from now on,keep in mind".split(",")
 )
 """First words of a rule or fact about the project."""
-DICTATION = ("remember:", "remember that", "please remember", "merke:", "recuerda:")
+DICTATION = (
+    *("remember:", "remember that", "please remember", "merke:", "merke dir", "merk dir"),
+    *("bitte merken:", "recuerda:"),
+)
 CHAT = _words("""
     a about again agreed ah all alright amazing and anyone are awesome back bad bot brb break bye
     cheers claude congrats cool correct day done don't enough evening exactly excellent explaining

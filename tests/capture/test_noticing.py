@@ -106,6 +106,16 @@ def test_what_a_section_teaches(message, expected):
             id="a list",
         ),
         pytest.param("merke: keine Tabs im Code", ["keine Tabs im Code"], id="german"),
+        pytest.param("Merk dir: keine Tabs im Code", ["keine Tabs im Code"], id="german, to you"),
+        pytest.param("Bitte merken: keine Tabs", ["keine Tabs"], id="german, polite"),
+        pytest.param(
+            "Merke dir, dass Tabs verboten sind", ["Tabs verboten sind"], id="german that"
+        ),
+        pytest.param(
+            "Denk dran: nie auf main pushen", ["nie auf main pushen"], id="german reminder"
+        ),
+        pytest.param("denk daran, dass main rot ist?", [], id="german question"),
+        pytest.param("Merk dir das", [], id="german, and nothing else"),
         pytest.param("do you remember: the parser?", [], id="a question"),
         pytest.param("remember that thing we discussed?", [], id="remember that …?"),
         pytest.param("I remember that it was slow", [], id="I remember"),

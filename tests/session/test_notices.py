@@ -178,6 +178,8 @@ def test_a_conflict_in_the_files_is_named_once(world):
     page.write_text(page.read_text() + "\n<<<<<<< HEAD\n- Tokens expire\n=======\n>>>>>>> x\n")
 
     first, *_ = shown(world, session_id="s1")
-    assert first.startswith("ademem: not imported: .ade/memory/conventions.md:7: a conflict of a git")
+    assert first.startswith(
+        "ademem: not imported: .ade/memory/conventions.md:7: a conflict of a git"
+    )
     assert first.endswith("(`ademem files check`)")
     assert shown(world, session_id="s2") == ["ademem: 1 memory"]
