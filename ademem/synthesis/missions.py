@@ -49,7 +49,7 @@ class Ended(Value):
 
 def start(goal: str, act: Act, *, id: str = "") -> Mission:
     """Start a mission; its id is made from the goal unless one is given."""
-    goal = clean(goal)
+    goal = clean(redact(goal).text)
     wanted = clean(redact(id).text) or slug(goal, ID_CHARS)
     if not wanted:
         raise UsageError("a mission needs a goal", "say in a few words what is to be done")

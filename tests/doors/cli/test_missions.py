@@ -157,3 +157,11 @@ def test_a_memory_of_a_mission_that_does_not_run_is_stored_with_a_note(ademem):
     assert "note: the mission m1 has ended (cancelled); `ademem mission promote" in told
     elsewhere = ademem("add", "Opera asks once", "--scope", "mission", "--owner", "m2")
     assert "note: no mission m2 was started" in elsewhere
+
+
+def test_neither_goal_nor_id_of_a_mission_has_a_secret(ademem):
+    ademem("mission", "start", "Call the API with xoxb-123456789012-1234567890123-AbCdEfGhIjKlMnOp")
+
+    (row,) = ademem.json("mission", "list")["missions"]
+    assert row["id"].startswith("call-the-api-with-redacted")
+    assert "1234567890" not in row["id"] + row["goal"]
