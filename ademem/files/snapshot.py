@@ -33,7 +33,7 @@ MOST_PAGES = 50
 """Parsed pages kept in memory, about 20 MB."""
 
 _MARK = re.compile(r"<!-- (\S+) -->[ \t\r]*$", re.M)
-_CONFLICT = ("<<<<<<< ", ">>>>>>> ")
+CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
 
 Values = tuple[Category | None, str, str, tuple[str, ...], str]
 """Category, title, content, tags and path; equal for items that differ in line wrapping alone."""
@@ -364,7 +364,7 @@ def values_of(memory: Memory) -> Values:
 
 def conflict_problems(texts: Texts, path: str) -> Iterator[Problem]:
     for number, line in enumerate(split_lines(texts.parts(path)), 1):
-        if line.startswith(_CONFLICT):
+        if line.startswith(CONFLICT_MARKS):
             message = "a conflict of a git merge; settle it and commit"
             yield Problem(path=path, line=number, message=message)
 

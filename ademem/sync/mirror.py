@@ -31,7 +31,7 @@ from ademem.files import (
 )
 from ademem.files.project_brief import BadCore
 from ademem.files.review_sheet import make_sheet, parse_sheet, render_sheet
-from ademem.files.snapshot import is_imported
+from ademem.files.snapshot import CONFLICT_MARKS, is_imported
 from ademem.files.texts import OVERSIZE, Texts, clean_lines
 from ademem.store import briefs, changes, ledger, made_at, memory_queries, relations
 from ademem.store.database import DryRun
@@ -352,6 +352,8 @@ def _find_waiting(project: Project, found: Iterable[File]) -> set[str]:
 def _lacks_none(file: File) -> bool:
     """Return True for a page that is read by people alone, or has its entries in another order."""
     if file.present is None or file.wanted is None:
+        return False
+    if any(line.startswith(CONFLICT_MARKS) for line in file.present.split("\n")):
         return False
     parts = [sorted(text.rstrip("\n").split("\n\n")) for text in (file.present, file.wanted)]
     return file.path in (INDEX, BRIEF_PAGE) or (file.path.endswith(".md") and parts[0] == parts[1])

@@ -71,6 +71,15 @@ def test_an_index_with_changes_of_its_own_does_not_wait(merged):
     assert INDEX in clone.refresh(lazily=True).written
 
 
+def test_an_index_with_a_conflict_of_git_does_not_wait(merged):
+    clone = merged[0]
+    clone.refresh(lazily=True)
+    clone.write(INDEX, "<<<<<<< HEAD\n" + clone.read(INDEX) + "=======\n>>>>>>> topic\n")
+    clone.commit()
+    assert INDEX in clone.refresh(lazily=True).written
+    assert "<<<<<<<" not in clone.read(INDEX)
+
+
 def test_line_ends_that_git_chose_are_no_edit(repository):
     with_driver(repository)
     gotcha(repository)
