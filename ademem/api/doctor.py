@@ -22,6 +22,7 @@ from ademem.core.redaction import redact
 from ademem.core.settings import BadSetting, list_warnings, load_configuration
 from ademem.core.text import counted
 from ademem.core.value import Value
+from ademem.files import enrolment
 from ademem.search.embedding import published, second_settings
 from ademem.search.embedding.cache import State
 from ademem.store import (
@@ -297,6 +298,13 @@ def files_are_current(patient: Patient) -> Finding:
     return _good("files", "`.ade/memory` says what the database says")
 
 
+def merges_are_ours(patient: Patient) -> Finding:
+    if not enrolment.lacks_driver(patient.project):
+        return _good("merges", "nothing stops a merge of the files of memory")
+    message = "in this clone git merges the files of memory as text, and stops at conflicts"
+    return _bad("merges", message, "`ademem init` lets it call `ademem merge-file`")
+
+
 def model_is_sound(patient: Patient) -> Finding:
     """Fail for an incomplete model, not for a missing one."""
     chosen = load_configuration(patient.project, patient.environment).settings.embed
@@ -362,6 +370,7 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     database_was_made_here,
     backup_was_made,
     files_are_current,
+    merges_are_ours,
     command_is_found,
     hooks_are_installed,
     hooks_fire,

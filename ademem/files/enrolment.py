@@ -43,12 +43,22 @@ def enrol(project: Project, program: str) -> list[str]:
                 done.append(f"wrote {os.path.join(project.ade, name)}")
         except confined.Refused as refused:
             done.append(str(refused))
+    return done + set_driver(project, program)
+
+
+def set_driver(project: Project, program: str) -> list[str]:
+    """Let git merge the files of memory with ours, in this clone; return what was done."""
     driver = f"{quote(program)} merge-file %O %A %B %P"
-    if git_root(project.root) and _git(project, "--get", DRIVER) != driver:
-        _git(project, "merge.ademem.name", "memory of a project, merged by entry and field")
-        _git(project, DRIVER, driver)
-        done.append("git merges the files of memory with `ademem merge-file`")
-    return done
+    if not git_root(project.root) or _git(project, "--get", DRIVER) == driver:
+        return []
+    _git(project, "merge.ademem.name", "memory of a project, merged by entry and field")
+    _git(project, DRIVER, driver)
+    return ["git merges the files of memory with `ademem merge-file`"]
+
+
+def lacks_driver(project: Project) -> bool:
+    """Return True for a clone in which git merges the files of memory as text."""
+    return bool(git_root(project.root)) and not _git(project, "--get", DRIVER)
 
 
 def _set_merge_driver(project: Project) -> bool:

@@ -46,7 +46,16 @@ def test_what_is_there_is_left_as_it_is(repository):
     assert (repository / ".ade/.gitattributes").read_text() == "mine\n"
 
 
+def test_a_clone_of_an_enrolled_project_lacks_the_driver_until_it_is_set(repository):
+    project = at(str(repository))
+    assert enrolment.lacks_driver(project)
+    assert enrolment.set_driver(project, "ademem")
+    assert not enrolment.lacks_driver(project)
+    assert enrolment.set_driver(project, "ademem") == []
+
+
 def test_a_folder_without_git_needs_no_driver(tmp_path):
+    assert not enrolment.lacks_driver(at(str(tmp_path)))
     done = enrolment.enrol(at(str(tmp_path)), "ademem")
 
     assert [line.rpartition("/")[2] for line in done] == [".gitignore", ".gitattributes"]

@@ -31,6 +31,7 @@ from ademem.core.value import Value, as_dict
 from ademem.doors.cli import install_extra, show
 from ademem.doors.cli.commands import AsJson, DryRun, Project, app, argument, flag, open_project
 from ademem.files import enrolment
+from ademem.store.runtime import program
 
 Shared = Annotated[bool, typer.Option("--shared", help="The team's files of the project.")]
 User = Annotated[bool, typer.Option("--user", help="Your own settings, for every project.")]
@@ -95,12 +96,14 @@ def install(
     if where is Where.LOCAL and not dry_run and command_files.hide(root):
         done.append("git ignores these files, as they are yours alone (.git/info/exclude)")
     found = project_.at(root)
+    if not dry_run and os.path.isdir(found.ade):
+        done += enrolment.set_driver(found, program(os.environ))
     if not dry_run and os.path.exists(found.database):
         with open_project(found.root) as memories:
             enrolment.register_typed(found, memories.store, os.environ)
     if with_git:
-        program = os.path.join(os.path.dirname(sys.executable), "ademem")  # git's PATH may differ
-        done += git_hooks.install(root, program, dry_run=dry_run)
+        absolute = os.path.join(os.path.dirname(sys.executable), "ademem")  # git's PATH may differ
+        done += git_hooks.install(root, absolute, dry_run=dry_run)
     lines = [_describe(change, dry_run, "registered in", "was registered already in"), *done]
     show.report(_change_json(change, done), lines, as_json=as_json)
 

@@ -1,6 +1,7 @@
 """Keeping memory in order by hand."""
 
 import json
+import subprocess
 
 from ademem import api
 from ademem.core.memory import Draft
@@ -189,3 +190,17 @@ def test_every_owner_has_a_limit_of_its_own_and_a_running_mission_has_none(ademe
 
     ademem("mission", "end", "m1", "--outcome", "cancelled")
     assert "3 above mission_limit" in ademem.json("status")["overfull"]
+
+
+def test_a_clone_gets_the_merge_driver_with_the_hooks_and_the_doctor_misses_it(ademem):
+    def finding():
+        (found,) = (row for row in ademem.json("doctor")["findings"] if row["check"] == "merges")
+        return found["ok"]
+
+    subprocess.run(["git", "init", "--quiet", ademem.root], check=True)
+    assert not finding()
+
+    ademem("install")
+    assert finding()
+    ademem("uninstall")
+    assert not finding()
