@@ -140,7 +140,8 @@ class GitHistory(Value):
         return self._log("-1", "%H", "HEAD", path).strip() or None
 
     def author_of(self, path: str) -> str:
-        return self._log("-1", "%an", "HEAD", path).strip()
+        author, _, parents = self._log("-1", "%an%x00%P", "HEAD", path).strip("\n").partition("\0")
+        return author if parents or not _is_shallow(self.root) else ""
 
     def has_returned(self, id: str) -> bool:
         """Return True if the memory was removed and added again, by hand or in this history."""
@@ -200,7 +201,7 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
 
 
 def _read_patches(root: str, commits: str) -> GitHistory:
-    shown = ("--patch", "--unified=0", "--format=%x00%H%x00%an")
+    shown = ("--patch", "--unified=0", "--format=%x00%H%x00%an%x00%P")
     patches = git.text(root, "log", *shown, commits, "--", FOLDER)
     commits_of: dict[str, tuple[str, ...]] = {}
     balances: dict[str, dict[str, int]] = {}
@@ -210,7 +211,9 @@ def _read_patches(root: str, commits: str) -> GitHistory:
     last_author = sha = author = ""
     for line in patches.split("\n"):
         if line[:1] == "\0":  # no line of a patch begins so
-            sha, author = line[1:].split("\0", 1)
+            sha, author, parents = line[1:].split("\0", 2)
+            if not parents and _is_shallow(root):  # its patch has what others wrote before
+                author = ""
             last_author = last_author or author
             continue
         sign = line[:1]
@@ -240,6 +243,11 @@ def _read_patches(root: str, commits: str) -> GitHistory:
         authors=authors,
         last_author=last_author,
     )
+
+
+def _is_shallow(root: str) -> bool:
+    """Return True for a clone whose first commit stands for all that were before it."""
+    return git.text(root, "rev-parse", "--is-shallow-repository").strip() == "true"
 
 
 def _line_number(line: str) -> int:

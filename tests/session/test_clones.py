@@ -105,9 +105,9 @@ class Clones:
         self.ann = Member(folder, "Ann", root)
         self.ann.git("init", "--quiet", "--initial-branch=main")
 
-    def clone(self, name, path=None):
+    def clone(self, name, path=None, *options):
         root = self.folder / (path or name.lower())
-        self.ann.git("clone", "--quiet", self.ann.root, root)
+        self.ann.git("clone", "--quiet", *options, f"file://{self.ann.root}", root)
         return Member(self.folder, name, root, enrolled=True)
 
 
@@ -158,6 +158,18 @@ def test_the_line_is_shown_where_the_memories_are_imported_later_in_the_session(
         "ademem: 1 memory came with the files, by Ann; `ademem review --imported`"
     )
     assert "came with the files" not in again
+
+
+def test_a_shallow_clone_names_nobody_for_what_was_before_its_first_commit(clones, shared):
+    cid = clones.clone("Cid")
+    cid.start()
+    cid.git("commit", "--quiet", "--allow-empty", "-m", "something else")
+    cid.git("push", "--quiet", "origin", "HEAD:topic")
+    ben = clones.clone("Ben", None, "--depth", "1", "--branch", "topic")
+
+    told, briefing = ben.start()
+    assert told == "ademem: 1 memory came with the files; `ademem review --imported`"
+    assert "came with the files)" in briefing
 
 
 def test_the_line_stays_short_whatever_the_names(clones, ann):
