@@ -25,7 +25,7 @@ from ademem.store import (
     logs,
     memories,
     memory_queries,
-    session_queries,
+    sessions,
     statistics,
     verdicts,
 )
@@ -214,7 +214,7 @@ def timeline(
     session = None
     found: dict[str, list[Memory]] = {"before": [], "after": []}
     if memory.source_session_id:
-        known = session_queries.list_sessions(runtime.store, 1, memory.source_session_id)
+        known = sessions.list_sessions(runtime.store, 1, memory.source_session_id)
         session = {name: row[name] for row in known for name in SESSION_KEYS if name in row} or None
         found = memory_queries.beside(runtime.store, memory, before, after)
     listed = {
@@ -285,13 +285,13 @@ def _sections(runtime: Runtime, chars: int) -> Iterator[tuple[str, list[str], in
         [entry(memory, chars) for memory in best],
         memory_queries.count_established(store, branch),
     )
-    summaries, total = session_queries.list_summaries(store, CONTEXT_SESSIONS)
+    summaries, total = sessions.list_summaries(store, CONTEXT_SESSIONS)
     yield (
         "Sessions",
         [f"- {start[:16]} {escape(preview(summary, chars))}" for start, summary in summaries],
         total,
     )
-    typed = session_queries.search_prompts(store, "", None, CONTEXT_PROMPTS)
+    typed = sessions.search_prompts(store, "", None, CONTEXT_PROMPTS)
     yield (
         "Prompts",
         [f"- {escape(preview(redact(row['content']).text, chars))}" for row in typed],

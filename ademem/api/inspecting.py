@@ -19,7 +19,7 @@ from ademem.guard.prompts import TurnClass, classify
 from ademem.search import engine, evidence, hints
 from ademem.session import briefing, hint_events
 from ademem.session.briefing import Reader
-from ademem.store import injections, ledger, logs, memories, session_queries
+from ademem.store import injections, ledger, logs, memories, sessions
 from ademem.store.filters import UNARCHIVED, Filters, visible
 from ademem.store.injections import Sent
 from ademem.store.runtime import Runtime, program
@@ -206,13 +206,13 @@ def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Recon
     NoSuchMoment.
     """
     memory, sent = memories.get(runtime.store, id), injections.list_sent(runtime.store, session)
-    prompts = session_queries.search_prompts(runtime.store, "", session, PROMPTS)
+    prompts = sessions.search_prompts(runtime.store, "", session, PROMPTS)
     there = [each for each in sent if each.created_at == at]
     text = next((each for each in there if each.event), there[0] if there else None)
     prompt = next((row["content"] for row in prompts if row["created_at"] == at), "")
     if text is None and not prompt:
         raise NoSuchMoment(f"the session {session!r} has no selection at {at}")
-    rows = session_queries.list_sessions(runtime.store, 1, session)
+    rows = sessions.list_sessions(runtime.store, 1, session)
     moment = Moment(
         at=at,
         session=session,

@@ -14,7 +14,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import clean, preview
 from ademem.core.value import replace
 from ademem.guard.injection import instruction_in
-from ademem.store import injections, memory_queries, relations, session_queries, sessions
+from ademem.store import injections, memory_queries, relations, sessions
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import CannotDo
 
@@ -53,7 +53,7 @@ def start_session(
     with runtime.store.transaction():
         require_open_session(runtime, id)
         now = runtime.clock()
-        session_queries.add(runtime.store, id, directory, runtime.branch, source, now)
+        sessions.add(runtime.store, id, directory, runtime.branch, source, now)
     return get_session(runtime, id)
 
 
@@ -71,7 +71,7 @@ def end_session(runtime: Runtime, id: str, summary: str = "", *, reason: str = "
     get_session(runtime, id)
     if summary:
         summarize_session(runtime, summary, id)
-    session_queries.end(runtime.store, id, reason, runtime.clock())
+    sessions.end_if_open(runtime.store, id, reason, runtime.clock())
     return get_session(runtime, id)
 
 
@@ -94,7 +94,7 @@ def summarize_session(runtime: Runtime, text: str, id: str | None = None) -> Wri
     written = write(runtime, draft)
     memory = written.memory
     if memory and not memory.quarantine_reason:
-        session_queries.set_summary(runtime.store, id, memory.content)
+        sessions.set_summary(runtime.store, id, memory.content)
         if earlier := memory_queries.latest_with_tag(runtime.store, SUMMARY, memory):
             with runtime.store.transaction():
                 relations.add(
@@ -125,10 +125,10 @@ def list_sessions(
     Those of an *agent* or a *mission* wrote a memory for it, or have an episode of it.
     A list goes on *after* a session.
     """
-    found = session_queries.list_sessions(
+    found = sessions.list_sessions(
         runtime.store, limit, branch=branch, agent=agent, mission=mission, after=after
     )
-    asked = session_queries.find_first_prompts(runtime.store, [row["id"] for row in found])
+    asked = sessions.find_first_prompts(runtime.store, [row["id"] for row in found])
     summaries = [preview(row.get("summary", ""), SUMMARY_CHARS) for row in found]
     return [
         row | {"summary": summary, "name": summary or _name(asked.get(row["id"], ""))}
@@ -141,7 +141,7 @@ def _name(prompt: str) -> str:
 
 
 def get_session(runtime: Runtime, id: str) -> Row:
-    found = session_queries.list_sessions(runtime.store, 1, id)
+    found = sessions.list_sessions(runtime.store, 1, id)
     if not found:
         raise NoSuchSession(id)
     return found[0]
@@ -164,13 +164,13 @@ def list_sent(runtime: Runtime, id: str | None = None) -> tuple[str, list[inject
 def delete_session(runtime: Runtime, id: str) -> None:
     if number := get_session(runtime, id)["memories"]:
         raise CannotDo(f"{id} has {number} live memories", f"`ademem session show {id}` lists them")
-    session_queries.delete(runtime.store, id, runtime.clock())
+    sessions.delete(runtime.store, id, runtime.clock())
 
 
 def search_prompts(
     runtime: Runtime, words: str = "", session: str | None = None, limit: int = 20
 ) -> list[Row]:
-    found = session_queries.search_prompts(runtime.store, words, session, limit)
+    found = sessions.search_prompts(runtime.store, words, session, limit)
     return [
         {name: row[name] for name in ("id", "session_id", "created_at")}
         | {"text": preview(redact(row["content"]).text, PROMPT_CHARS)}
@@ -180,7 +180,7 @@ def search_prompts(
 
 def find_prompt(runtime: Runtime, session: str, at: datetime) -> str:
     """Return the prompt that a session worked on at a moment, redacted; empty without one."""
-    found = session_queries.find_prompt_at(runtime.store, session, at)
+    found = sessions.find_prompt_at(runtime.store, session, at)
     return preview(redact(found).text, PROMPT_CHARS)
 
 
@@ -205,14 +205,14 @@ class NoSuchPrompt(NotFound):
 
 def delete_prompt(runtime: Runtime, id: str) -> None:
     """Delete a prompt by its id or the beginning of it; no import brings it back."""
-    found = session_queries.find_prompts(runtime.store, id) if id else []
+    found = sessions.find_prompts(runtime.store, id) if id else []
     if len(found) != 1:
         raise NoSuchPrompt(f"{'several prompts' if found else 'no prompt'} with the id {id!r}")
-    session_queries.delete_prompt(runtime.store, found[0], runtime.clock())
+    sessions.delete_prompt(runtime.store, found[0], runtime.clock())
 
 
 def _has_ended(runtime: Runtime, id: str) -> bool:
-    return any("ended_at" in row for row in session_queries.list_sessions(runtime.store, 1, id))
+    return any("ended_at" in row for row in sessions.list_sessions(runtime.store, 1, id))
 
 
 def _check_id(id: str) -> str:

@@ -34,7 +34,6 @@ from ademem.store import (
     memory_queries,
     relations,
     replication,
-    session_queries,
     sessions,
     verdicts,
 )
@@ -127,7 +126,7 @@ def export_document(store: Store, project: str, now: datetime) -> Document:
             "created_at": format_time(parse(row["created_at"])),
         }
         | stored_prompts.get(row["sync_id"], {})
-        for row in session_queries.list_prompts(store)
+        for row in sessions.list_prompts(store)
     ]
     wanted = {row["session_id"] for row in (*observations, *prompts)}
     return {
@@ -187,7 +186,7 @@ def sessions_of(store: Store, wanted: set[str], project: str, of: Iterable[Row])
             "summary": row.get("summary"),
         }
         | stored.get(row["id"], {})
-        for row in session_queries.list_sessions(store, -1)
+        for row in sessions.list_sessions(store, -1)
         if row["id"] in wanted or row["id"] in stored
     }
     first: dict[str, str] = {}
@@ -525,21 +524,21 @@ def _add_session(row: Row, job: Job) -> bool:
     ended = _moment(row, "ended_at")
     if not id or redact(id).found or instruction_in(id):
         return False
-    if session_queries.may_import(job.store, id):
+    if sessions.may_import(job.store, id):
         started = _moment(row, "started_at") or job.now
         directory = text_of(row.get("directory"))[: record_json.MAX_CHARS]
         directory = "" if instruction_in(directory) else directory
-        session_queries.add(job.store, id, directory, None, "import", started)
+        sessions.add(job.store, id, directory, None, "import", started)
         names = ("project", "directory", "ownership_mode")
         kept = {name: row[name] for name in names if _is_small(row.get(name))}
         foreign.put(job.store, foreign.SESSION, id, kept)
     else:
-        (stored,) = session_queries.list_sessions(job.store, 1, id) or [{}]
+        (stored,) = sessions.list_sessions(job.store, 1, id) or [{}]
         ours = stored.get("ended_at", ""), stored.get("summary", "")
         theirs = stamp(ended) if ended else "", summary or ""
         if stored.get("source") != "import" or theirs <= ours:
             return False
-    session_queries.set_end(job.store, id, ended, summary)
+    sessions.set_end(job.store, id, ended, summary)
     if job.is_shared:
         foreign.mark(job.store, foreign.SESSION, id, SENT, state_of(row))
     return True
@@ -566,14 +565,14 @@ def _add_relation(row: Row, job: Job) -> bool:
 def _remove(entity: str, key: str, job: Job) -> bool:
     """Delete a prompt, or a session of Engram that no live memory comes from."""
     if entity == "prompt":
-        is_there = key in session_queries.find_prompts(job.store, key)
+        is_there = key in sessions.find_prompts(job.store, key)
         if is_there:
-            session_queries.delete_prompt(job.store, key, job.now)
+            sessions.delete_prompt(job.store, key, job.now)
         return is_there
-    (found,) = session_queries.list_sessions(job.store, 1, key) or [{}]
+    (found,) = sessions.list_sessions(job.store, 1, key) or [{}]
     if found.get("source") != "import" or found["memories"]:
         return False
-    session_queries.delete(job.store, key, job.now)
+    sessions.delete(job.store, key, job.now)
     return True
 
 

@@ -32,7 +32,7 @@ from ademem.store import (
     journal,
     memory_queries,
     replication,
-    session_queries,
+    sessions,
     stamps,
 )
 from ademem.sync import folder
@@ -406,14 +406,14 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
     for record in removed:
         at = engram.format_time(parse(record["updated_at"]))
         deletes.append(_deletion(record["sync_id"] or record["id"], at, project))
-    sessions, session_edits = _sessions(store, project, (*rows, *edits), states)
+    new_sessions, session_edits = _sessions(store, project, (*rows, *edits), states)
     relations = [
         one["registers"]
         for one in entries
         if one["entity"] == "relation" and one["registers"]["marked_by_actor"] != SOURCE
     ]
     since = journal.last_written(store, TARGET)
-    gone = session_queries.list_deleted(store, since) if since else []
+    gone = sessions.list_deleted(store, since) if since else []
     mutations = [
         *(
             _mutation(
@@ -431,7 +431,7 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
     ]
     numbered = ({"seq": seq} | one for seq, one in enumerate(mutations, 1))
     return Outgoing(
-        sessions=tuple(sessions),
+        sessions=tuple(new_sessions),
         observations=tuple(rows),
         mutations=tuple(numbered),
         states=tuple(states),
