@@ -318,7 +318,7 @@ def entries(store: Store, seqs: Iterable[int]) -> list[Entry]:
     )
     found = store.db.execute(query, (numbers(seqs),))
     found.row_factory = None  # plain tuples, as they are many
-    return _all(Entry, Entry._fields, found)
+    return list(_each(Entry, Entry._fields, found))
 
 
 def from_row(row: sqlite3.Row) -> Memory:
@@ -332,11 +332,7 @@ def from_row(row: sqlite3.Row) -> Memory:
 
 def from_rows(found: sqlite3.Cursor) -> list[Memory]:
     """Read whole rows, leaving out those with invalid values."""
-    return _all(Memory, [column[0] for column in found.description], found)
-
-
-def _all(kind: type[Made], names: Sequence[str], rows: Iterable[Iterable[Any]]) -> list[Made]:
-    return list(_each(kind, names, rows))
+    return list(_each(Memory, [column[0] for column in found.description], found))
 
 
 def _each(kind: type[Made], names: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator[Made]:

@@ -215,10 +215,6 @@ def record_digest(record: Mapping[str, Any]) -> str:
     return sha256_hex("record", *values, *lists, confirmed, pinned)[:DIGEST_CHARS]
 
 
-def skill_digest(path: str, content_hash: str) -> str:
-    return sha256_hex("skill", path, content_hash)[:DIGEST_CHARS]
-
-
 def skill_authors(contents: Mapping[str, str], runtime: Runtime) -> dict[str, str | None]:
     """Return the untrusted author in git of each skill file; None: written here, or trusted.
 
@@ -228,7 +224,10 @@ def skill_authors(contents: Mapping[str, str], runtime: Runtime) -> dict[str, st
     from ademem.core import trust
 
     found = provenance_of(runtime.project, runtime.store, runtime.environment)
-    digests = {path: skill_digest(path, content) for path, content in contents.items()}
+    digests = {
+        path: sha256_hex("skill", path, content)[:DIGEST_CHARS]
+        for path, content in contents.items()
+    }
     authors = {
         path: None
         if found.trusts_files or digest in found.own
