@@ -1,6 +1,5 @@
 """Any event of Codex."""
 
-from ademem.session.agents import run
-from ademem.session.agents.codex import render, translate
+from ademem.session.agents import CODEX, run
 
-run(translate, render)
+run(CODEX)

@@ -1,6 +1,5 @@
 """Any event of Gemini CLI."""
 
-from ademem.session.agents import run
-from ademem.session.agents.gemini import render, translate
+from ademem.session.agents import GEMINI, run
 
-run(translate, render)
+run(GEMINI)

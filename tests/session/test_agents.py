@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ademem.core.memory import Origin, Trust
-from ademem.session.agents import answer, codex, gemini
+from ademem.session.agents import CODEX, GEMINI, answer
 
 BY_PERSON = {"origin": Origin(trust=Trust.USER, source_type="user")}
 RULE, FACT = "Never edit src/auth.py by hand; `make auth` writes it", "Uploads go to the spool"
@@ -26,7 +26,7 @@ def send(world, monkeypatch):
     def send(agent, event, **more):
         payload = HEAD | {"cwd": str(world.root), "hook_event_name": event} | more
         raw = json.dumps(payload).encode()
-        text = answer(agent.translate, agent.render, raw, world.environment, world.now)
+        text = answer(agent, raw, world.environment, world.now)
         return json.loads(text) if text else {}
 
     return send
@@ -55,30 +55,30 @@ def output(answered):
     ],
 )
 def test_a_patch_of_codex_is_judged_by_each_of_its_files(send, name, command, denied):
-    send(codex, "UserPromptSubmit", prompt="Change a.txt", **CODEX_TURN)
+    send(CODEX, "UserPromptSubmit", prompt="Change a.txt", **CODEX_TURN)
     call = {"tool_name": name, "tool_input": {"command": command}, "tool_use_id": "call_2"}
 
-    answered = send(codex, "PreToolUse", **CODEX_TURN, **call)
+    answered = send(CODEX, "PreToolUse", **CODEX_TURN, **call)
 
     if denied:
         assert output(answered)["permissionDecision"] == "deny"
         assert RULE in output(answered)["permissionDecisionReason"]
-        again = send(codex, "PreToolUse", **CODEX_TURN, **call | {"tool_use_id": "call_3"})
+        again = send(CODEX, "PreToolUse", **CODEX_TURN, **call | {"tool_use_id": "call_3"})
         assert "permissionDecision" not in again.get("hookSpecificOutput", {})
     else:
         assert answered == {}
 
 
 def test_gemini_gets_the_memory_of_a_file_with_the_result_of_its_call(send):
-    send(gemini, "BeforeAgent", prompt="<hook_context>brief</hook_context>\n\nChange the file")
+    send(GEMINI, "BeforeAgent", prompt="<hook_context>brief</hook_context>\n\nChange the file")
     call = {"tool_name": "replace", "tool_input": {"file_path": "src/upload.py"}}
 
-    assert send(gemini, "BeforeTool", **call) == {}
+    assert send(GEMINI, "BeforeTool", **call) == {}
     result = {"tool_response": {"llmContent": "Successfully modified file"}}
-    shown = output(send(gemini, "AfterTool", **call, **result))
+    shown = output(send(GEMINI, "AfterTool", **call, **result))
     assert shown["hookEventName"] == "AfterTool"
     assert FACT in shown["additionalContext"]
-    assert send(gemini, "AfterTool", **call, **result) == {}, "once"
+    assert send(GEMINI, "AfterTool", **call, **result) == {}, "once"
 
 
 def test_a_text_whose_call_never_ran_is_not_held_for_ever(send, world):
@@ -88,8 +88,8 @@ def test_a_text_whose_call_never_ran_is_not_held_for_ever(send, world):
         (held / name).write_text("of a call that was refused")
         os.utime(held / name, (time.time() - age_h * 3600,) * 2)
     call = {"tool_name": "replace", "tool_input": {"file_path": "src/upload.py"}}
-    send(gemini, "BeforeAgent", prompt="Change the file")
-    send(gemini, "BeforeTool", **call)
+    send(GEMINI, "BeforeAgent", prompt="Change the file")
+    send(GEMINI, "BeforeTool", **call)
 
     names = {each.name for each in held.iterdir()}
     assert "0123456789abcdef" not in names
@@ -97,10 +97,10 @@ def test_a_text_whose_call_never_ran_is_not_held_for_ever(send, world):
 
 
 def test_gemini_is_denied_by_its_own_word(send, world):
-    send(gemini, "BeforeAgent", prompt="<hook_context>brief</hook_context>\n\nFix the login")
+    send(GEMINI, "BeforeAgent", prompt="<hook_context>brief</hook_context>\n\nFix the login")
     call = {"tool_name": "write_file", "tool_input": {"file_path": "src/auth.py", "content": "x"}}
 
-    denied = send(gemini, "BeforeTool", **call)
+    denied = send(GEMINI, "BeforeTool", **call)
 
     assert denied["decision"] == "deny"
     assert RULE in denied["reason"]
@@ -113,7 +113,7 @@ def test_a_command_that_failed_in_gemini_is_a_failure():
     call = {"tool_name": "run_shell_command", "tool_input": {"command": "make auth"}}
     event = {"hook_event_name": "AfterTool", "tool_response": {"llmContent": text}}
 
-    ((module, payload),) = gemini.translate(call | event)
+    ((module, payload),) = GEMINI.translate(call | event)
 
     assert (module, payload["tool_name"]) == ("post_tool_use_failure", "Bash")
     assert payload["error"] == text
@@ -131,12 +131,12 @@ def test_a_command_that_failed_in_gemini_is_a_failure():
 def test_tools_of_gemini_have_the_names_that_the_guard_knows(tool, context, name):
     event = {"hook_event_name": "BeforeTool", "tool_name": tool, "mcp_context": context}
 
-    ((_, payload),) = gemini.translate(event)
+    ((_, payload),) = GEMINI.translate(event)
 
     assert payload["tool_name"] == name
 
 
-@pytest.mark.parametrize("agent", [codex, gemini])
+@pytest.mark.parametrize("agent", [CODEX, GEMINI])
 @pytest.mark.parametrize("raw", [b"", b"[]", b"{", b'{"hook_event_name": "New"}'])
 def test_what_is_no_event_of_ours_is_not_answered(agent, raw, world):
-    assert answer(agent.translate, agent.render, raw, world.environment, world.now) == ""
+    assert answer(agent, raw, world.environment, world.now) == ""
