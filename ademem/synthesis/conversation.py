@@ -24,7 +24,7 @@ from ademem.guard.prompts import TurnClass, classify
 from ademem.guard.shell import find_edits, parse
 from ademem.store import ledger
 from ademem.store.episodes import Action, Run
-from ademem.synthesis.procedures.steps import command_steps
+from ademem.synthesis.procedures import command_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

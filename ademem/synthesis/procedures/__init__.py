@@ -1,1 +1,354 @@
-"""Procedures: repeated ways of working, learned from sessions and reviews."""
+"""Procedures: repeated ways of working. Here the steps of sessions, and those in common."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from itertools import groupby
+
+from ademem.core.value import Value, replace
+from ademem.guard import shell
+from ademem.guard.shell import edits_by_command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+
+    from ademem.guard.shell import Command
+    from ademem.store.episodes import Action
+
+    Steps = tuple["Step", ...]
+
+SUCCEEDED, FAILED, UNKNOWN = "succeeded", "failed", "unknown"
+"""Outcomes of a session."""
+RUN, EDIT, USE = "run", "edit", "use"
+"""Kinds of steps: a command, a file, a tool of an MCP server."""
+MOST_STEPS = 200
+"""Most steps of one session: the last ones."""
+
+_SHELLS = frozenset({"Bash", "PowerShell"})
+_READING_KINDS = frozenset({"read", "search", "web"})
+_READERS = frozenset(
+    """
+    ademem awk basename bat bd cal cat cd clear cut date df diff dirname du echo env export fd file
+    find grep head help hostname jq less ll ls man more printenv printf ps pwd readlink realpath rg
+    seq sleep sort stat tail tee test [ top tr tree true type uname uniq wait wc which who whoami
+    """.split()
+)
+"""Programs that only look around: their arguments differ from one time to the next."""
+_GIT_READERS = frozenset(
+    "blame branch describe diff fetch log ls-files rev-parse show status".split()
+)
+_INTERPRETERS = frozenset(
+    "bash bun deno node perl php python python3 ruby sh ts-node tsx zsh".split()
+)
+_GENERAL = frozenset(
+    "chmod chown cp curl install ln mkdir mv patch rm rmdir rsync sed tar touch wget".split()
+)
+"""Programs that work on any files: without the names of these they say nothing."""
+_NESTED_SUBCOMMANDS = frozenset(
+    """
+    cargo-make docker-compose gh-issue gh-pr gh-release gh-workflow go-mod npm-run npm-exec pnpm-run
+    pnpm-exec poetry-run uv-pip uv-run yarn-run yarn-workspace
+    """.split()
+)
+"""Program and word that are followed by one more word of the subcommand."""
+_OPTIONS_WITH_VALUE = frozenset(
+    "-C -H -c -f -n -w --context --git-dir --namespace --prefix --work-tree --workspace".split()
+)
+"""Options before the subcommand of `git`, `kubectl`, `make` and others that take a word."""
+_SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
+_HEREDOC = re.compile(
+    r"""<<-?\s*(['"]?)(\w+)\1([^;\n]*)(?:; |\n).*?(?:; |\n)\2(?:; |\n|$)""", re.DOTALL
+)
+"""A document in a command whose lines are joined by semicolons."""
+_BLOCK = re.compile(r"\b(do|then|else)\s*;")
+_UNCLOSED = re.compile(r"""["'`]|<<|\$\(""")
+"""Openings that a command which was cut short may never close."""
+
+_NUMBERED = re.compile(r"^\s*\d+[.)]\s+(.*)$", re.MULTILINE)
+_QUOTED = re.compile(r"`([^`\n]+)`")
+_FENCED = re.compile(r"```[^\n]*\n(.*?)```", re.DOTALL)
+_FILE = re.compile(r"[\w*./-]*\.\w+")
+_EDITING = frozenset("edit change write update create add adapt".split())
+
+
+class Step(Value):
+    signature: str
+    """Equal for two steps that do the same: kind, and program with subcommand or file."""
+    words: tuple[str, ...]
+    """The command with its arguments, or the file."""
+
+    @property
+    def kind(self) -> str:
+        return self.signature.partition(" ")[0]
+
+
+class Work(Value):
+    """A session, or a remark in a review, as material for procedures."""
+
+    id: str
+    """Id of its memory."""
+    session: str
+    """The mission or session; for a remark, the pull request."""
+    task: str
+    outcome: str
+    at: datetime
+    steps: tuple[Step, ...] = ()
+    skills: tuple[str, ...] = ()
+    """Names of the skills it loaded."""
+    pitfalls: tuple[str, ...] = ()
+    """Corrections by a person."""
+    weight: float = 1.0
+    is_review: bool = False
+    files: str = ""
+    """The pattern of files that a review is about."""
+
+
+def steps_of_actions(actions: Iterable[Action]) -> tuple[Step, ...]:
+    """Return the steps that changed something, in order, without immediate repetition."""
+    found: list[Step] = []
+    for action in actions:
+        if action.kind in _READING_KINDS or not action.target:
+            continue
+        if action.tool in _SHELLS:
+            steps = command_steps(action.target)
+        elif action.kind == EDIT:
+            steps = [edit_step(action.target)]
+        elif action.tool.startswith("mcp__"):
+            steps = [Step(signature=f"{USE} {action.tool}", words=(action.tool,))]
+        else:
+            steps = []
+        for step in steps:
+            if found and found[-1].signature == step.signature:
+                found[-1] = step
+            else:
+                found.append(step)
+    return tuple(found[-MOST_STEPS:])
+
+
+def command_steps(command: str) -> list[Step]:
+    """Return the steps of a shell command, also of one that is cut short or joined to one line."""
+    line = _BLOCK.sub(r"\1 ", _HEREDOC.sub(r"<<'-'\3\n…\n-\n", command.rstrip("…")))
+    script = shell.parse(line) or shell.parse(_UNCLOSED.split(line, maxsplit=1)[0])
+    if script is None:
+        return []
+    found: list[Step | None] = []
+    for each, edits in edits_by_command(script):
+        whole = [edit_step(edit.path) for edit in edits if edit.is_whole]
+        found += whole or [_command_step(each)]
+    return [
+        step
+        for step in found
+        if step and not (step.kind == EDIT and step.words[0].startswith(("/", "~", "..")))
+    ]
+
+
+def _command_step(command: Command) -> Step | None:
+    """Words that depend on the output of another command are masked."""
+    words = tuple(
+        "…" if word.expands and _UNCLOSED.search(word.text) else word.text for word in command.words
+    )
+    program = command.name
+    if not words or not program or program in _READERS:
+        return None
+    name = _subcommand_of(program, words)
+    if program == "git" and name[len("git ") :] in _GIT_READERS:
+        return None
+    return Step(signature=f"{RUN} {name}", words=(program, *words[1:]))
+
+
+def _subcommand_of(program: str, words: tuple[str, ...]) -> str:
+    """Return the program with its subcommand, such as `npm run build` or `git tag`."""
+    rest = words[1:]
+    while rest[:1] and rest[0] in _OPTIONS_WITH_VALUE and program not in _INTERPRETERS:
+        rest = rest[2:]
+    if program in _INTERPRETERS:
+        named = rest[:2] if rest[:1] == ("-m",) else [word for word in rest if word[0] != "-"][:1]
+        return " ".join([program, *named])
+    plain = [word for word in rest if not word.startswith("-")]
+    if not plain or not _SUBCOMMAND.fullmatch(plain[0]):
+        return program
+    if f"{program}-{plain[0]}" in _NESTED_SUBCOMMANDS and len(plain) > 1:
+        return f"{program} {plain[0]} {plain[1]}"
+    return f"{program} {plain[0]}"
+
+
+def edit_step(path: str) -> Step:
+    return Step(signature=f"{EDIT} {path}", words=(path,))
+
+
+def steps_of(markdown: str) -> tuple[Step, ...]:
+    """Return the files to edit and the commands in backticks on its numbered lines."""
+    found: list[Step] = []
+    for line in _NUMBERED.findall(markdown):
+        quoted = _QUOTED.findall(line)
+        if line.partition(" ")[0].lower() in _EDITING:
+            found += map(edit_step, quoted)
+        else:
+            found += (step for command in quoted for step in command_steps(command))
+    return tuple(found)
+
+
+def steps_in_page(text: str) -> tuple[Step, ...]:
+    """Return the commands in backticks and fences, and the files in backticks, of any page."""
+    listed = "\n".join(_FENCED.findall(text)).split("\n")
+    fenced = [line.removeprefix("$ ") for line in listed]
+    quoted = _QUOTED.findall(_FENCED.sub("", text))
+    commands = (step for line in (*fenced, *quoted) for step in command_steps(line))
+    return (*commands, *(edit_step(name) for name in quoted if _FILE.fullmatch(name)))
+
+
+def in_folder(step: Step) -> Step:
+    """Generalize an edit to the files with this ending in its folder."""
+    if step.kind != EDIT:
+        return step
+    folder, _, name = step.words[0].rpartition("/")
+    _, dot, ending = name.rpartition(".")
+    return edit_step("/".join(filter(None, (folder, f"*{dot}{ending}" if dot else name))))
+
+
+def in_any_folder(step: Step) -> Step:
+    """Generalize an edit to the files with this ending."""
+    if step.kind != EDIT:
+        return step
+    return edit_step(in_folder(step).words[0].rpartition("/")[2])
+
+
+LEVELS: tuple[Callable[[Step], Step], ...] = (lambda step: step, in_folder, in_any_folder)
+"""Ways to name the file of a step, the most specific first."""
+
+
+def common_steps(sessions: Sequence[Steps], share: float) -> Steps:
+    """Return the steps that *share* of the sessions have, as the most typical session orders them.
+
+    Files that differ are named by folder and ending, arguments that differ by a word in capitals.
+    """
+    general = _generalize([steps for steps in sessions if steps], share)
+    if not general:
+        return ()
+    needed = math.ceil(share * len(general))
+    alignments = [[align(one, other) for other in general] for one in general]
+    typical = max(range(len(general)), key=lambda at: (sum(map(len, alignments[at])), at))
+    found = []
+    for place, step in enumerate(general[typical]):
+        lines = [
+            general[other][pairs[place]].words
+            for other, pairs in enumerate(alignments[typical])
+            if place in pairs
+        ]
+        if len(lines) < needed:
+            continue
+        program, *words = common_command(lines)
+        says_little = program in _GENERAL or program in _INTERPRETERS  # `mv PATH PATH`, `python -`
+        plain = [word for word in words if word[:1] != "-" and word not in MASK_WORDS | {"…"}]
+        is_blank = program == "*" if step.kind != RUN else says_little and not plain
+        if not is_blank:
+            found.append(replace(step, words=(program, *words)))
+    return tuple(found)
+
+
+def align(one: Steps, other: Steps) -> dict[int, int]:
+    """Return a longest common sequence as positions in *one* and their positions in *other*."""
+    rows = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for at in range(len(one) - 1, -1, -1):
+        for there in range(len(other) - 1, -1, -1):
+            rows[at][there] = (
+                rows[at + 1][there + 1] + 1
+                if one[at].signature == other[there].signature
+                else max(rows[at + 1][there], rows[at][there + 1])
+            )
+    found = {}
+    at = there = 0
+    while at < len(one) and there < len(other):
+        if one[at].signature == other[there].signature:
+            found[at] = there
+            at, there = at + 1, there + 1
+        elif rows[at + 1][there] >= rows[at][there + 1]:
+            at += 1
+        else:
+            there += 1
+    return found
+
+
+def share_taken(steps: Steps, session: Steps) -> float:
+    """Return the share of the steps that a session took in their order; 0 without steps."""
+    return len(align(steps, session)) / len(steps) if steps else 0.0
+
+
+def agreement(one: Steps, other: Steps) -> float:
+    """Return the number of common steps over the length of the longer sequence."""
+    longer = max(len(one), len(other))
+    return len(align(one, other)) / longer if longer else 1.0
+
+
+def distinctive_steps(steps: Steps, others: Sequence[Steps], rare: float) -> Steps:
+    """Return the steps that at most the share *rare* of other sessions took."""
+    taken = [{level(step).signature for step in other for level in LEVELS} for other in others]
+    return tuple(
+        step for step in steps if sum(step.signature in each for each in taken) <= rare * len(taken)
+    )
+
+
+def _generalize(sessions: Sequence[Steps], share: float) -> list[Steps]:
+    """Name each file by the most specific level that *share* of the sessions agree on."""
+    needed = math.ceil(share * len(sessions))
+    counts = [
+        Counter(each for steps in sessions for each in {level(step).signature for step in steps})
+        for level in LEVELS
+    ]
+
+    def generalize(step: Step) -> Step:
+        for level, count in zip(LEVELS, counts, strict=True):
+            if count[level(step).signature] >= needed:
+                return level(step)
+        return step
+
+    found = []
+    for steps in sessions:
+        runs = groupby(map(generalize, steps), key=lambda step: step.signature)
+        found.append(tuple(next(run) for _, run in runs))  # without immediate repetition
+    return found
+
+
+MASKS = (
+    (re.compile(r"\b\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?\b"), "DATE"),
+    (re.compile(r"\bv?\d+(?:\.\d+)+(?:[-+][0-9A-Za-z]+(?:\.\d+)*)?\b"), "VERSION"),
+    (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"), "ID"),
+    (re.compile(r"(?:\b[A-Z][A-Z0-9]+-|#)\d+\b"), "ISSUE"),
+    (re.compile(r"\b\d+\b"), "NUMBER"),
+)
+"""Patterns of what differs each time, with the word for it; earlier patterns come first."""
+MASK_WORDS = frozenset(word for _, word in MASKS) | {"MESSAGE", "PATH", "NAME"}
+_MESSAGE_OPTION = re.compile(r"-[a-z]*m|-[tbn]|--(?:message|title|body|notes)")
+
+
+def mask(text: str) -> str:
+    for pattern, word in MASKS:
+        text = pattern.sub(word, text)
+    return text
+
+
+def common_command(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Merge commands of one signature word by word; words that differ become words in capitals.
+
+    Of commands that differ in length, return the newest with its words masked.
+    """
+    newest = lines[-1]
+    if any(len(line) != len(newest) for line in lines):
+        alike = [line for line in lines if len(line) == len(newest)]
+        return common_command(alike) if len(alike) > 1 else [mask(word) for word in newest]
+    merged = []
+    for at, words in enumerate(zip(*lines, strict=True)):
+        masked = {mask(word) for word in words}
+        if len(set(words)) == 1 and words[0] != "…":
+            merged.append(words[0])
+        elif len(masked) == 1 and "…" not in masked:
+            merged += masked
+        elif at and _MESSAGE_OPTION.fullmatch(newest[at - 1]):
+            merged.append("MESSAGE")
+        else:
+            merged.append("PATH" if all("/" in word or "." in word for word in words) else "NAME")
+    return merged

@@ -19,9 +19,7 @@ from ademem.store import Store, embeddings, episodes, ledger, memory_queries
 from ademem.store import procedures as table
 from ademem.store.runtime import Runtime
 from ademem.synthesis import ai
-from ademem.synthesis.procedures import records
-from ademem.synthesis.procedures.records import TITLE_CHARS, Procedure, Wording
-from ademem.synthesis.procedures.steps import (
+from ademem.synthesis.procedures import (
     EDIT,
     FAILED,
     MASK_WORDS,
@@ -35,11 +33,13 @@ from ademem.synthesis.procedures.steps import (
     distinctive_steps,
     in_folder,
     mask,
+    records,
     share_taken,
     steps_in_page,
     steps_of,
     steps_of_actions,
 )
+from ademem.synthesis.procedures.records import TITLE_CHARS, Procedure, Wording
 
 CONTEXTS = 3.0
 """Distinct sessions without failure whose common steps become a procedure."""

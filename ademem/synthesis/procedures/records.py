@@ -20,7 +20,7 @@ from ademem.store import procedures as table
 from ademem.store.memories import Change
 from ademem.store.procedures import Details
 from ademem.store.transitions import Act, CannotDo
-from ademem.synthesis.procedures.steps import Step, steps_of
+from ademem.synthesis.procedures import Step, steps_of
 
 ACTOR = "system"
 SUCCESS, FAILURE = OUTCOMES = ("success", "failure")

@@ -8,6 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.store.episodes import Action
+from ademem.synthesis.procedures import (
+    Work,
+    agreement,
+    align,
+    command_steps,
+    common_command,
+    common_steps,
+    distinctive_steps,
+    mask,
+    share_taken,
+    steps_of,
+    steps_of_actions,
+)
 from ademem.synthesis.procedures.learning import (
     ALIKE,
     RARE,
@@ -28,19 +41,6 @@ from ademem.synthesis.procedures.records import (
     START,
     SUCCESS,
     confidence_after,
-)
-from ademem.synthesis.procedures.steps import (
-    Work,
-    agreement,
-    align,
-    command_steps,
-    common_command,
-    common_steps,
-    distinctive_steps,
-    mask,
-    share_taken,
-    steps_of,
-    steps_of_actions,
 )
 from tests.builders import NOW
 from tests.synthesis.procedures.conftest import edit, release, run
