@@ -40,7 +40,7 @@ from ademem.api.install import Where
 from ademem.core import clock, project
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import Settings
-from ademem.doors.web.memories_page import PAGE
+from ademem.doors.web.memory_pages import PAGE
 from ademem.doors.web.pages import PAGES
 from ademem.doors.web.rendering import static_files
 from ademem.search import embedding

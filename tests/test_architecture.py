@@ -47,7 +47,7 @@ BROAD_EXCEPT = (
     "doors/mcp/access.py",
     "doors/cli/__init__.py",
     "doors/http/hub.py",
-    "doors/http/loopback.py",
+    "doors/http/__init__.py",
     "doors/rpc/server.py",
     "session/__init__.py",
     "worker/warm_server.py",
@@ -120,7 +120,7 @@ LOCAL = {"doors/rpc/server.py", "worker/warm.py", "worker/warm_server.py"}
 """What talks over a socket that is a file of this machine."""
 
 
-LOOPBACK = {"doors/http/loopback.py"}
+LOOPBACK = {"doors/http/__init__.py"}
 """What listens on a port, at an address that no other machine reaches."""
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ademem.doors.http.loopback import Server, bind
+from ademem.doors.http import Server, bind
 from ademem.doors.mcp import streamable
 from ademem.doors.mcp.server import Session
 from ademem.doors.mcp.tools import CORE, choose

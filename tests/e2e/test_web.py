@@ -17,8 +17,8 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.web.application import make
 from ademem.doors.web.pages import ACTS
+from ademem.doors.web.server import make
 from tests.doors.web.conftest import Browser
 from tests.doors.web.scenes import LEARNED, ORDER, STREAMS
 from tests.world import World as Project

@@ -162,8 +162,7 @@ def serve(
         raise UsageError("--stop, --status, --http and --socket exclude each other")
     if http or socket:
         try:
-            from ademem.doors.http import engram
-            from ademem.doors.http.loopback import parse_port
+            from ademem.doors.http import engram, parse_port
         except ModuleNotFoundError as error:
             raise missing_package(error, "http") from error
         place = project_.find(project, os.environ, os.getcwd())

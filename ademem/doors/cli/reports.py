@@ -86,13 +86,13 @@ def cost(
     Tokens of texts for models are estimated from characters. Memories that cost much and were
     never used are named, with the command that quiets them.
     """
-    from ademem.doors.views import cost as views
+    from ademem.doors.views.session import spent_json, spent_lines
 
     with open_project(project, catch_up=False) as memories:
         ledger, spent = api.get_ledger(memories, days, session), api.get_cost(memories, days)
     if as_json:
-        return show.json(spent | {"injections": views.to_json(ledger, show.is_withheld)})
-    show.fenced(views.to_lines(ledger, show.is_withheld))
+        return show.json(spent | {"injections": spent_json(ledger, show.is_withheld)})
+    show.fenced(spent_lines(ledger, show.is_withheld))
     return None if session else _show_cost(spent, as_json)
 
 

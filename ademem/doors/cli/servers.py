@@ -54,7 +54,7 @@ def mcp(
     from ademem.doors.mcp.tools import choose
 
     try:
-        from ademem.doors.http.loopback import parse_port
+        from ademem.doors.http import parse_port
         from ademem.doors.mcp import streamable
     except ModuleNotFoundError as error:
         raise missing_package(error, "mcp,http") from error
@@ -105,7 +105,7 @@ def web(
 ) -> None:
     """Show the memory in a browser of this machine, until Ctrl-C."""
     try:
-        from ademem.doors.http.loopback import parse_port
+        from ademem.doors.http import parse_port
         from ademem.doors.web import server
     except ModuleNotFoundError as error:
         raise missing_package(error, "web", "the page") from error

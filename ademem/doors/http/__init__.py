@@ -1,1 +1,284 @@
-"""Servers that answer programs and browsers of this machine over HTTP."""
+"""Serve HTTP on the loopback address, and refuse requests that another site caused."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket as sockets
+import stat
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from ademem.core import confined
+from ademem.core.errors import AdememError, UsageError
+from ademem.doors.calls import describe_refusal
+from ademem.worker.warm_server import listening
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from ademem.core.project import Project
+
+ADDRESS = "127.0.0.1"
+NAMES = (ADDRESS, "localhost")
+FOREIGN_SITES = ("cross-site", "same-site")
+"""Values of `Sec-Fetch-Site` for requests of pages from another origin, another port included."""
+GRACE_S = 1
+"""Seconds that open streams get at the end."""
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+REQUESTS = 64
+"""Connections that are served at once; further ones are refused."""
+TOKEN = os.path.join("run", "http.token")
+"""File of the token below `.ade/`, for its owner alone."""
+TOKEN_DIGITS = 64
+HEADERS = {
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+"""Headers of each answer that does not set them itself."""
+STATUSES = {
+    "argument": 400,
+    "token": 401,
+    "site": 403,
+    "person": 403,
+    "read_only": 403,
+    "not_found": 404,
+    "method": 405,
+    "size": 413,
+    "host": 421,
+    "rate": 429,
+    "internal": 500,
+    "store": 503,
+}
+"""Status codes of refusals by their rule; of all others it is 409."""
+
+
+class Refused(AdememError):
+    """The request is not let in."""
+
+    def __init__(self, rule: str, why: str, hint: str, status: int = 0) -> None:
+        super().__init__(why, hint)
+        self.rule, self.status = rule, status or STATUSES.get(rule, 409)
+
+
+def answer_facts(_: Scope, status: int, facts: dict[str, str]) -> Response:
+    """Answer a refusal as JSON."""
+    return JSONResponse({"error": facts["why"], **facts}, status)
+
+
+class Loopback:
+    """Middleware that lets in requests to this host from its own pages or from no page.
+
+    A name of another site that resolves to this machine (DNS rebinding) has another Host. Without
+    a *port* the server is a socket, which no browser reaches. A *token* is asked for but on the
+    *free* paths. What is not let in, and what fails, is answered by *on_error*.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        port: int | None,
+        largest_body: int,
+        *,
+        token: str = "",
+        free: Collection[str] = (),
+        has_pages: bool = True,
+        headers: dict[str, str] = HEADERS,
+        on_error: Callable[[Scope, int, dict[str, str]], Response] = answer_facts,
+    ) -> None:
+        self.app, self.port, self.largest_body = app, port, largest_body
+        self.token, self.free, self.has_pages = token.encode(), frozenset(free), has_pages
+        self.headers, self.on_error = headers, on_error
+        self.hosts = {f"{name}:{port}" for name in NAMES}
+        self.last_request = time.monotonic()
+
+    @property
+    def idle_s(self) -> float:
+        """Seconds since the last request."""
+        return time.monotonic() - self.last_request
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        self.last_request = time.monotonic()
+        is_answered = False
+
+        async def send_safe(message: Message) -> None:
+            nonlocal is_answered
+            if message["type"] == "http.response.start":
+                is_answered = True
+                answered = MutableHeaders(scope=message)
+                for name, value in self.headers.items():
+                    answered.setdefault(name, value)
+            await send(message)
+
+        scope.setdefault("app", self.app)  # without it routers answer in plain text by themselves
+        try:
+            self._check(scope["path"], Headers(scope=scope))
+            body = await self._read(scope, receive)
+            await self.app(scope, body, send_safe)
+        except Exception as error:  # logged where it is no refusal; the server goes on
+            facts = describe_refusal(_no_route(error) or error)
+            if not is_answered:
+                status = getattr(error, "status", 0) or STATUSES.get(facts["rule"], 409)
+                answer = self.on_error(scope, status, facts)
+                if facts["rule"] == "token":
+                    answer.headers["www-authenticate"] = "Bearer"
+                answer.headers.update(getattr(error, "headers", None) or {})
+                await answer(scope, receive, send_safe)
+
+    def _check(self, path: str, headers: Headers) -> None:
+        """Raise Refused for a request that is not let in."""
+        hosts = [host.lower() for host in headers.getlist("host")]
+        if self.port is not None and (len(hosts) != 1 or hosts[0] not in self.hosts):
+            raise Refused("host", "this address is not the server's own", f"ask {ADDRESS}")
+        own = {f"http://{host}" for host in self.hosts} if self.has_pages else set()
+        origins = {origin.lower() for origin in headers.getlist("origin")}
+        sites = {site.strip().lower() for site in headers.getlist("sec-fetch-site")}
+        if self.has_pages and sites == {"same-origin"}:
+            origins.discard("null")  # of our own forms, as our pages send no referrer
+        if origins - own or sites & {*FOREIGN_SITES}:
+            raise Refused("site", "a page of another site made this request", "type the address")
+        if self.token and path not in self.free:
+            scheme, _, given = headers.get("authorization", "").partition(" ")
+            known = secrets.compare_digest(given.strip().encode(), self.token)
+            if scheme.lower() != "bearer" or not known:
+                raise Refused(
+                    "token", "the token is missing or wrong", "send `Authorization: Bearer TOKEN`"
+                )
+
+    async def _read(self, scope: Scope, receive: Receive) -> Receive:
+        """Read the whole body, and return a function that hands it on; raises Refused."""
+        data, more = b"", scope["method"] not in ("GET", "HEAD")
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Refused("argument", "the body ends early", "send it again")
+            data += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(data) > self.largest_body:
+                most = f"the body has more than {self.largest_body} bytes"
+                raise Refused("size", most, "send it in parts")
+        body: list[Message] = [{"type": "http.request", "body": data, "more_body": False}]
+
+        async def replay() -> Message:
+            return body.pop() if body else await receive()
+
+        return replay
+
+
+def _no_route(error: Exception) -> Refused | None:
+    """Return the refusal of a request for which there is no route; None for another error."""
+    if not isinstance(error, HTTPException):
+        return None
+    if error.status_code == STATUSES["method"]:
+        return Refused("method", "this address takes no such request", "see the header `Allow`")
+    return Refused("not_found", "there is no such address", "the documentation lists them")
+
+
+def parse_port(text: str, default: int) -> int:
+    """Return the port of `PORT` or `HOST:PORT`; raises UsageError for another machine's host."""
+    host, _, port = text.rpartition(":")
+    port = port or str(default)
+    if not port.isdecimal() or int(port) > 65_535:
+        raise UsageError(f"{text!r} is no port", f"a number, as {default}")
+    if host not in ("", *NAMES):
+        raise UsageError(
+            f"{host} can be reached from elsewhere, and memory is served to this machine alone",
+            f"on the other machine: ssh -L {port}:{ADDRESS}:{port} {host}",
+        )
+    return int(port)
+
+
+def bind(port: int) -> sockets.socket:
+    """Listen on a port of this machine alone, on a free one for 0; raises UsageError if taken."""
+    listener = sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)
+    listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
+    try:
+        listener.bind((ADDRESS, port))
+        listener.listen(REQUESTS)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise UsageError(f"port {port} cannot be used: {error}", "give another port") from error
+    return listener
+
+
+@contextmanager
+def bind_file(project: Project, name: str) -> Iterator[sockets.socket]:
+    """Listen at a socket in `.ade/run/`, for this user alone; raises AdememError if taken."""
+    path = os.path.join(project.home, "run", name)
+    with listening(path, project.home_root) as listener:
+        if listener is None:
+            raise AdememError(f"another process listens at {path}", "connect to that one")
+        with sockets.socket(fileno=os.dup(listener.fileno())) as own:
+            yield own
+
+
+class SignalServer(uvicorn.Server):
+    """A server that ends with code 0 by a signal, and logs and names itself nowhere."""
+
+    def __init__(self, app: ASGIApp, **options: Any) -> None:
+        usual = {
+            "log_config": None,
+            "access_log": False,
+            "server_header": False,
+            "date_header": False,
+            "proxy_headers": False,
+            "http": "h11",
+            "ws": "none",
+            "limit_concurrency": REQUESTS,
+            "timeout_graceful_shutdown": GRACE_S,
+        }
+        super().__init__(uvicorn.Config(app, **(usual | options)))
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """End with code 0 by a signal, which uvicorn would raise again at its end."""
+        before = {each: signal.signal(each, self.handle_exit) for each in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+class Server(SignalServer):
+    """A server that also ends when no request came for *idle_s* (0: any time)."""
+
+    def __init__(self, app: Loopback, idle_s: float, **options: Any) -> None:
+        super().__init__(app, **options)
+        self.loopback, self.idle_limit_s = app, idle_s
+
+    async def on_tick(self, counter: int) -> bool:
+        is_idle = 0 < self.idle_limit_s < self.loopback.idle_s
+        return is_idle or await super().on_tick(counter)
+
+
+def read_token(project: Project) -> str:
+    """Return the token in `.ade/run/`; a new one where none is there, or others can read it."""
+    path, root = os.path.join(project.home, TOKEN), project.home_root
+    there = confined.status(root, path)
+    if there and stat.S_IMODE(there.st_mode) == 0o600 and there.st_uid == os.geteuid():
+        token = (confined.read_text(root, path) or "").strip()
+        if len(token) == TOKEN_DIGITS:
+            return token
+    confined.remove(root, path)
+    token = secrets.token_hex(TOKEN_DIGITS // 2)
+    confined.write_text(root, path, f"{token}\n", mode=0o600)
+    return token

@@ -22,15 +22,7 @@ from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
 from ademem.core.value import Value
 from ademem.doors.calls import NOTICE, check_arguments, name_client
-from ademem.doors.http.loopback import (
-    ADDRESS,
-    Loopback,
-    Refused,
-    Server,
-    bind,
-    bind_file,
-    read_token,
-)
+from ademem.doors.http import ADDRESS, Loopback, Refused, Server, bind, bind_file, read_token
 from ademem.doors.mcp import core, engram
 from ademem.doors.mcp.access import Call, Caller
 from ademem.doors.mcp.engram_tools import ID, SCOPE

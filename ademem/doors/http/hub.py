@@ -32,8 +32,8 @@ from ademem import __version__
 from ademem.core import clock, registers
 from ademem.core.errors import UsageError
 from ademem.core.value import Value
-from ademem.doors.http import loopback
-from ademem.doors.http.loopback import Refused
+from ademem.doors import http
+from ademem.doors.http import Refused
 from ademem.doors.web.hub_page import HubPage, Visit
 from ademem.store.hub import administration, copies, database, requests
 from ademem.sync.hub import mutations
@@ -553,7 +553,7 @@ def _number(request: Request, name: str) -> int:
     return int(text)
 
 
-class Server(loopback.SignalServer):
+class Server(http.SignalServer):
     """Tells its address once it listens, and lets requests end before it does."""
 
     def __init__(self, hub: Hub, on_ready: Callable[[str], None], **options: Any) -> None:
@@ -589,8 +589,8 @@ def serve(
     """Serve until a signal; raises AdememError where the database or the address is not safe."""
     host, _, port = bind.rpartition(":")
     if not port.isdecimal() or int(port) > 65_535:
-        raise UsageError(f"{bind!r} is no address", f"HOST:PORT, as {loopback.ADDRESS}:{PORT}")
-    if host not in ("", *loopback.NAMES) and not certificate and not proxied:
+        raise UsageError(f"{bind!r} is no address", f"HOST:PORT, as {http.ADDRESS}:{PORT}")
+    if host not in ("", *http.NAMES) and not certificate and not proxied:
         raise UsageError(
             f"{host} can be reached from elsewhere, and would be without TLS",
             "give --tls-cert and --tls-key, or --proxied behind a proxy that has them",
@@ -599,6 +599,6 @@ def serve(
         database.check_server(db)
         folder = database.data_folder(db)
     hub = Hub(dsn, limits or Limits(), proxied=proxied, folder=folder)
-    options = {"host": host or loopback.ADDRESS, "port": int(port)}
+    options = {"host": host or http.ADDRESS, "port": int(port)}
     tls = {"ssl_certfile": certificate, "ssl_keyfile": key} if certificate else {}
     Server(hub, on_ready, **options, **tls).run()

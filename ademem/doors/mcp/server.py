@@ -148,48 +148,48 @@ class Session:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        from ademem.doors.mcp import resources
+        from ademem.doors.mcp import core
 
         uri = str(params.uri)
         kind = uri.removeprefix("memory://").partition("/")[0]
-        if not uri.startswith("memory://") or kind not in resources.RENDERERS:
+        if not uri.startswith("memory://") or kind not in core.RENDERERS:
             raise MCPError(code=NOT_FOUND, message=f"there is no resource {uri}")
         try:
-            text = await self._look(context, lambda memories: resources.read(memories, uri))
+            text = await self._look(context, lambda memories: core.read(memories, uri))
         except (AdememError, LookupError) as error:
             raise MCPError(code=NOT_FOUND, message=f"there is no resource {uri}") from error
         contents = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)
         return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(self, _: Context, __: object) -> types.ListPromptsResult:
-        from ademem.doors.mcp import resources
+        from ademem.doors.mcp import core
 
         return types.ListPromptsResult(
-            prompts=[types.Prompt.model_validate(each) for each in resources.list_prompts()]
+            prompts=[types.Prompt.model_validate(each) for each in core.list_prompts()]
         )
 
     async def get_prompt(
         self, _: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        from ademem.doors.mcp import resources
+        from ademem.doors.mcp import core
 
-        if params.name not in resources.PROMPTS:
+        if params.name not in core.PROMPTS:
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown prompt: {params.name}")
-        text = resources.fill(params.name, dict(params.arguments or {}))
+        text = core.fill(params.name, dict(params.arguments or {}))
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
     async def complete(
         self, context: Context, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
-        from ademem.doors.mcp import resources
+        from ademem.doors.mcp import core
 
         name, prefix = params.argument.name, params.argument.value
         try:
-            found = await self._look(context, lambda own: resources.complete(own, name, prefix))
+            found = await self._look(context, lambda own: core.complete(own, name, prefix))
         except AdememError:
             found = []
-        shown = found[: resources.COMPLETIONS]
+        shown = found[: core.COMPLETIONS]
         more = types.Completion(values=shown, total=len(found), has_more=len(found) > len(shown))
         return types.CompleteResult(completion=more)
 

@@ -8,7 +8,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, Streamable
 from starlette.routing import Route, Router
 
 from ademem.core.settings import load_configuration
-from ademem.doors.http.loopback import ADDRESS, Loopback, Server, bind, read_token
+from ademem.doors.http import ADDRESS, Loopback, Server, bind, read_token
 from ademem.doors.mcp.process import LINE_BYTES
 from ademem.doors.mcp.server import Session, make_server
 

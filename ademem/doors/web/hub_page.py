@@ -10,8 +10,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ademem.core.value import Value
-from ademem.doors.http.loopback import FOREIGN_SITES, HEADERS, Refused
-from ademem.doors.web.entry import Entry
+from ademem.doors.http import FOREIGN_SITES, HEADERS, Refused
+from ademem.doors.web import Entry
 from ademem.doors.web.rendering import POLICY, answer_file, render
 
 COOKIE = "ademem_hub"

@@ -13,21 +13,19 @@ from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory
 from ademem.doors import reading, undoable, views
 from ademem.doors.undoable import Done, NotAllowed, list_recorded
-from ademem.doors.views import cost as cost_view
 from ademem.doors.views import session as session_view
 from ademem.doors.views.practice import cut
 from ademem.doors.web import (
     Act,
     Page,
     PageRequest,
-    graph_pages,
-    memories_page,
+    memory_pages,
     practice_pages,
     revision_of,
     row_number,
     upkeep_pages,
 )
-from ademem.doors.web.memories_page import PAGE
+from ademem.doors.web.memory_pages import PAGE
 from ademem.store.runtime import Runtime
 
 
@@ -120,8 +118,8 @@ def _injections(memories: Runtime, _: PageRequest) -> dict[str, Any]:
 
 def _cost(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     ledger, spent = api.get_ledger(memories), api.get_cost(memories)
-    texts = cost_view.to_json(ledger, _is_withheld(request))
-    return {"spent": spent, "texts": texts, "days": cost_view.to_days(ledger, spent["ai"])}
+    texts = session_view.spent_json(ledger, _is_withheld(request))
+    return {"spent": spent, "texts": texts, "days": session_view.spent_days(ledger, spent["ai"])}
 
 
 def _log(memories: Runtime, request: PageRequest) -> dict[str, Any]:
@@ -170,7 +168,7 @@ PAGES = (
         path="/memories",
         name="Memories",
         template="memories.html",
-        read=memories_page.read_list,
+        read=memory_pages.read_list,
         part="rows.html",
         live="memory",
     ),
@@ -202,8 +200,7 @@ PAGES = (
     ),
     Page(path="/cost", name="Cost", template="cost.html", read=_cost),
     Page(path="/log", name="Log", template="log.html", read=_log, live="memory guard"),
-    *memories_page.PAGES,
-    *graph_pages.PAGES,
+    *memory_pages.PAGES,
     *practice_pages.PAGES,
     *upkeep_pages.PAGES,
 )
@@ -331,8 +328,7 @@ ACTS = (
     Act(path="/memory/{id}/supersede", do=_supersede),
     Act(path="/memory/{id}/merge", do=_merge),
     Act(path="/memories/decide", do=_decide_all),
-    *memories_page.ACTS,
-    *graph_pages.ACTS,
+    *memory_pages.ACTS,
     Act(path="/log/undo", do=_undo_event),
     Act(path="/log/redo", do=_redo_event),
     *practice_pages.ACTS,

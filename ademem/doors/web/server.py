@@ -1,4 +1,4 @@
-"""Run the page: one process for a database, its address in the terminal, its end."""
+"""The page: its application, one process for a database, its address in the terminal, its end."""
 
 from __future__ import annotations
 
@@ -8,15 +8,386 @@ import signal
 import sys
 import webbrowser
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from typing import Any
 
-from ademem.core import caller, confined, shared_files
+from starlette.applications import Starlette
+from starlette.datastructures import QueryParams
+from starlette.exceptions import HTTPException
+from starlette.middleware.exceptions import ExceptionMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Scope
+
+from ademem.core import caller, clock, confined, shared_files
 from ademem.core import project as project_
+from ademem.core.errors import AdememError, Conflict
 from ademem.core.project import Project
-from ademem.doors.http.loopback import ADDRESS, Server, bind
-from ademem.doors.undoable import forbid_reason
-from ademem.doors.web.application import Site, make
-from ademem.doors.web.entry import CODE_S
+from ademem.core.value import replace
+from ademem.doors.http import ADDRESS, HEADERS, Loopback, Server, bind
+from ademem.doors.undoable import (
+    UNFORESEEN,
+    Done,
+    NotAllowed,
+    forbid_reason,
+    list_recorded,
+    name_again,
+    record,
+    reverse,
+)
+from ademem.doors.web import CODE_S, Act, Entry, File, Page, PageRequest, Shown, row_number
+from ademem.doors.web.memory_threads import OpenProject
+from ademem.doors.web.pages import ACTS, PAGES, head_of
+from ademem.doors.web.rendering import POLICY, answer_file, render
+from ademem.store.runtime import Runtime
+
+LARGEST_BODY = 256 * 1024
+THEMES = ("light", "dark")
+YEAR_S = 365 * 86400
+CLIENT_GONE = 499
+"""Status for a log; the browser that would get it has gone."""
+
+
+class Site:
+    """The running page: its projects, who came in, and what was done last."""
+
+    def __init__(
+        self,
+        roots: list[str],
+        environment: Mapping[str, str],
+        *,
+        port: int,
+        read_only: str = "",
+        entry: Entry | None = None,
+        show_digits: Callable[[str, str], None] | None = None,
+        now: Callable[[], datetime] = clock.now,
+    ) -> None:
+        opened = [OpenProject(root, environment, now) for root in dict.fromkeys(roots)]
+        names = [each.name for each in opened]
+        for each in opened:  # two folders may have one name
+            each.name = each.name if names.count(each.name) == 1 else each.root
+        self.projects = {each.name: each for each in opened}
+        self.port = port
+        self.read_only = read_only
+        """Why nothing is decided here; empty where acts are allowed."""
+        self.entry = entry or Entry()
+        self.show_digits = show_digits
+        """Shows a memory's id and its digits in the terminal; None without one."""
+        self.done: dict[str, list[Done]] = {name: [] for name in self.projects}
+        """Acts of this page by project, each of which can be undone."""
+        self.undone: dict[str, list[Done]] = {name: [] for name in self.projects}
+        self.is_ending: Callable[[], bool] = lambda: False
+        """Tells streams to end."""
+
+    @property
+    def cookie(self) -> str:
+        return f"ademem_{self.port}"
+
+    def forget(self, project: str) -> None:
+        """Forget the acts of this page, which hold texts; the log takes back those of memories."""
+        self.done[project].clear()
+        self.undone[project].clear()
+
+    def close(self) -> None:
+        for each in self.projects.values():
+            each.close()
+
+    def choose(self, name: str) -> OpenProject:
+        """Return the project of that name, or the first one."""
+        return self.projects.get(name) or next(iter(self.projects.values()))
+
+
+def make(site: Site) -> Loopback:
+    """Return the whole application for a server at the site's port."""
+    routes: list[BaseRoute] = [
+        Route("/enter", _enter(site)),
+        Route("/static/{digest}/{name:path}", answer_file),
+        Route("/events", _guard(site, _events)),
+        Route("/theme", _guard(site, _theme), methods=["POST"]),
+        Route("/project", _guard(site, _project), methods=["POST"]),
+        Route("/undo", _guard(site, _reverse("undo")), methods=["POST"]),
+        Route("/redo", _guard(site, _reverse("redo")), methods=["POST"]),
+    ]
+    routes += [Route(page.path, _guard(site, _show(page))) for page in PAGES]
+    routes += [Route(act.path, _guard(site, _do(act)), methods=["POST"]) for act in ACTS]
+    return Loopback(
+        Application(routes=routes, exception_handlers={HTTPException: partial(_refused, site)}),
+        site.port,
+        LARGEST_BODY,
+        headers=HEADERS | {"content-security-policy": POLICY},
+        on_error=partial(_error, site),
+    )
+
+
+class Application(Starlette):
+    """Routes whose failures reach the middleware around them, which words and logs them."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        return ExceptionMiddleware(self.router, handlers=self.exception_handlers)
+
+
+Handler = Callable[[Site, Request], Any]
+
+
+def _guard(site: Site, handler: Handler) -> Callable[[Request], Any]:
+    """Let in browsers with the cookie, and acts with the token of a page."""
+
+    async def answer(request: Request) -> Response:
+        token = site.entry.token_of(request.cookies.get(site.cookie, ""))
+        if not token:
+            return _page(site, request, "enter.html", {"closed": site.entry.is_closed}, 401)
+        request.state.token = token
+        request.state.form, request.state.lists = {}, {}
+        given = request.headers.get("x-csrf", "")
+        if request.method not in ("GET", "HEAD"):
+            fields = QueryParams((await request.body()).decode("utf-8", "replace"))
+            request.state.form = dict(fields)
+            request.state.lists = {name: fields.getlist(name) for name in fields}
+            given = request.state.form.get("csrf") or given
+        known, _, number = given.rpartition(".")
+        if known == token:
+            request.state.shown = number
+        elif request.method not in ("GET", "HEAD"):
+            raise HTTPException(403, "the form is of an older page: load it again")
+        response: Response = await handler(site, request)
+        return response
+
+    return answer
+
+
+def _enter(site: Site) -> Callable[[Request], Any]:
+    async def answer(request: Request) -> Response:
+        cookie = site.entry.redeem(request.query_params.get("code", ""))
+        if not cookie:
+            return _page(site, request, "enter.html", {"closed": site.entry.is_closed}, 401)
+        response = RedirectResponse("/", 303)
+        response.set_cookie(site.cookie, cookie, httponly=True, samesite="strict", path="/")
+        return response
+
+    return answer
+
+
+async def _theme(site: Site, request: Request) -> Response:
+    theme = request.state.form.get("theme", "")
+    response = _back(site, request)
+    name = f"{site.cookie}_theme"
+    if theme in THEMES:
+        response.set_cookie(name, theme, YEAR_S, httponly=True, samesite="strict", path="/")
+    else:
+        response.delete_cookie(name, path="/", httponly=True, samesite="strict")
+    return response
+
+
+async def _project(site: Site, request: Request) -> Response:
+    response = RedirectResponse("/", 303)
+    names = list(site.projects)
+    _keep_project(
+        site, response, names.index(site.choose(request.state.form.get("project", "")).name)
+    )
+    return response
+
+
+def _show(page: Page) -> Handler:
+    """Return what answers with a page, read in the project's thread."""
+
+    async def answer(site: Site, request: Request) -> Response:
+        project, parsed = _parse(site, request)
+
+        stacks = site.done[project.name], site.undone[project.name]
+        labels: dict[int, str] = {}
+
+        def read(memories: Runtime) -> dict[str, Any]:
+            for stack in stacks:
+                labels.update({it.number: name_again(it, memories).label for it in tuple(stack)})
+            event = project.live.look(memories)
+            head = head_of(memories)
+            return {"head": head, "event": event, "live": page.live, **page.read(memories, parsed)}
+
+        try:
+            values = await project.reads.call_until(_wait_for_end(request), read)
+        finally:  # here, as acts change the stacks in this thread
+            for stack in stacks:
+                stack[:] = [replace(it, label=labels.get(it.number, it.label)) for it in stack]
+        if values is None:
+            return Response(status_code=CLIENT_GONE)
+        if isinstance(raw := values.get("raw"), str | bytes):
+            kind = "text/plain" if isinstance(raw, str) else "application/octet-stream"
+            return Response(raw, media_type=kind)
+        part = page.part if "hx-request" in request.headers and page.part else ""
+        status = values.get("http_status", 200)
+        response = _page(site, request, part or page.template, values, status)
+        response.headers["x-event"] = str(values["event"])
+        return response
+
+    return answer
+
+
+async def _wait_for_end(request: Request) -> None:
+    """Wait until the browser is gone, as after each key of a search as you type."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _events(site: Site, request: Request) -> Response:
+    """Answer with the events of a project after the last one that the window has, as they come."""
+    given = request.headers.get("last-event-id") or request.query_params.get("last", "")
+    after = row_number(given)
+    shown = site.projects.get(request.query_params.get("project", ""))
+    project = shown or _chosen(site, request)
+    events = project.live.stream(after, lambda: site.is_ending())
+    return StreamingResponse(events, media_type="text/event-stream")
+
+
+def _do(act: Act) -> Handler:
+    """Return what does one act in the thread of acts, and shows the page it was done on."""
+
+    async def answer(site: Site, request: Request) -> Response:
+        project, parsed = _parse(site, request)
+        if site.read_only and act.decides:
+            raise NotAllowed(f"this page decides nothing: {site.read_only}")
+
+        def do(memories: Runtime) -> Done | File | Shown | None:
+            done = act.do(memories, parsed)
+            return record(memories, done) if isinstance(done, Done) else done
+
+        done = await project.acts.call(do)
+        if isinstance(done, Shown):
+            head = await project.reads.call(head_of)
+            return _page(site, request, done.template, {"head": head, **done.values})
+        if isinstance(done, File):
+            saved = {"content-disposition": f'attachment; filename="{done.name}"'}
+            return Response(done.content, media_type="application/jsonl", headers=saved)
+        if done:
+            site.done[project.name].append(done)
+            site.undone[project.name].clear()
+        return _back(site, request)
+
+    return answer
+
+
+def _reverse(name: str) -> Handler:
+    """Return what takes back the last act or the one of a number, or does it again."""
+
+    async def answer(site: Site, request: Request) -> Response:
+        project, _ = _parse(site, request)
+        if site.read_only:
+            raise NotAllowed(f"this page decides nothing: {site.read_only}")
+        stacks = site.done[project.name], site.undone[project.name]
+        source, target = stacks if name == "undo" else stacks[::-1]
+        number = request.state.form.get("act", "")
+        chosen = source[-1] if source and not number else None
+        if number:
+            recorded = await project.acts.call(list_recorded)
+            same = (done for done in (*source, *recorded) if str(done.number) == number)
+            chosen = next((done for done in same if done.is_undone == (name == "redo")), None)
+            if chosen is None:
+                raise Conflict(f"there is no such act to {name}", "load the page again")
+        if chosen:
+            try:
+                turned = await project.acts.call(partial(reverse, done=chosen))
+            except Exception as error:  # it can be tried again
+                refusal = str(error) if isinstance(error, AdememError) else UNFORESEEN
+                source[:] = [
+                    replace(done, refusal=refusal) if done.number == chosen.number else done
+                    for done in source
+                ]
+                raise
+            source[:] = [done for done in source if done.number != chosen.number]
+            target.append(turned)
+        return _back(site, request)
+
+    return answer
+
+
+def _back(site: Site, request: Request) -> Response:
+    """Send the browser to the page that the form names, in the project of the form."""
+    there = request.state.form.get("next", "/")
+    is_ours = there.startswith("/") and not there.startswith(("//", "/\\"))
+    response = RedirectResponse(there if is_ours and there.isprintable() else "/", 303)
+    if len(site.projects) > 1:
+        _keep_project(site, response, _number(site, request))
+    return response
+
+
+def _keep_project(site: Site, response: Response, number: int) -> None:
+    name = f"{site.cookie}_project"
+    response.set_cookie(name, str(number), httponly=True, samesite="strict", path="/")
+
+
+def _parse(site: Site, request: Request) -> tuple[OpenProject, PageRequest]:
+    project = _chosen(site, request)
+    parsed = PageRequest(
+        path=dict(request.path_params),
+        query={name: request.query_params[name] for name in request.query_params},
+        form=request.state.form,
+        lists=request.state.lists,
+        site=site,
+        project=project.name,
+    )
+    return project, parsed
+
+
+def _chosen(site: Site, request: Request) -> OpenProject:
+    return list(site.projects.values())[_number(site, request)]
+
+
+def _number(site: Site, request: Request) -> int:
+    """Return the place of the project that the window shows; of another request, the last choice.
+
+    The windows of a browser share its cookies, so the pages have the place in their token.
+    """
+    chosen = request.cookies.get(f"{site.cookie}_project", "")
+    number = row_number(getattr(request.state, "shown", chosen)) or 0
+    return number if number < len(site.projects) else 0
+
+
+def _page(
+    site: Site, request: Request, template: str, values: dict[str, Any], status: int = 200
+) -> Response:
+    theme = request.cookies.get(f"{site.cookie}_theme", "")
+    token, number = getattr(request.state, "token", ""), _number(site, request)
+    name = list(site.projects)[number]
+    here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    shared = {
+        "head": None,
+        "event": "",
+        "live": "",
+        "theme": theme if theme in THEMES else "",
+        "token": f"{token}.{number}" if token else "",
+        "here": here if request.method == "GET" else "/",
+        "path": request.url.path,
+        "q": request.query_params.get("q", ""),
+        "projects": list(site.projects) if token else [],
+        "project": name if token else "",
+        "read_only": site.read_only,
+        "last": site.done[name][-1] if token and site.done[name] else None,
+        "pages": [page for page in PAGES if page.name],
+        "next_redo": site.undone[name][-1] if token and site.undone[name] else None,
+    }
+    return HTMLResponse(render(template, shared | values), status)
+
+
+def _error(site: Site, scope: Scope, status: int, facts: dict[str, str]) -> Response:
+    request = Request(scope)
+    mine = getattr(request.state, "form", {}).get("content", "")
+    why, hint = facts["why"], facts["next"]
+    if facts.get("rule") == "internal":
+        why = UNFORESEEN
+    elif facts.get("rule") == "store" and "`ademem " not in hint:
+        hint = f"{hint}; `ademem doctor` checks it"
+    values = {"message": why, "hint": hint, "mine": mine}
+    template = "problem.html" if "hx-request" in request.headers else "error.html"
+    return _page(site, request, template, values, status)
+
+
+async def _refused(site: Site, request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    message = {404: "there is no such page", 405: "this address takes no such request"}
+    facts = {"why": message.get(error.status_code, error.detail), "next": ""}
+    return _error(site, request.scope, error.status_code, facts)
+
 
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 AS_ASKED = "it was started with --read-only"

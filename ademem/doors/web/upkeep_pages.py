@@ -16,7 +16,7 @@ from ademem.doors.undoable import Done, inverse
 from ademem.doors.views import to_row
 from ademem.doors.views.practice import cut
 from ademem.doors.web import Act, Page, PageRequest
-from ademem.doors.web.memories_page import golden_set
+from ademem.doors.web.memory_pages import golden_set
 from ademem.store.runtime import Runtime
 
 if TYPE_CHECKING:

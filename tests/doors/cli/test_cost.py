@@ -10,7 +10,7 @@ import pytest
 
 from ademem import api
 from ademem.core import clock
-from ademem.doors.views import cost
+from ademem.doors.views.session import spent_json, spent_lines
 from ademem.session import answer, session_end, session_start
 from ademem.store import logs, maintenance
 from ademem.store.maintenance import Price
@@ -165,6 +165,6 @@ def test_a_model_does_not_read_what_waits_for_a_person(ademem, told):
     with api.open_memories() as memories:
         ledger = api.get_ledger(memories)
 
-    assert UNUSED in "\n".join(cost.to_lines(ledger, lambda _: False))
-    assert UNUSED not in "\n".join(cost.to_lines(ledger, lambda _: True))
-    assert all(row["text"] is None for row in cost.to_json(ledger, lambda _: True)["unused"])
+    assert UNUSED in "\n".join(spent_lines(ledger, lambda _: False))
+    assert UNUSED not in "\n".join(spent_lines(ledger, lambda _: True))
+    assert all(row["text"] is None for row in spent_json(ledger, lambda _: True)["unused"])

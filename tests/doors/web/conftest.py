@@ -7,9 +7,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from ademem import api
-from ademem.doors.http.loopback import Server
-from ademem.doors.web.application import Site, make
-from ademem.doors.web.entry import Entry
+from ademem.doors.http import Server
+from ademem.doors.web import Entry
+from ademem.doors.web.server import Site, make
 from ademem.synthesis.procedures import records
 from ademem.synthesis.procedures.records import Wording
 from tests import builders

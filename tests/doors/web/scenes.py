@@ -5,7 +5,7 @@ import re
 from ademem import api
 from ademem.api.evaluation import golden
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.web.application import make
+from ademem.doors.web.server import make
 from ademem.search import projection
 from ademem.search.embedding import DIMENSIONS, model_id
 from ademem.store import embeddings

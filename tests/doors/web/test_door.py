@@ -6,11 +6,11 @@ import threading
 
 import pytest
 
-from ademem.doors.http.loopback import bind
-from ademem.doors.web.application import LARGEST_BODY, make
-from ademem.doors.web.entry import CODE_S, DIGITS_S, MOST_WRONG, Entry
+from ademem.doors.http import bind
+from ademem.doors.web import CODE_S, DIGITS_S, MOST_WRONG, Entry
 from ademem.doors.web.pages import PAGES
 from ademem.doors.web.rendering import POLICY
+from ademem.doors.web.server import LARGEST_BODY, make
 from tests import builders
 from tests.doors.web.conftest import HOST, PORT, Browser, Clock
 

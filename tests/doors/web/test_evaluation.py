@@ -10,7 +10,7 @@ from ademem import api
 from ademem.api.evaluation import golden
 from ademem.api.evaluation.golden import Golden, Ranks
 from ademem.core.clock import stamp
-from ademem.doors.views import cost
+from ademem.doors.views.session import spent_days, spent_json
 from ademem.doors.web import upkeep_pages
 from ademem.doors.web.upkeep_pages import RUNS
 from ademem.store.database import set_value
@@ -131,14 +131,14 @@ def test_texts_and_calls_are_summed_by_day(browser):
     browser.world.fire("session_start", source="startup")
     with browser.world.memories() as memories:
         ledger = api.get_ledger(memories)
-    sent = cost.to_json(ledger, lambda memory: False)["tokens"]
+    sent = spent_json(ledger, lambda memory: False)["tokens"]
     calls = [
         {"day": day, "tokens_in": 5, "tokens_out": 2}
         for day in ("2026-03-02", "2026-03-02", "2026-03-01")
     ]
 
     assert sent > 0
-    assert cost.to_days(ledger, calls) == [
+    assert spent_days(ledger, calls) == [
         {"day": "2026-03-02", "tokens": 0, "tokens_in": 10, "tokens_out": 4},
         {"day": "2026-03-01", "tokens": sent, "tokens_in": 5, "tokens_out": 2},
     ]

@@ -8,7 +8,7 @@ from ademem import api
 from ademem.api.evaluation import golden
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.views import why_unprompted
-from ademem.doors.web.memories_page import EXPLAINED
+from ademem.doors.web.memory_pages import EXPLAINED
 from ademem.search.engine import UNNEEDED
 from tests import builders
 from tests.doors.web.test_pages import LESSONS, texts

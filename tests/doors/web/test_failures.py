@@ -7,8 +7,8 @@ import sqlite3
 import pytest
 from starlette.testclient import TestClient
 
-from ademem.doors.web.application import make
 from ademem.doors.web.pages import ACTS, PAGES
+from ademem.doors.web.server import make
 from tests.doors.web import scenes
 from tests.doors.web.conftest import HOST
 from tests.doors.web.test_pages import texts

@@ -10,7 +10,7 @@ import pytest
 
 from ademem.api.relating import MOST_NODES, Graph, Node, get_graph
 from ademem.core.errors import UsageError
-from ademem.doors.web.graph_pages import LISTED, NODE, RING, lay_out
+from ademem.doors.web.memory_pages import LISTED, NODE, RING, lay_out
 from tests import builders
 from tests.doors.web.test_pages import texts
 

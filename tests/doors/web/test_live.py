@@ -13,9 +13,9 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.http.loopback import bind
-from ademem.doors.web.application import Site, make
+from ademem.doors.http import bind
 from ademem.doors.web.memory_threads import MOST
+from ademem.doors.web.server import Site, make
 from tests.doors.web.conftest import QuietServer
 from tests.examples import FULL
 from tests.world import World

@@ -10,10 +10,10 @@ import pytest
 from ademem import api
 from ademem.core.memory import Draft, Origin
 from ademem.doors.views import diff_words
-from ademem.doors.web.application import Site
-from ademem.doors.web.memories_page import PAGE
+from ademem.doors.web.memory_pages import PAGE
 from ademem.doors.web.pages import PAGES
 from ademem.doors.web.rendering import mark_code
+from ademem.doors.web.server import Site
 from ademem.search.engine import ORDERS
 from tests import builders
 from tests.doors.web.conftest import Browser

@@ -14,7 +14,7 @@ import pytest
 
 from ademem.core.errors import UsageError
 from ademem.core.project import at
-from ademem.doors.http.loopback import bind
+from ademem.doors.http import bind
 from ademem.doors.web import server
 
 RUN = "from ademem.doors.cli import program; program()"

@@ -9,7 +9,7 @@ import pytest
 from ademem import api
 from ademem.core.redaction import Redacted
 from ademem.core.text import counted
-from ademem.doors.views.cost import to_json
+from ademem.doors.views.session import spent_json
 from ademem.doors.web.pages import PAGES
 from ademem.store import episodes
 from ademem.store.episodes import Action, Episode, Run
@@ -180,7 +180,7 @@ def test_the_cost_is_that_of_the_command(sent):
     browser, _ = sent
     page = browser.get("/cost").text
     with browser.world.memories() as memories:
-        texts = to_json(api.get_ledger(memories), lambda memory: False)
+        texts = spent_json(api.get_ledger(memories), lambda memory: False)
     figures = [f"<b>{texts[name]:,}</b>" for name in ("tokens", "memory_tokens", "used_tokens")]
     events = [each["event"] for each in texts["by_event"]]
 
@@ -196,7 +196,7 @@ def test_injections_and_cost_tell_the_same_sums(sent):
     browser, _ = sent
     page = browser.get("/injections").text
     with browser.world.memories() as memories:
-        texts = to_json(api.get_ledger(memories), lambda memory: False)
+        texts = spent_json(api.get_ledger(memories), lambda memory: False)
     rows = re.findall(r"<td>(\w+)</td>" + r'<td class="number">(\d+)</td>' * 3, page)
 
     told = counted(texts["texts"], "text")

@@ -10,8 +10,8 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.http.loopback import bind
-from ademem.doors.web.application import Site, make
+from ademem.doors.http import bind
+from ademem.doors.web.server import Site, make
 from tests.doors.web.conftest import QuietServer
 
 AXE = Path(os.environ.get("ADEMEM_AXE_DIR", ""), "node_modules/axe-core/axe.min.js")
