@@ -213,11 +213,18 @@ def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Recon
     if text is None and not prompt:
         raise NoSuchMoment(f"the session {session!r} has no selection at {at}")
     rows = sessions.list_sessions(runtime.store, 1, session)
+    seen: set[str] = set()  # by the session or subagent, since its last compaction
+    agent = text.agent_id if text else ""
+    for each in sent:
+        if each.created_at < at and each.agent_id == agent:
+            if each.place == "briefing" and each.query == "compact":
+                seen.clear()
+            seen.update(part.memory_id for part in each.parts if not part.left_out)
     moment = Moment(
         at=at,
         session=session,
         branch=rows[0].get("branch") if rows else runtime.branch,
-        seen=_list_seen(sent, at, text.agent_id if text else ""),
+        seen=frozenset(seen),
     )
     place = text.place if text else "prompt"
     stages = [_state(memory, moment)]
@@ -250,18 +257,6 @@ class Moment(Value):
     branch: str | None
     seen: frozenset[str]
     """Memories that the context had been shown."""
-
-
-def _list_seen(sent: Sequence[Sent], at: str, agent: str) -> frozenset[str]:
-    """Return what the session or subagent was shown before, since its last compaction."""
-    seen: set[str] = set()
-    for each in sent:
-        if each.created_at >= at or each.agent_id != agent:
-            continue
-        if each.place == "briefing" and each.query == "compact":
-            seen.clear()
-        seen.update(part.memory_id for part in each.parts if not part.left_out)
-    return frozenset(seen)
 
 
 def _state(memory: Memory, moment: Moment) -> Stage:

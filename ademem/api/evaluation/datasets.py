@@ -57,7 +57,10 @@ class Dataset(Value):
 
 def read(data: bytes, format: str | None = None) -> Dataset:
     """Parse a dataset; raises UsageError for another file or format."""
-    format = format or _guess(data)
+    if not format and data.lstrip()[:1] == b"{":  # plain lines begin with an object
+        format = "jsonl"
+    elif not format:
+        format = "longmemeval" if b'"haystack_sessions"' in data else "locomo"
     if format not in FORMATS:
         raise UsageError(f"no format {format!r}", ", ".join(FORMATS))
     try:
@@ -67,13 +70,6 @@ def read(data: bytes, format: str | None = None) -> Dataset:
             f"this is no {format} file: {error!r}", "name its format with --format"
         ) from error
     return Dataset(sha256=bytes_hex(data), format=format, haystacks=haystacks)
-
-
-def _guess(data: bytes) -> str:
-    """Plain lines begin with an object; of the others only LongMemEval speaks of haystacks."""
-    if data.lstrip()[:1] == b"{":
-        return "jsonl"
-    return "longmemeval" if b'"haystack_sessions"' in data else "locomo"
 
 
 def plain(data: bytes) -> Iterator[Haystack]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import typer
 
 from ademem import api
-from ademem.api.exchanging import EngramStatus, HubStatus, Preview, SyncStatus
+from ademem.api.exchanging import HubStatus, Preview, SyncStatus
 from ademem.core.errors import NO, AdememError, NotFound, UsageError
 from ademem.core.text import counted, counted_as, preview
 from ademem.core.value import as_dict
@@ -15,7 +15,6 @@ from ademem.doors.cli import show
 from ademem.doors.cli.commands import AsJson, DryRun, Project, app, flag, open_project, option
 from ademem.store.hub_state import Parked
 from ademem.store.runtime import Runtime
-from ademem.sync.engram_chunks import Received, Sent
 from ademem.sync.hub.mutations import to_bytes
 
 PREVIEW_CHARS = 60
@@ -44,18 +43,7 @@ def sync(
         raise UsageError("--import is of --engram, which has no folder", "one of them at a time")
     if engram:
         with open_project(project) as memories:
-            if leave:
-                if not api.leave_engram(memories):
-                    hint = "`ademem sync --engram` does"
-                    raise NotFound("nothing was written for Engram", hint)
-                line = "left Engram; its chunks stay, and so do the memories that came from it"
-                return show.report({"left": "engram"}, [line], as_json=as_json)
-            if status:
-                return _show_engram_status(api.get_engram_status(memories), as_json)
-            if import_:
-                return _show_received(api.receive_from_engram(memories, dry_run=dry_run), as_json)
-            sent = api.send_to_engram(memories, force=force, dry_run=dry_run)
-        return _show_sent(sent, dry_run, as_json)
+            return _sync_engram(memories, status, leave, import_, force, dry_run, as_json)
     with open_project(project) as memories:
         if status:
             found, hub = api.get_exchange_status(memories), api.get_hub_status(memories)
@@ -178,25 +166,6 @@ def _status_lines(found: SyncStatus, hub: HubStatus | None) -> list[str]:
     return lines
 
 
-def _show_sent(sent: Sent, dry_run: bool, as_json: bool) -> None:
-    counts = f"{counted(sent.observations, 'memory')}, {counted(sent.mutations, 'change')}"
-    what = ", ".join(f".engram/chunks/{id}.jsonl.gz" for id in sent.chunks)
-    lines = [f"{'would send' if dry_run else f'wrote {what}:'} {counts}"]
-    if not (sent.observations or sent.mutations or sent.sessions):
-        lines = ["Engram's chunks have everything"]
-    lines += _held_back_lines(sent.held_back)
-    _report_problems(as_dict(sent) | {"dry_run": dry_run}, lines, sent.problems, as_json)
-
-
-def _show_received(received: Received, as_json: bool) -> None:
-    names = ("inserted", "updated", "deleted", "sessions", "prompts", "relations")
-    counts = {name: sum(getattr(one, name) for one in received.reports) for name in names}
-    figures = ", ".join(counted_as(count, name) for name, count in counts.items() if count)
-    lines = [f"{counted(len(received.read), 'chunk')} read: {figures or 'nothing new'}"]
-    values = {"read": received.read, **counts, "problems": received.problems}
-    _report_problems(values, lines, received.problems, as_json)
-
-
 def _report_problems(
     values: dict[str, object], lines: list[str], problems: Sequence[str], as_json: bool
 ) -> None:
@@ -207,17 +176,52 @@ def _report_problems(
     raise typer.Exit(NO if problems else 0)
 
 
-def _show_engram_status(found: EngramStatus, as_json: bool) -> None:
-    waiting = found.waiting
-    lines = [
-        f".engram: {counted(found.chunks, 'chunk')}, {len(found.unread)} to import;"
-        f" {counted(waiting.observations, 'memory')} and {counted(waiting.mutations, 'change')}"
-        " to send"
-    ]
-    if not found.is_enrolled:
-        lines.append("`ademem sync --engram` writes a chunk, `--import` reads those that are there")
-    if found.is_conflicted:
-        lines.append(
-            "the manifest has a conflict of git; the next import or export joins its sides"
-        )
-    show.report(as_dict(found), lines, as_json=as_json)
+def _sync_engram(
+    memories: Runtime,
+    status: bool,
+    leave: bool,
+    import_: bool,
+    force: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    if leave:
+        if not api.leave_engram(memories):
+            raise NotFound("nothing was written for Engram", "`ademem sync --engram` does")
+        line = "left Engram; its chunks stay, and so do the memories that came from it"
+        return show.report({"left": "engram"}, [line], as_json=as_json)
+    if status:
+        found = api.get_engram_status(memories)
+        waiting = found.waiting
+        lines = [
+            f".engram: {counted(found.chunks, 'chunk')}, {len(found.unread)} to import;"
+            f" {counted(waiting.observations, 'memory')} and"
+            f" {counted(waiting.mutations, 'change')} to send"
+        ]
+        if not found.is_enrolled:
+            lines.append(
+                "`ademem sync --engram` writes a chunk, `--import` reads those that are there"
+            )
+        if found.is_conflicted:
+            lines.append(
+                "the manifest has a conflict of git; the next import or export joins its sides"
+            )
+        return show.report(as_dict(found), lines, as_json=as_json)
+    if import_:
+        received = api.receive_from_engram(memories, dry_run=dry_run)
+        names = ("inserted", "updated", "deleted", "sessions", "prompts", "relations")
+        counts = {name: sum(getattr(one, name) for one in received.reports) for name in names}
+        figures = ", ".join(counted_as(count, name) for name, count in counts.items() if count)
+        lines = [f"{counted(len(received.read), 'chunk')} read: {figures or 'nothing new'}"]
+        values = {"read": received.read, **counts, "problems": received.problems}
+        return _report_problems(values, lines, received.problems, as_json)
+    sent = api.send_to_engram(memories, force=force, dry_run=dry_run)
+    if sent.observations or sent.mutations or sent.sessions:
+        what = ", ".join(f".engram/chunks/{id}.jsonl.gz" for id in sent.chunks)
+        figures = f"{counted(sent.observations, 'memory')}, {counted(sent.mutations, 'change')}"
+        lines = [f"{'would send' if dry_run else f'wrote {what}:'} {figures}"]
+    else:
+        lines = ["Engram's chunks have everything"]
+    lines += _held_back_lines(sent.held_back)
+    values = as_dict(sent) | {"dry_run": dry_run}
+    return _report_problems(values, lines, sent.problems, as_json)

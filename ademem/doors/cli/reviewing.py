@@ -254,7 +254,9 @@ class Review:
         why = f"contradictory: {subject.conflict}" if subject.conflict else waits_for(memory)
         if subject.doubt:
             why = f"in doubt: {subject.doubt.doubt}"
-        show.say(f"\n{self._place()}: {why}\n")
+        kind = type(self.items[self.at])  # doubts are counted apart from the queue
+        same = [at for at, each in enumerate(self.items) if isinstance(each, kind)]
+        show.say(f"\n{same.index(self.at) + 1} of {len(same)}: {why}\n")
         for each in _memories_of(subject) if subject.conflict else (memory,):
             show.whole(each)
             if each.source_session_id:
@@ -268,12 +270,6 @@ class Review:
                 show.say(f"  changes: {changes}")
         if subject.doubt and (text := subject.doubt.corrected):
             show.say(f"corrected: {word_diff(memory.content, text) or text}")
-
-    def _place(self) -> str:
-        """Return the place in the queue, whose length all doors tell, or among the doubts."""
-        kind = type(self.items[self.at])
-        same = [at for at, each in enumerate(self.items) if isinstance(each, kind)]
-        return f"{same.index(self.at) + 1} of {len(same)}"
 
     def _decide(self, subject: Subject) -> None:
         choices: tuple[Choice, ...] = CONFLICT_CHOICES if subject.conflict else CHOICES

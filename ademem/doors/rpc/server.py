@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from difflib import get_close_matches
+from functools import partial
 from threading import BoundedSemaphore, Event, Lock, Thread
 from typing import Any, BinaryIO
 
@@ -21,9 +22,9 @@ from ademem.core.project import Project
 from ademem.doors import calls, rpc
 from ademem.doors.mcp.access import Call as ToolCall
 from ademem.doors.mcp.access import Caller
-from ademem.doors.mcp.tools import Tool, choose
+from ademem.doors.mcp.tools import choose
 from ademem.doors.rpc import BadHeader, RpcError, read_messages, write_message
-from ademem.doors.rpc.methods import METHODS, Call, Method
+from ademem.doors.rpc.methods import METHODS, Call
 from ademem.worker import warm
 from ademem.worker.warm_server import listening
 
@@ -81,7 +82,7 @@ class Server:
                 framed = message.framed
                 if message.problem:
                     send(rpc.refusal(message.problem))
-                elif reply := rpc.answer(message.body, self._caller(notify)):
+                elif reply := rpc.answer(message.body, partial(self._run, notify)):
                     send(reply)
         except BadHeader as error:
             send(rpc.refusal(str(error)))
@@ -131,37 +132,24 @@ class Server:
         finally:
             places.release()
 
-    def _caller(self, notify: Callable[[str, dict[str, Any]], None]) -> rpc.Call:
-        def call(name: str, params: dict[str, Any]) -> Any:
-            if name == DISCOVER:
-                return discover()
-            if tool := TOOLS.get(name):
-                return self._call_tool(tool, params)
-            method = next((each for each in METHODS if each.name == name), None)
-            if method is None:
-                near = get_close_matches(
-                    name[:80], [*(method.name for method in METHODS), *TOOLS], 1
-                )
-                why = f"no method {name[:80]!r}"
-                raise RpcError(
-                    rpc.NO_METHOD,
-                    why,
-                    {"rule": "argument", "why": why, "next": near[0] if near else DISCOVER},
-                )
-            return self._call(method, params, notify)
-
-        return call
-
-    def _call_tool(self, tool: Tool, params: dict[str, Any]) -> Any:
-        """Return the result of an MCP tool, which acts for an agent always."""
-        _, result, is_refused = ToolCall(self._tool_caller, params, {}, "rpc").answer(tool)
-        if is_refused:
-            raise RpcError(CODES.get(result["rule"], rpc.REFUSED), result["why"], result)
-        return result
-
-    def _call(
-        self, method: Method, params: dict[str, Any], notify: Callable[[str, dict[str, Any]], None]
+    def _run(
+        self, notify: Callable[[str, dict[str, Any]], None], name: str, params: dict[str, Any]
     ) -> Any:
+        """Return the result of a method of ours, or of an MCP tool, which acts for an agent."""
+        if name == DISCOVER:
+            return discover()
+        if tool := TOOLS.get(name):
+            _, result, is_refused = ToolCall(self._tool_caller, params, {}, "rpc").answer(tool)
+            if is_refused:
+                raise RpcError(CODES.get(result["rule"], rpc.REFUSED), result["why"], result)
+            return result
+        method = next((each for each in METHODS if each.name == name), None)
+        if method is None:
+            names = [*(each.name for each in METHODS), *TOOLS]
+            near = get_close_matches(name[:80], names, 1)
+            why = f"no method {name[:80]!r}"
+            facts = {"rule": "argument", "why": why, "next": near[0] if near else DISCOVER}
+            raise RpcError(rpc.NO_METHOD, why, facts)
         try:
             given = calls.check_arguments(method.params, params)
             if method.writes:

@@ -126,13 +126,15 @@ def to_reasons(found: Reconsidered) -> dict[str, Any]:
         }
         for stage in found.stages
     ]
+    stop = next((stage.name for stage in found.stages if not stage.passed), "")
+    no_room = f"{stop[:1].lower()}{stop[1:]} of the briefing has no room for it" if stop else ""
     return {
         "row": to_row(found.memory),
         "about": found.about,
         "was_shown": found.was_shown,
         "left_out": LEFT_OUT.get(found.left_out, found.left_out),
         "stages": stages,
-        "stopped": next((_stop(stage.name) for stage in found.stages if not stage.passed), ""),
+        "stopped": STOPS.get(stop, no_room),
     }
 
 
@@ -149,10 +151,6 @@ STOPS = {
     "New to the context": "the session has it already, or wrote it",
 }
 """Why a memory is not shown, by the first stage that it does not pass."""
-
-
-def _stop(stage: str) -> str:
-    return STOPS.get(stage, f"{stage[:1].lower()}{stage[1:]} of the briefing has no room for it")
 
 
 def _figure(value: Any) -> str:
