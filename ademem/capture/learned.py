@@ -327,7 +327,20 @@ def _parse_body(body: Body) -> Iterator[Lesson]:
     from ademem.core.redaction import redact  # before a cut: half a key is not recognized
 
     text = truncate_bytes(redact(without_recalled(body.text)).text, BODY_BYTES)
-    marks = list(_markers(text))
+    marks: list[Marker] = []
+    for found in _MARKER.finditer(text):
+        start, end = found.span()
+        before = text[:start].rstrip(_EMPHASIS)
+        opening = text[len(before) : start][-EMPHASIS_CHARS:]
+        if before[-1:].isalnum() and not opening.strip("_"):
+            continue  # the end of a longer word
+        if opening:
+            behind = text[end : end + EMPHASIS_CHARS]
+            closing = len(behind) - len(behind.lstrip(_EMPHASIS))
+            start, end = start - len(opening), end + closing
+            if closing or found[0][-2] in _EMPHASIS:
+                opening = ""
+        marks.append(Marker(start=start, end=end, prefix=found[1].upper(), opening=opening))
     if body.lines_only:
         starts = {mark: text.rfind("\n", 0, mark.start) + 1 for mark in marks}
         marks = [
@@ -348,22 +361,6 @@ def _parse_body(body: Body) -> Iterator[Lesson]:
         content = truncate_bytes(content, CONTENT_BYTES).strip()
         if not is_placeholder(content):
             yield Lesson(prefix=mark.prefix, content=content, bead=body.bead)
-
-
-def _markers(text: str) -> Iterator[Marker]:
-    for found in _MARKER.finditer(text):
-        start, end = found.span()
-        before = text[:start].rstrip(_EMPHASIS)
-        opening = text[len(before) : start][-EMPHASIS_CHARS:]
-        if before[-1:].isalnum() and not opening.strip("_"):
-            continue  # the end of a longer word
-        if opening:
-            behind = text[end : end + EMPHASIS_CHARS]
-            closing = len(behind) - len(behind.lstrip(_EMPHASIS))
-            start, end = start - len(opening), end + closing
-            if closing or found[0][-2] in _EMPHASIS:
-                opening = ""
-        yield Marker(start=start, end=end, prefix=found[1].upper(), opening=opening)
 
 
 def capture_lessons(payload: Payload, runtime: Runtime) -> list[Written]:

@@ -37,13 +37,6 @@ class RpcError(Exception):
         self.code, self.message, self.data = code, message, data or {}
 
 
-class Request(Value):
-    method: str
-    params: dict[str, Any]
-    id: str | int | float | None
-    is_notification: bool
-
-
 def answer(body: bytes, call: Call) -> bytes | None:
     """Return the answer to a request or a batch; None where only notifications came."""
     try:
@@ -78,20 +71,21 @@ def notification(method: str, params: dict[str, Any]) -> bytes:
 
 
 def _reply(message: object, call: Call) -> dict[str, Any] | None:
+    id = message.get("id") if isinstance(message, dict) else None
+    is_notification = isinstance(message, dict) and "id" not in message
     try:
-        request = _parse(message)
+        method, params = _parse(message)
     except RpcError as error:
-        return _error(_id_of(message), error)
+        return _error(id if _is_id(id) else None, error)
     try:
-        result = call(request.method, request.params)
+        result = call(method, params)
     except RpcError as error:
-        return None if request.is_notification else _error(request.id, error)
-    if request.is_notification:
-        return None
-    return {"jsonrpc": "2.0", "id": request.id, "result": result}
+        return None if is_notification else _error(id, error)
+    return None if is_notification else {"jsonrpc": "2.0", "id": id, "result": result}
 
 
-def _parse(message: object) -> Request:
+def _parse(message: object) -> tuple[str, dict[str, Any]]:
+    """Return the method and the parameters of a request."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise RpcError(INVALID_REQUEST, 'a request is an object with "jsonrpc": "2.0"')
     method, params = message.get("method"), message.get("params", {})
@@ -101,10 +95,7 @@ def _parse(message: object) -> Request:
         raise RpcError(INVALID_REQUEST, "`id` is a text, a number or null")
     if not isinstance(params, dict):
         raise RpcError(INVALID_PARAMS, "`params` is an object; parameters have names here")
-    is_notification = "id" not in message
-    return Request(
-        method=method, params=params, id=message.get("id"), is_notification=is_notification
-    )
+    return method, params
 
 
 def _error(id: object, error: RpcError) -> dict[str, Any]:
@@ -112,11 +103,6 @@ def _error(id: object, error: RpcError) -> dict[str, Any]:
     if error.data:
         body["data"] = error.data
     return {"jsonrpc": "2.0", "id": id, "error": body}
-
-
-def _id_of(message: object) -> object:
-    found = message.get("id") if isinstance(message, dict) else None
-    return found if _is_id(found) else None
 
 
 def _is_id(value: object) -> bool:
