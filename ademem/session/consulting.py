@@ -216,7 +216,7 @@ def _look_up(
     searches: bool,
 ) -> list[Lookup]:
     """Find memories tied to the call, then rules that name it, then those that answer it."""
-    from ademem.core.memory import STOP
+    from ademem.core.memory import STOP, Trust
     from ademem.guard import wording
 
     tied = hint_events.find_tied(payload, runtime, paths)
@@ -244,9 +244,7 @@ def _look_up(
             or not all(wording.spares_new_file(one.content, path) for path in paths)
             or _names_command(one, call)
         ]
-    from ademem.core.memory import STOP, Trust
-    from ademem.guard import wording
-
+    # Marked ones, and those whose wording a person typed or reviewed.
     marked = {memory.id for memory in about if STOP in memory.tags}
     worded = [one for one in about if one.id not in marked and wording.is_rule(one.content)]
     typed = {one.id for one in worded if one.trust is Trust.USER}

@@ -138,11 +138,37 @@ def _compare(
 
 
 def _update(skill: Skill, entry: IndexedSkill | None, job: Scan) -> None:
-    """Store the file; one that was exported from a procedure belongs to that memory."""
-    if _is_exported(skill, entry, job):
+    """Store the file; one exported from a procedure belongs to that memory, as a person's edit."""
+    found = export.parse_skill_file(skill.raw)
+    procedure = export.find_owner(found.sync_id, job.runtime, job.now)
+    is_users = entry is not None and entry.source == procedures.USER and not entry.archived_at
+    if procedure and not is_users:
+        if found.edited and (entry is None or entry.content_hash != skill.digest):
+            procedure = export.import_edit(procedure, found, job.runtime, job.now)
+        export.index_file(procedure, skill.path, skill.digest, job.runtime, job.now)
         return
     memory = _memory_of(entry, job)
-    memory = _revise(memory, skill, job) if memory else _insert(skill, job)
+    if memory is None:
+        draft = Reviewed(
+            content="",
+            category=Category.PROCEDURE,
+            confidence=CONFIDENCE,
+            tags=(skill.kind,),
+            promoted=True,
+            origin=Origin(trust=Trust.IMPORT, source_type=SKILL),
+        )
+        sync_id = free_sync_id(job.store, SKILL, skill.path)
+        gate = job.runtime.settings.gate
+        memory = build_row(draft, sync_id, job.store.project_id, gate, job.now)
+        memory = replace(memory, **_fields(skill, memory, job))
+        memory = memories.insert(job.store, memory, _change("insert", skill.path, job))
+    else:
+        is_archived = memory.status is Status.ARCHIVED
+        live = replace(memory, **transitions.restored(memory)) if is_archived else memory
+        revised = replace(live, **_fields(skill, live, job))
+        if revised != memory:
+            change = _change("restore" if is_archived else "edit", skill.path, job)
+            memory = memories.update(job.store, revised, change)
     procedures.put_skill(
         job.store,
         IndexedSkill(
@@ -159,46 +185,8 @@ def _update(skill: Skill, entry: IndexedSkill | None, job: Scan) -> None:
     )
 
 
-def _is_exported(skill: Skill, entry: IndexedSkill | None, job: Scan) -> bool:
-    """Tell whether a procedure owns the file, and import a person's edit of it."""
-    found = export.parse_skill_file(skill.raw)
-    procedure = export.find_owner(found.sync_id, job.runtime, job.now)
-    if procedure is None or (entry and entry.source == procedures.USER and not entry.archived_at):
-        return False
-    if found.edited and (entry is None or entry.content_hash != skill.digest):
-        procedure = export.import_edit(procedure, found, job.runtime, job.now)
-    export.index_file(procedure, skill.path, skill.digest, job.runtime, job.now)
-    return True
-
-
 def _memory_of(entry: IndexedSkill | None, job: Scan) -> Memory | None:
     return memory_queries.by_id(job.store, entry.memory_id if entry else None)
-
-
-def _insert(skill: Skill, job: Scan) -> Memory:
-    draft = Reviewed(
-        content="",
-        category=Category.PROCEDURE,
-        confidence=CONFIDENCE,
-        tags=(skill.kind,),
-        promoted=True,
-        origin=Origin(trust=Trust.IMPORT, source_type=SKILL),
-    )
-    sync_id = free_sync_id(job.store, SKILL, skill.path)
-    gate = job.runtime.settings.gate
-    memory = build_row(draft, sync_id, job.store.project_id, gate, job.now)
-    memory = replace(memory, **_fields(skill, memory, job))
-    return memories.insert(job.store, memory, _change("insert", skill.path, job))
-
-
-def _revise(memory: Memory, skill: Skill, job: Scan) -> Memory:
-    is_archived = memory.status is Status.ARCHIVED
-    live = replace(memory, **transitions.restored(memory)) if is_archived else memory
-    revised = replace(live, **_fields(skill, live, job))
-    if revised == memory:
-        return memory
-    operation = "restore" if is_archived else "edit"
-    return memories.update(job.store, revised, _change(operation, skill.path, job))
 
 
 def _fields(skill: Skill, memory: Memory, job: Scan) -> dict[str, Any]:
