@@ -318,8 +318,6 @@ def survey(
         want = wanted.get(path)
         same = want is not None and texts.digests.get(path) == sha256_hex(want)
         there = want if same else texts.get(path)  # one text in memory, not two
-        if there and want and "\r\n" in there and there.replace("\r\n", "\n") == want:
-            there = want  # git or an editor chose the line ends
         if there is None and confined.refusal(project.root, path):
             there = NOT_TEXT
         ours = there is None or (

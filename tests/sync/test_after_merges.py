@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from ademem.files import enrolment
-from ademem.sync import mirror
 from ademem.sync.checks import check
 from tests.sync.clone import FOLDER, fork, gotcha, with_driver
 
@@ -84,10 +83,13 @@ def test_line_ends_that_git_chose_are_no_edit(repository):
     with_driver(repository)
     gotcha(repository)
     repository.refresh()
+    repository.git("config", "core.autocrlf", "true")
     commit(repository)
-    for path in repository.git("ls-files", ".ade").splitlines():
+    for path in repository.git("ls-files", ".ade/memory").splitlines():
         repository.write(path, repository.read(path).replace("\n", "\r\n"))
-    assert repository.refresh() == mirror.Refreshed(written=(), removed=(), kept=(), bytes=0)
+
+    assert repository.refresh().kept == ()
+    assert repository.git("status", "--porcelain", ".ade/memory") == ""
 
 
 def test_an_index_with_the_line_ends_of_git_is_updated_in_a_fresh_clone(
