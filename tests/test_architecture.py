@@ -372,7 +372,7 @@ METHODS = {
 """Of `pathlib` and `ademem.core.shared_files`."""
 
 OPENERS = {
-    "core/registry.py": "the list of the projects of this machine",
+    "files/enrolment.py": "the list of the projects of this machine",
     "core/shared_files.py": "replaces and locks files for those below",
     "core/confined.py": "is the way to all files below `.ade/`",
     "synthesis/ai/": "looks for a program, and makes temporary files for it",

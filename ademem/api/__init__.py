@@ -106,14 +106,13 @@ def __getattr__(name: str) -> Any:
 def init(root: str, *, environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """Enrol the folder, import its files, and return a line for each step."""
     from ademem.api.files import refresh_files
-    from ademem.core import registry
     from ademem.files import enrolment
 
     done = enrolment.enrol(project.at(root), program(environment))
     with open_memories(root, environment=environment) as runtime:
         enrolment.register_typed(runtime.project, runtime.store, runtime.environment)
         done += [f"wrote {path}" for path in refresh_files(runtime).written]
-        registry.note_use(runtime.project, runtime.settings.project.name, environment, runtime.now)
+        enrolment.note_use(runtime.project, runtime.settings.project.name, environment, runtime.now)
     return tuple(done)
 
 

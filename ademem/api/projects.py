@@ -10,10 +10,11 @@ from datetime import datetime
 from itertools import combinations
 from typing import Any
 
-from ademem.core import caller, project, registry
+from ademem.core import caller, project
 from ademem.core.errors import AdememError, NotFound, UsageError
-from ademem.core.registry import RegisteredProject
 from ademem.core.value import Value, as_dict
+from ademem.files import enrolment
+from ademem.files.enrolment import RegisteredProject
 from ademem.store import backups, statistics, transfers, transitions
 from ademem.store.backups import Kind
 from ademem.store.runtime import Runtime, open_runtime
@@ -42,7 +43,7 @@ class Merged(Value):
 
 def list_projects(environment: Mapping[str, str], now: datetime) -> list[dict[str, Any]]:
     rows = []
-    for registered in registry.list_projects(environment):
+    for registered in enrolment.list_projects(environment):
         row: dict[str, Any] = as_dict(registered)
         try:
             with _open(registered, environment, now) as opened:
@@ -56,14 +57,14 @@ def list_projects(environment: Mapping[str, str], now: datetime) -> list[dict[st
 def forget_project(name: str, environment: Mapping[str, str]) -> RegisteredProject:
     """Take a project off the list; its memory stays where it is."""
     registered = find_registered(name, environment)
-    registry.forget(registered.root, environment)
+    enrolment.forget_use(registered.root, environment)
     return registered
 
 
 def find_registered(name: str, environment: Mapping[str, str]) -> RegisteredProject:
     """Return the project of a name or folder; raises NoSuchProject, or UsageError for several."""
-    wanted, folder = registry.normalize_name(name), os.path.realpath(name)
-    projects = registry.list_projects(environment)
+    wanted, folder = enrolment.normalize_name(name), os.path.realpath(name)
+    projects = enrolment.list_projects(environment)
     found = [each for each in projects if folder == each.root]
     found = found or [each for each in projects if each.name == wanted]
     if not found:
@@ -79,7 +80,7 @@ def open_others(runtime: Runtime) -> Iterator[dict[str, Runtime]]:
     """Open the other projects by name, to be read alone; those that cannot be are left out."""
     with ExitStack() as opened:
         others: dict[str, Runtime] = {}
-        for registered in registry.list_projects(runtime.environment):
+        for registered in enrolment.list_projects(runtime.environment):
             if project.at(registered.root).database == runtime.project.database:
                 continue
             try:
@@ -95,7 +96,7 @@ def open_others(runtime: Runtime) -> Iterator[dict[str, Runtime]]:
 
 def find_groups(environment: Mapping[str, str]) -> list[tuple[RegisteredProject, ...]]:
     """Return groups of projects that may be one, the last used first in each."""
-    projects = registry.list_projects(environment)
+    projects = enrolment.list_projects(environment)
     groups: list[list[RegisteredProject]] = []
     for one, other in combinations(projects, 2):
         if not (_is_variant(one, other) or _distance(one.name, other.name) <= NEAR):
@@ -150,7 +151,7 @@ def _merge(
         transitions.scrub(old.store)
         refresh_files(old)
         refresh_files(new)
-    registry.forget(source.root, environment)
+    enrolment.forget_use(source.root, environment)
     return Merged(source=source.name, into=target.name, counts=counts, backup=saved.path)
 
 

@@ -78,12 +78,12 @@ def _note_use(runtime: Runtime) -> None:
     """Record the project with the first write of a process; a failure does not stop the write."""
     if runtime.project.root in _noted:
         return
-    from ademem.core import registry
+    from ademem.files import enrolment
 
     _noted.add(runtime.project.root)
     with suppress(OSError):
         name = runtime.settings.project.name
-        registry.note_use(runtime.project, name, runtime.environment, runtime.clock())
+        enrolment.note_use(runtime.project, name, runtime.environment, runtime.clock())
 
 
 _ANSWER = ("accepted", "durability", "rule", "reason", "deduped", "merged_into_id", "notes")

@@ -6,9 +6,10 @@ import pytest
 
 from ademem import api
 from ademem.api.projects import NoSuchProject, find_groups
-from ademem.core import caller, project, registry
+from ademem.core import caller, project
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft
+from ademem.files import enrolment
 from ademem.store import backups
 from ademem.store.transitions import CannotDo
 from tests.builders import NOW
@@ -51,7 +52,7 @@ def names(world):
     ],
 )
 def test_names_are_normalized(name, normal):
-    assert registry.normalize_name(name) == normal
+    assert enrolment.normalize_name(name) == normal
 
 
 @pytest.mark.parametrize(
@@ -179,10 +180,10 @@ def test_the_last_project_that_is_forgotten_takes_the_list_with_it(tmp_path):
     environment = {"ADEMEM_DATA_DIR": str(tmp_path / "data")}
     for name in ("one", "two"):
         (tmp_path / name / ".ade").mkdir(parents=True)
-        registry.note_use(project.at(str(tmp_path / name)), "", environment, NOW)
+        enrolment.note_use(project.at(str(tmp_path / name)), "", environment, NOW)
 
-    registry.forget(str(tmp_path / "one"), environment)
-    assert [known.name for known in registry.list_projects(environment)] == ["two"]
-    registry.forget(str(tmp_path / "two"), environment)
-    registry.forget(str(tmp_path / "two"), environment)
+    enrolment.forget_use(str(tmp_path / "one"), environment)
+    assert [known.name for known in enrolment.list_projects(environment)] == ["two"]
+    enrolment.forget_use(str(tmp_path / "two"), environment)
+    enrolment.forget_use(str(tmp_path / "two"), environment)
     assert list((tmp_path / "data").iterdir()) == []

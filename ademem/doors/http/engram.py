@@ -17,7 +17,6 @@ from ademem import __version__, api
 from ademem.core import git
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import flags
-from ademem.core.registry import name_of, normalize_name, strip_credentials
 from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
 from ademem.core.value import Value
@@ -28,6 +27,7 @@ from ademem.doors.mcp.access import Call, Caller
 from ademem.doors.mcp.engram_tools import ID, SCOPE
 from ademem.doors.mcp.tools import CURSOR, NO, TEXT, VERBS, choice, number
 from ademem.files.engram import observation_of
+from ademem.files.enrolment import name_of, normalize_name, strip_credentials
 from ademem.guard.injection import instruction_in
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.journal import FAILURES
