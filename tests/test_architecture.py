@@ -411,7 +411,7 @@ OPENERS = {
     "store/__init__.py": "is there a database",
     "store/database.py": "makes the database, and reads the schema",
     "store/backups.py": "writes backups into the data folder; checked copies replace a database",
-    "store/salvage.py": "copies a damaged database, and reads the copy",
+    "store/repair.py": "copies a damaged database, and reads the copy",
     "store/embeddings.py": "inode of the database",
     "store/admission.py": "sets a database aside, by the descriptor of its checked folder",
     "store/hub/": "migrations of the package, and backups in the folder that the operator named",

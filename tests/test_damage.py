@@ -21,7 +21,7 @@ from ademem import api
 from ademem.api import doctor, install
 from ademem.api.doctor import rehearse
 from ademem.doors import cli
-from ademem.store import bad_rows, full_text
+from ademem.store import full_text, repair
 from ademem.worker import read_only
 from tests.examples import FULL, examples
 from tests.session import payloads
@@ -162,7 +162,7 @@ def check_soundness(world, one, texts, done):
     with closing(sqlite3.connect(world.root / ".ade" / "ade.db")) as db:
         assert db.execute("pragma integrity_check").fetchall() == [("ok",)], one.name
         assert db.execute("pragma foreign_key_check").fetchall() == [], one.name
-        assert bad_rows.find(db) == [], one.name
+        assert repair.find_bad_rows(db) == [], one.name
     with world.memories() as memories:
         assert full_text.find_broken(memories.store) == []
         assert texts <= {memory.content for memory in api.list_memories(memories)}, (

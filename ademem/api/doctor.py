@@ -28,13 +28,12 @@ from ademem.search.embedding.cache import State
 from ademem.store import (
     admission,
     backups,
-    bad_rows,
     database,
     full_text,
     hub_state,
     jobs,
     journal,
-    salvage,
+    repair,
     sessions,
     stamps,
     statistics,
@@ -104,8 +103,8 @@ def database_is_sound(patient: Patient) -> Finding:
         hint = _rebuild_hint(patient) if hint == errors.REBUILD else hint
         return _bad("database", f"{patient.project.database}: {error}", hint)
     try:
-        damage = salvage.find_damage(patient.project.database)
-        bad = [row.named for row in bad_rows.find(runtime.store.db)]
+        damage = repair.find_damage(patient.project.database)
+        bad = [row.named for row in repair.find_bad_rows(runtime.store.db)]
         lost = full_text.find_broken(runtime.store)
         parked = jobs.list_parked(runtime.store)
         ahead = stamps.far_ahead(runtime.store, patient.now)

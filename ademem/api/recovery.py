@@ -18,7 +18,7 @@ from ademem.core.project import Project, was_read, worktrees
 from ademem.core.shared_files import locked
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
-from ademem.store import admission, backups, forget_readings, inspection, salvage
+from ademem.store import admission, backups, forget_readings, inspection, repair
 from ademem.store.ade import text, word
 from ademem.store.database import NewerDatabase, remove_files
 from ademem.store.runtime import Runtime, find_order, open_runtime, personal_project
@@ -107,12 +107,12 @@ def recover(project: Project, environment: Mapping[str, str], now: datetime) -> 
     corrected, damage = _admit(project, environment, now)
     if not os.path.exists(project.database):
         return _rebuild(project, environment, now, None)
-    damage = damage or salvage.find_damage(project.database)
+    damage = damage or repair.find_damage(project.database)
     if not damage:
         try:
             return corrected + _repair(project, environment, now)
         except sqlite3.DatabaseError as error:
-            salvage.raise_locked(error)
+            repair.raise_locked(error)
             damage = str(error)
     damaged = backups.set_aside_damaged(project, now)
     try:
@@ -135,27 +135,27 @@ def _admit(
     try:
         admission.admit(project, environment, clock.stamp(now), WAIT_S, find_order, noted)
     except NewerDatabase:
-        corrected = salvage.correct_version(project.database)
+        corrected = repair.correct_version(project.database)
         if not corrected:
             raise
         return corrected, ""
     except sqlite3.Error as error:
-        salvage.raise_locked(error)
+        repair.raise_locked(error)
         return [], str(error)
-    return salvage.correct_version(project.database), ""
+    return repair.correct_version(project.database), ""
 
 
 def _repair(project: Project, environment: Mapping[str, str], now: datetime) -> list[str]:
     runtime = open_runtime(project, environment, now)
     try:
-        done = salvage.mend(runtime.store, runtime.now)
+        done = repair.mend(runtime.store, runtime.now)
         path = os.path.join(runtime.project.memory, LISTED)
         listed = []
         with suppress(UnicodeDecodeError, confined.Refused):
             for line in (confined.read_text(runtime.project.root, path) or "").splitlines():
                 with suppress(ValueError, RecursionError, AttributeError):
                     listed.append(loads(line).get("id"))
-        traces = salvage.traces(runtime.store)
+        traces = repair.traces(runtime.store)
         if any(isinstance(id, str) and id not in traces for id in listed):
             tracked_files.forget_base(project)
             done += _take_from_files(runtime)
@@ -171,9 +171,9 @@ def _rebuild(
     try:
         done = []
         if damaged:
-            copied = salvage.salvage(runtime.store, damaged)
+            copied = repair.salvage(runtime.store, damaged)
             done.append(f"copied {counted(copied, 'row')} that could still be read")
-            done += salvage.mend(runtime.store, runtime.now)
+            done += repair.mend(runtime.store, runtime.now)
         return done + _take_from_files(runtime)
     finally:
         runtime.close()

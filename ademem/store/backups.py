@@ -21,7 +21,7 @@ from ademem.core.errors import AdememError, NotFound, UnusableStore
 from ademem.core.text import sha256_hex
 from ademem.core.trust import data_folder
 from ademem.core.value import Value
-from ademem.store import admission, inspection, salvage
+from ademem.store import admission, inspection, repair
 from ademem.store.database import (
     SIDECARS,
     NewerDatabase,
@@ -243,7 +243,7 @@ def take_in(
         try:
             if inspection.kind_of(aside, environment) is not inspection.Kind.OURS:
                 raise BadBackup(f"{path} is no database of ademem")
-            if damage := salvage.find_damage(aside):
+            if damage := repair.find_damage(aside):
                 raise DamagedBackup(f"{path} is damaged: {damage}")
             with closing(sqlite3.connect(aside, isolation_level=None)) as db:
                 schema = version(db)

@@ -364,16 +364,16 @@ def migrate(db: sqlite3.Connection, now: datetime, back_up: Callable[[], str]) -
     try:
         with Transaction(db):
             if is_outdated(db):  # another process may have got here first
-                from ademem.store import bad_rows
+                from ademem.store import repair
 
                 found, backup = version(db), back_up()
                 try:
-                    mended = bad_rows.repair(db, now) if found else []
+                    mended = repair.repair_rows(db, now) if found else []
                     db.execute("pragma ignore_check_constraints = on")
                     run_schema(db, found)
                     db.execute("pragma ignore_check_constraints = off")
-                    mended += bad_rows.repair(db, now)  # of tables that have another name now
-                    bad_rows.keep(db, mended, now)
+                    mended += repair.repair_rows(db, now)  # of tables that have another name now
+                    repair.keep_originals(db, mended, now)
                     if found < FIRST_WITH_SECRET:
                         add_secret(db)
                 except sqlite3.Error as error:

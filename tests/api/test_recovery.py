@@ -14,7 +14,7 @@ from ademem.api import doctor, install, recovery
 from ademem.core import clock, project
 from ademem.core.memory import Draft
 from ademem.search.embedding import cache
-from ademem.store import inspection, salvage
+from ademem.store import inspection, repair
 from tests.store import foreign
 
 TEXTS = ("Tabs are forbidden in this code", "Deploys go through staging", "Never edit the parser")
@@ -295,7 +295,7 @@ def test_whatever_happened_to_the_file_its_memories_are_there_afterwards(root, w
 
     assert done
     assert contents(root) == sorted(TEXTS)
-    assert salvage.find_damage(str(written)) == ""
+    assert repair.find_damage(str(written)) == ""
     assert fixed(root) == []
 
 

@@ -15,11 +15,11 @@ from ademem.store import (
     MigrationFailed,
     NewerDatabase,
     backups,
-    bad_rows,
     database,
     inspection,
     maintenance,
     open_store,
+    repair,
 )
 from tests import builders
 from tests.builders import NOW, memory, open_project, project
@@ -173,7 +173,7 @@ def test_a_bad_value_in_a_table_that_is_merged_stops_no_migration(
     reopen(tmp_path)
 
     with closing(sqlite3.connect(path)) as db:
-        assert bad_rows.find(db) == []
+        assert repair.find_bad_rows(db) == []
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from ademem.core.errors import AdememError
-from ademem.store import bad_rows, database, memories
+from ademem.store import database, memories, repair
 from ademem.store.memories import UnreadableMemory
 from tests.builders import NOW, insert, memory, open_project
 from tests.store import older
@@ -49,8 +49,8 @@ def force(db, column, value, where="seq = 1", table="unified_memories"):
 
 def mend(store):
     with store.transaction() as db:
-        done = bad_rows.repair(db, NOW)
-        bad_rows.keep(db, done, NOW)
+        done = repair.repair_rows(db, NOW)
+        repair.keep_originals(db, done, NOW)
     return done
 
 
@@ -78,7 +78,7 @@ def test_an_older_database_with_a_bad_row_is_migrated_and_tells_what_it_was(
         assert kept["outcome"] == "repaired"
         assert json.loads(kept["original"])[column] == value
         assert row["content"] == "the content"
-        assert bad_rows.find(store.db) == []
+        assert repair.find_bad_rows(store.db) == []
 
 
 HISTORY = [
@@ -139,7 +139,7 @@ def test_no_repair_accepts_what_came_with_the_files(tmp_path, path, table, colum
         db.execute("delete from memory_revisions")
     with closing(open_project(tmp_path)) as store:
         assert not store.db.execute(f"select 1 from {table} where {column} is null").fetchall()
-        assert bad_rows.find(store.db) == []
+        assert repair.find_bad_rows(store.db) == []
 
 
 def test_a_good_row_of_an_older_database_is_not_touched(tmp_path, path):
@@ -170,7 +170,7 @@ def test_a_bad_value_is_replaced_by_what_history_has(store, column, value):
 
     assert (done.bad.columns, done.removed) == ((column,), False)
     assert memories.get(store, before.id) == before or column in memories.BOOKKEEPING
-    assert bad_rows.find(store.db) == []
+    assert repair.find_bad_rows(store.db) == []
 
 
 def test_a_bad_value_without_history_becomes_the_default(store):
@@ -235,7 +235,7 @@ def test_rows_that_lost_their_memory_are_removed(store):
     store.db.execute("pragma foreign_keys = off")
     store.db.execute("insert into memory_exposure (memory_id) values ('gone')")
     with store.transaction() as db:
-        done = bad_rows.repair_references(db)
+        done = repair.repair_references(db)
 
     assert [(each.bad.table, each.removed) for each in done] == [("memory_exposure", True)]
     assert memories.get(store, one.id)
@@ -247,15 +247,15 @@ def test_a_project_that_lost_its_name_gets_it_back(store):
     store.db.execute("pragma foreign_keys = off")
     store.db.execute("update projects set id = 'q'")
     with store.transaction() as db:
-        bad_rows.repair_references(db)
+        repair.repair_references(db)
 
     assert store.db.execute("select id from projects").fetchone()[0] == before
 
 
 def test_every_constraint_of_the_schema_is_known_to_the_repair(store):
     (sql,) = store.db.execute("select group_concat(sql, ';') from sqlite_master").fetchone()
-    with bad_rows._raw(store.db):
-        known = [column for table in bad_rows._tables(store.db) for column in table.columns]
+    with repair._raw(store.db):
+        known = [column for table in repair._tables(store.db) for column in table.columns]
 
     assert sql.count(" check (") == sum(" and (" in column.check for column in known)
     assert len(known) > 250
