@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from functools import cached_property
 from itertools import islice
 
 from ademem.core import confined, git
@@ -26,7 +27,7 @@ from ademem.files.project_brief import BadCore
 from ademem.files.review_sheet import parse_sheet
 from ademem.files.snapshot import conflict_problems, find_oversized, is_imported
 from ademem.files.texts import OVERSIZE, Problem, Texts
-from ademem.store import admission
+from ademem.store import admission, memory_queries
 from ademem.store.transitions import describe_excess
 from ademem.sync import rendering
 from ademem.sync.branches import Place
@@ -210,7 +211,7 @@ def oversized_lines(subject: Subject) -> Iterator[Problem]:
 
 def wrong_lines(subject: Subject) -> Iterator[Problem]:
     """Report lines of another shape or scope, and those about no memory that may be shown."""
-    ids = _Ids(memory.id for memory in rendering.Lines(subject.store, subject.place))
+    ids = _Ids(subject, (one.id for one in rendering.Lines(subject.store, subject.place)))
     if subject.fresh:
         ids.missing = MISREAD
     for path in LINE_FILES:
@@ -225,7 +226,7 @@ def wrong_lines(subject: Subject) -> Iterator[Problem]:
                 if scope != "project":
                     message = f"is of the scope {scope!r}; only memories of the project belong here"
                 elif not wrong and record.get("status") != Status.ARCHIVED:
-                    message = ids.check(record["id"])
+                    message = ids.check(record["id"], path)
             except (ValueError, KeyError, TypeError, RecursionError):
                 message = "is not an object with " + ", ".join(FIELD_TYPES)
             if message and not line.startswith(OVERSIZE):
@@ -235,12 +236,12 @@ def wrong_lines(subject: Subject) -> Iterator[Problem]:
 def wrong_items(subject: Subject) -> Iterator[Problem]:
     """Report items of topic files about no memory that may be shown, and second ones."""
     lines = rendering.Lines(subject.store, subject.place)
-    ids = _Ids(memory.id for memory in lines if rendering.is_on_page(memory))
+    ids = _Ids(subject, (memory.id for memory in lines if rendering.is_on_page(memory)))
     if subject.fresh:
         ids.missing = "has no line in knowledge.jsonl or knowledge.archive.jsonl"
     for path in subject.topic_paths:
         for item in parse_items(subject.texts[path]):
-            message = ids.check(item.id) or describe_excess(
+            message = ids.check(item.id, path) or describe_excess(
                 item.content, item.title, subject.bounds
             )
             if message:
@@ -251,9 +252,9 @@ def wrong_candidates(subject: Subject) -> Iterator[Problem]:
     """Report items of the sheet that are no candidate, come twice, or have no valid category."""
     sheet = subject.texts.get(SHEET)
     offered = rendering.each_offered(subject.store, subject.place) if sheet else ()
-    ids = _Ids(memory.id for memory in offered)
+    ids = _Ids(subject, (memory.id for memory in offered))
     for candidate in parse_sheet(sheet or "").candidates:
-        message = ids.check(candidate.id, anything=subject.fresh)
+        message = ids.check(candidate.id, SHEET, anything=subject.fresh)
         message = message or describe_excess(candidate.content, candidate.title, subject.bounds)
         if candidate.category and candidate.category not in set(Category):
             message = f"has the category {candidate.category!r}, which is none"
@@ -267,17 +268,32 @@ class _Ids:
     missing = "may not be shown here"
     """The message for an id that is not allowed."""
 
-    def __init__(self, allowed: Iterable[str]) -> None:
-        self._allowed = frozenset(allowed)
+    def __init__(self, subject: Subject, allowed: Iterable[str]) -> None:
+        self._subject, self._allowed = subject, frozenset(allowed)
+        self._edited = {file.path for file in subject.files if not (subject.fresh or file.ours)}
         self._found: set[str] = set()
 
-    def check(self, id: str | None, *, anything: bool = False) -> str | None:
+    def check(self, id: str | None, path: str, *, anything: bool = False) -> str | None:
         if id is None:
             return None
         if id in self._found:
             return f"is about {id}, like an earlier one"
         self._found.add(id)
-        return None if anything or id in self._allowed else f"is about {id}, which {self.missing}"
+        if anything or id in self._allowed or self._is_new(id, path):
+            return None
+        return f"is about {id}, which {self.missing}"
+
+    def _is_new(self, id: str, path: str) -> bool:
+        """Return True for a memory that the next import of edited files brings with its line."""
+        if path not in self._edited or memory_queries.existing(self._subject.store, [id]):
+            return False
+        return id in self._lined
+
+    @cached_property
+    def _lined(self) -> set[str]:
+        texts = self._subject.texts
+        lines = (line for path in LINE_FILES for line in texts.lines(path))
+        return {name for line in lines for name in re.findall(r'"id":"([^"]+)"', line)}
 
 
 def non_text_files(subject: Subject) -> Iterator[Problem]:

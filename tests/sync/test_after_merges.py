@@ -117,3 +117,20 @@ def test_git_checks_files_out_with_the_line_ends_that_ademem_writes(repository, 
     repository.git("clone", "--quiet", "--config", "core.autocrlf=true", repository.root, other)
 
     assert (other / INDEX).read_bytes() == (repository.root / INDEX).read_bytes()
+
+
+def test_what_a_pull_brought_is_to_be_imported_and_no_other_fault(merged, tmp_path_factory):
+    mine, theirs = merged
+    mine.refresh(lazily=True)
+    theirs.refresh(lazily=True)
+    mine.know("Gamma is a queue", category="fact")
+    mine.refresh()
+    commit(mine)
+    theirs.git("pull", "--quiet", "--ff-only", str(mine.root), "main")
+
+    found = check(theirs.project, theirs.store, theirs.settings.mirror)
+    assert {problem.message for problem in found if not problem.passes} == {
+        "was edited by hand; `ademem files import` takes it over"
+    }
+    theirs.refresh(lazily=True)
+    assert check(theirs.project, theirs.store, theirs.settings.mirror) == ()
