@@ -118,6 +118,15 @@ class Place:
             self._names = {redact_branch(name): ref for name, ref in found.items()}
         return self._names
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Return True on another branch than the default one, and at a commit without a branch."""
+        return bool(self._default) and (self.branch is not None or self.detached)
+
+    def text_on_default(self, path: str) -> str:
+        """Return a file of the default branch; empty where it has none."""
+        return git.text(self.root, "show", f"{self._default[0]}:./{path}") if self._default else ""
+
     def has_arrived(self, memory: Memory) -> bool:
         """Return True if the default branch has it, here or at origin."""
         found = (self._tree(ref) for ref in self._default)

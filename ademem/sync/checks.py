@@ -108,7 +108,7 @@ def check(
     With *read* the store was made of these files alone, so that they cannot be behind it.
     """
     place = Place(project, settings)
-    if read is None and is_rendered(project, store, settings, place, lazily=True):
+    if read is None and is_rendered(project, store, settings, place):
         files: tuple[File, ...] = ()
         paths = {*load_fingerprints(project), SHEET, BRIEF}
     else:
@@ -271,6 +271,7 @@ class _Ids:
     def __init__(self, subject: Subject, allowed: Iterable[str]) -> None:
         self._subject, self._allowed = subject, frozenset(allowed)
         self._edited = {file.path for file in subject.files if not (subject.fresh or file.ours)}
+        self._behind = {file.path for file in subject.files if file.can_wait and not subject.fresh}
         self._found: set[str] = set()
 
     def check(self, id: str | None, path: str, *, anything: bool = False) -> str | None:
@@ -279,7 +280,7 @@ class _Ids:
         if id in self._found:
             return f"is about {id}, like an earlier one"
         self._found.add(id)
-        if anything or id in self._allowed or self._is_new(id, path):
+        if anything or id in self._allowed or path in self._behind or self._is_new(id, path):
             return None
         return f"is about {id}, which {self.missing}"
 

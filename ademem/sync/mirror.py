@@ -89,9 +89,10 @@ class File(Value):
     ours: bool = True
     """True if it does not exist, or is as ademem wrote it."""
     can_wait: bool = False
-    """True if it is as committed and lacks no entry: it is written with the next change.
+    """True if it is as committed, and what it lacks is no news: the next change writes it.
 
-    A merge leaves the index of one side, and the entries of both in an order of its own.
+    A merge leaves the index of one side, and the entries of both in an order of its own. On another
+    branch, or at an older commit, what the default branch has comes with a merge.
     """
 
     @property
@@ -329,32 +330,51 @@ def survey(
             )
         )
         found.append(File(path=path, wanted=want, present=there, ours=ours))
-    waiting = _find_waiting(project, found)
+    waiting = _find_waiting(project, found, place)
     marked = (replace(file, can_wait=True) if file.path in waiting else file for file in found)
     return tuple(sorted(marked, key=lambda file: file.path))
 
 
-def _find_waiting(project: Project, found: Iterable[File]) -> set[str]:
+def _find_waiting(project: Project, found: Iterable[File], place: Place) -> set[str]:
     """Return the paths of files whose refresh can wait until something else is written."""
-    paths = [file.path for file in found if not file.is_current and file.ours and _lacks_none(file)]
+    stale = (file for file in found if not file.is_current and file.ours)
+    paths = [file.path for file in stale if _has_no_news(file, place)]
     if not paths:
         return set()
     with suppress(OSError):
-        tracked = git.text(project.root, "ls-files", "-z", "--", *paths).split("\0")
         state = git.run(project.root, "status", "--porcelain", "-z", "--", *paths)
+        tracked = git.text(project.root, "ls-files", "-z", "--", *paths).split("\0")
         if not state.code and not state.output:
-            return {path for path in paths if path in tracked}
+            gone = {file.path for file in found if file.present is None}
+            return {path for path in paths if path in tracked or path in gone}
     return set()
 
 
-def _lacks_none(file: File) -> bool:
-    """Return True for a page that is read by people alone, or has its entries in another order."""
-    if file.present is None or file.wanted is None:
+def _has_no_news(file: File, place: Place) -> bool:
+    """Return True if what a refresh would change is written for people alone, or known elsewhere.
+
+    That is the index, another order of the entries, and what the default branch says as well.
+    """
+    present, wanted = (_parts_of(file.path, text) for text in (file.present, file.wanted))
+    if any(part.startswith(CONFLICT_MARKS) for part in present):
         return False
-    if any(line.startswith(CONFLICT_MARKS) for line in file.present.split("\n")):
+    if file.path in (INDEX, BRIEF_PAGE):
+        return file.wanted is not None and (file.present is not None or place.is_elsewhere)
+    if file.wanted is not None and sorted(present) == sorted(wanted):
+        return file.path.endswith(".md")
+    if not place.is_elsewhere:
         return False
-    parts = [sorted(text.rstrip("\n").split("\n\n")) for text in (file.present, file.wanted)]
-    return file.path in (INDEX, BRIEF_PAGE) or (file.path.endswith(".md") and parts[0] == parts[1])
+    there = {*_parts_of(file.path, place.text_on_default(file.path))}
+    new, old = {*wanted} - {*present}, {*present} - {*wanted}
+    return new <= there and not old & there
+
+
+def _parts_of(path: str, text: str | None) -> list[str]:
+    """Return the entries of a page, or the lines of another file."""
+    if not text:
+        return []
+    is_list = path.endswith(".md") and path not in (INDEX, BRIEF_PAGE)
+    return text.rstrip("\n").split("\n\n" if is_list else "\n")
 
 
 def _survey_brief(project: Project, store: Store) -> tuple[CoreMemory | None, File]:
@@ -429,8 +449,9 @@ def _agreed_texts(
         if file.is_current or file in due:
             if file.wanted is not None:
                 written[file.path] = file.wanted
-        elif file.can_wait and file.present is not None:
-            written[file.path] = file.present
+        elif file.can_wait:
+            if file.present is not None:
+                written[file.path] = file.present
         elif file.path in read and read.has_oversize(file.path):
             sources[file.path] = read
         elif file.path in base.texts:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from ademem.core.settings import GateSettings
 from ademem.files import enrolment
+from ademem.store import memories, transitions
+from ademem.store.transitions import Act
 from ademem.sync.checks import check
-from tests.sync.clone import FOLDER, fork, gotcha, with_driver
+from tests.sync.clone import FACTS, FOLDER, GOTCHAS, fork, gotcha, with_driver
 
 INDEX = f"{FOLDER}/MEMORY.md"
 
@@ -134,3 +137,50 @@ def test_what_a_pull_brought_is_to_be_imported_and_no_other_fault(merged, tmp_pa
     }
     theirs.refresh(lazily=True)
     assert check(theirs.project, theirs.store, theirs.settings.mirror) == ()
+
+
+@pytest.fixture
+def moved_on(repository):
+    """A default branch that has changed its memories since another one began."""
+    with_driver(repository)
+    edited, archived = gotcha(repository), gotcha(repository, "Retries need a limit")
+    repository.refresh()
+    commit(repository)
+    repository.git("branch", "old")
+    repository.know("Alpha is a server", category="fact")
+    act = Act(store=repository.store, now=repository.tick())
+    transitions.edit(edited.id, act, GateSettings(), content="the cache is thread safe by now")
+    transitions.archive(archived.id, act)
+    repository.refresh()
+    commit(repository)
+    return repository
+
+
+@pytest.mark.parametrize("where", [["old"], ["--detach", "old"]], ids=" ".join)
+def test_what_the_default_branch_says_is_not_written_elsewhere_before_something_is_learned(
+    moved_on, where
+):
+    moved_on.git("switch", "--quiet", *where)
+    for _ in range(2):
+        assert moved_on.refresh(lazily=True).written == ()
+    assert check(moved_on.project, moved_on.store, moved_on.settings.mirror) == ()
+    assert moved_on.git("status", "--porcelain", ".ade/memory", ".ade/cto") == ""
+    moved_on.git("switch", "--quiet", "main")
+    assert moved_on.refresh().written == ()
+    assert moved_on.live() == ["Alpha is a server", "the cache is thread safe by now"]
+
+    moved_on.git("switch", "--quiet", *where)
+    moved_on.know("Beta is a cache", category="fact")
+    assert FACTS in moved_on.refresh(lazily=True).written
+    assert "Alpha" in moved_on.read(FACTS)
+
+
+def test_an_edit_that_the_default_branch_lacks_is_written_elsewhere_at_once(moved_on):
+    moved_on.git("switch", "--quiet", "old")
+    moved_on.refresh(lazily=True)
+    act = Act(store=moved_on.store, now=moved_on.tick())
+    (edited,) = memories.find(moved_on.store, "content like 'the cache%'")
+    transitions.edit(edited.id, act, GateSettings(), content="the cache is gone")
+
+    assert GOTCHAS in moved_on.refresh(lazily=True).written
+    assert "the cache is gone" in moved_on.read(GOTCHAS)
