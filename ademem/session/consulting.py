@@ -185,13 +185,14 @@ def _log(call: ToolCall, turn: Turn, decision: str, reason: str, runtime: Runtim
 
 
 def _find_irreversible(call: ToolCall, runtime: Runtime) -> str:
-    from ademem.guard import irreversible
+    is_mcp = call.tool.startswith("mcp__")
+    if call.tool not in SHELL_TOOLS and not is_mcp:
+        return ""
+    from ademem.guard import mutation
 
-    if call.tool in SHELL_TOOLS:
-        return irreversible.find_irreversible(call.command, runtime.settings.guard)
-    if call.tool.startswith("mcp__") and irreversible.is_irreversible_tool(call.tool):
-        return call.tool
-    return ""
+    if is_mcp:
+        return call.tool if mutation.is_irreversible_tool(call.tool) else ""
+    return mutation.find_irreversible(call.command, runtime.settings.guard)
 
 
 def _mark_calls(call: ToolCall, paths: Iterable[str], runtime: Runtime) -> list[str]:

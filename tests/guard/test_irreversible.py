@@ -3,7 +3,7 @@
 import pytest
 
 from ademem.core.settings import GuardSettings
-from ademem.guard.irreversible import find_irreversible, is_irreversible_tool
+from ademem.guard.mutation import find_irreversible, is_irreversible_tool
 
 
 @pytest.mark.parametrize(
