@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ademem.capture.gate import RuleEffect
     from ademem.store.hints import Site
     from ademem.store.logs import Use
-    from ademem.store.runtime import Runtime
     from ademem.synthesis.anchor_verification import Excerpt
 
 FILE_BYTES = 64_000_000

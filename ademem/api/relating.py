@@ -32,7 +32,6 @@ from ademem.store.verdicts import VERBS, Verdict
 
 if TYPE_CHECKING:
     from ademem.capture.gate.relating import Pair
-    from ademem.core.memory import Memory
     from ademem.search.vector_map import Area, Map
 
 SURE = 0.7

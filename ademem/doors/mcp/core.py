@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     Result = dict[str, Any]
     from collections.abc import Callable, Iterable, Iterator
 
-    from ademem.core.memory import Memory
 
 CANDIDATE_CHARS = 120
 MODEL_KEYS = ("installed", "embedded", "queue_depth")
