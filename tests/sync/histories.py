@@ -77,6 +77,9 @@ def all_orders(team, start, branches):
                 member.share()
 
         meet(members)
+        for member in members:  # what could wait
+            member.refresh()
+            member.commit()
         first, told = members[0].pages(), members[0].told()
         assert "<<<<" not in json.dumps(first)
         for member in members:

@@ -134,8 +134,8 @@ class Member:
     def head(self):
         return repository.commit(self.root)
 
-    def refresh(self):
-        return mirror.refresh(self.project, self.store, SETTINGS, self.tick())
+    def refresh(self, **flags):
+        return mirror.refresh(self.project, self.store, SETTINGS, self.tick(), **flags)
 
     def commit(self, message="memory"):
         """What is on disk, as a person does it who cares for nothing else."""
@@ -146,7 +146,8 @@ class Member:
         self._tracked = there
 
     def share(self, message="memory"):
-        self.refresh()
+        """Commit what the worker wrote."""
+        self.refresh(lazily=True)
         self.commit(message)
 
     def merge(self, commit):
