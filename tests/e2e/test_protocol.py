@@ -77,9 +77,17 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return environment
 
 
-def run(command: list[str], environment: dict[str, str], given: str = "") -> str:
+def run(
+    command: list[str], environment: dict[str, str], given: str = "", folder: str | Path = HERE
+) -> str:
     done = subprocess.run(
-        command, cwd=HERE, env=environment, input=given, capture_output=True, text=True, timeout=170
+        command,
+        cwd=folder,
+        env=environment,
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=170,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
@@ -124,7 +132,8 @@ def test_the_clients_of_the_official_sdks_use_all_there_is(
 def test_the_inspector_lists_and_calls(environment: dict[str, str]) -> None:
     def inspect(method: str, *words: str) -> Any:
         command = [str(BIN / "mcp-inspector"), "--cli", *server(), "--method", method, *words]
-        return json.loads(run(command, environment))
+        # The inspector hands its server few variables, so the project is the folder.
+        return json.loads(run(command, environment, folder=environment["CLAUDE_PROJECT_DIR"]))
 
     tools = inspect("tools/list")["tools"]
     added = inspect("tools/call", "--tool-name", "memory_add", "--tool-arg", f"content={LESSON}")
