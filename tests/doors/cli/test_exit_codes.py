@@ -11,8 +11,8 @@ import pytest
 
 from ademem import api
 from ademem.api import doctor, model
-from ademem.core import registry
 from ademem.core.settings import GateSettings
+from ademem.files import enrolment
 from ademem.search.embedding.install import Done
 from ademem.store import open_store, sessions
 from ademem.synthesis.procedures import records
@@ -165,7 +165,7 @@ def project(ademem):
     (ademem.root / "drive").mkdir()
     other = ademem.root.parent / "other"
     (other / ".ade").mkdir(parents=True)
-    registry.note_use(builders.project(other), "pro-ject", os.environ, builders.NOW)
+    enrolment.note_use(builders.project(other), "pro-ject", os.environ, builders.NOW)
     for name in ("base", "ours", "theirs"):
         (ademem.root / name).write_text("")
     ademem("eval", "add", "tokens", ids["CONFIRMED"])
