@@ -97,6 +97,7 @@ def test_what_gets_a_vector_is_the_text_as_it_was_said(changes, expected):
         pytest.param("half cents were cut off", {"title": "Cents and rounding"}, True, id="title"),
         pytest.param("Half cents were cut off", {"title": "Invoices"}, False, id="one word"),
         pytest.param("Half cents of invoices\nwere cut off", {}, False, id="wrapped sentence"),
+        pytest.param("- cents of one\n- Cents of another", {}, False, id="list"),
         pytest.param("Half cents of invoices were cut off", {}, False, id="one line"),
         pytest.param(
             "How is it?\nGood", {"title": "Ann Lee Moe", "tags": (DIALOGUE,)}, False, id="turn"

@@ -89,12 +89,12 @@ def embedded_texts(memory: Memory) -> tuple[str, ...]:
     """`embedded_text`, and its heading, whose vectors have as much weight in the stored one.
 
     A heading says in a line what the rest explains, as the subject of a commit does. It is the
-    title, or a first line of some words behind which another sentence begins.
+    title, or a first line of some words that begins no list and is followed by a new sentence.
     """
     text = embedded_text(memory)
     first, _, rest = text.partition("\n")
-    is_wrapped = not memory.title and rest.lstrip()[:1].islower()
-    if memory.speaker or not rest or is_wrapped or len(first.split()) < HEADING_WORDS:
+    goes_on = not memory.title and (rest.lstrip()[:1].islower() or first.startswith(("- ", "* ")))
+    if memory.speaker or not rest or goes_on or len(first.split()) < HEADING_WORDS:
         return (text,)
     return (text, first)
 
