@@ -52,6 +52,7 @@ _STOP = frozenset(
 """Words that say nothing about the subject."""
 _ENLARGES = "accepts?|allows?|also|handles?|includes?|knows?|supports?|takes?|works?"
 """Words after "now" by which something more holds than before."""
+_LEFT_BEHIND = "said goodbye to|got rid of|gave up on|stopped using|ditched"
 _CHANGE = re.compile(
     # "is dropped after 90 days" tells what happens again and again
     r"\b(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bgets )(?:switched|moved|replaced|removed|dropped"
@@ -61,7 +62,7 @@ _CHANGE = re.compile(
     r"|(?:turned|shut) (?:off|down))\b"
     r"|\b(?:switching|moving|replac(?:es|ing)|dropping|migrating|rewrote|no (?:longer|more)"
     r"|any ?(?:more|longer)|retired?|instead|since|handed over|t(?:ook|akes) (?:over|the place)"
-    r"|threw out|said goodbye to|got rid of|gave up on|stopped using|ditched"
+    rf"|threw out|{_LEFT_BEHIND}"
     rf"|now(?! (?:{_ENLARGES})\b)|nowadays|these days|from now on|by now"
     r"|in favou?r of|as of|starting with|cut (?:to|from)|(?:went|goes|came) (?:up|down|over)"
     r"|deprecated|obsolete|discontinued|superseded|abandoned|phased out|ended|expired|gone|dead"
@@ -80,7 +81,7 @@ _REPLACES = tuple(
         r"\b(?:instead of|in place of|rather than|in lieu of|no longer(?: \w+ing)?|statt"
         rf"|en lugar de|au lieu de) (?:the |an? |our )?{_NAMED}",
         r"\b(?:replac(?:ed|es)|renamed|dropped|removed|retired|threw out|abandoned|deprecated"
-        r"|said goodbye to|got rid of|gave up on|stopped using|ditched"
+        rf"|{_LEFT_BEHIND}"
         rf"|away from|moved out of|not) (?:the |our )?{_NAMED}",
         r"\b(?:switch\w*|mov(?:ed|ing)|migrat(?:ed|ing)|converted|ported|upgraded|cut|went|renamed"
         rf"|changed|raised|lowered)\b[^.;,]*? from (?:the )?{_NAMED}",
