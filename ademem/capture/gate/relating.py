@@ -7,7 +7,6 @@ from itertools import chain
 
 from ademem.capture.gate import contradiction
 from ademem.capture.gate.rows import RANK
-from ademem.capture.gate.slots import SLOTS
 from ademem.capture.gate.writing import Candidate
 from ademem.core.memory import DIALOGUE, MERGE, Category, Status, Trust
 from ademem.core.text import jaccard, preview, unique
@@ -221,7 +220,11 @@ def find_alike(memory: Memory, store: Store, counts: dict[str, int] | None = Non
     """
     facts = contradiction.read(memory.whole_text)
     terms = _to_terms(facts.subject)
-    terms += [f'"{name}"' for name, mine in SLOTS.items() if not mine.isdisjoint(facts.values)]
+    terms += [
+        f'"{name}"'
+        for name, mine in contradiction.SLOTS.items()
+        if not mine.isdisjoint(facts.values)
+    ]
     counts = {} if counts is None else counts
     new = dict.fromkeys((term for term in terms if term not in counts), full_text.Index.WORDS)
     counts |= full_text.count_rows(store, new, WIDESPREAD)
