@@ -30,9 +30,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ademem import api
+from ademem.capture.gate import relating
 from ademem.session import answer
 from ademem.store import LIVE
-from ademem.synthesis import relating
 from ademem.worker import running
 
 if TYPE_CHECKING:

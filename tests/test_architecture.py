@@ -213,9 +213,9 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
         pytest.param("search.embedding.graph", "search/embedding/sources.py", id="the builder"),
         pytest.param(
             "search.dense",
-            "api/evaluation/__init__.py api/inspecting.py search/engine.py search/projection.py"
-            " search/ranking.py synthesis/consolidation.py synthesis/procedures/learning.py"
-            " synthesis/relating.py worker/embedding.py",
+            "api/evaluation/__init__.py api/inspecting.py capture/gate/relating.py search/engine.py"
+            " search/projection.py search/ranking.py synthesis/consolidation.py"
+            " synthesis/procedures/learning.py worker/embedding.py",
             id="the vectors",
         ),
         pytest.param("synthesis.ai.openai", "synthesis/ai/__init__.py", id="an API"),

@@ -8,7 +8,7 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from ademem.capture.gate import opposition
+from ademem.capture.gate import opposition, relating
 from ademem.capture.gate.relating import Pair
 from ademem.capture.gate.rows import free_sync_id, id_of, least_trusted
 from ademem.core.anchor import merge_anchors
@@ -25,7 +25,7 @@ from ademem.store import Store, embeddings, jobs, maintenance, memories, memory_
 from ademem.store.maintenance import ADEMEM, CONSOLIDATION, UNAVAILABLE, ComparableMemory, LoggedRun
 from ademem.store.memories import Change
 from ademem.store.runtime import Runtime
-from ademem.synthesis import ai, relating
+from ademem.synthesis import ai
 
 Writer = Callable[[Sequence[Memory]], str | None]
 """Writes one text for several memories; None when it cannot."""

@@ -7,6 +7,7 @@ import sys
 from contextlib import nullcontext
 from itertools import chain, islice
 
+from ademem.capture.gate import relating
 from ademem.core.clock import parse
 from ademem.core.errors import AdememError
 from ademem.search.embedding import (
@@ -19,7 +20,6 @@ from ademem.search.embedding import (
 from ademem.search.embedding.language import is_english
 from ademem.store import embeddings, jobs, memory_queries, sessions
 from ademem.store.embeddings import FAILURES, Vector
-from ademem.synthesis import relating
 from ademem.worker.running import Failure, attempt
 
 TYPE_CHECKING = False

@@ -302,7 +302,7 @@ def queue_map(context: JobContext) -> None:
 
 def relate(context: JobContext, _job: Job) -> None:
     """Compare what was learned with its neighbours, for facts that changed."""
-    from ademem.synthesis import relating
+    from ademem.capture.gate import relating
 
     model = context.model.id if context.model else ""
     found = relating.catch_up(context.store, context.now(), model, context.pause)

@@ -7,6 +7,7 @@ import pytest
 
 from ademem.api import curation
 from ademem.capture.gate import relating
+from ademem.capture.gate.relating import catch_up
 from ademem.core.clock import stamp
 from ademem.core.memory import Status
 from ademem.core.settings import Settings
@@ -15,7 +16,6 @@ from ademem.store import jobs, maintenance, memories, relations, transitions
 from ademem.store.transitions import Act
 from ademem.synthesis import consolidation
 from ademem.synthesis.consolidation import ConsolidationRun
-from ademem.synthesis.relating import catch_up
 from tests.builders import NOW, insert, memory
 from tests.synthesis import statements
 from tests.synthesis.statements import MODEL, Statement
