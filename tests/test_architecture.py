@@ -43,12 +43,12 @@ _NETWORK = """
 NETWORK = frozenset(_NETWORK.split())
 
 BROAD_EXCEPT = (
-    "core/background.py",
     "doors/mcp/access.py",
     "doors/cli/__init__.py",
     "doors/http/hub.py",
     "doors/http/__init__.py",
     "doors/rpc/server.py",
+    "search/embedding/__init__.py",
     "session/__init__.py",
     "worker/warm_server.py",
     "worker/running.py",

@@ -315,7 +315,7 @@ def load_embedder(runtime: Runtime) -> Embedder | None:
         return None
     if runtime not in _models:
         try:
-            model = embedding.load_pair(settings, runtime.environment, aside=True)
+            model = embedding.load_pair(settings, runtime.environment, in_background=True)
         except embedding.DamagedModel:  # `doctor` reports it
             return None
         if model is None:

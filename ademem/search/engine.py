@@ -368,16 +368,15 @@ def _look_up(
         model = embedder.model_id
         dimensions = embeddings.dimensions(store, model)
     if embedder and dimensions:
-        from ademem.core.background import Background
-        from ademem.search.embedding import DamagedModel
+        from ademem.search.embedding import DamagedModel, run_in_background
 
-        vector = Background(lambda: embedder.embed([query.text])[0])
+        vector = run_in_background(lambda: embedder.embed([query.text])[0])
         from ademem.search import dense
 
         matches = lexical.find_matches(query, store, parameters, alone=False)
         vectors = dense.load_vectors(store, model, dimensions)
         with suppress(DamagedModel):
-            cosines = dense.Cosines(vector.result(), vectors)
+            cosines = dense.Cosines(vector(), vectors)
             return matches, dense.blend(cosines, query.text, store, embedder)
     return lexical.find_matches(query, store, parameters, alone=True), None
 

@@ -8,12 +8,14 @@ from ademem.search.embedding import cache
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Protocol
+    from typing import Protocol, TypeVar
 
     import numpy as np
 
     from ademem.core.memory import Memory
     from ademem.core.settings import EmbedSettings
+
+    T = TypeVar("T")
 
     class Embedder(Protocol):
         """One loaded model."""
@@ -112,18 +114,44 @@ def load(
     return open_model(folder, settings, once=once)
 
 
+def run_in_background(call: Callable[[], T]) -> Callable[[], T]:
+    """Start a call in a thread, and return a function that waits for its result.
+
+    For calls that leave the interpreter free. What the call raises, the function raises, each time;
+    the process ends after the call.
+    """
+    from threading import Thread
+
+    results: list[T] = []
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:  # for the reader of the result
+            failures.append(error)
+
+    def result() -> T:
+        thread.join()
+        if failures:
+            raise failures[0]
+        return results[0]
+
+    thread = Thread(target=run)
+    thread.start()
+    return result
+
+
 class Loading:
     """An Embedder that is loaded while others work; who embeds waits for it."""
 
     def __init__(self, model_id: str, load: Callable[[], Embedder]) -> None:
-        from ademem.core.background import Background
-
         self.model_id = model_id
-        self._model = Background(load)
+        self._model = run_in_background(load)
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Raises what loading raised, too."""
-        return self._model.result().embed(texts)
+        return self._model().embed(texts)
 
 
 class Pair:
@@ -148,10 +176,10 @@ class Pair:
 
 
 def load_pair(
-    settings: EmbedSettings, environment: Mapping[str, str], *, aside: bool = False
+    settings: EmbedSettings, environment: Mapping[str, str], *, in_background: bool = False
 ) -> Embedder | None:
-    """`load`, or `load_aside`, with the second model unless the settings exclude it."""
-    first = (load_aside if aside else load)(settings, environment)
+    """`load`, or `load_in_background`, with the second model unless the settings exclude it."""
+    first = (load_in_background if in_background else load)(settings, environment)
     if first is None or settings.multilingual == "off":
         return first
     return Pair(first, settings, lambda: load_second(settings, environment))
@@ -165,7 +193,7 @@ def load_second(settings: EmbedSettings, environment: Mapping[str, str]) -> Asym
     return open_second(folder, settings)
 
 
-def load_aside(settings: EmbedSettings, environment: Mapping[str, str]) -> Embedder | None:
+def load_in_background(settings: EmbedSettings, environment: Mapping[str, str]) -> Embedder | None:
     """`load` for a process that asks one question and has other work to begin with."""
     folder = cache.folder(environment, settings.dtype)
     if cache.state(folder) is not cache.State.INSTALLED:
