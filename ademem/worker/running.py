@@ -283,10 +283,10 @@ def queue_embedding(context: JobContext) -> None:
 
 def map_vectors(context: JobContext, _job: Job) -> None:
     """Compute the map of the vectors that the page shows."""
-    from ademem.search import embedding, projection
+    from ademem.search import embedding, vector_map
 
     model = embedding.model_id(context.runtime.settings.embed)
-    written = projection.write_map(context.runtime.project, context.store, model, context.now())
+    written = vector_map.write_map(context.runtime.project, context.store, model, context.now())
     context.figures["points"] = written
 
 

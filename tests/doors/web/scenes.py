@@ -6,7 +6,7 @@ from ademem import api
 from ademem.api.evaluation import golden
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.web.server import make
-from ademem.search import projection
+from ademem.search import vector_map
 from ademem.search.embedding import DIMENSIONS, model_id
 from ademem.store import embeddings
 from tests.doors.web.conftest import teach_procedure
@@ -68,7 +68,7 @@ def fill(world):
             for at, memory in enumerate(found)
         ]
         embeddings.put(memories.store, model, vectors, memories.clock())
-        projection.write_map(memories.project, memories.store, model, memories.clock())
+        vector_map.write_map(memories.project, memories.store, model, memories.clock())
         at = api.list_sent(memories, "s1")[1][0].created_at
     memory = found[-1].id
     return scenes(memory, teach_procedure(world, "1. Run `npm test`."), "ship-passkeys", at)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from ademem import api
-from ademem.search import dense, projection
+from ademem.search import dense, vector_map
 from ademem.search.embedding import DIMENSIONS, model_id
-from ademem.search.projection import SIDE, project_points
 from ademem.store import embeddings, jobs
 from tests import builders
 from tests.doors.web.test_pages import ids, texts
@@ -29,7 +28,7 @@ def embed(memories, found, rows):
 def draw(browser):
     with browser.world.memories() as memories:
         model = model_id(memories.settings.embed)
-        return projection.write_map(memories.project, memories.store, model, memories.clock())
+        return vector_map.write_map(memories.project, memories.store, model, memories.clock())
 
 
 @pytest.fixture
@@ -51,17 +50,17 @@ def test_the_axes_are_those_of_the_largest_spread_and_the_same_every_time():
     wide, narrow = rng.normal(size=(2, 400)).astype(np.float32)
     rows = np.zeros((400, 16), np.float32)
     rows[:, 3], rows[:, 9] = 5 * wide, 2 * narrow
-    points = project_points(rows)
+    points = dense.project(rows, 100)
 
     assert np.corrcoef(points[:, 0], wide)[0, 1] == pytest.approx(1, abs=0.02)
     assert np.corrcoef(points[:, 1], narrow)[0, 1] == pytest.approx(1, abs=0.02)
-    assert (points.min(), points.max()) == (0, SIDE)
-    assert (project_points(rows[::-1].copy())[::-1] == points).all()
+    assert (points.min(), points.max()) == (0, 99)
+    assert (dense.project(rows[::-1].copy(), 100)[::-1] == points).all()
 
 
 def test_a_few_vectors_and_equal_ones_have_places():
-    assert project_points(np.ones((1, 8), np.float32)).shape == (1, 2)
-    assert np.isfinite(project_points(np.ones((5, 8), np.float32))).all()
+    assert dense.project(np.ones((1, 8), np.float32), 100).shape == (1, 2)
+    assert np.isfinite(dense.project(np.ones((5, 8), np.float32), 100)).all()
 
 
 def test_a_map_of_many_is_small_and_written_alike(browser):
