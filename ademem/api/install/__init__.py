@@ -1,4 +1,4 @@
-"""Register the hooks in the settings file of a client, or by its plugin, and remove them."""
+"""Install in a client, and remove: hooks in its settings file or by its plugin, slash commands."""
 
 from __future__ import annotations
 
@@ -298,3 +298,49 @@ def _read_plugin(path: str) -> str | None:
     if text is not None and not text.startswith(PLUGIN_MARK):
         raise BadSettingsFile(path, "it is another plugin")
     return text
+
+
+COMMANDS = "commands/ademem"
+"""Folder below `.claude` of a project, or below the user's configuration."""
+COMMAND_MARK = "ademem's hook"
+"""Words of each of our slash commands; a file without them is another's."""
+
+
+def add_commands(claude: str, hooks: str, *, dry_run: bool = False) -> list[str]:
+    """Write the commands below the folder *claude*; return those that were missing or outdated."""
+    source, done = os.path.join(hooks, "commands"), []
+    for name in sorted(os.listdir(source)):
+        path = os.path.join(claude, COMMANDS, name)
+        text, there = read_text(os.path.join(source, name)) or "", _read_command(path)
+        if there != text and (there is None or COMMAND_MARK in there):
+            done.append(_slash_name(name))
+            if not dry_run:
+                write_atomic(path, text)
+    return done
+
+
+def remove_commands(claude: str, *, dry_run: bool = False) -> list[str]:
+    """Remove our commands, and folders that this leaves empty; return the commands."""
+    folder = os.path.join(claude, COMMANDS)
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    texts = {name: _read_command(os.path.join(folder, name)) or "" for name in names}
+    ours = [name for name in names if COMMAND_MARK in texts[name]]
+    if ours and not dry_run:
+        for name in ours:
+            remove(os.path.join(folder, name))
+        with suppress(OSError):  # it holds files of others
+            os.rmdir(folder)
+            os.rmdir(os.path.dirname(folder))
+    return [_slash_name(name) for name in ours]
+
+
+def _slash_name(name: str) -> str:
+    return f"/ademem:{name.removesuffix('.md')}"
+
+
+def _read_command(path: str) -> str | None:
+    """Return the text of a file; empty where it is no text."""
+    try:
+        return read_text(path)
+    except (UnicodeDecodeError, OSError):
+        return ""

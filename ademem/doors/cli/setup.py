@@ -14,7 +14,7 @@ from ademem import api
 from ademem.api import configuring
 from ademem.api import install as install_
 from ademem.api.configuring import UntrustedParts, format_value
-from ademem.api.install import Where, command_files, git_hooks, mcp_clients, registration
+from ademem.api.install import Where, git_setup, mcp_clients, registration
 from ademem.api.install.mcp_clients import CLIENTS
 from ademem.core import caller
 from ademem.core import project as project_
@@ -91,9 +91,9 @@ def install(
     )
     claude, hooks = os.path.dirname(change.path), install_.hooks_folder()
     done = []
-    if written := command_files.install(claude, hooks, dry_run=dry_run):
+    if written := install_.add_commands(claude, hooks, dry_run=dry_run):
         done.append(f"{'would write' if dry_run else 'wrote'} {', '.join(written)}")
-    if where is Where.LOCAL and not dry_run and command_files.hide(root):
+    if where is Where.LOCAL and not dry_run and git_setup.hide(root):
         done.append("git ignores these files, as they are yours alone (.git/info/exclude)")
     found = project_.at(root)
     if not dry_run and os.path.isdir(found.ade):
@@ -103,7 +103,7 @@ def install(
             enrolment.register_typed(found, memories.store, os.environ)
     if with_git:
         absolute = os.path.join(os.path.dirname(sys.executable), "ademem")  # git's PATH may differ
-        done += git_hooks.install(root, absolute, dry_run=dry_run)
+        done += git_setup.add_hooks(root, absolute, dry_run=dry_run)
     lines = [_describe(change, dry_run, "registered in", "was registered already in"), *done]
     show.report(_change_json(change, done), lines, as_json=as_json)
 
@@ -129,16 +129,16 @@ def uninstall(
         return _show_files(changes, dry_run, "removed from", "was not in", as_json)
     where = _where(shared, user)
     claude = os.path.dirname(install_.settings_path(root, where))
-    removed = command_files.uninstall(claude, dry_run=dry_run)
+    removed = install_.remove_commands(claude, dry_run=dry_run)
     change = install_.uninstall(root, where, dry_run=dry_run)
     if mcp_clients.has_record("claude", root, os.environ):  # which is of this project alone
         mcp_clients.remove_server("claude", root, os.environ, shared=False, dry_run=dry_run)
     if not dry_run:
         if where is Where.LOCAL:
-            command_files.unhide(root)
+            git_setup.unhide(root)
         enrolment.leave(project_.at(root))
         enrolment.forget(project_.at(root), os.environ)
-    done = git_hooks.uninstall(root, dry_run=dry_run)
+    done = git_setup.remove_hooks(root, dry_run=dry_run)
     if removed:
         done.insert(0, f"{'would remove' if dry_run else 'removed'} {', '.join(removed)}")
     lines = [_describe(change, dry_run, "removed from", "was not in"), *done]

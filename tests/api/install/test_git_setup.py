@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ademem import api
-from ademem.api.install import git_hooks
+from ademem.api.install import git_setup
 
 FACTS = ".ade/memory/facts.md"
 TEXT = "Deploys go through staging"
@@ -37,7 +37,7 @@ class Repository:
         return ran.stdout + ran.stderr
 
     def install(self, **flags):
-        return git_hooks.install(str(self.root), str(self.program), **flags)
+        return git_setup.add_hooks(str(self.root), str(self.program), **flags)
 
     @property
     def program(self):
@@ -128,9 +128,9 @@ def test_hooks_are_put_in_once_and_taken_out_without_a_trace(repository):
 
     assert [line.split()[0] for line in repository.install()] == ["wrote"] * 3
     assert repository.install() == []
-    assert all(os.access(repository.hooks / name, os.X_OK) for name in git_hooks.NAMES)
-    assert len(git_hooks.uninstall(str(repository.root), dry_run=True)) == 3
-    assert len(git_hooks.uninstall(str(repository.root))) == 3
+    assert all(os.access(repository.hooks / name, os.X_OK) for name in git_setup.NAMES)
+    assert len(git_setup.remove_hooks(str(repository.root), dry_run=True)) == 3
+    assert len(git_setup.remove_hooks(str(repository.root))) == 3
     assert listing(repository.hooks) == before
 
 
@@ -141,7 +141,7 @@ def test_a_hook_of_somebody_else_stays_as_it_is(repository, mine):
     said = repository.install()
 
     assert any(line.startswith(f"kept {path}: it is not ours") for line in said)
-    git_hooks.uninstall(str(repository.root))
+    git_setup.remove_hooks(str(repository.root))
     assert path.read_text() == mine
 
 
@@ -149,14 +149,14 @@ def test_a_hook_that_was_changed_since_is_somebody_elses(repository):
     repository.install()
     path = repository.hooks / "post-merge"
     path.write_text(path.read_text() + "make tags\n")
-    git_hooks.uninstall(str(repository.root))
+    git_setup.remove_hooks(str(repository.root))
 
-    assert sorted(listing(repository.hooks).keys() & set(git_hooks.NAMES)) == ["post-merge"]
+    assert sorted(listing(repository.hooks).keys() & set(git_setup.NAMES)) == ["post-merge"]
 
 
 def test_another_place_of_ademem_takes_the_place_of_the_first(repository):
     repository.install()
-    said = git_hooks.install(str(repository.root), "/opt/ademem")
+    said = git_setup.add_hooks(str(repository.root), "/opt/ademem")
 
     assert [line.split()[0] for line in said] == ["wrote"] * 3
 
@@ -164,21 +164,21 @@ def test_another_place_of_ademem_takes_the_place_of_the_first(repository):
 def test_hooks_that_a_team_tracks_are_left_to_it(repository):
     repository.git("config", "core.hooksPath", "hooks")
 
-    with pytest.raises(git_hooks.NoGitHooks, match="not this repository's own"):
+    with pytest.raises(git_setup.NoGitHooks, match="not this repository's own"):
         repository.install()
-    assert git_hooks.uninstall(str(repository.root)) == []
+    assert git_setup.remove_hooks(str(repository.root)) == []
 
 
 def test_a_folder_without_git_is_reported(tmp_path):
-    with pytest.raises(git_hooks.NoGitHooks, match="no git repository"):
-        git_hooks.install(str(tmp_path), "ademem")
+    with pytest.raises(git_setup.NoGitHooks, match="no git repository"):
+        git_setup.add_hooks(str(tmp_path), "ademem")
 
 
 def test_a_project_inside_a_repository_is_found_from_its_top(repository):
     inside = Repository(repository.root / "services/my app", repository.environment)
     api.init(str(inside.root))
     repository.commit("enrol")
-    git_hooks.install(str(inside.root), str(repository.program))
+    git_setup.add_hooks(str(inside.root), str(repository.program))
     repository.git("checkout", "--quiet", "-b", "theirs")
     inside.commit("learn", text=TEXT)
     repository.git("checkout", "--quiet", "main")
@@ -186,3 +186,26 @@ def test_a_project_inside_a_repository_is_found_from_its_top(repository):
 
     assert inside.known() == [TEXT]
     assert repository.known() == []
+
+
+@pytest.mark.parametrize("inside", [".", "packages/app"], ids=["root", "subfolder"])
+def test_git_ignores_the_files_of_one_person_until_uninstall(tmp_path, inside):
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    project = tmp_path / inside
+    for name in (".claude/settings.local.json", ".claude/commands/ademem/why.md"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("x")
+    exclude = tmp_path / ".git/info/exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.write_text("*.own without an end of line")
+
+    assert git_setup.hide(str(project))
+    assert not git_setup.hide(str(project))
+    assert subprocess.check_output(["git", "status", "--short"], cwd=tmp_path) == b""
+    git_setup.unhide(str(project))
+    assert exclude.read_text() == "*.own without an end of line"
+
+
+def test_a_folder_without_git_has_nothing_to_ignore(tmp_path):
+    assert not git_setup.hide(str(tmp_path))
+    git_setup.unhide(str(tmp_path))

@@ -1,4 +1,4 @@
-"""Install and remove hooks of git that import changes of the memory files."""
+"""Set up git for a project: hooks that import changes of its files, and files that are ignored."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from shlex import quote
 
 from ademem.core import git, shared_files
 from ademem.core.errors import AdememError
+from ademem.core.repository import common_dir, git_root
 
 NAMES = ("post-checkout", "post-merge", "post-rewrite")
 
@@ -29,12 +30,15 @@ GUARDS = {
 }
 """Skip checkouts of single files, and those within a rebase, which has a hook at its end."""
 
+HIDDEN = (".claude/settings.local.json", ".claude/commands/ademem/")
+"""Files of one person in the project."""
+
 
 class NoGitHooks(AdememError):
     """Git's hooks cannot be written; nothing was changed."""
 
 
-def install(root: str, program: str, *, dry_run: bool = False) -> list[str]:
+def add_hooks(root: str, program: str, *, dry_run: bool = False) -> list[str]:
     """Write each missing hook, and return a line for each; other hooks are kept."""
     folder, prefix = _places(root)
     done = []
@@ -51,7 +55,7 @@ def install(root: str, program: str, *, dry_run: bool = False) -> list[str]:
     return done
 
 
-def uninstall(root: str, *, dry_run: bool = False) -> list[str]:
+def remove_hooks(root: str, *, dry_run: bool = False) -> list[str]:
     """Delete hooks that are unchanged since they were written."""
     try:
         folder, _ = _places(root)
@@ -85,3 +89,31 @@ def _is_ours(name: str, text: str) -> bool:
     """Tell whether a version of ademem wrote the hook, for any project."""
     pattern = re.escape(SCRIPT.format(guard=GUARDS.get(name, ""), program="\0", project="\0"))
     return re.fullmatch(pattern.replace(re.escape("\0"), ".+"), text) is not None
+
+
+def hide(project: str) -> bool:
+    """Have git ignore the files of one person, without an edit of a tracked file."""
+    path, block = _exclusion(project)
+    text = shared_files.read_text(path) or "" if path else block
+    return block not in text and shared_files.write_atomic(path, block + text)
+
+
+def unhide(project: str) -> None:
+    """Undo `hide`, byte for byte."""
+    path, block = _exclusion(project)
+    text = shared_files.read_text(path) if path else None
+    if text and block in text:
+        rest = text.replace(block, "", 1)
+        shared_files.write_atomic(path, rest) if rest else shared_files.remove(path)
+
+
+def _exclusion(project: str) -> tuple[str, str]:
+    """Return git's own list of ignored files, empty without git, and our lines in it."""
+    top = git_root(project)
+    shared = common_dir(top) if top else None
+    if top is None or shared is None:
+        return "", ""
+    inside = os.path.relpath(os.path.realpath(project), os.path.realpath(top))
+    prefix = "" if inside == os.curdir else f"{inside.replace(os.sep, '/')}/"
+    lines = "".join(f"/{prefix}{name}\n" for name in HIDDEN)
+    return os.path.join(shared, "info", "exclude"), f"# files of ademem for one person\n{lines}"
