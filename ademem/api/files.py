@@ -18,9 +18,9 @@ from ademem.core.memory import Trust
 from ademem.core.project import files_changed
 from ademem.core.repository import under_way
 from ademem.core.settings import load_configuration
-from ademem.files import export_format, project_brief
-from ademem.files.export_format import Imported
+from ademem.files import project_brief, records
 from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
+from ademem.files.records import Imported
 from ademem.files.texts import Problem
 from ademem.store import admission, briefs, jobs, ledger, memory_queries, store_aside
 from ademem.store.memories import new_event
@@ -161,11 +161,11 @@ def export_memories(
     stores = [runtime.store, own.store] if own else [runtime.store]
     ids = set()
     for store in stores:
-        for record in export_format.export_lines(store, include_personal=include_personal):
+        for record in records.export_lines(store, include_personal=include_personal):
             ids.add(record["sync_id"])
             yield record
     for store in stores:
-        yield from export_format.export_relations(store, ids)
+        yield from records.export_relations(store, ids)
 
 
 def export_some(runtime: Runtime, ids: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -175,10 +175,10 @@ def export_some(runtime: Runtime, ids: Iterable[str]) -> Iterator[dict[str, Any]
     """
     found = memory_queries.by_ids(runtime.store, set(ids))
     exported = set()
-    for record in export_format.export_records(runtime.store, found, include_personal=True):
+    for record in records.export_records(runtime.store, found, include_personal=True):
         exported.add(record["sync_id"])
         yield record
-    yield from export_format.export_relations(runtime.store, exported)
+    yield from records.export_relations(runtime.store, exported)
 
 
 def import_lines(
@@ -196,7 +196,7 @@ def import_lines(
     """
     from ademem.capture.gate import relating
 
-    imported = export_format.import_lines(
+    imported = records.import_lines(
         lines,
         runtime.store,
         runtime.settings,

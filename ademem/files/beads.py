@@ -20,8 +20,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import unique
 from ademem.core.value import Value, as_dict, replace
 from ademem.files import records
-from ademem.files.export_format import Imported
-from ademem.files.records import Import, Outcome, text, texts, unix_moment
+from ademem.files.records import Import, Imported, Outcome, text, texts, unix_moment
 from ademem.files.texts import BadLine
 from ademem.store import database
 

@@ -1,22 +1,58 @@
-"""Lines of JSON as typed fields, and the import of plain ones: a content with optional fields."""
+"""Records, lines of JSON: the export format with all fields of a memory, and imports of any."""
 
 from __future__ import annotations
 
+import sqlite3
+from collections import Counter
 from enum import StrEnum
+from itertools import islice
 
-from ademem.core.clock import UTC, datetime, parse
-from ademem.core.memory import DIALOGUE, Category, Draft, Origin, Scope, Status, Trust
+from ademem.capture.gate import Gate, Reject, form, judge, write
+from ademem.capture.gate.rows import build_row
+from ademem.capture.gate.rules import instruction_beside, instruction_shaped
+from ademem.capture.gate.writing import StoreLookup
+from ademem.core import anchor, record_json, registers
+from ademem.core.clock import UTC, datetime, parse, stamp
+from ademem.core.errors import FORBIDDEN
+from ademem.core.json_text import loads
+from ademem.core.memory import (
+    DIALOGUE,
+    Category,
+    Draft,
+    Importance,
+    Origin,
+    Scope,
+    Status,
+    Tier,
+    Trust,
+)
+from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
+from ademem.files.knowledge import VALUES
 from ademem.files.texts import BadLine
-from ademem.store import ledger, memories, transitions
+from ademem.store import (
+    database,
+    jobs,
+    ledger,
+    memories,
+    memory_queries,
+    relations,
+    replication,
+    stamps,
+    transitions,
+    verdicts,
+)
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Iterator
+    from datetime import datetime
     from typing import Any, TypeVar
 
-    from ademem.core.settings import GateSettings
+    from ademem.core.memory import Memory
+    from ademem.core.settings import GateSettings, Settings
     from ademem.store import Store
 
     Choice = TypeVar("Choice", bound=StrEnum)
@@ -24,6 +60,76 @@ if TYPE_CHECKING:
 
 FIRST_YEAR = 1970
 SOURCE = "import"
+
+VERSION = 1
+MARK = "ademem"
+"""The key that marks a line of this format; its value is the version."""
+
+RELATION = "relation"
+"""The key that a line of a relation has, in place of a content."""
+
+PAGE = 1000
+CHUNK = 1000
+"""Lines of one transaction."""
+
+FIELDS = (
+    "id",
+    "sync_id",
+    "scope",
+    "scope_owner_id",
+    "tier",
+    "category",
+    "title",
+    "content",
+    "importance",
+    "confidence",
+    "observation_count",
+    "status",
+    "pinned",
+    "source_type",
+    "source_id",
+    "source_session_id",
+    "source_run_id",
+    "source_branch",
+    "agent_id",
+    "file_scope_pattern",
+    "anchors",
+    "tags",
+    "topic_key",
+    "knowledge_key",
+    "bead",
+    "created_at",
+    "updated_at",
+    "promoted_at",
+    "review_after",
+)
+"""Exported fields; counts of reads and trust belong to one store."""
+
+_FIXED = {"id", "sync_id", "scope", "scope_owner_id", "source_branch", "created_at"}
+UPDATED = (
+    *(name for name in FIELDS if name not in _FIXED),
+    *("trust", "claimed_author", "dedupe_key"),
+)
+"""Fields that a newer line without stamps changes; the last three follow from source and text."""
+
+LOCAL = (
+    *("tier", "observation_count", "promoted_at", "review_after", "updated_at"),
+    *("source_type", "source_id", "source_session_id", "source_run_id", "agent_id"),
+    *("trust", "claimed_author"),
+)
+"""Fields of a newer line that are joined by no stamps."""
+STAMPS = "stamps"
+"""The key for the stamps of a memory of the project, as the database has them."""
+
+RULES = (
+    form.normal_form,
+    form.redaction,
+    form.known_category,
+    form.length,
+    instruction_shaped,
+    instruction_beside,
+)
+"""Rules of the gate for restored text, which is as untrusted as any file."""
 
 
 class Outcome(StrEnum):
@@ -56,6 +162,289 @@ class Import(Value):
         taken = [f"is stored in part, {cut}" for cut in self.cuts]
         self.cuts.clear()
         return taken
+
+
+class Imported(Value):
+    inserted: int
+    merged: int
+    """Lines with the text of a memory, or imported before."""
+    rejected: int
+    """Lines refused by the gate, whose log has the reasons, or deleted here for good."""
+    errors: tuple[tuple[int, str], ...]
+    """Number and error of each line that could not be read, or was stored in part."""
+
+
+def export_lines(store: Store, include_personal: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield live memories in order of creation; those of agents and missions only on request."""
+    last = 0
+    while page := memory_queries.page(store, last, PAGE):
+        last = page[-1].seq
+        yield from export_records(store, page, include_personal=include_personal)
+
+
+def export_records(
+    store: Store, found: Iterable[Memory], *, include_personal: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Yield the records of those of the memories that may be exported."""
+    for memory in found:
+        personal = memory.live and not memory.quarantine_reason
+        if memory.shareable or (include_personal and personal):
+            fields = {name: getattr(memory, name) for name in FIELDS}
+            fields["anchors"] = anchor.plain(memory.anchors)
+            if values := anchor.values(memory.anchors):
+                fields[VALUES] = values
+            for name in ("created_at", "updated_at", "promoted_at", "review_after"):
+                fields[name] = fields[name] and stamp(fields[name])
+            doubtful = memory.trust if memory.trust in (Trust.TOOL, Trust.WEB) else None
+            row = memories.raw_row(store.db, memory.id)
+            record = stamps.record_of_row(row) if row and stamps.is_shared(row) else None
+            if row and record:
+                fields[STAMPS] = loads(stamps.dump(record, row))
+            yield {MARK: VERSION} | fields | {"trust": doubtful}
+
+
+def export_relations(store: Store, ids: Container[str]) -> Iterator[dict[str, Any]]:
+    """Yield the relations between memories that are exported, by their sync ids."""
+    for found in relations.list_shared(store):
+        if found["source_id"] in ids and found["target_id"] in ids:
+            yield {MARK: VERSION} | found
+
+
+def import_lines(
+    lines: Iterable[str],
+    store: Store,
+    settings: Settings,
+    now: datetime,
+    on_progress: Callable[[int], None] | None = None,
+    *,
+    mission: str | None = None,
+    confirms: bool = True,
+) -> Imported:
+    """Import each line once; report a bad one and skip it.
+
+    *mission* is for the lines of a mission that do not name it. Unless the importer *confirms*,
+    confirmed memories come as candidates and none is pinned.
+    Chunks are committed one by one, and *on_progress* gets the number of lines read; the next
+    import of the same lines brings what an interrupted one did not reach.
+    """
+    job = Import(store=store, settings=settings.gate, now=now, mission=mission, cuts=[])
+    counts: Counter[Outcome] = Counter()
+    errors: list[tuple[int, str]] = []
+    numbered = enumerate(lines, 1)
+    with database.BulkWrites(store.db):
+        while chunk := list(islice(numbered, CHUNK)):
+            with store.transaction():
+                for number, line in chunk:
+                    try:
+                        if line.strip():
+                            counts[_import_line(line, job, confirms=confirms)] += 1
+                            errors += [(number, cut) for cut in job.take_cuts()]
+                    except BadLine as error:
+                        errors.append((number, str(error)))
+            if on_progress:
+                on_progress(chunk[-1][0])
+    return Imported(
+        inserted=counts[Outcome.INSERTED],
+        merged=counts[Outcome.MERGED],
+        rejected=counts[Outcome.REJECTED],
+        errors=tuple(errors),
+    )
+
+
+def _import_line(line: str, job: Import, *, confirms: bool) -> Outcome:
+    record = read(line, ("content", RELATION))
+    if RELATION in record and "content" not in record:
+        return _restore_relation(record, job, confirms=confirms)
+    if not confirms:
+        record |= {"pinned": False, "tier": None, "promoted_at": None, STAMPS: None}
+        if choice(record, "status", Status) is Status.PROMOTED:
+            record["status"] = Status.CANDIDATE
+    return restore(record, job) if MARK in record else import_plain(record, job)
+
+
+def _restore_relation(record: Record, job: Import, *, confirms: bool) -> Outcome:
+    """Store a relation; unless the importer *confirms* it, one that takes away is a proposal."""
+    _check_version(record)
+    if text(record, RELATION) not in verdicts.VERBS:
+        raise BadLine("has a relation that is none")
+    values = {name: record.get(name) for name in relations.SHARED}
+    for name in ("sync_id", "source_id", "target_id"):
+        values[name] = _id(record, name)
+    for name in ("reason", "marked_by_actor", "marked_by_kind"):
+        values[name] = redact(text(record, name) or "").text
+    for name in ("created_at", "updated_at"):
+        values[name] = stamp(at_most(moment(record, name), job.now))
+    if not confirms:
+        values |= {"judgment_status": "pending", "marked_by_kind": Trust.IMPORT}
+    change = Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event_id)
+    try:
+        is_new = replication.apply_relation(job.store, values, change)
+    except (ValueError, sqlite3.Error) as error:
+        raise BadLine(f"is a relation that cannot be stored: {error}") from error
+    return Outcome.INSERTED if is_new else Outcome.MERGED
+
+
+def memory_of(line: str, store: Store) -> str | None:
+    """Return the id of the memory that a plain line became or was merged into; None if refused."""
+    return ledger.memory_of(store, SOURCE, key_of(read(line)))
+
+
+def restore(record: Record, job: Import) -> Outcome:
+    """Insert the memory, or join it with ours; a line without stamps counts if it is newer.
+
+    A memory that was deleted here stays deleted, and a text that another memory has is not
+    inserted again.
+    """
+    _check_version(record)
+    sync_id = _id(record, "sync_id")
+    if memory_queries.is_dead(job.store, sync_id):
+        return Outcome.REJECTED
+    lookup = StoreLookup(job.store)
+    gate = Gate(lookup=lookup, settings=job.settings, now=job.now)
+    verdict = judge(_draft(record, job), gate, RULES).verdict
+    if isinstance(verdict, Reject):
+        raise BadLine(verdict.why)
+    job.cuts.extend(form.cut_notes(verdict.draft.notes))
+    row = build_row(verdict.draft, sync_id, job.store.project_id, job.settings, job.now)
+    if row.quarantine_reason is None:
+        row = replace(
+            row,
+            status=choice(record, "status", Status) or Status.CANDIDATE,
+            tier=_tier(record),
+            promoted_at=moment(record, "promoted_at"),
+        )
+        if "review_after" in record:
+            row = replace(row, review_after=moment(record, "review_after"))
+    row = replace(
+        row,
+        id=_id(record, "id"),
+        observation_count=max(1, int(_number(record, "observation_count") or 1)),
+        created_at=at_most(moment(record, "created_at"), job.now),
+        updated_at=at_most(moment(record, "updated_at"), job.now),
+    )
+    current = memory_queries.by_sync_id(job.store, sync_id)
+    if current is None and row.status is not Status.ARCHIVED and lookup.exact(verdict.draft):
+        return Outcome.MERGED
+    newer = current and row.updated_at > current.updated_at
+    shared = None if row.quarantine_reason else _shared_record(record, row)
+    ours = replication.read(job.store, current.id) if current and shared else None
+    if ours and shared and registers.has_writes_of(ours, shared):
+        return Outcome.MERGED
+    if current and not shared and not (newer and current.live and not row.quarantine_reason):
+        return Outcome.MERGED
+    change = Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event_id)
+    by_id = memory_queries.by_id(job.store, row.id)
+    try:
+        if shared and (current or not by_id):
+
+            def admit(shown: Memory, before: Memory | None) -> Memory:
+                is_newer = before is None or row.updated_at > before.updated_at
+                local = {name: getattr(row, name) for name in LOCAL} if is_newer else {}
+                return replace(shown, **local)
+
+            joined = replace(shared, id=current.id if current else row.id)
+            replication.apply(job.store, joined, change, admit)
+        elif current:
+            changes = {name: getattr(row, name) for name in UPDATED}
+            changes["anchors"] = anchor.keep_values(row.anchors, current.anchors)
+            changes["created_at"] = min(row.created_at, current.created_at)
+            updated = replace(current, **changes, last_accessed_at=job.now)
+            memories.put_back(job.store, updated, change)
+        else:
+            memories.insert(job.store, row, change)
+    except sqlite3.IntegrityError as error:
+        if str(error) in FORBIDDEN:
+            raise
+        raise BadLine(
+            f"gives {current.id} the text of another memory here"
+            if current
+            else f"has the id {row.id} or the topic of another memory here"
+        ) from error
+    jobs.follow(job.store, job.now)
+    return Outcome.MERGED if current else Outcome.INSERTED
+
+
+def _shared_record(record: Record, row: Memory) -> registers.Record | None:
+    """Return what the line and its stamps say; None without, as of a memory that is not shared."""
+    found = record.get(STAMPS)
+    if not isinstance(found, dict) or row.scope is not Scope.PROJECT or row.source_branch:
+        return None
+    if not isinstance(found.get(stamps.VALUES, {}), dict):
+        raise BadLine("has stamps that are none")
+    return stamps.record_of_row(memories.row_of(row) | {"stamps": record_json.compact(found)})
+
+
+def _check_version(record: Record) -> None:
+    if record.get(MARK) != VERSION:
+        raise BadLine(f"is of export version {record.get(MARK)!r}; this ademem reads {VERSION}")
+
+
+def at_most(moment: datetime | None, now: datetime) -> datetime:
+    """Return a time from another clock, limited to CLOCKS_DIFFER ahead of *now*."""
+    return min(moment or now, now + registers.CLOCKS_DIFFER)
+
+
+def _draft(record: Record, job: Import) -> Draft:
+    """Make a draft with the trust of the file or a lower one."""
+    doubtful = choice(record, "trust", Trust)
+    scope, owner = home(record, job)
+    return Draft(
+        content=record["content"],
+        category=text(record, "category") or "",
+        scope=scope,
+        owner=owner,
+        importance=text(record, "importance") or Importance.MEDIUM,
+        confidence=_number(record, "confidence"),
+        title=text(record, "title"),
+        topic_key=text(record, "topic_key"),
+        tags=texts(record, "tags"),
+        path=text(record, "file_scope_pattern"),
+        anchors=anchor.with_values(texts(record, "anchors"), _values(record)),
+        pinned=record.get("pinned") is True,
+        bead=text(record, "bead"),
+        knowledge_key=text(record, "knowledge_key"),
+        created_at=moment(record, "created_at"),
+        origin=Origin(
+            trust=doubtful if doubtful in (Trust.TOOL, Trust.WEB) else job.trust,
+            source_type=text(record, "source_type") or "import",
+            source_id=text(record, "source_id"),
+            session_id=text(record, "source_session_id"),
+            run_id=text(record, "source_run_id"),
+            agent_id=text(record, "agent_id"),
+            branch=text(record, "source_branch"),
+            claimed_author=job.claimed_author,
+        ),
+    )
+
+
+def _values(record: Record) -> dict[str, tuple[str, ...]]:
+    """Return the values of anchors by place; older versions write none."""
+    found = record.get(VALUES) or {}
+    if not isinstance(found, dict):
+        raise BadLine("has values that are no object")
+    return {place: texts(found, place) for place in found}
+
+
+def _id(record: Record, field: str) -> str:
+    """Return an id that is valid in a file and in a command."""
+    name = text(record, field) or ""
+    if not record_json.is_id(name) or redact(name).found:
+        raise BadLine(f"has no {field} of at most 64 letters, digits, - and _")
+    return name
+
+
+def _tier(record: Record) -> Tier:
+    try:
+        return Tier(int(_number(record, "tier") or Tier.ACTIVE))
+    except ValueError as error:
+        raise BadLine("has a tier that is none of 1, 2, 3") from error
+
+
+def _number(record: Record, name: str) -> float | None:
+    value = record.get(name)
+    if value is not None and type(value) not in (int, float):
+        raise BadLine(f"has a {name} that is no number")
+    return value
 
 
 def import_plain(record: Record, job: Import) -> Outcome:
@@ -91,15 +480,13 @@ def import_plain(record: Record, job: Import) -> Outcome:
 
 
 def write_once(key: str, draft: Draft, status: Status | None, job: Import) -> Outcome:
-    from ademem.capture import gate  # hooks import this module for its types
-
     if not ledger.claim(job.store, SOURCE, key, job.now):
         return Outcome.MERGED if ledger.memory_of(job.store, SOURCE, key) else Outcome.REJECTED
-    written = gate.write(draft, job.store, job.settings, job.now, event_id=job.event_id)
+    written = write(draft, job.store, job.settings, job.now, event_id=job.event_id)
     if written.memory is None:
         return Outcome.REJECTED
     ledger.credit(job.store, SOURCE, key, written.memory.id)
-    job.cuts.extend(gate.form.cut_notes(written.notes))
+    job.cuts.extend(form.cut_notes(written.notes))
     if written.rule != "insert":
         return Outcome.MERGED
     if status is Status.ARCHIVED:
@@ -113,7 +500,7 @@ def write_once(key: str, draft: Draft, status: Status | None, job: Import) -> Ou
 
 def key_of(record: Record) -> str:
     """Digest a record; the order of its fields does not matter."""
-    import orjson  # hooks import this module, and parse no such lines
+    import orjson
 
     return sha256_hex(orjson.dumps(record, option=orjson.OPT_SORT_KEYS).decode())
 

@@ -14,7 +14,7 @@ from ademem.api.curation import NoSuchEvent
 from ademem.capture import gate
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import GateSettings
-from ademem.files import export_format
+from ademem.files import records
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act, CannotDo
 from tests import builders
@@ -50,7 +50,7 @@ class Past:
 
     def export(self):
         """Without stamps: to take back is a later write, with stamps of its own."""
-        lines = export_format.export_lines(self.store, True)
+        lines = records.export_lines(self.store, True)
         return [json.dumps(line | {"stamps": None}) for line in lines]
 
     def then(self, moment):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ademem.core.memory import Category, Importance, Scope, Status, Tier, Trust
 from ademem.core.settings import GateSettings, Settings
 from ademem.core.value import replace
-from ademem.files import export_format
+from ademem.files import records
 from ademem.guard.injection import instruction_in
 from ademem.store import memories, replication, transitions, verdicts
 from ademem.store.memories import Change
@@ -39,11 +39,11 @@ def stores(tmp_path):
 
 
 def exported(store, **options) -> list[str]:
-    return [orjson.dumps(one).decode() for one in export_format.export_lines(store, **options)]
+    return [orjson.dumps(one).decode() for one in records.export_lines(store, **options)]
 
 
 def bring(lines, store, now=LATER):
-    imported = export_format.import_lines(lines, store, Settings(), now)
+    imported = records.import_lines(lines, store, Settings(), now)
     return imported.inserted, imported.merged, imported.rejected, imported.errors
 
 
@@ -200,13 +200,11 @@ def whole(store) -> list[str]:
     """An export with relations."""
     lines = exported(store, include_personal=True)
     ids = {orjson.loads(line)["sync_id"] for line in lines}
-    return lines + [
-        orjson.dumps(one).decode() for one in export_format.export_relations(store, ids)
-    ]
+    return lines + [orjson.dumps(one).decode() for one in records.export_relations(store, ids)]
 
 
 def relate(store, source, target, verb, status, kind):
-    at = export_format.stamp(NOW)
+    at = records.stamp(NOW)
     values = {"sync_id": f"rel-{source.id}-{target.id}", "relation": verb, "reason": "so"}
     values |= {"source_id": source.sync_id, "target_id": target.sync_id, "confidence": 0.5}
     values |= {"judgment_status": status, "marked_by_actor": "ann", "marked_by_kind": kind}
@@ -256,8 +254,8 @@ def test_a_relation_that_nobody_confirms_is_a_proposal(stores):
     rows = insert(first, memory("one"), memory("two"))
     relate(first, *rows, "supersedes", "judged", "user")
 
-    export_format.import_lines(whole(first), second, Settings(), LATER, confirms=False)
-    (found,) = export_format.export_relations(second, {row.sync_id for row in rows})
+    records.import_lines(whole(first), second, Settings(), LATER, confirms=False)
+    (found,) = records.export_relations(second, {row.sync_id for row in rows})
     assert (found["judgment_status"], found["marked_by_kind"]) == ("pending", "import")
     (bad,) = bring(['{"ademem":1,"relation":"eats"}'], second)[3]
     assert bad[1] == "has a relation that is none"
@@ -309,7 +307,7 @@ def test_a_long_export_comes_in_order_and_whole(stores):
     store = stores()
     insert(store, *(memory(f"fact {n}") for n in range(2001)))
 
-    contents = [record["content"] for record in export_format.export_lines(store)]
+    contents = [record["content"] for record in records.export_lines(store)]
     assert contents == [f"fact {n}" for n in range(2001)]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ademem.core.memory import Category, Scope, Status, Trust
 from ademem.core.settings import Settings
-from ademem.files import export_format
+from ademem.files import records
 from ademem.store import jobs, memories
 from tests.builders import NOW
 from tests.examples import examples
@@ -24,9 +24,9 @@ SECRET = "AKIA" + "A1B2C3D4E5F6G7H8"
 def bring(store):
     """Import records, or raw lines, and tell what became of them."""
 
-    def bring(*records, **options):
-        lines = [one if isinstance(one, str) else json.dumps(one) for one in records]
-        return export_format.import_lines(lines, store, Settings(), NOW, **options)
+    def bring(*given, **options):
+        lines = [one if isinstance(one, str) else json.dumps(one) for one in given]
+        return records.import_lines(lines, store, Settings(), NOW, **options)
 
     return bring
 
@@ -234,7 +234,7 @@ def test_what_a_broken_import_brought_stays_and_the_next_one_goes_on(store, brin
         raise OSError("the disk is gone")
 
     with pytest.raises(OSError, match="the disk is gone"):
-        export_format.import_lines(broken(), store, Settings(), NOW)
+        records.import_lines(broken(), store, Settings(), NOW)
     assert len(rows(store)) == 1000
 
     assert numbers(bring(*good)) == (200, 1000, 0, 0)
@@ -264,9 +264,9 @@ LINE = st.fixed_dictionaries(
 def test_chunks_bring_what_line_by_line_would(monkeypatch, lines, size):
     texts = [json.dumps(line) for line in lines]
     at_once, one_by_one = in_memory(), in_memory()
-    monkeypatch.setattr(export_format, "CHUNK", size)
-    imported = export_format.import_lines(texts, at_once, Settings(), NOW)
-    singly = [export_format.import_lines([text], one_by_one, Settings(), NOW) for text in texts]
+    monkeypatch.setattr(records, "CHUNK", size)
+    imported = records.import_lines(texts, at_once, Settings(), NOW)
+    singly = [records.import_lines([text], one_by_one, Settings(), NOW) for text in texts]
 
     assert numbers(imported)[:3] == tuple(
         map(sum, zip((0, 0, 0), *(numbers(one)[:3] for one in singly), strict=True))

@@ -19,7 +19,7 @@ from ademem.core import repository, shared_files
 from ademem.core.memory import Category, Draft, Origin, Trust
 from ademem.core.settings import Settings
 from ademem.files import IGNORED, enrolment, knowledge
-from ademem.files.export_format import export_lines
+from ademem.files.records import export_lines
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act, CannotDo
 from ademem.sync import mirror, rendering

@@ -22,7 +22,7 @@ from ademem.core import clock
 from ademem.core.errors import UsageError
 from ademem.core.settings import load_configuration
 from ademem.core.value import Value, as_dict
-from ademem.files import export_format
+from ademem.files import records
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search import dense as vectors
 from ademem.search import embedding
@@ -245,9 +245,7 @@ class Arena(Corpus):
             lines = {id: orjson.dumps(row).decode() for id, row in rows.items()}
             self.imported = api.import_lines(self.memories, lines.values())
             api.work(self.memories)
-            self._ids = {
-                id: export_format.memory_of(line, self.store) for id, line in lines.items()
-            }
+            self._ids = {id: records.memory_of(line, self.store) for id, line in lines.items()}
         except BaseException:
             shutil.rmtree(self.root)
             raise
