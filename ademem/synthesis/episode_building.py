@@ -1,4 +1,7 @@
-"""Build the episodes of sessions and of whole missions: by rules, or in the words of an AI."""
+"""Build the episodes of sessions and of whole missions: by rules, or in the words of an AI.
+
+Also the candidates that a session's transcript has.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,19 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from ademem.capture import gate, provenance, transcript
+from ademem.capture import gate, provenance, record, transcript
 from ademem.capture.errors import COMMAND_CHARS
 from ademem.capture.gate.rows import least_trusted
-from ademem.capture.transcript import Prompt
+from ademem.capture.message_lessons import findings, learnings
+from ademem.capture.prompt_lessons import corrections
+from ademem.capture.record import category_of
+from ademem.capture.transcript import Event, Message, Prompt
 from ademem.core.client import MISSION
 from ademem.core.clock import parse
 from ademem.core.memory import EPISODE, Category, Draft, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.repository import git_root
-from ademem.core.text import preview, truncate, unique
+from ademem.core.text import dedupe_key, preview, sha256_hex, truncate, unique
 from ademem.core.value import replace
 from ademem.guard.injection import instruction_in
 from ademem.store import (
@@ -32,7 +38,7 @@ from ademem.store import (
     transitions,
 )
 from ademem.store.episodes import SESSION, Action, Episode
-from ademem.store.missions import assign_mission
+from ademem.store.missions import SessionLocation, assign_mission
 from ademem.store.runtime import Runtime
 from ademem.store.sessions import Session
 from ademem.store.transitions import Act
@@ -59,6 +65,8 @@ EARLIER_SESSIONS = 3
 """Most earlier sessions whose transcripts are read for the cause of an error that came back."""
 ACTIONS_SHOWN = ("edit", "run", "test")
 """Kinds of actions that changed or checked something."""
+MOST_CANDIDATES = 30
+"""Most candidates of one run of the job that extracts them."""
 MISSION_OUTCOMES = {"succeeded": "succeeded", "failed": "failed", "cancelled": "unknown"}
 """Outcome of the episode by the end of the mission."""
 
@@ -354,3 +362,50 @@ def _rules_text(episode: Episode, *summary: str) -> str:
         if shown:
             lines.append(f"{title}: {'; '.join(shown)}")
     return truncate("\n".join(lines), CHARS)
+
+
+def extract_findings(key: str, runtime: Runtime) -> int:
+    """Return the number of new candidates from a session's transcript; a second run adds none."""
+    location = SessionLocation.parse(key)
+    session = sessions.get(runtime.store, location.session_id)
+    if session is None:
+        return 0
+    trust = provenance.trust_of_session(session.id, runtime.store)
+    stored = 0
+    with suppress(OSError):
+        origin = Origin(trust=trust, source_type="passive", session_id=session.id)
+        for event in transcript.events(session.transcript, since=session.own_since):
+            if isinstance(event, Message) and runtime.settings.capture.learnings:
+                listed = [(category_of(text), text) for text in learnings(event.text)]
+                for category, text in (*listed, *findings(event.text)):
+                    draft = Draft(content=text, category=category, origin=origin)
+                    stored += _store_finding(draft, location, runtime)
+            stored += _store_corrections(event, location, runtime)
+            if stored >= MOST_CANDIDATES:
+                break
+    return stored
+
+
+def _store_corrections(event: Event, location: SessionLocation, runtime: Runtime) -> int:
+    """Store corrections typed into a running turn, of which some clients report no prompt."""
+    if not (isinstance(event, Prompt) and event.queued and runtime.settings.capture.corrections):
+        return 0
+    id = location.session_id
+    origin = Origin(source_type="intervention", session_id=id)
+    stored = 0
+    for each in corrections(event.text):
+        if not memory_queries.has_session_text(runtime.store, id, dedupe_key(each.rule)):
+            source_key = f"{id}:{sha256_hex(each.rule)}"
+            written = record.capture_correction(each, origin, source_key, runtime, location.assign)
+            stored += written is not None and written.accepted and not written.deduped
+    return stored
+
+
+def _store_finding(draft: Draft, location: SessionLocation, runtime: Runtime) -> bool:
+    """Tell whether it is new; text that the session's hooks captured is left out."""
+    text, session_id = draft.content, location.session_id
+    if memory_queries.has_session_text(runtime.store, session_id, dedupe_key(text)):
+        return False
+    source_key = f"{session_id}:{sha256_hex(text)}"
+    written = record.write_once(draft, source_key, runtime, location.assign)
+    return written is not None and written.accepted and not written.deduped

@@ -338,9 +338,9 @@ def queue_sweep(context: JobContext) -> None:
 
 def extract(context: JobContext, job: Job) -> None:
     """Extract findings from a session's transcript."""
-    from ademem.synthesis.compaction import extract
+    from ademem.synthesis.episode_building import extract_findings
 
-    context.figures["kept"] = extract(job.key, context.runtime)
+    context.figures["kept"] = extract_findings(job.key, context.runtime)
 
 
 def episode(context: JobContext, job: Job) -> None:

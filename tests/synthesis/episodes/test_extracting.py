@@ -8,7 +8,7 @@ from ademem.core.memory import Draft, Origin
 from ademem.core.text import sha256_hex
 from ademem.store import jobs, ledger
 from ademem.store.missions import SessionLocation
-from ademem.synthesis.compaction import MOST_CANDIDATES, extract
+from ademem.synthesis.episode_building import MOST_CANDIDATES, extract_findings
 from tests.capture.talk import Talk
 
 CAUSE = "the proxy rewrites the host header"
@@ -21,7 +21,7 @@ def told(world):
 
 def extracted(world, talk):
     world.session(talk)
-    return extract("s1", world.runtime)
+    return extract_findings("s1", world.runtime)
 
 
 def test_labelled_lines_and_learnings_of_any_message_are_candidates(world):
@@ -126,7 +126,7 @@ def test_a_talkative_session_fills_no_memory(world):
 
 
 def test_without_a_transcript_there_is_nothing_to_extract(world):
-    assert extract("never-seen", world.runtime) == 0
+    assert extract_findings("never-seen", world.runtime) == 0
 
 
 def test_the_worker_extracts(world):
@@ -148,7 +148,7 @@ def test_the_worker_extracts(world):
 def test_what_was_learned_elsewhere_belongs_there(world, key, home):
     world.runtime.environment = {"ADEMEM_MISSION": "that of the worker"}
     world.session(Talk().says(f"Root cause: {CAUSE}"))
-    extract(key, world.runtime)
+    extract_findings(key, world.runtime)
     row = world.store.db.execute(
         "select scope, scope_owner_id, source_branch from unified_memories"
     ).fetchone()
