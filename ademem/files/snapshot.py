@@ -363,10 +363,15 @@ def values_of(memory: Memory) -> Values:
 
 
 def conflict_problems(texts: Texts, path: str) -> Iterator[Problem]:
+    """Report each conflict once, where it begins; of a half-settled one the mark that is left."""
+    is_open = False
     for number, line in enumerate(split_lines(texts.parts(path)), 1):
         if line.startswith(CONFLICT_MARKS):
-            message = "a conflict of a git merge; settle it and commit"
-            yield Problem(path=path, line=number, message=message)
+            begins = line.startswith(CONFLICT_MARKS[0])
+            if begins or not is_open:
+                message = "a conflict of a git merge; settle it and commit"
+                yield Problem(path=path, line=number, message=message)
+            is_open = begins
 
 
 def topic_of(path: str) -> Category | None:

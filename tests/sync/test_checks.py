@@ -139,6 +139,7 @@ def test_a_brief_that_cannot_be_read_is_reported_with_its_reason(here, found):
     ("path", "old", "new", "problem"),
     [
         pytest.param(GOTCHAS, "- two", "<<<<<<< HEAD\n- two", "7: a conflict", id="conflict"),
+        pytest.param(GOTCHAS, "- two", "- two\n>>>>>>> x", "8: a conflict", id="half-settled"),
         pytest.param(GOTCHAS, "a2", "a1", "7: is about a1, like an earlier one", id="an id twice"),
         pytest.param(GOTCHAS, "a2", "p1", "7: is about p1, which may not", id="a personal row"),
         pytest.param(GOTCHAS, "a2", "zz", "7: is about zz, which may not", id="an unknown id"),
