@@ -90,19 +90,21 @@ CORRECTION_CUES = (
 
 _OPENING = (
     r"(?:(?:stop|wait)\s*[,.!:–—-]+\s*|(?:(?:no+|nope|wrong(?:\s+\w+)?|nein|non|actually|sorry"
-    r"|that['’]?s\s+(?:not\s+)?(?:wrong|right)|i\s+(?:meant|mean|said|told\s+you)(?:\s+(?:to"
-    r"|that))?)\b[\s,.!:–—-]*)|(?:please|and|so|but|also|then|ok(?:ay)?|bitte|por\s+favor"
-    r"|s['’]il\s+te\s+pla[iî]t|remember)[\s,:]+)*"
+    r"|(?:that|this)(?:['’]?s|\s+is)(?:\s+not|n['’]t)?\s+(?:wrong|right|correct|true)"
+    r"|i\s+(?:meant|mean|said|told\s+you)(?:\s+(?:to|that))?)\b[\s,.!:–—-]*)|(?:please|and|so|but"
+    r"|also|then|ok(?:ay)?|bitte|por\s+favor|s['’]il\s+te\s+pla[iî]t|remember)[\s,:]+)*"
 )
 """Words that may precede a rule."""
 BEFORE = frozenset(
     "no nope wrong nein non actually sorry wait stop please and so but also then ok okay that's"
-    " that’s right i meant mean said told you to not bitte por favor s'il te plaît remember".split()
+    " that’s thats that this is isn't isn’t right correct true i meant mean said told you to not"
+    " bitte por favor s'il te plaît remember".split()
 )
 """The same, as words."""
 _OBJECTIONS = frozenset(
     "no nope wrong actually sorry that's that’s meant nein non it's it’s".split()
 )
+_DENYING = _OBJECTIONS | {"not", "isn't", "isn’t"}
 _MARKS = str.maketrans(dict.fromkeys(",.!:–—-", " "))
 
 _REPORTED = (
@@ -205,7 +207,7 @@ _CORRECTED = (
     r"(?P<rule>(?!(?:i|you|that|this|he|she|they|we)\b)[\w\"'`/.-]+\s.*\b(?:is|are|lives?|go(?:es)?|belongs?"
     r"|comes?|means?|spelled|called|named)\b.*,\s*not\s.+)"
 )
-"""A fact that contradicts what was done; it needs an opening such as "no"."""
+"""A fact that contradicts what was done; it needs an opening, or a sentence before it, as "no"."""
 
 ONCE = (
     r"\b(?:yet|for\s+now|right\s+now|this\s+time|(?:just\s+)?this\s+once|for\s+th(?:is|e)\s+"
@@ -243,7 +245,7 @@ def corrections(prompt: str) -> list[Correction]:
 
     is_short = len(prompt) <= SHORT_PROMPT_CHARS
     found: dict[str, Correction] = {}
-    is_introduced = False
+    is_introduced = was_denied = False
     typed_text = without_recalled(prompt)
     if any(mark in typed_text for mark in ("```", "~~~", "</")):
         typed_text = re.sub(_PASTED, "\n", typed_text)
@@ -252,7 +254,10 @@ def corrections(prompt: str) -> list[Correction]:
         ends = any(mark in line for mark in _ENDS)
         for part in (re.split(_SENTENCE_END, line) if ends else [line]) if typed else ():
             sentence = part.strip(" -*\u2022\t")
-            rule = state_rule(sentence)
+            if not sentence:
+                continue
+            rule = state_rule(sentence, was_denied=was_denied)
+            was_denied = _is_objection(sentence)
             if rule:
                 certain = is_short and not is_introduced and len(sentence) <= SHORT_CORRECTION_CHARS
                 found.setdefault(rule, Correction(rule=rule, sentence=sentence, is_certain=certain))
@@ -260,13 +265,26 @@ def corrections(prompt: str) -> list[Correction]:
     return list(found.values())[:MAX_CORRECTIONS]
 
 
-def state_rule(sentence: str) -> str | None:
-    """Return the rule that a sentence states, worded as a command; None if it states none."""
+def _is_objection(sentence: str) -> bool:
+    """Return True for a sentence that denies, and says no more: "No, that is wrong."."""
+    words = set(sentence.lower().translate(_MARKS).split())
+    if words.isdisjoint(_DENYING):
+        return False
+    import re
+
+    return re.fullmatch(_OPENING, sentence, re.I) is not None
+
+
+def state_rule(sentence: str, *, was_denied: bool = False) -> str | None:
+    """Return the rule that a sentence states, worded as a command; None if it states none.
+
+    *was_denied* is True where the sentence before it was an objection.
+    """
     if len(sentence) > MAX_CORRECTION_CHARS or len(sentence.split()) < MIN_CORRECTION_WORDS:
         return None
     if sentence.endswith(("?", ":")) or sentence.startswith(_NOT_TYPED):
         return None
-    patterns = possible_patterns(sentence)
+    patterns = possible_patterns(sentence, was_denied=was_denied)
     if not patterns:
         return None
     import re
@@ -291,7 +309,7 @@ def state_rule(sentence: str) -> str | None:
     return rule[:1].upper() + rule[1:]
 
 
-def possible_patterns(sentence: str) -> list[str]:
+def possible_patterns(sentence: str, *, was_denied: bool = False) -> list[str]:
     """Return the patterns of rules that the words allow: compiling all of them costs 5 ms."""
     words = sentence.lower().translate(_MARKS).split()
     text = f" {' '.join(words)} "
@@ -305,7 +323,8 @@ def possible_patterns(sentence: str) -> list[str]:
         for rule in RULES
         if not rule.first.isdisjoint(openers) or any(phrase in text for phrase in rule.inside)
     ]
-    return [*found, _CORRECTED] if "not" in words and openers & _OBJECTIONS else found
+    denies = was_denied or not openers.isdisjoint(_OBJECTIONS)
+    return [*found, _CORRECTED] if "not" in words and denies else found
 
 
 def _is_opener(word: str) -> bool:

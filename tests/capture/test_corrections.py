@@ -130,6 +130,43 @@ def test_only_the_correcting_sentences_of_a_prompt_are_kept():
     assert found.rule == "Keep SQL in the store package"
 
 
+@pytest.mark.parametrize(
+    "objection",
+    [
+        "No, that is wrong.",
+        "That's wrong.",
+        "Nope.",
+        "No!",
+        "Sorry, that's not right.",
+        "this isn't true.",
+        "Wrong port.",
+        "No, that is wrong \N{EM DASH}",
+        "That is not correct.\n\n",
+    ],
+)
+def test_a_fact_behind_an_objection_is_kept(objection):
+    (found,) = corrections(f"{objection} The port is 8081, not 8080.")
+
+    assert (found.rule, found.is_certain) == ("The port is 8081, not 8080", True)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        "No problem.",
+        "Is that wrong?",
+        "Ok.",
+        "The test is wrong.",
+        "It did not start.",
+        "No. Look at the log.",
+        "> No, that is wrong.\n",
+    ],
+)
+def test_a_fact_that_answers_no_objection_is_left_alone(before):
+    assert corrections(f"{before} The port is 8081, not 8080.") == []
+
+
 RULE = "Never use floats for money"
 
 
