@@ -49,6 +49,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             f"ademem guard: {approved} would approve what is held back, agree to what a clone"
             " brings, or change a setting that is the person's. That is for a person, in a terminal"
             " of their own: leave it, and tell them what waits (`ademem review --list`).",
+            f"{approved} is for a person",
             call,
             key,
             runtime,
@@ -58,6 +59,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             return _refuse(
                 "ademem guard: this writes the settings of ademem. Use `ademem config set KEY"
                 " VALUE`; what loosens the guard is for a person, in a terminal of their own.",
+                "it writes the settings of ademem",
                 call,
                 key,
                 runtime,
@@ -78,10 +80,21 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             return _deny(call, key, runtime)
 
 
-def _refuse(reason: str, call: ToolCall, key: TurnKey, runtime: Runtime) -> str:
+def _refuse(reason: str, why: str, call: ToolCall, key: TurnKey, runtime: Runtime) -> str:
     from ademem.store import injections
 
-    injections.record_alone(runtime, "pre_tool_use", reason, key, tool_use_id=call.tool_use_id)
+    with suppress(runtime.store.db.Error), runtime.store.transaction():
+        logs.log_decision(
+            runtime.store,
+            key,
+            tool_use_id=call.tool_use_id,
+            tool=call.tool,
+            target=call.target,
+            decision="deny",
+            reason=why,
+            now=runtime.now,
+        )
+        injections.record(runtime, "pre_tool_use", reason, key, tool_use_id=call.tool_use_id)
     return client.deny(reason)
 
 

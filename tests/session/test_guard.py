@@ -362,6 +362,19 @@ def test_no_tool_call_approves_what_is_held_back(world, calls, held, mode, promp
         assert "would approve what is held back" in reason
 
 
+def test_the_log_of_the_guard_tells_why_it_refused_what_is_a_persons(world, calls, held):
+    world.fire("user_prompt_submit", prompt=ORDER, **TURN)
+    world.denial(**TURN, **calls.bash(f"ademem promote {held}"))
+    world.denial(**TURN, **calls.bash("echo x > .ade/config.toml", 2))
+
+    with world.memories() as memories:
+        rows = api.list_decisions(memories)
+    assert [(row["decision"], row["reason"]) for row in rows] == [
+        ("deny", "it writes the settings of ademem"),
+        ("deny", "`ademem promote` is for a person"),
+    ]
+
+
 def test_other_commands_of_ours_pass_where_something_is_held_back(world, calls, held):
     world.fire("user_prompt_submit", prompt="what does the parser do?", **TURN)
 
