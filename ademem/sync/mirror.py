@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from ademem.core.memory import Memory
     from ademem.core.project import Project
     from ademem.core.settings import MirrorSettings, Settings
     from ademem.files.project_brief import CoreMemory
@@ -92,7 +93,8 @@ class File(Value):
     """True if it is as committed, and what it lacks is no news: the next change writes it.
 
     A merge leaves the index of one side, and the entries of both in an order of its own. On another
-    branch, or at an older commit, what the default branch has comes with a merge.
+    branch, or at an older commit, what the default branch has comes with a merge. Files that a
+    commit removed, all of them, stay away until something is learned.
     """
 
     @property
@@ -330,9 +332,24 @@ def survey(
             )
         )
         found.append(File(path=path, wanted=want, present=there, ours=ours))
-    waiting = _find_waiting(project, found, place)
+    if _are_removed(project, texts, before, lines):
+        waiting = {file.path for file in found}
+    else:
+        waiting = _find_waiting(project, found, place)
     marked = (replace(file, can_wait=True) if file.path in waiting else file for file in found)
     return tuple(sorted(marked, key=lambda file: file.path))
+
+
+def _are_removed(
+    project: Project, texts: Texts, rendered: Collection[str], lines: Iterable[Memory]
+) -> bool:
+    """Return True if somebody removed all files by `git rm`, and nothing was learned since."""
+    if not rendered or any(path.startswith(FOLDER) for path in texts):
+        return False
+    if git.text(project.root, "ls-files", "--", FOLDER):
+        return False
+    last = git.text(project.root, "log", "-1", "--format=%ct", "--", FOLDER).strip()
+    return bool(last) and all(one.created_at.timestamp() < int(last) + 1 for one in lines)
 
 
 def _find_waiting(project: Project, found: Iterable[File], place: Place) -> set[str]:

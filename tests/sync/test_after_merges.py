@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+from datetime import timedelta
+
 import pytest
 
+from ademem.core import clock
 from ademem.core.settings import GateSettings
 from ademem.files import enrolment
 from ademem.store import memories, transitions
@@ -184,3 +188,41 @@ def test_an_edit_that_the_default_branch_lacks_is_written_elsewhere_at_once(move
 
     assert GOTCHAS in moved_on.refresh(lazily=True).written
     assert "the cache is gone" in moved_on.read(GOTCHAS)
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_files_that_git_rm_removed_stay_away_until_something_is_learned(repository, is_committed):
+    row = gotcha(repository)
+    repository.refresh()
+    repository.commit()
+    repository.git("rm", "-r", "--quiet", ".ade")
+    if is_committed:
+        repository.git("commit", "--quiet", "-m", "without memory")
+
+    for _ in range(2):
+        assert repository.refresh(lazily=True).written == ()
+    assert not (repository.root / FOLDER).exists()
+    assert repository.get(row).live
+
+    repository.now = clock.now() + timedelta(days=1)
+    gotcha(repository, "Gamma needs a restart")
+    assert {GOTCHAS, INDEX} <= {*repository.refresh(lazily=True).written}
+    assert row.id in repository.read(GOTCHAS)
+
+
+def test_files_that_git_rm_removed_are_written_on_request(repository):
+    gotcha(repository)
+    repository.refresh()
+    repository.commit()
+    repository.git("rm", "-r", "--quiet", ".ade")
+
+    assert GOTCHAS in repository.refresh().written
+
+
+def test_files_that_were_deleted_without_git_are_written_again(repository):
+    gotcha(repository)
+    repository.refresh()
+    repository.commit()
+    shutil.rmtree(repository.root / FOLDER)
+
+    assert GOTCHAS in repository.refresh(lazily=True).written
