@@ -255,15 +255,11 @@ def answer(question: Question) -> int:
         search = api.recall if question.counts else api.search
         found = search(memories, question.query, None, question.limit)
         drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
-    try:
-        if question.as_json:
-            hits = show.results_json(found, drifted=drifted)
-            show.echo(show.safe(json.dumps(hits, ensure_ascii=False, indent=2)))
-        else:
-            show.results(found, as_json=False, explain=False, drifted=drifted)
-    except BrokenPipeError:  # the interpreter would write to the pipe once more at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    if question.as_json:
+        hits = show.results_json(found, drifted=drifted)
+        show.echo(show.safe(json.dumps(hits, ensure_ascii=False, indent=2)))
+    else:
+        show.results(found, as_json=False, explain=False, drifted=drifted)
     return show.exit_code(found.hits)
 
 

@@ -416,8 +416,7 @@ def export(
     if target == "-" and as_json:
         return show.json({"count": len(rows), "memories": rows})
     if target == "-":
-        sys.stdout.buffer.write(b"".join(lines))
-        return None
+        return show.write(b"".join(lines))
     try:
         Path(target).write_bytes(b"".join(lines))
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:

@@ -15,7 +15,7 @@ from ademem.core.value import as_dict
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Any, TypeVar
+    from typing import Any, NoReturn, TypeVar
 
     from ademem.capture.gate import RuleEffect, Written
     from ademem.capture.gate.writing import Candidate
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     Row = TypeVar("Row")
 
 NOTHING: dict[str, str] = {}
+
+READER_ENDED = 128 + 13
+"""Exit code of a program that SIGPIPE ends."""
 
 CANDIDATE_CHARS = 120
 QUERY_CHARS = 120
@@ -68,7 +71,26 @@ def require_readable(memory: Memory) -> Memory:
 
 
 def echo(text: str = "", *, err: bool = False) -> None:
-    print(text, file=sys.stderr if err else sys.stdout, flush=True)
+    """Print a line; end the process where its reader has ended, as `head` does."""
+    try:
+        print(text, file=sys.stderr if err else sys.stdout, flush=True)
+    except BrokenPipeError:
+        _end(2 if err else 1)
+
+
+def write(data: bytes) -> None:
+    """Write to standard output as `echo` does."""
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        _end(1)
+
+
+def _end(stream: int) -> NoReturn:
+    # Else the interpreter would write to the pipe once more.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    sys.exit(READER_ENDED)
 
 
 def serving(address: str) -> None:

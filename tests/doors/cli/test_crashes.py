@@ -78,6 +78,18 @@ def test_streams_that_cannot_be_used_are_no_bug(ademem, command, code):
     assert ("No space left" in done.stderr) is (code == 6)
 
 
+@pytest.mark.parametrize("command", ["status", "list --json", "recall it --json", "export -"])
+def test_a_reader_that_ends_first_is_no_answer(ademem, command):
+    ademem("add", "It is closed", "--category", "fact")
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "wb") as closed:
+        run = [sys.executable, "-c", MAIN, *command.split()]
+        done = subprocess.run(run, stdout=closed, stderr=subprocess.PIPE, check=False)
+
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
 @pytest.mark.parametrize("command", ["add", "get", "learn", "recall", "search"])
 def test_an_argument_in_another_encoding_is_a_mistake_not_a_crash(ademem, command):
     said = ademem(command, "caf\udce9")
