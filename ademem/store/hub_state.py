@@ -40,6 +40,8 @@ class HubState(Value):
     epoch: str
     position: int = 0
     """Number of the last mutation that was applied; 0 before the first snapshot."""
+    snapshot: tuple[int, int] = (0, 0)
+    """Of one that takes several rounds: its last number that was applied, and its end."""
     pulled_at: str = ""
     lifecycle: str = "idle"
     """idle | pushing | pulling | healthy | backoff | stopped"""

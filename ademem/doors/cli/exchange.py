@@ -104,6 +104,8 @@ def _exchange(
     if synced:
         received = f"{counted(synced.received, 'change')} received, {synced.changed} changed here"
         lines.append(f"hub: {received}, {counted(synced.sent, 'record')} sent")
+        if synced.has_more:
+            lines.append("hub: there is more to receive; `ademem sync` goes on")
         lines += [*_undo_lines(synced.event), *_parked_lines(synced.parked)]
         values["hub"] = synced
     _report_problems(values, lines, problems, as_json)

@@ -56,6 +56,8 @@ _FACTS = ("project", "slug", "person", "role", "epoch")
 """Keys of the answer to who joins."""
 _REMOVED = "hub_removed"
 """Name of the mark that freed pages may hold a text that was deleted for good."""
+PAGES = 400
+"""Most pages of changes that a round reads, 200,000 changes; the next round goes on there."""
 TOO_MANY = 429
 UNREADABLE = ("answer", "digest")
 """Rules of failures of a pull that say nothing about a push."""
@@ -80,6 +82,8 @@ class Round(Value):
     sent: int = 0
     """Mutations that the hub acknowledged."""
     parked: tuple[Parked, ...] = ()
+    has_more: bool = False
+    """The hub has more changes than a round reads."""
 
 
 class Hub:
@@ -99,6 +103,7 @@ class Hub:
         self.client: Client | None = None
         self.protocol = mutations.PROTOCOL
         self.owner = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self.pages_left = PAGES
 
     def ask(self, method: str, rest: str = "", body: bytes | None = None) -> dict[str, Any]:
         state, tokens = self.state(), read_tokens(self.project)
@@ -163,11 +168,11 @@ class Hub:
                 if error.rule == "moved":
                     self.note(url=_check_moved(error.hint))
                 elif error.rule == "epoch" and record_json.is_id(error.hint):
-                    self.note(epoch=error.hint, position=0)
+                    self.note(epoch=error.hint, position=0, snapshot=(0, 0))
                     journal.advance(self.store, self.state().target, journal.ALL)
                     hub_state.forget_sent(self.store)
                 elif error.rule in ("snapshot", "gap"):
-                    self.note(position=0)
+                    self.note(position=0, snapshot=(0, 0))
                 else:
                     raise
         raise HubError(502, "answer", "it does not stay in one state", "ask its operator")
@@ -206,6 +211,7 @@ class Hub:
             changed=changed,
             sent=sent,
             parked=tuple(parked),
+            has_more=not self.pages_left,
         )
 
     def note(self, **changes: Any) -> HubState:
@@ -239,17 +245,18 @@ class Hub:
         """Apply what others changed; return the numbers of mutations and of changes."""
         received = changed = 0
         state = self.state()
-        if state.position == 0:
-            after, head = 0, None
-            while page := self._page(after, live=True):
-                head = page["head"] if head is None else head
-                rows = page["mutations"]
-                received, changed = received + len(rows), changed + self._apply(rows, change)
-                if not page["more"] or rows[-1]["seq"] >= head:
-                    break  # what came after the first page comes with the numbers after its head
+        after, head = state.snapshot
+        while state.position == 0 and self.pages_left:
+            page = self._page(after, live=True)
+            head, rows = head or page["head"], page["mutations"]
+            received, changed = received + len(rows), changed + self._apply(rows, change)
+            if page["more"] and rows[-1]["seq"] < head:
                 after = rows[-1]["seq"]
-            state = self.note(position=head)
-        while rows := self._page(state.position)["mutations"]:
+                state = self.note(snapshot=(after, head))
+            else:  # what came after the first page comes with the numbers after its head
+                state = self.note(position=head, snapshot=(0, 0))
+                break
+        while self.pages_left and (rows := self._page(state.position)["mutations"]):
             if rows[-1]["seq"] != state.position + len(rows):
                 raise HubError(502, "gap", "a number is missing in what it answers")
             with self.store.transaction():
@@ -261,6 +268,7 @@ class Hub:
         return received, changed
 
     def _page(self, after: int, *, live: bool = False) -> dict[str, Any]:
+        self.pages_left -= 1
         query = f"?after={after}&epoch={self.state().epoch}{'&live=1' if live else ''}"
         page = self.ask("GET", f"/mutations{query}")
         rows = page.get("mutations")

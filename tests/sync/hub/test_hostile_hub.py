@@ -5,6 +5,7 @@ import threading
 import time
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -44,6 +45,7 @@ class Handler(BaseHTTPRequestHandler):
         )
         kind = "snapshot" if "live=1" in query else kind
         answer = self.server.answers[kind]
+        answer = answer(query) if callable(answer) else answer
         status, headers, value = answer if isinstance(answer, tuple) else (200, {}, answer)
         body = value if isinstance(value, bytes) else json.dumps(value).encode()
         self.send_response(status)
@@ -158,6 +160,33 @@ def test_a_row_that_is_none_stops_nothing_but_itself(hostile, ann, spoilt):
     ann.sync()
 
     assert ann.memory("m1").live
+    assert ann.state.lifecycle == "healthy"
+
+
+def endless(more):
+    """Answer a page of one row, which is never the last."""
+
+    def answer(query):
+        after = int(parse_qs(query)["after"][0])
+        told = row(seq=after + 1, entity_key=f"m{after}")
+        return page_of(told, head=1 << 40, more=more)
+
+    return answer
+
+
+@pytest.mark.parametrize("kind", ["snapshot", "pull"])
+def test_a_round_with_rows_without_end_ends_and_the_next_goes_on(hostile, ann, monkeypatch, kind):
+    monkeypatch.setattr(rounds, "PAGES", 5)
+    hostile.answers[kind] = endless(more=True)
+    done = [ann.sync() for _ in range(3)]
+
+    reached = ann.state.snapshot[0] if kind == "snapshot" else ann.state.position
+    spent = 1 if kind == "pull" else 0  # on the snapshot, which is empty
+    assert [each.has_more for each in done] == [True] * 3
+    assert reached == sum(each.received for each in done) == 15 - spent
+    assert done[0].sent == 1, "what is here is sent all the same"
+    hostile.answers |= HONEST
+    assert not ann.sync().has_more
     assert ann.state.lifecycle == "healthy"
 
 
