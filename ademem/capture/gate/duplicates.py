@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from ademem.capture.gate.form import Merge, Reject, Revise, is_key_from_text, with_note
 from ademem.capture.gate.opposition import contradicts
-from ademem.core.memory import Category, Status
+from ademem.core.memory import Category, Status, Trust
 from ademem.core.text import COMPARED, fold, jaccard, preview, words
 from ademem.core.value import replace
 from ademem.guard.injection import instruction_in
@@ -80,7 +80,8 @@ def same_topic(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
     if memory is None or memory.dedupe_key == draft.dedupe_key:
         return draft
     if not _may_replace(draft, memory):
-        note = f"the topic {draft.topic_key} stays with {memory.id}: this text is not trusted"
+        why = "a person said that" if memory.trust is Trust.USER else "this text is not trusted"
+        note = f"the topic {draft.topic_key} stays with {memory.id}: {why}"
         return with_note(replace(draft, topic_key=None), note)
     return _revision(draft, memory, f"the topic {draft.topic_key}")
 
@@ -155,9 +156,15 @@ def _is_same_memory(draft: Reviewed, memory: Memory) -> bool:
 
 
 def _may_replace(draft: Reviewed, memory: Memory) -> bool:
-    """False for an untrusted draft against a promoted text, and for any instruction."""
+    """Tell whether a draft may take the place of a text.
+
+    False against what a person said, for an untrusted draft against a promoted text, and for any
+    instruction.
+    """
     if draft.by_person:
         return True
+    if memory.trust is Trust.USER:
+        return False
     confirmed = memory.status is Status.PROMOTED and not draft.promoted and not draft.trusted
     return not confirmed and not instruction_in(draft.whole_text)
 

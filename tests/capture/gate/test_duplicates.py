@@ -69,6 +69,19 @@ def test_a_machine_does_not_take_over_a_topic(status, content):
     assert known.id in verdict.draft.notes[0]
 
 
+@pytest.mark.parametrize("status", [Status.PROMOTED, Status.CANDIDATE])
+@pytest.mark.parametrize("key", ["topic_key", "knowledge_key"])
+def test_no_agent_takes_over_a_topic_or_key_of_a_person(key, status):
+    named = {key: "auth/tokens"}
+    said = memory("tokens live for an hour", trust=Trust.USER, status=status, **named)
+
+    verdict = judged(Draft(content="tokens live for a day", **named), said).verdict
+
+    assert isinstance(verdict, Insert)
+    assert getattr(verdict.draft, key) != "auth/tokens"
+    assert f"{said.id}: a person said that" in verdict.draft.notes[0] or key == "knowledge_key"
+
+
 @pytest.mark.parametrize(
     "draft",
     [
