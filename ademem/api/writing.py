@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from ademem.capture import gate, provenance
 from ademem.capture.gate import RuleEffect, Written
+from ademem.capture.gate.writing import Candidate
 from ademem.core import client
 from ademem.core.errors import Conflict, NoSuchMemory, UsageError, suppress
 from ademem.core.memory import TYPES, Category, Draft, Memory, Origin, Scope, Trust
@@ -25,20 +26,24 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
     *operation_id* again writes nothing and returns the first answer; it raises Conflict for another
     draft, and NoSuchMemory where that memory is gone.
     """
+    payload = _digest(draft) if operation_id else ""
     draft, now = complete_draft(runtime, draft), runtime.clock()
     _note_use(runtime)
     if is_personal(draft):
         runtime = runtime.open_personal(create=True) or runtime
     with runtime.store.transaction():
-        if operation_id and (known := _find_answer(runtime, draft, operation_id)):
+        if operation_id and (known := _find_answer(runtime, payload, operation_id)):
             return known
         written = gate.write(draft, runtime.store, runtime.settings.gate, now)
-        if operation_id:
-            answer = {name: getattr(written, name) for name in _ANSWER}
-            stored = {"draft": _digest(draft), "answer": answer}
-            id = written.memory.id if written.memory else None
-            ledger.add_answer(runtime.store, operation_id, id, stored, now)
-    memory = written.memory
+        _keep_answer(runtime, payload, operation_id, written)
+    written = _surface(runtime, written)
+    _keep_answer(runtime, payload, operation_id, written)
+    return written
+
+
+def _surface(runtime: Runtime, written: Written) -> Written:
+    """Compare what was written with its neighbours; add notes, and candidates to be judged."""
+    memory, now = written.memory, runtime.clock()
     if memory and (note := _note_on_mission(runtime, memory)):
         written = replace(written, notes=(*written.notes, note))
     if memory is None or written.deduped:
@@ -89,22 +94,42 @@ def _note_use(runtime: Runtime) -> None:
 _ANSWER = ("accepted", "durability", "rule", "reason", "deduped", "merged_into_id", "notes")
 
 
-def _digest(draft: Draft) -> str:
-    return sha256_hex(repr(as_dict(draft)))
+def _digest(draft: Draft | str) -> str:
+    """Return the digest of what a caller asks for, also from another session or a new process."""
+    draft = draft if isinstance(draft, Draft) else Draft(content=draft)
+    return sha256_hex(repr(as_dict(replace(draft, origin=Origin()))))
 
 
-def _find_answer(runtime: Runtime, draft: Draft, operation_id: str) -> Written | None:
+def _keep_answer(runtime: Runtime, payload: str, operation_id: str, written: Written) -> None:
+    if not operation_id:
+        return
+    stored = {
+        "draft": payload,
+        "answer": {name: getattr(written, name) for name in _ANSWER},
+        "candidates": [(it.memory.id, it.judgment_id, it.score) for it in written.candidates],
+    }
+    id = written.memory.id if written.memory else None
+    ledger.add_answer(runtime.store, operation_id, id, stored, runtime.clock())
+
+
+def _find_answer(runtime: Runtime, payload: str, operation_id: str) -> Written | None:
     found = ledger.find_answer(runtime.store, operation_id)
     if found is None:
         return None
     id, stored = found
-    if stored["draft"] != _digest(draft):
+    if stored["draft"] != payload:
         why = f"the operation {operation_id!r} wrote another text"
         raise Conflict(why, "give each write an operation_id of its own", id or "")
     memory = memories.get(runtime.store, id) if id else None
     if memory and memory.deleted_at:
         raise NoSuchMemory(memory.id)
-    return Written(**stored["answer"] | {"notes": tuple(stored["answer"]["notes"])}, memory=memory)
+    answer = stored["answer"] | {"notes": tuple(stored["answer"]["notes"])}
+    candidates = []
+    for other, judgment_id, score in stored["candidates"]:
+        with suppress(NoSuchMemory):
+            alike = memories.get(runtime.store, other)
+            candidates.append(Candidate(memory=alike, judgment_id=judgment_id, score=score))
+    return Written(**answer, memory=memory, candidates=tuple(candidates))
 
 
 def categorize(category: str | None, type: str | None) -> str:
@@ -179,7 +204,7 @@ def place_draft(
     if Scope.is_mission(scope):
         owner = owner or client.mission_of(runtime.environment)
         if not owner:
-            raise UsageError("which mission?", f"--owner ID, or {client.MISSION}")
+            raise UsageError("which mission?", f"name its id as the owner, or in {client.MISSION}")
     return replace(draft, scope=scope, owner=owner)
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from ademem import api
 from ademem.core.errors import Conflict, NoSuchMemory, UsageError
-from ademem.core.memory import Draft
+from ademem.core.memory import Draft, Origin
+from ademem.core.value import replace
 from tests.world import World
 
 
@@ -44,6 +45,19 @@ def test_a_retry_with_its_id_gives_the_first_answer_and_writes_nothing(world):
         api.delete(memories, first.memory.id)
         with pytest.raises(NoSuchMemory):
             api.write(memories, "Deploys need a lock", operation_id="op1")
+
+
+def test_a_retry_from_another_session_gives_the_first_answer_with_its_questions(world):
+    with world.memories() as memories:
+        api.write(memories, "The billing service retries failed invoices three times")
+        draft = Draft(content="Failed invoices are retried five times by the billing service")
+        first = api.write(memories, draft, operation_id="op1")
+        elsewhere = replace(draft, origin=Origin(session_id="after-a-restart", branch="main"))
+        again = api.write(memories, elsewhere, operation_id="op1")
+
+        assert first.candidates
+        assert again == replace(first, memory=again.memory)
+        assert again.memory.id == first.memory.id
 
 
 def test_a_refusal_is_repeated_as_well(world):
