@@ -353,7 +353,7 @@ def edit(
 def require_length(content: str, title: str | None, settings: GateSettings) -> None:
     """Raise CannotDo for a text that an edit would cut."""
     if excess := transitions.describe_excess(content, title, settings):
-        raise CannotDo(f"the text {excess}")
+        raise CannotDo(f"the text {excess}", "say it shorter, or in several memories")
 
 
 def require_revision(memory: Memory, revision: int | None) -> None:
@@ -368,7 +368,8 @@ def replace_part(
 ) -> str:
     """Return the text with *find* replaced; raises UsageError where it has none."""
     if find is None or replacement is None or "content" in changes:
-        raise UsageError("a text to find needs one that replaces it, and no whole text beside it")
+        why = "a text to find needs one that replaces it, and no whole text beside it"
+        raise UsageError(why, "give both parts, or the whole text alone")
     if not find or find not in memory.content:
         raise UsageError(f"{memory.id} does not have the text to find", "find another part of it")
     return memory.content.replace(find, replacement)

@@ -51,8 +51,8 @@ class TooManyWrites(AdememError):
 def check_arguments(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments with the defaults of the schema; raise UsageError for a wrong one.
 
-    Of JSON Schema it reads `type`, `enum`, `minimum`, `maximum`, `maxLength`, `items`, `default`
-    and `required`. A text longer than `maxLength` is cut there.
+    Of JSON Schema it reads `type`, `enum`, `minimum`, `maximum`, `maxLength`, `maxItems`, `items`,
+    `default` and `required`. A text longer than `maxLength` is cut there.
     """
     properties = schema.get("properties", {})
     for name in given:
@@ -84,6 +84,8 @@ def _check(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
                 f"{name!r} is no text: it has a NUL or half a character", "leave it out"
             )
     elif isinstance(value, list):
+        if len(value) > (most := schema.get("maxItems", len(value))):
+            raise UsageError(f"{name!r} has {len(value)} items", f"give at most {most}")
         return [_check(name, each, schema.get("items", {})) for each in value]
     elif not isinstance(value, bool | dict):
         low, high = schema.get("minimum", value), schema.get("maximum", value)

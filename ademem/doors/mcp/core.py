@@ -233,7 +233,7 @@ def update(memories: Runtime, call: Call, id: str, **given: Any) -> Result:
         changes |= {"category": api.categorize(changes.get("category"), changes.pop("type"))}
     for name in {"tags", "anchors"} & changes.keys():
         changes[name] = tuple(changes[name])
-    if find is None and not changes:
+    if find is None and replacement is None and not changes:
         raise UsageError("nothing to change", "content, find and replace, title, category, …")
     get_readable(memories, id)
     updated = api.update_by_agent(
@@ -276,6 +276,8 @@ TEXT_BYTES = 25_000
 """Longest text of a resource."""
 ENTRY_CHARS = 300
 COMPLETIONS = 20
+SESSIONS = 100
+"""Newest sessions whose ids are completed."""
 
 
 def _briefing(memories: Runtime, _: str) -> Iterator[str]:
@@ -345,12 +347,16 @@ def read(memories: Runtime, uri: str) -> str:
     return f"{NOTICE}\n{untrusted.fence(lines)}\n"
 
 
-def complete(memories: Runtime, name: str, prefix: str) -> list[str]:
-    """Return values of an argument that begin like this."""
-    if name == "topic":
-        values: Iterable[str] = (topic.name for topic in TOPICS)
+def complete(memories: Runtime, of: str, name: str, prefix: str) -> list[str]:
+    """Return values of an argument that begin like this; *of* is a prompt or an address."""
+    if of.startswith("memory://session/"):
+        values: Iterable[str] = (each["id"] for each in api.list_sessions(memories, SESSIONS))
+    elif name == "topic":
+        values = (topic.name for topic in TOPICS)
     elif name == "category":
         values = Category
+    elif name not in ("id", "topic_key"):
+        values = ()
     else:
         found = api.list_memories(memories, Filters(statuses=UNARCHIVED), None)
         shown = [each for each in found if not each.quarantine_reason]
@@ -393,7 +399,7 @@ PROMPTS: dict[str, tuple[str, dict[str, str], str]] = {
 
 def fill(name: str, given: dict[str, str]) -> str:
     _, arguments, text = PROMPTS[name]
-    return text.format(**{each: given.get(each, "") for each in arguments}) if arguments else text
+    return text.format(**{each: given[each] for each in arguments}) if arguments else text
 
 
 def list_prompts() -> list[dict[str, Any]]:

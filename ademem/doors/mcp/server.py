@@ -175,7 +175,12 @@ class Session:
 
         if params.name not in core.PROMPTS:
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown prompt: {params.name}")
-        text = core.fill(params.name, dict(params.arguments or {}))
+        given = dict(params.arguments or {})
+        missing = [name for name in core.PROMPTS[params.name][1] if name not in given]
+        if missing:
+            why = f"{params.name} needs the argument {missing[0]!r}"
+            raise MCPError(code=types.INVALID_PARAMS, message=why)
+        text = core.fill(params.name, given)
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
@@ -185,8 +190,9 @@ class Session:
         from ademem.doors.mcp import core
 
         name, prefix = params.argument.name, params.argument.value
+        of = getattr(params.ref, "uri", "")
         try:
-            found = await self._look(context, lambda own: core.complete(own, name, prefix))
+            found = await self._look(context, lambda own: core.complete(own, of, name, prefix))
         except AdememError:
             found = []
         shown = found[: core.COMPLETIONS]

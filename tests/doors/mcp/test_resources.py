@@ -83,6 +83,32 @@ def test_prompts_are_filled(serve):
     assert summary.count("## ") == 6
 
 
+@pytest.mark.parametrize("given", [None, {}, {"lesson": "x"}])
+def test_a_prompt_without_its_argument_is_a_protocol_error(serve, given):
+    async def scenario(client):
+        with pytest.raises(MCPError) as raised:
+            await client.get_prompt("recall", given)
+        return raised.value.error
+
+    error = serve(scenario)
+    assert error.code == -32602
+    assert "'words'" in error.message
+
+
+def test_sessions_are_completed_for_sessions_and_nothing_for_words(serve, world):
+    world.know(RULE)
+    world.fire("session_start", source="startup")
+
+    async def scenario(client):
+        session = ResourceTemplateReference(type="ref/resource", uri="memory://session/{id}")
+        prompt = PromptReference(type="ref/prompt", name="recall")
+        found = await client.complete(session, {"name": "id", "value": "s"})
+        words = await client.complete(prompt, {"name": "words", "value": ""})
+        return found.completion.values, words.completion.values
+
+    assert serve(scenario) == (["s1"], [])
+
+
 def test_ids_topics_categories_and_keys_are_completed(serve, world):
     world.know(RULE, topic_key="login/expiry")
     id = world.row("select id from unified_memories")[0]
