@@ -67,8 +67,9 @@ def mcp(
 
 @app.command()
 def rpc(
-    trust: Trust = option(
-        "--trust", "`user` acts for a person; an agent may not say so.", Trust.AGENT
+    trust: str = option(
+        *("--trust", "`user` acts for a person; an agent may not say so.", "agent"),
+        metavar="WHO",
     ),
     socket: bool = flag("--socket", "Listen at `.ade/run/rpc.sock` until a signal."),
     project: Project = None,
@@ -80,9 +81,9 @@ def rpc(
     from ademem.doors.rpc.server import Server
 
     if trust not in (Trust.USER, Trust.AGENT):
-        raise UsageError(f"no caller is trusted as {trust.value!r}", "agent or user")
+        raise UsageError(f"no caller is trusted as {trust!r}", "agent or user")
     found = project_.find(project, os.environ, os.getcwd())
-    server = Server(found, os.environ, by_person=trust is Trust.USER)
+    server = Server(found, os.environ, by_person=trust == Trust.USER)
     if socket:
         server.listen(lambda path: show.echo(f"listening at {path}; Ctrl-C ends it", err=True))
     else:

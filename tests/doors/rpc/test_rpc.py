@@ -461,8 +461,8 @@ def start(root):
     """Starts `ademem rpc` in the project; ends what is left of it."""
     started = []
 
-    def start(*options):
-        environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
+    def start(*options, **more):
+        environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]} | more
         environment["PYTHONPATH"] = os.pathsep.join(sys.path)
         process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, "rpc", *options],
@@ -499,6 +499,32 @@ def test_the_process_ends_with_its_input_or_a_signal_and_keeps_what_it_answered(
 
     assert process.wait(timeout=10) == 0
     assert call(root, "getCandidates")[0]["id"] == answer["result"]["memory"]["id"]
+
+
+def test_a_person_confirms_through_the_process_that_acts_for_them(root, start):
+    candidate = call(root, "add", content=PNPM, category="fact")["memory"]
+    process = start("--trust", "user")
+    line = json.dumps(request("promote", id=candidate["id"])).encode() + b"\n"
+    answer, _ = process.communicate(line, timeout=20)
+
+    assert json.loads(answer)["result"] == {}
+    assert call(root, "getCandidates") == []
+
+
+@pytest.mark.parametrize(
+    ("who", "environment", "code", "why"),
+    [
+        pytest.param("boss", {}, 2, "no caller is trusted as 'boss'", id="an unknown one"),
+        pytest.param("web", {}, 2, "no caller is trusted as 'web'", id="one that is no caller"),
+        pytest.param("user", {"CLAUDECODE": "1"}, 4, "acts for a person", id="an agent as person"),
+    ],
+)
+def test_the_process_refuses_to_act_for_others(start, who, environment, code, why):
+    process = start("--trust", who, **environment)
+    _, complaint = process.communicate(b"", timeout=20)
+
+    assert process.returncode == code
+    assert why in complaint.decode()
 
 
 def await_socket(root):
