@@ -133,8 +133,11 @@ class WriteRate:
         self._per_minute = per_minute
         self._writes: deque[float] = deque()
 
-    def admit(self, now_s: float) -> None:
-        """Count one write; raise TooManyWrites where the minute had too many."""
+    def admit(self, now_s: float, count: int = 1) -> None:
+        """Count *count* writes, which are done as a whole.
+
+        Raises TooManyWrites where the minute had as many as it may before.
+        """
         while self._writes and self._writes[0] <= now_s - WINDOW_S:
             self._writes.popleft()
         if len(self._writes) >= self._per_minute:
@@ -142,7 +145,7 @@ class WriteRate:
             raise TooManyWrites(
                 f"{self._per_minute} writes a minute are the most", f"try again in {wait_s} seconds"
             )
-        self._writes.append(now_s)
+        self._writes.extend([now_s] * min(count, self._per_minute))
 
 
 @lru_cache(maxsize=16)

@@ -87,6 +87,16 @@ def test_writes_beyond_the_rate_name_when_to_try_again():
     rate.admit(61.0)
 
 
+def test_many_writes_that_are_done_as_a_whole_use_up_the_minute():
+    rate = WriteRate(30)
+    rate.admit(0.0)
+    rate.admit(1.0, 1_000_000)
+
+    with pytest.raises(TooManyWrites):
+        rate.admit(59.0)
+    rate.admit(61.0)
+
+
 def test_a_client_names_itself_without_secrets_in_80_characters():
     assert calls.name_client("claude-code", "2.1") == "claude-code/2.1"
     assert "ghp_" not in calls.name_client("ghp_" + "a1B2" * 9, "1")

@@ -95,9 +95,10 @@ def _observation(memories: Runtime, memory: Memory) -> Row:
     """Return a memory as Engram has it, with who said it."""
     row = observation_of(memory, {}, memories.project.name)
     row |= {name: escape(row[name]) for name in ("title", "content")}
-    own = {"by": memory.trust.value, "status": memory.status.value, "flags": flags(memory)}
-    if memory.shown_scope == "personal":  # its number is of another database
-        own |= {"id": memory.id, "scope": "personal"}
+    own: Row = {"by": memory.trust.value, "status": memory.status.value, "flags": flags(memory)}
+    own["id"] = engram.number_of(memory)
+    if memory.shown_scope == "personal":
+        own["scope"] = "personal"
     return row | own | {"pinned": memory.pinned}
 
 
@@ -197,7 +198,8 @@ def capture_passive(memories: Runtime, call: Call, content: str, **given: Any) -
 def search(
     memories: Runtime, call: Call, q: str, limit: int, type: str = "", scope: str = ""
 ) -> list[Row]:
-    filters = Filters(statuses=UNARCHIVED, types=tuple(filter(None, [type])))
+    scopes = engram.scopes_of(scope)
+    filters = Filters(statuses=UNARCHIVED, types=tuple(filter(None, [type])), scopes=scopes)
     page = api.find(
         memories, q, filters, limit, place="mcp", key=call.turn, model=memories.settings.mcp.model
     )
@@ -285,7 +287,7 @@ def import_export(memories: Runtime, call: Call, **document: Any) -> Row:
         "observations_imported": report.inserted + report.updated,
         "prompts_imported": report.prompts,
         "rejected": report.rejected,
-        "skipped": [str(each) for each in report.skipped],
+        "skipped": [f"{each.where}: {each.why}" for each in report.skipped],
     }
 
 
@@ -645,7 +647,8 @@ class Door:
             if named and normalize_name(named) not in self.names:
                 raise OtherProject(named, self.project.name, writes=operation.writes)
         if operation.writes:
-            self.caller.admit_write(self.project)
+            rows = sum(len(given) for given in arguments.values() if isinstance(given, list))
+            self.caller.admit_write(self.project, max(1, rows))
         client, _, version = agent.partition(" ")[0].partition("/")
         call = Call(self.caller, {}, {}, name_client(client, version) if client else "")
         with call.open(self.project, writes=False) as memories:

@@ -103,13 +103,13 @@ class Caller:
         paths = [uri.removeprefix("file://").encode() for uri in uris if uri.startswith("file:///")]
         self.roots = [os.fsdecode(re.sub(rb"%([0-9A-Fa-f]{2})", _decode, path)) for path in paths]
 
-    def admit_write(self, found: Project) -> None:
-        """Count a write; raise TooManyWrites where the last minute had too many."""
+    def admit_write(self, found: Project, count: int = 1) -> None:
+        """Count writes; raise TooManyWrites where the last minute had too many."""
         with self.lock:
             if self.rate is None:
                 settings = load_configuration(found, self.environment).settings
                 self.rate = WriteRate(settings.doors.writes_per_minute)
-            self.rate.admit(time.monotonic())
+            self.rate.admit(time.monotonic(), count)
 
     def own_session(self, client: str) -> str:
         """Return the id of the session that this process is."""

@@ -57,11 +57,21 @@ def _number(memories: Runtime, id: str) -> int | str:
         memory = api.get(memories, id)
     except NoSuchMemory:
         return id
-    return id if memory.shown_scope == "personal" else memory.seq
+    return number_of(memory)
+
+
+def number_of(memory: Memory) -> int | str:
+    """Return the row number of a memory; its id where that is a number of another database."""
+    return memory.id if memory.shown_scope == "personal" else memory.seq
 
 
 def _title(memory: Memory) -> str:
     return memory.title or preview(memory.content, TITLE_CHARS)
+
+
+def scopes_of(name: str) -> tuple[Scope, ...]:
+    """Return the scope of Engram's name of one; none for an empty name."""
+    return (Scope.PROJECT if name == "project" else Scope.AGENT,) if name else ()
 
 
 def search(
@@ -75,8 +85,7 @@ def search(
     match_mode: str = "any",
     response_format: str = "",
 ) -> Result:
-    scopes = (Scope.PROJECT if scope == "project" else Scope.AGENT,) if scope else ()
-    filters = Filters(types=(type,) if type else (), scopes=scopes)
+    filters = Filters(types=(type,) if type else (), scopes=scopes_of(scope))
     with ExitStack() as opened:
         others = opened.enter_context(api.open_others(memories)) if all_projects else {}
         page = api.find(
@@ -131,14 +140,14 @@ def _saved(memories: Runtime, call: Call, written: Written, type: str | None = N
     if memory is None:
         return describe_gate_refusal(written.rule, written.reason)
     candidates = [
-        {"id": one.memory.seq, "title": _title(one.memory), "judgment_id": one.judgment_id}
+        {"id": number_of(one.memory), "title": _title(one.memory), "judgment_id": one.judgment_id}
         for one in written.candidates
     ]
     return _answer(
         memories,
         call,
         f'Memory saved: "{_title(memory)}" ({memory.category})',
-        id=_number(memories, memory.id),
+        id=number_of(memory),
         sync_id=memory.sync_id,
         deduped=written.deduped,
         **core.describe_notes(written),
@@ -180,16 +189,17 @@ def review(
         if not (observation_id or id):
             raise UsageError("which observation?", "give observation_id")
         memory = api.mark_reviewed(memories, find_memory(memories, observation_id or id).id)
-        return _answer(memories, call, f"Reviewed: #{memory.seq}", id=memory.seq)
+        number = number_of(memory)
+        return _answer(memories, call, f"Reviewed: #{number}", id=number)
     due = [each for each in api.list_due(memories, limit) if not each.quarantine_reason]
-    lines = [f"#{memory.seq} [{memory.category}] {_title(memory)}" for memory in due]
+    lines = [f"#{number_of(memory)} [{memory.category}] {_title(memory)}" for memory in due]
     return _answer(memories, call, "\n".join(lines) or "Nothing is due", count=len(due))
 
 
 def pin(memories: Runtime, call: Call, id: int | str, *, pinned: bool = True) -> Result:
     memory = api.pin_by_agent(memories, find_memory(memories, id).id, pinned=pinned)
-    done = "Pinned" if pinned else "Unpinned"
-    return _answer(memories, call, f"{done}: #{memory.seq}", id=memory.seq)
+    done, number = "Pinned" if pinned else "Unpinned", number_of(memory)
+    return _answer(memories, call, f"{done}: #{number}", id=number)
 
 
 def unpin(memories: Runtime, call: Call, id: int | str) -> Result:
@@ -208,7 +218,8 @@ def delete(memories: Runtime, call: Call, id: int | str, hard_delete: bool) -> R
             "deleting for good is for a person", f"a person: `ademem delete {memory.id} --hard`"
         )
     api.remove_by_agent(memories, memory.id, delete=True)
-    return _answer(memories, call, f"Memory deleted: #{memory.seq}", id=memory.seq)
+    number = number_of(memory)
+    return _answer(memories, call, f"Memory deleted: #{number}", id=number)
 
 
 def save_prompt(memories: Runtime, call: Call, content: str, **given: Any) -> Result:
@@ -295,6 +306,11 @@ def doctor(memories: Runtime, call: Call, check: str = "") -> Result:
         project=memories.project, environment=memories.environment, now=memories.clock()
     )
     findings = [examining.run_check(each, patient) for each in READING_CHECKS]
+    if check:
+        names = ", ".join(each.check for each in findings)
+        findings = [each for each in findings if each.check == check]
+        if not findings:
+            raise UsageError(f"no check {check!r}", names)
     lines = [f"{'ok' if each.ok else 'bad'} {each.check}: {each.message}" for each in findings]
     return _answer(memories, call, "\n".join(lines), ok=all(each.ok for each in findings))
 

@@ -138,6 +138,8 @@ CONTRACT = [
     ("GET /context/compaction", None, 400, "error"),
     ("GET /stats", None, 200, "total_sessions total_observations total_prompts projects"),
     ("GET /doctor", None, 200, "status project checks"),
+    ("GET /doctor?check=journal", None, 200, "status checks"),
+    ("GET /doctor?check=nope", None, 400, "error next"),
     ("GET /doctor?project=elsewhere", None, 404, "error"),
     ("GET /review", None, 200, "observations count"),
     ("POST /review/mark_reviewed", {"observation_id": 1}, 200, "id state review_after"),
@@ -503,3 +505,46 @@ def ask_socket(path, route):
         connection.sock.connect(os.path.relpath(path))
         connection.request("GET", route)
         return connection.getresponse().status
+
+
+def test_hits_of_a_scope_are_as_many_as_were_asked_for(client):
+    client.world.configure("[doors]\nwrites_per_minute = 100\n")
+    client.restart()
+    for at in range(12):
+        scope = "project" if at % 2 else "personal"
+        draft = {"session_id": "e1", "scope": scope, "title": f"Part {at}"}
+        client.good("POST /observations", draft | {"content": f"Part {at} of the pump is of steel"})
+
+    for scope in ("project", "personal"):
+        found = client.good(f"GET /search?q=pump+steel&scope={scope}&limit=6")
+        assert [each["scope"] for each in found] == [scope] * 6
+
+
+def test_a_number_never_names_a_memory_of_another_database(filled):
+    own = {"session_id": "e1", "scope": "personal", "title": "Mine"}
+    first = filled.good("POST /observations", own | {"content": "I read my mail in the morning"})
+    second = filled.good("POST /observations", own | {"content": "I read my mail in the evening"})
+
+    (candidate,) = second["candidates"]
+    assert candidate["id"] == first["id"]
+    shown = filled.good(f"GET /observations/{candidate['id']}")
+    assert shown["content"] == "I read my mail in the morning"
+    assert filled.good(f"DELETE /observations/{candidate['id']}")["id"] == first["id"]
+    assert filled.good("GET /observations/1")["content"] == LESSON
+
+
+def test_an_import_counts_as_many_writes_as_it_has_rows(client):
+    rows = [{"id": at, "title": "A", "content": f"Pump {at} is of steel"} for at in range(3)]
+    document = EXPORT | {"observations": rows}
+    client.world.configure("[doors]\nwrites_per_minute = 4\n")
+    client.restart()
+
+    assert client("POST /import", document)[0] == 200
+    assert client("POST /import", document)[0] == 200, "one write was left, and it is done whole"
+    assert client("POST /sessions", {"id": "e3"})[0] == 429
+
+
+def test_what_an_import_leaves_out_is_named_in_words(client):
+    done = client.good("POST /import", EXPORT | {"observations": [{"id": "x"}]})
+
+    assert done["skipped"] == ["observation x: it has no text"]
