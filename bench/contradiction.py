@@ -2,12 +2,12 @@
 
     PYTHONPATH=. python bench/contradiction.py [--unrelated TEXTS.txt ...] [--misses]
 
-Reads `tests/capture/gate/pairs.txt`: pairs of which both texts cannot hold today, and pairs that
+Reads `tests/search/pairs.txt`: pairs of which both texts cannot hold today, and pairs that
 look like it. The first half is fitted, with groups of statements of `tests/synthesis`; the second
 is only counted. Texts of different pairs of the first half, the lines of `bench/unrelated.txt`
 (sentences of our documentation and subjects of commits) and those of `--unrelated` files can all
 hold, and weigh little. Without the model only the weights of words are fitted. Prints the two
-tables of `ademem/capture/gate/contradiction.py`.
+tables of `ademem/search/contradiction.py`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ademem.capture.gate import contradiction
 from ademem.capture.gate.relating import CERTAIN, LIKELY, STRONG
 from ademem.core.settings import load_configuration
-from ademem.search import embedding
+from ademem.search import contradiction, embedding
 from tests.synthesis.statements import STATEMENTS
 
-PAIRS = Path(__file__).parents[1] / "tests" / "capture" / "gate" / "pairs.txt"
+PAIRS = Path(__file__).parents[1] / "tests" / "search" / "pairs.txt"
 UNRELATED = Path(__file__).with_name("unrelated.txt")
 WEIGHT = {">": 2.0, "~": 2.0, "=": 0.2}
 """Weight of a pair in the fit: a change, one that looks like it, two texts of different pairs."""

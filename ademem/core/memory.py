@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.text import with_title
+from ademem.core.text import is_list_item, with_title
 from ademem.core.value import IntEnum, StrEnum, Value
 
 TYPE_CHECKING = False
@@ -42,6 +42,20 @@ class Category(StrEnum):
     DIGEST = "digest"
     HANDOFF = "handoff"
 
+
+STATEMENTS = frozenset(
+    (
+        Category.FACT,
+        Category.PATTERN,
+        Category.GOTCHA,
+        Category.DECISION,
+        Category.CONVENTION,
+        Category.PREFERENCE,
+    )
+)
+"""Categories of statements; the others are records of events."""
+LONGEST_STATEMENT = 250
+"""Characters above which a text is about several matters."""
 
 TYPES = {
     "architecture": Category.DECISION,
@@ -265,10 +279,40 @@ class Memory(Entry):
         return self.write_gate_reason == UNSEEN_BRANCH and self.source_branch is not None
 
     @property
+    def is_statement(self) -> bool:
+        """True for one statement about one matter that may be shown.
+
+        A text that lost a merge is no news, and waits for a person.
+        """
+        return (
+            self.live
+            and not self.quarantine_reason
+            and not self.hidden
+            and self.category in STATEMENTS
+            and DIALOGUE not in self.tags
+            and not (self.source_type == MERGE and self.status is Status.CANDIDATE)
+            and len(self.whole_text) <= LONGEST_STATEMENT
+            and sum(map(is_list_item, self.whole_text.splitlines())) < 2
+        )
+
+    @property
     def shareable(self) -> bool:
         """True if it may leave the database for a tracked file, an export or a queue."""
         held_back = self.quarantine_reason or self.hidden
         return self.live and self.scope is Scope.PROJECT and not held_back
+
+
+def are_about_one_place(one: Memory, other: Memory) -> bool:
+    """True for two statements of one owner and branch, about the same files if both name some."""
+    files = one.file_scope_pattern, other.file_scope_pattern
+    return (
+        one.id != other.id
+        and one.is_statement
+        and other.is_statement
+        and (one.scope, one.scope_owner_id) == (other.scope, other.scope_owner_id)
+        and one.source_branch == other.source_branch
+        and (None in files or files[0] == files[1])
+    )
 
 
 ACCESS_GAIN = 0.1

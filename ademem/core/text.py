@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import takewhile
 
 try:
     from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]
@@ -144,6 +145,34 @@ def opening(text: str, limit: int) -> str:
         return head[:end].rstrip() + " …"
     words = line[:limit].rpartition(" ")[0]
     return (words if len(words) > limit // 2 else head) + "…"
+
+
+def is_list_item(line: str) -> bool:
+    """True if a line begins like an item of a list: `- `, `2. `."""
+    head = line.lstrip(" \t").partition(" ")[0].partition("\t")[0]
+    return head in ("-", "*", "+") or (head[-1:] in (".", ")") and head[:-1].isdecimal())
+
+
+_WORK = frozenset(
+    verb + ending
+    for verb in """
+        add allow bump deprecat document drop enabl ensur fix handl improv prevent refactor remov
+        renam revert support tweak updat
+        """.split()
+    for ending in ("", "e", "s", "es", "ed", "ing", "ped", "ping")
+)
+"""Verbs that messages of commits begin with, in all of their forms."""
+
+
+def tells_work(text: str) -> bool:
+    """True if a text begins like the message of a commit: `Fix …`, `docs: Add …`, `[ci] Drop …`."""
+    label, _, rest = text.partition("] " if text.startswith("[") else ": ")
+    starts = (text, rest) if " " not in label else (text,)
+    return any(_first_letters(start).lower() in _WORK for start in starts)
+
+
+def _first_letters(text: str) -> str:
+    return "".join(takewhile(str.isalpha, text.lstrip()))
 
 
 def slug(text: str, limit: int = 60) -> str:

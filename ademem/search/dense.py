@@ -89,6 +89,14 @@ class Vectors(Value):
     whitening: Whitening | None
 
 
+class Twin(Value):
+    """The row that is nearest to one, and to which that one is the nearest."""
+
+    row: int
+    margin: float
+    """How much nearer the two are to each other than either is to any other row, a cosine."""
+
+
 class Cosines:
     """Cosines of one question with each row that has a vector.
 
@@ -108,17 +116,29 @@ class Cosines:
 
     @cached_property
     def whitened(self) -> Floats:
-        whitening = self._vectors.whitening
-        if whitening is None:
-            plain: Floats = self._vectors.matrix @ self._question
+        return self._whiten(slice(None))
+
+    def _whiten(self, places: Rows | slice) -> Floats:
+        """Whitened cosines of the rows at these places of `rows`."""
+        matrix = self._vectors.matrix[places]
+        if self._vectors.whitening is None:
+            plain: Floats = matrix @ self._question
             return plain
+        direction, offset = self._direction
+        products: Floats = matrix @ direction
+        products -= offset
+        products /= self._vectors.lengths[places]
+        return products
+
+    @cached_property
+    def _direction(self) -> tuple[Floats, np.float32]:
+        """z and c of the class's formula."""
+        whitening = self._vectors.whitening
+        assert whitening is not None
         axes = whitening.axes
         target = (self._question - whitening.mean) @ axes
         z = (axes @ (target / max(_LEAST, float(np.linalg.norm(target))))).astype(np.float32)
-        products: Floats = self._vectors.matrix @ z
-        products -= np.float32(z @ whitening.mean)
-        products /= self._vectors.lengths
-        return products
+        return z, np.float32(z @ whitening.mean)
 
     def plain(self, places: Rows) -> Floats:
         """Plain cosines of the rows at these places of `rows`."""
@@ -133,6 +153,40 @@ class Cosines:
             scores, rows = scores[among], rows[among]
         found: list[int] = rows[np.lexsort((-rows, -scores))[:limit]].tolist()
         return found
+
+    def find_twin(self, row: int, among: Collection[int], least: float) -> Twin | None:
+        """Return the twin of a row that has a vector, if it is one of these and as near as that.
+
+        All rows are read only where one of these is near enough.
+        """
+        one = self._of_row(row)
+        _, places = self._find(among)
+        if one is None or not len(places) or one._whiten(places).max() < least:
+            return None
+        twin, cosine, second = one._nearest_other(row)
+        other = self._of_row(twin)
+        if twin not in among or cosine < least or other is None:
+            return None
+        nearest, _, third = other._nearest_other(twin)
+        if nearest != row:
+            return None
+        return Twin(row=twin, margin=cosine - max(second, third))
+
+    def neighbours(self, row: int, limit: int) -> list[int]:
+        """Rows nearest to a row that has a vector, without itself."""
+        nearest = Cosines.of_row(row, self._vectors).nearest(limit + 1)
+        return [other for other in nearest if other != row][:limit]
+
+    def _of_row(self, row: int) -> Cosines | None:
+        _, places = self._find([row])
+        return Cosines(self._vectors.matrix[places[0]], self._vectors) if len(places) else None
+
+    def _nearest_other(self, row: int) -> tuple[int, float, float]:
+        """The row nearest to a row, with its whitened cosine and that of the second nearest."""
+        scores = np.where(self.rows == row, np.float32(-1), self.whitened)
+        nearest = int(scores.argmax())
+        best, scores[nearest] = float(scores[nearest]), -1
+        return int(self.rows[nearest]), best, float(scores.max())
 
     def compare(self, rows: Collection[int]) -> tuple[dict[int, float], dict[int, float]]:
         """Whitened and plain cosines of those of the rows that have a vector."""
@@ -167,6 +221,7 @@ class Blend(Cosines):
 
     def __init__(self, first: Cosines, second: Cosines, share: float, unread: Rows) -> None:
         self.rows = np.union1d(first.rows, second.rows)
+        self._first = first
         shares = np.where(np.isin(self.rows, unread), 1.0, share)
         shares[~np.isin(self.rows, second.rows)] = 0.0
         shares[~np.isin(self.rows, first.rows)] = 1.0
@@ -186,6 +241,12 @@ class Blend(Cosines):
 
     def plain(self, places: Rows) -> Floats:
         return self._plain[places]
+
+    def find_twin(self, row: int, among: Collection[int], least: float) -> Twin | None:
+        return self._first.find_twin(row, among, least)
+
+    def neighbours(self, row: int, limit: int) -> list[int]:
+        return self._first.neighbours(row, limit)
 
 
 def _centred(cosines: Floats, usual_mean: float) -> Floats:

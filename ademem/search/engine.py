@@ -13,7 +13,7 @@ from ademem.store.logs import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from ademem.core.client import TurnKey
@@ -149,7 +149,11 @@ def _answer(asked: Search, query: str, live: list[Ranked]) -> Ranking:
     store, limit = asked.store, asked.limit
     is_lexical = asked.cosines is None
     first = ranking.COMPLETE if is_lexical else ranking.NAMED
-    hits = _discount(live, asked.filters, asked.parameters, store)
+    hits: Sequence[Ranked] = _discount(live, asked.filters, asked.parameters, store)
+    if not is_lexical:
+        from ademem.search.newer import put_newer_first
+
+        hits = put_newer_first(hits, asked)
     ranked = [_name_missing(hit, asked.matches) for hit in ranking.choose_best(hits, limit, first)]
     best = order_pairs(query, ranked, store, asked.filters, limit)
     return Ranking(query=query, mode="lexical" if is_lexical else "hybrid", hits=tuple(best))

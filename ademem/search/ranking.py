@@ -463,9 +463,9 @@ def order_pairs(
         other = later.get(hit.memory.seq)
         if other and (other.seq in found or other.seq in added):
             later_one = found[other.seq].memory if other.seq in found else added[other.seq]
-            if other.seq not in placed and not _names_earlier(query, hit.memory, later_one):
+            if other.seq not in placed and not names_earlier(query, hit.memory, later_one):
                 first = found.get(other.seq) or _found_by(hit, added[other.seq])
-                placed[other.seq] = _raise_to(first, hit)
+                placed[other.seq] = raise_to(first, hit)
             hit = replace(hit, later=other)
         elif hit.memory.superseded_by:
             continue
@@ -473,7 +473,7 @@ def order_pairs(
     return list(placed.values())[:limit]
 
 
-def _names_earlier(query: str, earlier: Entry, later: Entry) -> bool:
+def names_earlier(query: str, earlier: Entry, later: Entry) -> bool:
     """True if the query has a number that the earlier memory has and the later one has not."""
     asked = _numbers(query)
     return not asked.isdisjoint(_numbers(earlier.content) - _numbers(later.content))
@@ -488,7 +488,7 @@ def _found_by(hit: Ranked, memory: Entry) -> Ranked:
     return replace(hit, memory=memory)
 
 
-def _raise_to(hit: Ranked, other: Ranked) -> Ranked:
+def raise_to(hit: Ranked, other: Ranked) -> Ranked:
     """The hit, at least as good as the other one."""
     evidence = max(each.signals.get("evidence", 0.0) for each in (hit, other))
     return replace(

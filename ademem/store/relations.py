@@ -219,6 +219,15 @@ def is_known(store: Store, one: Memory, other: Memory) -> bool:
     return store.has_row(query, (id_of(one, other),))
 
 
+def is_judged(store: Store, one: Memory, other: Memory) -> bool:
+    """Tell whether the pair was judged, or proposed as a contradiction."""
+    query = (
+        "select 1 from memory_relations where sync_id = ?"
+        f" and (judgment_status <> 'pending' or relation <> '{RELATED}')"
+    )
+    return store.has_row(query, (id_of(one, other),))
+
+
 def waits(store: Store, one: Memory, other: Memory) -> bool:
     """Return True for a pair that was not judged yet."""
     query = "select 1 from memory_relations where sync_id = ? and judgment_status = 'pending'"

@@ -164,7 +164,8 @@ def find_later(store: Store) -> dict[str, str]:
     pairs = relations.list_pairs(store)
     if not pairs:
         return {}
-    from ademem.capture.gate import contradiction, relating
+    from ademem.capture.gate import relating
+    from ademem.search import contradiction
 
     rows = {
         one.seq: one for one in memories.numbered(store, {seq for pair in pairs for seq in pair})

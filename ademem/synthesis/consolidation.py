@@ -8,7 +8,7 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from ademem.capture.gate import opposition, relating
+from ademem.capture.gate import relating
 from ademem.capture.gate.relating import Pair
 from ademem.capture.gate.rows import free_sync_id, id_of, least_trusted
 from ademem.core.anchor import merge_anchors
@@ -21,6 +21,7 @@ from ademem.core.shared_files import locked
 from ademem.core.text import clean, dedupe_key, unique, words
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in, order_in
+from ademem.search import opposition
 from ademem.store import Store, embeddings, jobs, maintenance, memories, memory_queries, transitions
 from ademem.store.maintenance import ADEMEM, CONSOLIDATION, UNAVAILABLE, ComparableMemory, LoggedRun
 from ademem.store.memories import Change

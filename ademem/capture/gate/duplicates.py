@@ -6,11 +6,11 @@ import re
 from functools import lru_cache
 
 from ademem.capture.gate.form import Merge, Reject, Revise, is_key_from_text, with_note
-from ademem.capture.gate.opposition import contradicts
 from ademem.core.memory import Category, Status, Trust
 from ademem.core.text import COMPARED, fold, jaccard, preview, words
 from ademem.core.value import replace
 from ademem.guard.injection import instruction_in
+from ademem.search.opposition import contradicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 
-from ademem.capture.gate import contradiction
 from ademem.capture.gate.rows import RANK
 from ademem.capture.gate.writing import Candidate
-from ademem.core.memory import DIALOGUE, MERGE, Category, Status, Trust
+from ademem.core.memory import Trust, are_about_one_place
 from ademem.core.text import jaccard, preview, unique
 from ademem.core.value import Value, replace
+from ademem.search import contradiction
 from ademem.store import full_text, memories, memory_queries, relations, transitions
 from ademem.store.memory_queries import Home
 from ademem.store.relations import CONFLICT, SUPERSEDES
@@ -67,21 +66,6 @@ MATTERS = 3
 """Memories about a word from which it may be a thing with several matters."""
 COMPANIONS = 20
 """Memories with a word that are looked at."""
-LONGEST = 250
-"""Characters above which a text is about several matters, and is not compared."""
-_LIST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]", re.MULTILINE)
-"""The beginning of an item of a list; a text with two is about several matters as well."""
-COMPARED = frozenset(
-    (
-        Category.FACT,
-        Category.PATTERN,
-        Category.GOTCHA,
-        Category.DECISION,
-        Category.CONVENTION,
-        Category.PREFERENCE,
-    )
-)
-"""Categories of statements; the others are records of events."""
 ADEMEM = "ademem"
 
 
@@ -108,7 +92,7 @@ def relate(
     counts: dict[str, int] = {}
     pairs: list[Pair] = []
     for each in found:
-        alike = find_alike(each, store, counts) if _is_compared(each) else []
+        alike = find_alike(each, store, counts) if each.is_statement else []
         pairs += _record(find_pairs(each, alike, store, meaning), store, now)
     return pairs
 
@@ -161,7 +145,7 @@ def find_pairs(
 
     Nothing is written.
     """
-    if not _is_compared(memory):
+    if not memory.is_statement:
         return []
     text = memory.whole_text
     cosines = meaning(memory) if meaning else None
@@ -251,7 +235,7 @@ def _neighbours(
     nearest = cosines.nearest(NEIGHBOURS) if cosines else []
     for each in memory_queries.by_seqs(store, [seq for seq in nearest if seq not in found]):
         found[each.seq] = each
-    return [other for other in found.values() if _may_pair(memory, other)]
+    return [other for other in found.values() if are_about_one_place(memory, other)]
 
 
 def _name_two_things(memory: Memory, other: Memory, home: Home) -> bool:
@@ -314,32 +298,6 @@ def _belongs(word: str, shared: set[str], home: Home, pair: tuple[str, str]) -> 
     )
     shares = [len(shared & facts.stems) / len(shared) for facts in found if word in facts.subject]
     return len(shares) > 1 and sum(shares) / len(shares) >= COMPANY
-
-
-def _may_pair(memory: Memory, other: Memory) -> bool:
-    """True for two statements of one owner and branch, about the same files if both name some."""
-    files = memory.file_scope_pattern, other.file_scope_pattern
-    return (
-        other.id != memory.id
-        and _is_compared(other)
-        and (memory.scope, memory.scope_owner_id) == (other.scope, other.scope_owner_id)
-        and memory.source_branch == other.source_branch
-        and (None in files or files[0] == files[1])
-    )
-
-
-def _is_compared(memory: Memory) -> bool:
-    """True for one statement; a text that lost a merge is no news, and waits for a person."""
-    return (
-        memory.live
-        and not memory.quarantine_reason
-        and not memory.hidden
-        and memory.category in COMPARED
-        and DIALOGUE not in memory.tags
-        and not (memory.source_type == MERGE and memory.status is Status.CANDIDATE)
-        and len(memory.whole_text) <= LONGEST
-        and len(_LIST_ITEM.findall(memory.whole_text)) < 2
-    )
 
 
 def relate_imported(store: Store, now: datetime) -> None:

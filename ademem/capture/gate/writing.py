@@ -8,12 +8,12 @@ import re
 from ademem.capture.gate import rows
 from ademem.capture.gate.duplicates import NEAR_DUPLICATE
 from ademem.capture.gate.form import Gate, Insert, Merge, Reject, Reviewed, Revise, cut_notes
-from ademem.capture.gate.opposition import opposes, split_rejected
 from ademem.capture.gate.rules import judge, steps
 from ademem.core.memory import Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, fold, is_cjk, jaccard, preview, sha256_hex, words
 from ademem.core.value import Value
+from ademem.search.opposition import opposes, split_rejected
 from ademem.store import jobs, memories, memory_queries
 from ademem.store.memories import Change
 from ademem.store.memory_queries import Home
@@ -136,8 +136,8 @@ def find_contradicted(draft: Draft, store: Store) -> Memory | None:
     confirmed = [memory for memory in near if memory.status is Status.PROMOTED]
     if not confirmed:
         return None
-    from ademem.capture.gate.contradiction import likelihood  # which no other hook needs
     from ademem.capture.gate.relating import LIKELY
+    from ademem.search.contradiction import likelihood  # which no other hook needs
 
     for memory in confirmed:
         text = memory.whole_text

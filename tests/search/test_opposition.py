@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ademem.capture.gate.duplicates import is_same_family
-from ademem.capture.gate.opposition import contradicts
 from ademem.core.memory import Category
+from ademem.search.opposition import contradicts
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ademem.capture.gate.contradiction import explain, is_explicit, likelihood, read
 from ademem.capture.gate.relating import LIKELY, STRONG
+from ademem.search.contradiction import explain, is_explicit, likelihood, read
 
 FITTED, APART = "# fitted", "# kept apart"
 

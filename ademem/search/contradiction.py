@@ -7,9 +7,9 @@ import re
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from ademem.capture.gate.opposition import find_opposition
-from ademem.core.text import fold, unique
+from ademem.core.text import fold, tells_work, unique
 from ademem.core.value import Value
+from ademem.search.opposition import find_opposition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -374,6 +374,20 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
     return found
 
 
+def name_two_things(one: str, other: str) -> bool:
+    """True if two sentences are about two things of one kind, by their form alone.
+
+    "Worker A listens on 7001" and "Worker B listens on 7002" both hold, whatever their vectors say.
+    """
+    left, right = read(one), read(other)
+    return (
+        _find_exchange(left, right) in (SUBJECT, TWO_THINGS)
+        or _number_two_things(left, right)
+        or _have_two_owners(left, right)
+        or bool(left.option and right.option and left.option != right.option)
+    )
+
+
 @lru_cache(maxsize=CACHED)
 def read(text: str) -> Facts:
     text = re.sub(r"\b(front|back) end\b", r"\1end", text[:MOST_CHARS])
@@ -425,7 +439,7 @@ def read(text: str) -> Facts:
         tokens=tokens,
         stems=frozenset(map(stem, folded)) - banned,
         changes=changes,
-        tells_work=not begins.isdisjoint(_WORK),
+        tells_work=tells_work(text),
         adds=not begins.isdisjoint(_ADDITIONS),
         option=option[0] if (option := _OPTION.search(text)) else "",
         gone=frozenset(gone),
@@ -458,16 +472,6 @@ def stem(word: str) -> str:
     return word.rstrip("ey")[:5] if len(word) > 3 else word
 
 
-_WORK = frozenset(
-    map(
-        stem,
-        """
-        add allow bump deprecate document documented drop enable ensure fix handle improve prevent
-        refactor remove rename revert support tweak update
-        """.split(),
-    )
-)
-"""Verbs that messages of commits begin with."""
 _ADDITIONS = frozenset(map(stem, "add feat fix improve prepare mention refactor tweak".split()))
 """Verbs of work that takes nothing away."""
 _LABEL = re.compile(r"^(?:\[[^\]]*\]\s*|[\w-]+(?:\([^)]*\))?!?:\s+)")

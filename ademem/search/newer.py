@@ -1,0 +1,83 @@
+"""Put a newer memory first that is nearest in meaning to the hit that leads.
+
+People change a fact in other words than they learned it in: "Customers pay by invoice", and later
+"customers pay by card". Where two statements are each the nearest to the other of all memories,
+and a question finds them alike, it does not ask for the earlier one. What a pair of memories says
+about each other comes after this, and decides. The numbers were chosen on the sets of notes,
+changes and look-alikes that `bench/README.md` describes.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ademem.core.memory import Trust, are_about_one_place
+from ademem.core.text import tells_work
+from ademem.core.value import replace
+from ademem.search.contradiction import name_two_things
+from ademem.search.ranking import names_earlier, raise_to
+from ademem.store import memories, memory_queries, relations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ademem.core.memory import Memory
+    from ademem.search.ranking import Ranked, Search
+    from ademem.store import Store
+
+EQUAL = 0.65
+"""Share of the score of the hit that leads from which the question finds another one alike."""
+NEAR = 0.35
+"""Whitened cosine of two statements about one matter."""
+CLEAR = 0.1
+"""Cosine by which they are nearer to each other than to any third: the timeouts of ten services
+are all alike."""
+COMPANY = 20
+"""Memories around the first that are looked at."""
+MOST_WORK = 1
+"""Of these, how many may tell of work done: a record of work adds to what was done before."""
+
+
+def put_newer_first(hits: Sequence[Ranked], asked: Search) -> Sequence[Ranked]:
+    """Give the newer twin of the hit that leads the first place.
+
+    Nothing changes where words alone decide, where the question has a number that only the first
+    hit has, or where it was judged what the two are to each other.
+    """
+    cosines, store = asked.cosines, asked.store
+    if cosines is None or len(hits) < 2:
+        return hits
+    first = max(hits, key=lambda hit: (hit.score, hit.memory.seq))
+    since, least = first.memory.created_at, EQUAL * first.score
+    rivals = {
+        hit.memory.seq: hit for hit in hits if hit.memory.created_at > since and hit.score >= least
+    }
+    if not rivals:
+        return hits
+    twin = cosines.find_twin(first.memory.seq, rivals, NEAR)
+    if twin is None or twin.margin < CLEAR:
+        return hits
+    if names_earlier(asked.query.text, first.memory, rivals[twin.row].memory):
+        return hits
+    around = memories.entries(store, cosines.neighbours(first.memory.seq, COMPANY))
+    if sum(tells_work(memory.whole_text) for memory in around) > MOST_WORK:
+        return hits
+    found = {one.seq: one for one in memory_queries.by_seqs(store, [first.memory.seq, twin.row])}
+    if not _may_replace(found[twin.row], found[first.memory.seq], store):
+        return hits
+    leader = raise_to(rivals[twin.row], first)
+    leader = replace(leader, score=math.nextafter(leader.score, math.inf))
+    return [leader if hit.memory.seq == twin.row else hit for hit in hits]
+
+
+def _may_replace(later: Memory, earlier: Memory, store: Store) -> bool:
+    """True for statements of one place, unless the earlier is trusted more or was learned again."""
+    times = relations.learned_at(store, [later.id, earlier.id])
+    return (
+        are_about_one_place(later, earlier)
+        and (later.trust is Trust.USER or earlier.trust is not Trust.USER)
+        and times[later.id] > times[earlier.id]
+        and not name_two_things(later.whole_text, earlier.whole_text)
+        and not relations.is_judged(store, earlier, later)
+    )
