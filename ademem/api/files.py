@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,6 +23,7 @@ from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
 from ademem.files.records import Imported
 from ademem.files.texts import Problem
 from ademem.store import admission, briefs, jobs, ledger, memory_queries, store_aside
+from ademem.store.database import DryRun
 from ademem.store.memories import new_event
 from ademem.store.runtime import Runtime, is_writable, open_runtime
 from ademem.sync import checks, importer, mirror
@@ -187,6 +188,7 @@ def import_lines(
     on_progress: Callable[[int], None] | None = None,
     *,
     confirms: bool = True,
+    dry_run: bool = False,
 ) -> Imported:
     """Write JSON lines through the gate; bad lines are reported.
 
@@ -196,26 +198,48 @@ def import_lines(
     """
     from ademem.capture.gate import relating
 
-    imported = records.import_lines(
-        lines,
-        runtime.store,
-        runtime.settings,
-        runtime.clock(),
-        on_progress,
-        mission=mission_of(runtime.environment),
-        confirms=confirms,
-    )
-    if imported.inserted:
+    with _rolled_back(runtime) if dry_run else nullcontext():
+        imported = records.import_lines(
+            lines,
+            runtime.store,
+            runtime.settings,
+            runtime.clock(),
+            on_progress,
+            mission=mission_of(runtime.environment),
+            confirms=confirms,
+        )
+    if imported.inserted and not dry_run:
         relating.relate_imported(runtime.store, runtime.clock())
     return imported
 
 
-def import_beads(runtime: Runtime, source: str) -> Imported:
+def import_beads(runtime: Runtime, source: str, *, dry_run: bool = False) -> Imported:
     from ademem.files import beads
 
-    imported = beads.import_files(source, runtime.store, runtime.settings.gate, runtime.clock())
-    beads.save_misread(imported.misread, runtime.project)
+    with _rolled_back(runtime) if dry_run else nullcontext():
+        imported = beads.import_files(source, runtime.store, runtime.settings.gate, runtime.clock())
+    if not dry_run:
+        beads.save_misread(imported.misread, runtime.project)
     return imported
+
+
+@contextmanager
+def _rolled_back(runtime: Runtime) -> Iterator[None]:
+    """Take back what is written to the store inside."""
+    with suppress(DryRun), runtime.store.transaction():
+        yield
+        raise DryRun
+
+
+def find_format(path: str) -> str:
+    """Return the format that the path has; raises UsageError where none or several fit."""
+    from ademem.files import beads, engram, readers
+
+    ours = [name for name, fits in (("engram", engram.fits), ("beads", beads.fits)) if fits(path)]
+    if not ours:
+        return readers.find_reader(readers.AUTO, path).name
+    others = (reader.name for reader in readers.READERS if reader.fits(path))
+    return readers.choose_format([*ours, *others], path)
 
 
 def import_foreign(
@@ -259,11 +283,25 @@ def compare_foreign(
     """Return the format at the path, and what of it is imported, by project of the source."""
     from ademem.files import readers
 
+    if format == "engram":
+        return format, _compare_engram(runtime, path, project)
     reader = readers.find_reader(format, path)
     job = readers.Job(
         store=runtime.store, settings=runtime.settings.gate, now=runtime.now, project=project
     )
     return reader.name, readers.compare(reader, path, job)
+
+
+def _compare_engram(runtime: Runtime, path: str, project: str) -> list[readers.Comparison]:
+    from ademem.files import engram, readers
+
+    projects = [project] if project else engram.list_projects(engram.read_document(path)) or [""]
+    compared = []
+    for name in projects:
+        report = import_engram(runtime, path, project=name, dry_run=True)
+        new = report.inserted + report.updated + report.deleted
+        compared.append(readers.Comparison(project=name, known=report.known, new=new))
+    return compared
 
 
 def import_engram(
@@ -301,9 +339,10 @@ def export_engram(runtime: Runtime) -> dict[str, Any]:
     return engram.export_document(runtime.store, runtime.project.name, runtime.clock())
 
 
-def import_feedback(runtime: Runtime, text: str) -> FeedbackReport:
+def import_feedback(runtime: Runtime, text: str, *, dry_run: bool = False) -> FeedbackReport:
     """Write candidates from review comments as `gh` prints them; raises BadFeedback."""
-    return capture_comments(text, runtime)
+    with _rolled_back(runtime) if dry_run else nullcontext():
+        return capture_comments(text, runtime)
 
 
 def get_brief(runtime: Runtime, agent: str = "", *, labelled: bool = False) -> CoreMemory | None:

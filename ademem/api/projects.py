@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from itertools import combinations
 from typing import Any
@@ -17,6 +17,7 @@ from ademem.files import enrolment
 from ademem.files.enrolment import RegisteredProject
 from ademem.store import backups, statistics, transfers, transitions
 from ademem.store.backups import Kind
+from ademem.store.database import DryRun
 from ademem.store.runtime import Runtime, open_runtime
 from ademem.store.transitions import CannotDo
 
@@ -38,7 +39,7 @@ class Merged(Value):
     counts: dict[str, int]
     """Rows that are new there, by table."""
     backup: str
-    """The database as it was before it was emptied."""
+    """The database as it was before it was emptied; empty for a trial."""
 
 
 def list_projects(environment: Mapping[str, str], now: datetime) -> list[dict[str, Any]]:
@@ -116,6 +117,7 @@ def merge_projects(
     now: datetime,
     *,
     force: bool = False,
+    dry_run: bool = False,
 ) -> list[Merged]:
     """Move all memory of projects into another one; raises CannotDo for other than variants.
 
@@ -131,7 +133,7 @@ def merge_projects(
                 why = f"{each.name} and {target.name} are no spellings or clones of one project"
                 raise CannotDo(why, "a person merges them with --force")
             caller.require_person(environment, "to merge two different projects")
-    return [_merge(each, target, environment, now) for each in chosen]
+    return [_merge(each, target, environment, now, dry_run=dry_run) for each in chosen]
 
 
 def _merge(
@@ -139,12 +141,19 @@ def _merge(
     target: RegisteredProject,
     environment: Mapping[str, str],
     now: datetime,
+    *,
+    dry_run: bool,
 ) -> Merged:
     from ademem.api.files import refresh_files
 
     with _open(source, environment, now) as old, _open(target, environment, now) as new:
         if old.project.database == new.project.database:
             raise CannotDo("both are worktrees of one repository", "they share one memory")
+        if dry_run:
+            with suppress(DryRun), new.store.transaction():
+                counts = transfers.merge_all(old.store, new.store, now)
+                raise DryRun
+            return Merged(source=source.name, into=target.name, counts=counts, backup="")
         saved = backups.make(old.project, environment, Kind.REPLACED, now)
         counts = transfers.merge_all(old.store, new.store, now)
         transfers.empty(old.store)

@@ -11,7 +11,7 @@ from ademem.core import client
 from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.memory import Draft, Memory
 from ademem.core.redaction import redact
-from ademem.core.text import clean, preview
+from ademem.core.text import clean, counted, preview
 from ademem.core.value import replace
 from ademem.guard.injection import instruction_in
 from ademem.store import injections, memory_queries, relations, sessions
@@ -161,10 +161,13 @@ def list_sent(runtime: Runtime, id: str | None = None) -> tuple[str, list[inject
     return id, sent
 
 
-def delete_session(runtime: Runtime, id: str) -> None:
+def delete_session(runtime: Runtime, id: str, *, dry_run: bool = False) -> None:
     if number := get_session(runtime, id)["memories"]:
-        raise CannotDo(f"{id} has {number} live memories", f"`ademem session show {id}` lists them")
-    sessions.delete(runtime.store, id, runtime.clock())
+        raise CannotDo(
+            f"{id} has {counted(number, 'live memory')}", f"`ademem session show {id}` lists them"
+        )
+    if not dry_run:
+        sessions.delete(runtime.store, id, runtime.clock())
 
 
 def search_prompts(
@@ -203,12 +206,17 @@ class NoSuchPrompt(NotFound):
     hint = "`ademem prompts search` shows the ids"
 
 
-def delete_prompt(runtime: Runtime, id: str) -> None:
-    """Delete a prompt by its id or the beginning of it; no import brings it back."""
+def delete_prompt(runtime: Runtime, id: str, *, dry_run: bool = False) -> str:
+    """Delete a prompt by its id or the beginning of it; no import brings it back.
+
+    Return its id.
+    """
     found = sessions.find_prompts(runtime.store, id) if id else []
     if len(found) != 1:
         raise NoSuchPrompt(f"{'several prompts' if found else 'no prompt'} with the id {id!r}")
-    sessions.delete_prompt(runtime.store, found[0], runtime.clock())
+    if not dry_run:
+        sessions.delete_prompt(runtime.store, found[0], runtime.clock())
+    return found[0]
 
 
 def _has_ended(runtime: Runtime, id: str) -> bool:

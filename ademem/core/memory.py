@@ -30,6 +30,10 @@ class Scope(StrEnum):
         return text.strip().lower() in (cls.MISSION, "lane")
 
 
+SCOPES = ("project", "agent", "mission", "personal")
+"""Scopes as people write them; "personal" is the agent scope without an owner."""
+
+
 class Category(StrEnum):
     FACT = "fact"
     PREFERENCE = "preference"

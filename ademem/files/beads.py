@@ -116,6 +116,18 @@ def save_misread(misread: Iterable[Misread], project: Project) -> None:
         confined.remove(project.root, path)
 
 
+def fits(path: str) -> bool:
+    """Return True for a project, a folder or a file with lines of Beads, which have no sync id."""
+    if not os.path.isdir(path) and os.path.basename(path) not in FILES:
+        return False
+    try:
+        root, newest = _find_sources(path)[-1]
+        first = next(_read_lines(newest, root), None)
+    except UsageError:
+        return False
+    return bool(first and first.record and "key" in first.record and "sync_id" not in first.record)
+
+
 def _find_sources(source: str) -> list[tuple[str, str]]:
     """Return a file itself; of a project or its folders the archive and the live file.
 

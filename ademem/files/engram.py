@@ -231,6 +231,17 @@ def read_document(source: str | bytes) -> Document:
     }
 
 
+def fits(path: str) -> bool:
+    """Return True for an export, a database and its folder."""
+    if os.path.isdir(path):
+        return os.path.isfile(os.path.join(path, DATABASE))
+    try:
+        document = read_document(path)
+    except (UsageError, OSError):
+        return False
+    return bool(document["observations"] or document["sessions"])
+
+
 _TEXTS = "type title content topic_key"
 _COLUMNS = {
     "sessions": "id project directory started_at ended_at summary ownership_mode",

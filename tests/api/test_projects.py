@@ -121,7 +121,12 @@ def test_a_merge_moves_everything_and_adds_up(worlds):
         api.judge(memories, "related", id=moved, other=other)
         api.start_session(memories, "m1", "/work")
     old.fire("user_prompt_submit", prompt="Sign the webhooks", prompt_id="p1")
-    (merged,) = api.merge_projects(["billingservice"], "billing-service", new.environment, new.now)
+    spelling = (["billingservice"], "billing-service", new.environment, new.now)
+    (tried,) = api.merge_projects(*spelling, dry_run=True)
+    with new.memories() as memories:
+        assert len(api.list_memories(memories)) == 2
+    (merged,) = api.merge_projects(*spelling)
+    assert (tried.counts, tried.backup) == (merged.counts, "")
 
     with new.memories() as memories:
         found = {memory.content: memory for memory in api.list_memories(memories)}

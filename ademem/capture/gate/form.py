@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 
 from ademem.core.clock import UTC
-from ademem.core.memory import MAX_TITLED_BYTES, TYPES, Category, Draft, Importance, Scope, Trust
+from ademem.core.memory import (
+    MAX_TITLED_BYTES,
+    SCOPES,
+    TYPES,
+    Category,
+    Draft,
+    Importance,
+    Scope,
+    Trust,
+)
 from ademem.core.redaction import redact, suspicious
 from ademem.core.text import (
     clean,
@@ -23,7 +32,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
-    from enum import StrEnum
     from typing import Protocol, TypeAlias
 
     from ademem.core.memory import Entry, Memory, Origin
@@ -154,7 +162,7 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     try:
         scope = Scope.parse(draft.scope)
     except ValueError:
-        return Reject(draft=draft, why=_unknown("scope", draft.scope, Scope))
+        return Reject(draft=draft, why=_unknown("scope", draft.scope, SCOPES))
     try:
         importance = Importance(draft.importance.strip().lower())
     except ValueError:
@@ -277,6 +285,6 @@ def _says_something(content: str) -> bool:
     return any(unicodedata.category(char)[0] in "LNS" for char in rest)
 
 
-def _unknown(what: str, given: str, allowed: type[StrEnum]) -> str:
+def _unknown(what: str, given: str, allowed: Iterable[str]) -> str:
     shown = preview(redact(clean(given)).text, 40)
     return f"“{shown}” is no {what}; use {', '.join(allowed)}"

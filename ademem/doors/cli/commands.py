@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 from ademem import __version__, api
 from ademem.api.files import Inspection
 from ademem.core.errors import USAGE, AdememError, UsageError
-from ademem.core.memory import Category, Importance, Scope, Status
+from ademem.core.memory import SCOPES, Category, Importance, Scope, Status
 from ademem.core.settings import load_configuration
 from ademem.doors.cli import REPLACED, show, wants_json
 from ademem.store.runtime import Runtime
@@ -226,9 +226,7 @@ Http = Annotated[bool, typer.Option("--http", help="Over HTTP, to this machine a
 Port = Annotated[str, typer.Argument(metavar="[PORT]", help="Port for --http; 0 is any.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="At most so many.")]
 CategoryName = Annotated[str | None, typer.Option("--category", "-c", help=", ".join(Category))]
-ScopeName = Annotated[
-    str | None, typer.Option("--scope", help="project, agent (user) or mission (lane).")
-]
+ScopeName = Annotated[str | None, typer.Option("--scope", help=", ".join(SCOPES))]
 Owner = Annotated[
     str | None, typer.Option("--owner", help="Agent or mission the memory belongs to.")
 ]
@@ -327,7 +325,7 @@ def parse_scope(text: str | None) -> Scope | None:
     try:
         return Scope.parse(text)
     except ValueError as error:
-        raise UsageError(f"no scope {text!r}", "project, agent or mission") from error
+        raise UsageError(f"no scope {text!r}", ", ".join(SCOPES)) from error
 
 
 def parse_choice(kind: type[Kind], text: str | None) -> Kind | None:

@@ -279,6 +279,17 @@ def set_core(
     show.report(project_brief.as_json(document), [line], as_json=as_json)
 
 
+FOREIGN_OPTIONS = ("--as personal", "--from-project", "--status", "--follow")
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "jsonl": (),
+    "ademem": (),
+    "beads": (),
+    "pr": (),
+    "engram": ("--from-project", "--status"),
+}
+"""Options of formats that have some of FOREIGN_OPTIONS alone."""
+
+
 @app.command("import")
 def import_(
     source: str = argument("FILE|DIR|-", "- is standard input, of jsonl and pr alone."),
@@ -299,8 +310,21 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     """Import memories through the gate. A second run changes nothing."""
+    if format == "auto":
+        format = api.find_format(source)
+    known = OPTIONS.get(format, FOREIGN_OPTIONS if format in FOREIGN else None)
+    if known is None:
+        raise UsageError(f"no format {format!r}", ", ".join((*OPTIONS, "auto", *FOREIGN)))
+    given = {
+        "--as personal": as_ is Destination.PERSONAL,
+        "--from-project": from_project,
+        "--status": status,
+        "--follow": follow,
+    }
+    if unknown := next((name for name, value in given.items() if value and name not in known), ""):
+        raise UsageError(f"{format} has no `{unknown}`", "leave it out, or name another format")
     if format == "pr":
-        return _import_feedback(source, project, as_json)
+        return _import_feedback(source, dry_run, project, as_json)
     if format == "engram" and not status:
         with open_project(project) as memories:
             exchanged = api.import_engram(memories, source, project=from_project, dry_run=dry_run)
@@ -311,7 +335,7 @@ def import_(
         lines = [line, *(f"skipped {each.where}: {each.why}" for each in skipped)]
         values = {"dry_run": dry_run, **counts, "skipped": skipped}
         return show.report(values, lines, as_json=as_json)
-    if format in ("auto", *FOREIGN):
+    if format in ("engram", *FOREIGN):
         with open_project(project) as memories:
             if status:
                 name, found = api.compare_foreign(
@@ -333,24 +357,24 @@ def import_(
                 follow=follow,
             )
         return _show_foreign(report, dry_run, as_json)
-    if format not in ("jsonl", "ademem", "beads"):
-        raise UsageError(f"no format {format!r}", f"jsonl, beads, pr, auto, {', '.join(FOREIGN)}")
-    if from_project or status or dry_run or follow or as_ is Destination.PERSONAL:
-        raise UsageError(f"{format} has no such option", "leave it out, or name another format")
     with open_project(project) as memories:
         if format == "beads":
-            imported = api.import_beads(memories, source)
+            imported = api.import_beads(memories, source, dry_run=dry_run)
         else:
             bar = (lambda count: progress(counted(count, "line"))) if sys.stderr.isatty() else None
-            imported = api.import_lines(memories, _lines(source), bar, confirms=not show.to_model())
-        overfull = api.find_overfull(memories)
+            confirms = not show.to_model()
+            imported = api.import_lines(
+                memories, _lines(source), bar, confirms=confirms, dry_run=dry_run
+            )
+        overfull = "" if dry_run else api.find_overfull(memories)
     if overfull:
         show.echo(overfull, err=True)
     counts = {name: getattr(imported, name) for name in ("inserted", "merged", "rejected")}
     if as_json or not sys.stdout.isatty():
         errors = [{"line": number, "message": message} for number, message in imported.errors]
         return show.json(counts | {"errors": errors})
-    show.echo(", ".join(f"{name} {count}" for name, count in counts.items()))
+    would = "would be: " if dry_run else ""
+    show.echo(would + ", ".join(f"{name} {count}" for name, count in counts.items()))
     for number, message in imported.errors:
         show.echo(f"line {number}: {message}", err=True)
     return None
@@ -376,13 +400,14 @@ def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
     return None
 
 
-def _import_feedback(source: str, project: str | None, as_json: bool) -> None:
+def _import_feedback(source: str, dry_run: bool, project: str | None, as_json: bool) -> None:
     with open_project(project) as memories:
-        captured = api.import_feedback(memories, "".join(_lines(source)))
+        captured = api.import_feedback(memories, "".join(_lines(source)), dry_run=dry_run)
     if as_json:
         return show.json(captured)
     counts = {name: len(ids) for name, ids in as_dict(captured).items() if isinstance(ids, tuple)}
-    show.echo(", ".join(f"{name} {count}" for name, count in counts.items()))
+    would = "would be: " if dry_run else ""
+    show.echo(would + ", ".join(f"{name} {count}" for name, count in counts.items()))
     for reason in captured.refused:
         show.echo(f"not kept: {reason}", err=True)
     return None

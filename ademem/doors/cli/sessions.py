@@ -106,11 +106,13 @@ def show_(id: SessionId, project: Project = None, as_json: AsJson = False) -> No
 
 
 @session.command()
-def delete(id: SessionId, project: Project = None, as_json: AsJson = False) -> None:
+def delete(
+    id: SessionId, dry_run: DryRun = False, project: Project = None, as_json: AsJson = False
+) -> None:
     """Delete a session that has no memories, and its prompts."""
     with open_project(project) as memories:
-        api.delete_session(memories, id)
-    show.report({"deleted": id}, [f"deleted {id}"], as_json=as_json)
+        api.delete_session(memories, id, dry_run=dry_run)
+    _show_deleted(id, dry_run, as_json)
 
 
 @app.command()
@@ -152,13 +154,19 @@ def search(
 @prompts.command("delete")
 def delete_prompt(
     id: str = argument("ID", "Of a prompt, or its beginning."),
+    dry_run: DryRun = False,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Delete a prompt for good."""
     with open_project(project) as memories:
-        api.delete_prompt(memories, id)
-    show.report({"deleted": id}, [f"deleted {id}"], as_json=as_json)
+        whole = api.delete_prompt(memories, id, dry_run=dry_run)
+    _show_deleted(whole, dry_run, as_json)
+
+
+def _show_deleted(id: str, dry_run: bool, as_json: bool) -> None:
+    line = f"{'would delete' if dry_run else 'deleted'} {id}"
+    show.report({"dry_run": dry_run, "deleted": id}, [line], as_json=as_json)
 
 
 def _show(found: dict[str, Any], as_json: bool) -> None:

@@ -273,11 +273,12 @@ def list_(as_json: AsJson = False) -> None:
 def merge(
     names: list[str] = argument("FROM", "Names or folders; the last is kept."),
     force: Force = False,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Move the memory of projects into the last one named."""
     *sources, into = names
-    _merge(sources, into, force, as_json)
+    _merge(sources, into, force, dry_run, as_json)
 
 
 @projects.command()
@@ -291,7 +292,7 @@ def consolidate(force: Force = False, as_json: AsJson = False) -> None:
         named = ", ".join(f"{each.name} ({each.root})" for each in others)
         show.say(f"{named} → {into.name} ({into.root})")
         if asks and typer.confirm("merge?"):
-            _merge([each.root for each in others], into.root, force, as_json=False)
+            _merge([each.root for each in others], into.root, force, dry_run=False, as_json=False)
     return show.echo(f"{counted(len(groups), 'group')} of projects that may be one", err=True)
 
 
@@ -302,11 +303,12 @@ def forget(name: str = argument("NAME", "Or the folder."), as_json: AsJson = Fal
     show.report(as_dict(entry), [f"forgot {entry.name} ({entry.root})"], as_json=as_json)
 
 
-def _merge(sources: list[str], into: str, force: bool, as_json: bool) -> None:
-    merged = api.merge_projects(sources, into, os.environ, clock.now(), force=force)
+def _merge(sources: list[str], into: str, force: bool, dry_run: bool, as_json: bool) -> None:
+    now = clock.now()
+    merged = api.merge_projects(sources, into, os.environ, now, force=force, dry_run=dry_run)
     lines = [
-        f"{each.source} → {each.into}: {counted(each.counts['unified_memories'], 'memory')};"
-        f" before: {each.backup}"
+        f"{each.source} → {each.into}: {counted(each.counts['unified_memories'], 'memory')}"
+        + (f"; before: {each.backup}" if each.backup else " would move")
         for each in merged
     ]
     show.report({"count": len(merged), "merged": merged}, lines, as_json=as_json)

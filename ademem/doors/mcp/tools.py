@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.errors import NotFound, UsageError
-from ademem.core.memory import Category, Importance
+from ademem.core.memory import SCOPES, Category, Importance
 from ademem.core.value import Value
 from ademem.doors.calls import NOTICE, check_arguments
 
@@ -125,7 +125,6 @@ def _text(description: str, longest: int = 0) -> Schema:
 CATEGORIES = tuple(Category)
 IMPORTANCES = tuple(Importance)
 VERBS = "related compatible scoped conflicts_with supersedes not_conflict".split()
-SCOPES = ("project", "agent", "mission", "personal")
 WHAT = _text("One fact in one or two sentences, with why it holds", 50_000)
 ABOUT: dict[str, Schema] = {
     "category": choice(*CATEGORIES),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 
@@ -88,16 +88,23 @@ def find_reader(name: str, path: str) -> Reader:
     """
     if not os.path.exists(path):
         raise UsageError(f"there is no {path}", "name a file or a folder")
-    named = [reader for reader in READERS if name in (AUTO, reader.name)]
-    found = [reader for reader in named if reader.fits(path)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = ", ".join(reader.name for reader in found)
-        raise Several(f"{path} fits several formats: {names}", "choose one with `--format`")
-    if name == AUTO:
-        raise UsageError(f"{path} has no known format", f"`--format` {', '.join(NAMES)}")
-    raise UsageError(f"{path} is nothing of {name}", "`--format auto` names what it is")
+    found = [reader for reader in READERS if name in (AUTO, reader.name) and reader.fits(path)]
+    if name != AUTO and not found:
+        raise UsageError(f"{path} is nothing of {name}", "`--format auto` names what it is")
+    choose_format([reader.name for reader in found], path)
+    return found[0]
+
+
+def choose_format(names: Sequence[str], path: str) -> str:
+    """Return the one format that the path has; raises UsageError where none or several fit."""
+    if not names:
+        known = ", ".join(("engram", "beads", *NAMES))
+        raise UsageError(f"{path} has no known format", f"`--format` {known}")
+    if len(names) > 1:
+        raise Several(
+            f"{path} fits several formats: {', '.join(names)}", "choose one with `--format`"
+        )
+    return names[0]
 
 
 def import_from(reader: Reader, path: str, job: Job) -> Report:

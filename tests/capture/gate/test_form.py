@@ -58,7 +58,7 @@ def test_a_category_may_be_given_as_a_type(given, category, tags):
 @pytest.mark.parametrize(
     ("fields", "rule", "hint"),
     [
-        pytest.param({"scope": "team"}, "normal_form", "project, agent, mission", id="scope"),
+        pytest.param({"scope": "team"}, "normal_form", "agent, mission, personal", id="scope"),
         pytest.param({"importance": "urgent"}, "normal_form", "low, medium, high", id="importance"),
         pytest.param({"category": "note"}, "known_category", "fact, preference", id="category"),
     ],

@@ -145,6 +145,8 @@ def test_e15_a_prompt_is_redacted_found_and_deleted_for_good(ademem, tmp_path):
     file.write_text(json.dumps(export | {"sessions": [session], "prompts": [prompt]}))
     ademem("import", "--format", "engram", str(file))
     (typed,) = ademem.json("prompts", "search", "deploy")["prompts"]
+    assert ademem("prompts", "delete", typed["id"][:6], "--dry-run").startswith("would delete")
+    assert ademem.json("prompts", "search")["count"] == 1
     ademem("prompts", "delete", typed["id"])
     ademem("import", "--format", "engram", str(file))
 

@@ -14,8 +14,9 @@ def test_a_session_is_started_summarized_ended_and_shown(ademem):
     assert [row["category"] for row in shown["memories"]] == ["handoff"]
     assert "1 memory, 0 prompts" in ademem("session", "show", "m1")
     assert "session_already_ended" in ademem("session", "start", "m1")
-    assert "1 live memories" in ademem("session", "delete", "m1")
+    assert "1 live memory" in ademem("session", "delete", "m1")
     ademem("delete", shown["memories"][0]["id"])
+    assert ademem("session", "delete", "m1", "--dry-run") == "would delete m1\n"
     assert ademem("session", "delete", "m1") == "deleted m1\n"
 
 

@@ -1,0 +1,96 @@
+"""The formats of `ademem import`, and its trial runs."""
+
+import json
+
+import pytest
+
+LINE = json.dumps({"content": "Invoices round half to even"})
+BEAD = json.dumps(
+    {"key": "learned-x", "type": "learned", "content": "TaskGroup needs Sendable closures", "ts": 1}
+)
+REMARK = json.dumps(
+    [{"id": 7, "user": {"login": "ann"}, "body": "Please validate the amount before storing it."}]
+)
+ROW = {
+    "id": 1,
+    "session_id": "s1",
+    "type": "decision",
+    "title": "Tokens",
+    "content": "Tokens expire after ten minutes",
+    "created_at": "2026-01-02 03:04:05",
+}
+ENGRAM = json.dumps(
+    {
+        "version": "0.1.0",
+        "sessions": [],
+        "prompts": [],
+        "observations": [ROW | {"sync_id": "a", "project": "p"}],
+    }
+)
+
+
+@pytest.fixture
+def sources(tmp_path):
+    """A path by the format that it has."""
+    paths = {
+        "jsonl": tmp_path / "lines.jsonl",
+        "beads": tmp_path / "shop" / ".beads" / "memory" / "knowledge.jsonl",
+        "pr": tmp_path / "remarks.json",
+        "engram": tmp_path / "engram.json",
+    }
+    paths["beads"].parent.mkdir(parents=True)
+    texts = {"jsonl": LINE, "beads": BEAD, "pr": REMARK, "engram": ENGRAM}
+    for name, path in paths.items():
+        path.write_text(texts[name] + "\n")
+    return paths
+
+
+@pytest.mark.parametrize("format", ["jsonl", "beads", "pr", "engram"])
+def test_a_trial_import_counts_and_stores_nothing(ademem, sources, format):
+    command = ("import", "--format", format, str(sources[format]))
+    tried = ademem.json(*command, "--dry-run")
+    events = ademem.json("log")["count"]
+    done = ademem.json(*command)
+    tried.pop("dry_run", None)
+    done.pop("dry_run", None)
+
+    assert tried.get("inserted", len(tried.get("added", ()))) == 1
+    assert events == 0
+    if format != "pr":  # whose memories get new ids
+        assert tried == done
+    assert ademem.json("list")["count"] == 1
+
+
+def test_the_formats_of_engram_and_beads_are_recognised(ademem, sources):
+    shop = sources["beads"].parents[2]
+    assert ademem.json("import", "--format", "auto", str(shop))["inserted"] == 1
+    assert ademem.json("import", "--format", "auto", str(sources["engram"]))["inserted"] == 1
+
+    (shop / "CLAUDE.md").write_text("- Use pnpm\n")
+    said = ademem("import", "--format", "auto", str(shop))
+    assert "fits several formats: beads, claude" in said
+    assert ademem.exit_code == 2
+
+
+def test_engram_tells_what_is_imported_and_what_is_new(ademem, sources):
+    command = ("import", "--format", "engram", str(sources["engram"]))
+    assert ademem(*command, "--status") == "p: 0 imported, 1 new\n"
+    ademem(*command)
+    assert ademem(*command, "--status") == "p: 1 imported, 0 new\n"
+
+
+@pytest.mark.parametrize(
+    ("format", "option"),
+    [
+        pytest.param("engram", ("--as", "personal"), id="Engram's are the project's"),
+        pytest.param("engram", ("--follow",), id="Engram's are not followed"),
+        pytest.param("pr", ("--status",), id="remarks"),
+        pytest.param("jsonl", ("--from-project", "p"), id="lines"),
+    ],
+)
+def test_an_option_that_a_format_has_not_is_refused_by_name(ademem, sources, format, option):
+    said = ademem("import", "--format", format, str(sources[format]), *option)
+
+    assert f"{format} has no `{' '.join(option[:2]) if option[0] == '--as' else option[0]}`" in said
+    assert ademem.exit_code == 2
+    assert ademem.json("list")["count"] == 0
