@@ -204,7 +204,8 @@ RULES = (
 )
 """Patterns with the group *rule*, or *preferred*."""
 _CORRECTED = (
-    r"(?P<rule>(?!(?:i|you|that|this|he|she|they|we)\b)[\w\"'`/.-]+\s.*\b(?:is|are|lives?|go(?:es)?|belongs?"
+    r"(?P<rule>(?!(?:i|you|that|this|he|she|they|we)\b|(?:the|my|your)\s+(?:\w+\s+)?(?:bug|cause|error"
+    r"|failure|goal|issue|mistake|point|problem|question|reason|task)\b)[\w\"'`/.-]+\s.*\b(?:is|are|lives?|go(?:es)?|belongs?"
     r"|comes?|means?|spelled|called|named)\b.*,\s*not\s.+)"
 )
 """A fact that contradicts what was done; it needs an opening, or a sentence before it, as "no"."""

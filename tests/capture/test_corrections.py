@@ -95,6 +95,7 @@ def test_a_rule_is_worded_as_a_command(sentence, rule):
         pytest.param("it never worked on Windows", id="a report"),
         pytest.param("Always " + "x " * MAX_CORRECTION_CHARS, id="too long"),
         pytest.param("the port is 5433, not 5432", id="a fact that corrects nothing"),
+        pytest.param("no, the problem is in the parser, not in the lexer", id="of this task"),
         pytest.param("use a set instead of a list", id="one place in the code"),
         pytest.param("don't touch the tests, only fix the source", id="for this fix"),
         pytest.param("don't edit any files", id="for this turn"),
