@@ -53,6 +53,11 @@ class Project(Value):
         return os.path.join(self.root, ".ade")
 
     @property
+    def has_home(self) -> bool:
+        """False where the project was moved or removed meanwhile."""
+        return os.path.isdir(self.home)
+
+    @property
     def home_root(self) -> str:
         """Root below which files in `home` are opened without following links."""
         return os.path.dirname(self.home)

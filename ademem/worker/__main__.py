@@ -29,7 +29,10 @@ def main(root: str, model: Model | None = None) -> None:
     """Run due jobs and exit; *model* replaces the installed one in tests."""
     os.environ["ADEMEM_DISABLE"] = "1"  # no job starts a session whose hooks start a job
     bytecode.update()
-    runtime = open_runtime(project.at(root), os.environ, clock.now())
+    place = project.at(root)
+    if not place.has_home:  # since a hook started this process
+        return
+    runtime = open_runtime(place, os.environ, clock.now())
 
     def offer(embedder: Embedder) -> AbstractContextManager[None]:
         """Let hooks use the model while it is loaded."""
@@ -62,7 +65,10 @@ def serve(root: str, load: Callable[[Runtime], Embedder | None] | None = None) -
     from ademem.search import embedding
     from ademem.search.embedding import cache
 
-    runtime = open_runtime(project.at(root), os.environ, clock.now())
+    place = project.at(root)
+    if not place.has_home:
+        return
+    runtime = open_runtime(place, os.environ, clock.now())
     try:
         folder = cache.folder(runtime.environment, runtime.settings.embed.dtype)
         with cache.serving(folder) as is_ours:

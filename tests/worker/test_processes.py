@@ -50,6 +50,15 @@ def test_of_ten_workers_at_once_one_works(world):
     assert set(world.vectors()) == set(texts.values())
 
 
+def test_a_worker_makes_no_project_where_the_folder_was_moved_away(world):
+    world.root.rename(world.root.with_name("moved"))
+    late = worker(world)
+    told(late)
+
+    assert late.returncode == 0
+    assert not world.root.exists()
+
+
 @pytest.mark.slow
 def test_what_a_killed_worker_kept_is_kept_and_the_rest_is_done_later(world):
     texts = known(world, *(f"note {number}" for number in range(examples(400, share=2))))
