@@ -81,6 +81,11 @@ class Subject(Value):
     bounds: GateSettings
     fresh: bool
     """True if the store was made from these files alone."""
+    conflicts: tuple[Problem, ...] = ()
+    """Conflicts of a merge; entries and lines of their files are judged once they are settled."""
+
+    def is_conflicted(self, path: str) -> bool:
+        return any(problem.path == path for problem in self.conflicts)
 
     @property
     def topic_paths(self) -> list[str]:
@@ -119,15 +124,17 @@ def check(
     if (brief := read_tracked(project, BRIEF)) is not None:
         texts.add(BRIEF, brief)
     readable = only_text(texts)
+    readable = readable.only(sorted(paths & readable.digests.keys()))
     subject = Subject(
         project=project,
         settings=settings,
         store=store,
         place=place,
-        texts=readable.only(sorted(paths & readable.digests.keys())),
+        texts=readable,
         files=files,
         bounds=bounds or GateSettings(),
         fresh=read is not None,
+        conflicts=tuple(found for path in readable for found in conflict_problems(readable, path)),
     )
     found = [problem for look in CHECKS for problem in look(subject)]
     if read is None:
@@ -156,6 +163,8 @@ def outdated_files(subject: Subject) -> Iterator[Problem]:
             continue
         if OVERSIZE in (file.present or "") or subject.is_refused(file.path):
             continue  # other checks report them
+        if subject.is_conflicted(file.path):
+            continue
         line = None
         if file.present is None:
             message = f"is missing; {REFRESH} writes it"
@@ -200,8 +209,7 @@ def unreadable_brief(subject: Subject) -> Iterator[Problem]:
 
 
 def conflict_markers(subject: Subject) -> Iterator[Problem]:
-    for path in subject.texts:
-        yield from conflict_problems(subject.texts, path)
+    yield from subject.conflicts
 
 
 def oversized_lines(subject: Subject) -> Iterator[Problem]:
@@ -215,7 +223,8 @@ def wrong_lines(subject: Subject) -> Iterator[Problem]:
     if subject.fresh:
         ids.missing = MISREAD
     for path in LINE_FILES:
-        for number, line in enumerate(subject.texts.lines(path), 1):
+        lines = () if subject.is_conflicted(path) else subject.texts.lines(path)
+        for number, line in enumerate(lines, 1):
             if not line:
                 continue
             try:
@@ -240,6 +249,8 @@ def wrong_items(subject: Subject) -> Iterator[Problem]:
     if subject.fresh:
         ids.missing = "has no line in knowledge.jsonl or knowledge.archive.jsonl"
     for path in subject.topic_paths:
+        if subject.is_conflicted(path):
+            continue
         for item in parse_items(subject.texts[path]):
             message = ids.check(item.id, path) or describe_excess(
                 item.content, item.title, subject.bounds

@@ -187,6 +187,15 @@ def test_damage_is_reported_with_its_line(found, path, old, new, problem):
     assert [line for line in problems if line.startswith(f"{path}:{problem}")]
 
 
+@pytest.mark.parametrize("path", [GOTCHAS, LINES])
+def test_of_a_conflict_the_place_alone_is_reported(here, found, path):
+    with open(f"{here.root}/{path}", encoding="utf-8") as file:
+        text = file.read()
+    shared_files.write_atomic(f"{here.root}/{path}", f"<<<<<<< a\n{text}=======\n{text}>>>>>>> b\n")
+
+    assert found() == [f"{path}:1: a conflict of a git merge; settle it and commit"]
+
+
 def test_entries_that_a_person_added_are_no_damage(found):
     (only,) = found(GOTCHAS, "- two", "- my own\n\n- two")
 
