@@ -141,7 +141,7 @@ def search(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find prompts by words, or list the newest."""
+    """Find prompts by words, or list the newest. Exit code 1 without hits."""
     with open_project(project) as memories:
         found = api.search_prompts(memories, " ".join(words or ()), of, recent)
 
@@ -149,6 +149,7 @@ def search(
         return [f"{row['id']}  {row['created_at'][:16]}  {row['text']}"]
 
     show.listing("prompts", found, lines, "no such prompt", as_json)
+    raise typer.Exit(show.exit_code(found) if words else 0)
 
 
 @prompts.command("delete")

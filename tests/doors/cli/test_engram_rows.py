@@ -152,6 +152,7 @@ def test_e15_a_prompt_is_redacted_found_and_deleted_for_good(ademem, tmp_path):
 
     assert key not in typed["text"]
     assert ademem.json("prompts", "search", "deploy")["prompts"] == []
+    assert ademem.exit_code == 1
 
 
 def test_e13_and_e14_what_is_deleted_is_in_no_answer_and_for_good_in_no_file(ademem, add):
