@@ -18,7 +18,7 @@ from shlex import quote
 from ademem.core import caller, confined, git, shared_files, trust
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import AdememError
-from ademem.core.project import Project
+from ademem.core.project import Project, enclosing
 from ademem.core.repository import git_root
 from ademem.core.value import Value, as_dict
 from ademem.files import ignore
@@ -38,6 +38,15 @@ FRESH_HOURS = 24
 
 class HomeFolder(AdememError):
     hint = "`cd` into the project, or name the folder: `ademem init --project ~`"
+
+
+def choose_root(where: str) -> str:
+    """Return the enrolled folder at or above *where*, else that of its repository, else itself.
+
+    A repository that is the home folder is left to what is in it.
+    """
+    root = enclosing(where)
+    return where if root == os.path.realpath(os.path.expanduser("~")) else root
 
 
 def check_home(root: str) -> None:

@@ -114,8 +114,9 @@ def _enrol_here() -> NoReturn:
     from ademem.files import enrolment
 
     try:
-        enrolment.check_home(os.getcwd())
-        print(*api.init(os.getcwd()), "memory begins with the next session", sep="\n")
+        root = enrolment.choose_root(os.getcwd())
+        enrolment.check_home(root)
+        print(*api.init(root), f"memory of {root} begins with the next session", sep="\n")
     except AdememError as error:
         _fail(error)
     sys.exit(0)

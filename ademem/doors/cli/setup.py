@@ -48,8 +48,9 @@ OtherAgents = Annotated[
 
 @app.command()
 def init(project: Project = None, as_json: AsJson = False) -> None:
-    """Create the `.ade/` of a project."""
-    root = _folder(project or ".")
+    """Create the `.ade/` of a project, or of its repository."""
+    here = os.getcwd()
+    root = _folder(project) if project else enrolment.choose_root(here)
     if not project:
         try:
             enrolment.check_home(root)
@@ -59,7 +60,10 @@ def init(project: Project = None, as_json: AsJson = False) -> None:
             typer.confirm(f"{error}. Enrol it all the same?", abort=True)
     done = api.init(root)
     last = f"{root} is enrolled; `ademem install` registers the hooks"
-    show.report({"root": root, "done": list(done)}, [*done, last], as_json=as_json)
+    lines = [*done, last]
+    if not project and root != os.path.realpath(here):
+        lines.append("`ademem init --project .` makes a project of this folder alone")
+    show.report({"root": root, "done": list(done)}, lines, as_json=as_json)
 
 
 @app.command()

@@ -1,5 +1,36 @@
 """The projects of this machine at the terminal."""
 
+import subprocess
+
+import pytest
+
+
+@pytest.mark.parametrize("is_enrolled", [True, False])
+def test_a_folder_of_a_repository_has_the_project_of_the_repository(ademem, tmp_path, is_enrolled):
+    inside = tmp_path / "repository" / "src" / "net"
+    inside.mkdir(parents=True)
+    root = tmp_path / "repository"
+    subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
+    if is_enrolled:
+        ademem("init", "--project", str(root))
+    ademem.monkeypatch.chdir(inside)
+    said = ademem("init")
+
+    assert f"{root} is enrolled" in said
+    assert "`ademem init --project .` makes a project of this folder alone" in said
+    assert not (inside / ".ade").exists()
+    ademem("init", "--project", ".")
+    assert (inside / ".ade").exists()
+
+
+def test_a_home_folder_that_is_a_repository_is_no_project_of_what_is_in_it(ademem, tmp_path):
+    inside = tmp_path / "home" / "notes"
+    inside.mkdir(parents=True)
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path / "home", check=True)
+    ademem.monkeypatch.chdir(inside)
+
+    assert f"{inside} is enrolled" in ademem("init")
+
 
 def test_projects_are_listed_searched_proposed_and_forgotten(ademem, tmp_path):
     ademem("add", "Deploys need a lock")
