@@ -14,6 +14,8 @@ from ademem.core.json_text import loads
 from ademem.core.memory import claimed_name, without_name
 from ademem.core.text import clean, sha256_hex, slug, unique
 from ademem.core.value import Value, replace
+from ademem.files import BRIEF
+from ademem.files.texts import Problem
 from ademem.store import briefs, database, jobs, ledger
 
 TYPE_CHECKING = False
@@ -336,6 +338,14 @@ def _with_claim(document: CoreMemory, texts: Collection[str], author: str) -> Co
     """Return the document with these *texts*, if it has them, marked as claimed."""
     claimed = tuple(sorted(document.texts.intersection(texts)))
     return replace(document, claimed=claimed, claimed_author=author if claimed else "")
+
+
+def describe_fault(store: Store, project: Project) -> list[Problem]:
+    """Return the problem of a file of the project's brief that is not valid; none if refused."""
+    _, fault = pending_edit(store, project)
+    if fault is None or isinstance(fault.__cause__, confined.Refused):
+        return []
+    return [Problem(path=BRIEF, line=None, message=str(fault.__cause__ or fault))]
 
 
 def _claim_new_texts(theirs: CoreMemory, ours: CoreMemory | None, author: str) -> CoreMemory:

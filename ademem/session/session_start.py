@@ -141,7 +141,10 @@ def _import_changes(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
         return "", ()
     if taken is None:
         return "", ()
-    return " ".join(filter(None, (taken.summary, taken.advice))), taken.problems
+    from ademem.files.project_brief import describe_fault
+
+    problems = (*taken.problems, *describe_fault(runtime.store, runtime.project))
+    return " ".join(filter(None, (taken.summary, taken.advice))), problems
 
 
 def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) -> Brief:

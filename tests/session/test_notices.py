@@ -170,6 +170,17 @@ def test_a_status_line_that_came_as_a_link_is_not_read(world, tmp_path):
     assert status_line(world) == ""
 
 
+def test_a_brief_that_cannot_be_read_is_named(world):
+    world.know("Deploys go through staging")
+    with world.memories() as memories:
+        api.update_brief(memories, {"activeFocus": ["passkeys"]})
+        api.refresh_files(memories)
+    (world.root / ".ade/cto/core-memory.json").write_text("{bad")
+
+    line, *_ = shown(world, session_id="s1")
+    assert line.startswith("ademem: not imported: .ade/cto/core-memory.json: Expecting property")
+
+
 def test_a_conflict_in_the_files_is_named_once(world):
     world.know("Deploys go through staging")
     with world.memories() as memories:
