@@ -82,7 +82,7 @@ def test_a_session_with_live_memories_is_not_deleted(world):
     with world.memories() as memories:
         api.start_session(memories, "s1")
         written = api.write(memories, "Webhooks are signed with HMAC")
-        with pytest.raises(CannotDo, match="1 live memories"):
+        with pytest.raises(CannotDo, match="1 live memory"):
             api.delete_session(memories, "s1")
         api.delete(memories, written.memory.id)
         api.delete_session(memories, "s1")
