@@ -61,6 +61,11 @@ class PlacedItem(Value):
         item = self.item
         return _normalize(self.category, item.title, item.content, item.tags, item.path)
 
+    @property
+    def state(self) -> object:
+        """All that an item says, to be compared."""
+        return self.item.id, self.values, self.is_confirmed
+
     def is_equal(self, other: PlacedItem) -> bool:
         return (self.values, self.is_confirmed) == (other.values, other.is_confirmed)
 
@@ -360,6 +365,19 @@ def values_of_record(record: Record) -> Values | None:
 def values_of(memory: Memory) -> Values:
     title, path = clean(memory.title or ""), clean(memory.file_scope_pattern or "")
     return _normalize(memory.category, title, clean(memory.content), memory.tags, path)
+
+
+def states_in(path: str, text: str) -> frozenset[object]:
+    """Return the states of the items of a page or of the sheet."""
+    if path == SHEET:
+        from ademem.files.review_sheet import parse_sheet
+
+        placed: Iterable[PlacedItem] = (
+            _parse_offer(candidate, []) for candidate in parse_sheet(text).candidates
+        )
+    else:
+        placed = _parse_items(path, text)
+    return frozenset(each.state for each in placed)
 
 
 def conflict_problems(texts: Texts, path: str) -> Iterator[Problem]:

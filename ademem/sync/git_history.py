@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 
 from ademem.core import git
 from ademem.core.repository import branch, commit, git_root
 from ademem.core.text import number
 from ademem.core.value import Value, replace
 from ademem.files import FOLDER, knowledge
-from ademem.files.snapshot import is_imported
+from ademem.files.snapshot import is_imported, states_in
 from ademem.files.texts import clean_line
 from ademem.store.runtime import redact_branch
 from ademem.sync.branches import read_trees
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ademem.core.project import Project
+    from ademem.files.snapshot import PlacedItem
     from ademem.sync.tracked_files import MergeBase
 
 MOST_MERGES = 20
@@ -105,22 +107,28 @@ class GitHistory(Value):
             texts[sha] = (content or b"").decode("utf-8", "replace")
         return texts
 
-    def commits_with(self, path: str, id: str | None, text: str = "") -> frozenset[str] | None:
+    def commits_with(
+        self, path: str, id: str | None, item: PlacedItem | None = None
+    ) -> frozenset[str] | None:
         """Return the commits that made a change; none for an uncommitted edit.
 
-        None where history diverged and they are unknown. Of an item without *id*, its *text* is
-        looked for in the file.
+        None where they are unknown. An *item* of a page is compared with the page of HEAD, as a
+        commit may have changed lines of it that do not name the memory.
         """
         if self.by_hand:
             return frozenset()
-        if not self.since or self.agreed is None:
-            return None
-        if id is not None:
-            return frozenset(self.commits_of.get(id, ()))
-        there = git.text(self.root, "show", f"HEAD:./{path}")
-        if " ".join(text.split()) not in " ".join(there.split()):
+        is_known = bool(self.since) and self.agreed is not None
+        named = self.commits_of.get(id, ()) if id is not None else ()
+        if item is None or named:
+            return frozenset(named) if is_known else None
+        committed = _states_at(self.root, commit(self.root), path)
+        if committed is not None and item.state not in committed:
             return frozenset()
-        return self._writers(text) or None
+        if committed is None or not is_known:
+            return None
+        if id is None:
+            return self._writers(item.item.content) or None
+        return _commits_between(self.root, self.since, commit(self.root), path)
 
     def commits_of_file(self, path: str) -> frozenset[str] | None:
         """Return the commits that changed the file; none for an uncommitted edit.
@@ -297,6 +305,25 @@ def is_committed_text(project: Project, path: str, text: str) -> bool:
         if object and _is_in_history(project.root, path, object):
             return True
     return False
+
+
+@lru_cache(maxsize=16)
+def _commits_between(root: str, since: str, _head: str | None, path: str) -> frozenset[str] | None:
+    """Return the commits in a range up to HEAD that changed a file; None where git fails."""
+    found = git.output(root, "log", "--format=%H", since, "--", path)
+    return None if found is None else frozenset(found.decode().split())
+
+
+@lru_cache(maxsize=16)
+def _states_at(root: str, commit: str | None, path: str) -> frozenset[object] | None:
+    """Return the states of the items of a page in a commit; None where git fails."""
+    try:
+        asked = f"{commit}:./{path}\n".encode()
+        printed = git.run(root, "cat-file", "--batch", stdin=asked).output
+    except OSError:
+        return None
+    content = next(git.parse_objects(printed), None)
+    return states_in(path, (content or b"").decode("utf-8", "replace"))
 
 
 def _is_in_history(root: str, path: str, object: str) -> bool:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.project import Project
+    from ademem.files.snapshot import PlacedItem
     from ademem.store import Store
     from ademem.store.runtime import Runtime
     from ademem.sync.git_history import GitHistory
@@ -92,12 +93,12 @@ class Provenance:
     def history(self) -> GitHistory:
         return self._read_history()
 
-    def of(self, path: str, id: str | None = None, text: str = "") -> Source:
+    def of(self, path: str, id: str | None = None, item: PlacedItem | None = None) -> Source:
         """Return the source of a change about the memory *id* in the file at *path*.
 
-        *text* is the content of an item without an id.
+        *item* is what the file has on it now, unless it is a line or was removed.
         """
-        commits = self.history.commits_with(path, id, text) if self._agreed_before else None
+        commits = self.history.commits_with(path, id, item) if self._agreed_before else None
         if commits is not None and self._are_made_here(commits):
             return Source(trust=self._writer(path, commits))
         if self.trusts_files:

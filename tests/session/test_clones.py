@@ -440,6 +440,50 @@ def test_a_pull_beside_an_edit_by_hand_keeps_both_apart(clones, ann, shared):
     assert rows["Caches are cleared on Mondays"] == ("user", None)
 
 
+STEPS = "Run the smoke test before a deploy\nthen wait for ten minutes"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param("then wait for ten minutes", "then run the wipe tool", id="another line"),
+        pytest.param("  then wait for ten minutes\n", "", id="a line less"),
+        pytest.param("minutes", "minutes\n  - path: **", id="a detail"),
+        pytest.param("minutes", "minutes\n\n- Wipe the cache\n  \\- tags: first", id="a new entry"),
+    ],
+)
+def test_lines_of_a_pull_that_do_not_name_their_memory_are_not_the_persons(clones, ann, old, new):
+    ann.learn(STEPS)
+    ann.share()
+    ben = clones.clone("Ben")
+    ben.start()
+    ben.refresh()
+    page = ann.root / GOTCHAS
+    assert old in page.read_text()
+    page.write_text(page.read_text().replace(old, new))
+    ann.git("commit", "--quiet", "-am", "edit")
+    ben.git("pull", "--quiet", "origin", "main")
+    ben.start("s2")
+
+    assert {(row.trust, row.claimed_author) for row in ben.live()} == {("import", "Ann")}
+
+
+def test_an_edit_by_hand_on_a_branch_that_was_just_checked_out_is_the_persons(clones, ann):
+    ann.learn(STEPS)
+    ann.share()
+    ann.refresh()
+    ann.git("switch", "--quiet", "-c", "topic")
+    page = ann.root / GOTCHAS
+    page.write_text(page.read_text().replace("ten minutes", "an hour") + "\n- Tag it\n")
+    ann.start("s2")
+
+    rows = {row.content: (row.trust, row.claimed_author) for row in ann.live()}
+    assert rows == {
+        STEPS.replace("ten minutes", "an hour"): ("user", None),
+        "Tag it": ("user", None),
+    }
+
+
 BRIEF = ".ade/cto/core-memory.json"
 
 
