@@ -368,7 +368,9 @@ def values_of(memory: Memory) -> Values:
 
 
 def states_in(path: str, text: str) -> frozenset[object]:
-    """Return the states of the items of a page or of the sheet."""
+    """Return the states of the items of a page or of the sheet, or the lines of another file."""
+    if path in LINE_FILES:
+        return frozenset(clean_lines(text))
     if path == SHEET:
         from ademem.files.review_sheet import parse_sheet
 

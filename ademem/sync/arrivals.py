@@ -123,7 +123,9 @@ def import_record(
     if current and (current.life, joined.life, is_candidate) == (REJECTED, LIVE, True):
         return  # another machine may have captured it again
     memory = context.find(id)
-    source = context.provenance.of_record(line.path, line.found, id)
+    source = context.provenance.of_record(
+        line.path, line.found, id, [each.raw for each in lines.lines]
+    )
     if source.by_agent:  # it may add a text, and confirm nothing
         ours = {"status": Status.CANDIDATE.value, "pinned": False}
         ours |= values_of(current) if current else {}
@@ -212,7 +214,7 @@ def import_foreign_line(context: ImportContext, line: KnowledgeLine) -> None:
     """Import a line that ademem did not write."""
     found, path = line.found, line.path
     context.require_length(found["content"], records.text(found, "title"))
-    source = context.provenance.of_record(path, found, None)
+    source = context.provenance.of_record(path, found, None, [line.raw])
     if source.by_agent:
         found = found | {"status": Status.CANDIDATE}
     job = Import(

@@ -307,7 +307,7 @@ def _edit_item(context: ImportContext, id: str, now: PlacedItem, before: PlacedI
         return _add(context, now)
     if current.superseded_by and now.values == values_of(current):
         return None
-    source = context.provenance.of(now.path, current.id, now)
+    source = context.provenance.of(now.path, current.id, (now.state,))
     if not current.live:
         if before or not context.history.has_returned(current.id):
             return None
@@ -342,7 +342,9 @@ def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) ->
     if not context.claim(placed):
         return
     is_offer = placed.path == SHEET
-    source = context.provenance.of(placed.path, item.id, placed)
+    source = context.provenance.of(
+        placed.path, item.id, (placed.state,), "" if item.id else item.content
+    )
     trust, kind, moment = _parse_origin(item.origin_text)
     # Of another store, put there by git, or to be set by a person's command alone.
     is_strange = (is_offer and item.id) or (is_second and not history.by_hand)
@@ -381,7 +383,7 @@ def _review(context: ImportContext, now: PlacedItem, before: PlacedItem | None =
         return
     if not context.history.has_file_change(SHEET):
         return
-    source = context.provenance.of(SHEET, current.id, now)
+    source = context.provenance.of(SHEET, current.id, (now.state,))
     context.edit(current, _changed_fields(current, now, before), source)
     if now.is_confirmed and not (before and before.is_confirmed):
         order = order_in(memories.get(context.act.store, current.id))

@@ -19,10 +19,9 @@ from ademem.sync.tracked_files import fingerprint, load_fingerprints, present_te
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from ademem.core.project import Project
-    from ademem.files.snapshot import PlacedItem
     from ademem.sync.tracked_files import MergeBase
 
 MOST_MERGES = 20
@@ -31,7 +30,7 @@ MOST_MERGES = 20
 _REVERTS = '^(Revert|Reapply) "|^This reverts commit '
 """Beginnings of lines in messages of commits that revert another."""
 _ITEM_MARKUP = re.compile(r"^\s*[-*+] +(?:\[[ xX]\] +)?|<!-- \S+ -->$")
-_ID = re.compile(r'"id":"([^"\\]+)"|<!-- (\S+) -->$')
+_ID = re.compile(r"<!-- (\S+) -->$")
 _ENTRY_FIELDS = {"1": 8, "2": 9, "u": 10}
 """Blanks before the path in an entry of git's status, by its kind."""
 
@@ -108,27 +107,28 @@ class GitHistory(Value):
         return texts
 
     def commits_with(
-        self, path: str, id: str | None, item: PlacedItem | None = None
+        self, path: str, id: str | None, states: Collection[object] = (), text: str = ""
     ) -> frozenset[str] | None:
         """Return the commits that made a change; none for an uncommitted edit.
 
-        None where they are unknown. An *item* of a page is compared with the page of HEAD, as a
-        commit may have changed lines of it that do not name the memory.
+        None where they are unknown. The *states* of item or lines, none for a removal, are compared
+        with the file of HEAD, as a commit may have changed lines that do not name the memory.
+        *text* is that of an item without an *id*.
         """
         if self.by_hand:
             return frozenset()
         is_known = bool(self.since) and self.agreed is not None
         named = self.commits_of.get(id, ()) if id is not None else ()
-        if item is None or named:
-            return frozenset(named) if is_known else None
-        committed = _states_at(self.root, commit(self.root), path)
-        if committed is not None and item.state not in committed:
+        if named or not states:
+            return frozenset(named) if is_known and id is not None else None
+        head = commit(self.root)
+        committed = _states_at(self.root, head, path)
+        if committed is not None and committed.isdisjoint(states):
             return frozenset()
         if committed is None or not is_known:
             return None
-        if id is None:
-            return self._writers(item.item.content) or None
-        return _commits_between(self.root, self.since, commit(self.root), path)
+        found = self._writers(text) if text else frozenset()
+        return found or _commits_between(self.root, self.since, head, path)
 
     def commits_of_file(self, path: str) -> frozenset[str] | None:
         """Return the commits that changed the file; none for an uncommitted edit.
@@ -209,7 +209,7 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
 
 
 def _read_patches(root: str, commits: str) -> GitHistory:
-    shown = ("--patch", "--unified=0", "--format=%x00%H%x00%an%x00%P")
+    shown = ("--patch", "--text", "--unified=0", "--format=%x00%H%x00%an%x00%P")
     patches = git.text(root, "log", *shown, commits, "--", FOLDER)
     commits_of: dict[str, tuple[str, ...]] = {}
     balances: dict[str, dict[str, int]] = {}
@@ -227,8 +227,7 @@ def _read_patches(root: str, commits: str) -> GitHistory:
         sign = line[:1]
         if sign not in ("+", "-"):
             continue
-        if name := _ID.search(line):
-            id = name[1] or name[2]
+        if id := _id_in(line[1:]):
             if commits_of.get(id, ())[-1:] != (sha,):
                 commits_of[id] = (*commits_of.get(id, ()), sha)
             authors.setdefault(id, author)
@@ -251,6 +250,16 @@ def _read_patches(root: str, commits: str) -> GitHistory:
         authors=authors,
         last_author=last_author,
     )
+
+
+def _id_in(line: str) -> str | None:
+    """Return the id of the memory that a line of a file names, whichever way JSON is written."""
+    line = clean_line(line.lstrip("\ufeff \t"))
+    if line.startswith("{"):
+        found = knowledge.parse_line(line) or {}
+        return str(found["id"]) if "id" in found else None
+    name = _ID.search(line)
+    return name[1] if name else None
 
 
 def _is_shallow(root: str) -> bool:
@@ -315,14 +324,20 @@ def _commits_between(root: str, since: str, _head: str | None, path: str) -> fro
 
 
 @lru_cache(maxsize=16)
-def _states_at(root: str, commit: str | None, path: str) -> frozenset[object] | None:
-    """Return the states of the items of a page in a commit; None where git fails."""
+def _states_at(root: str, head: str | None, path: str) -> frozenset[object] | None:
+    """Return the states of the items or lines of a file of HEAD.
+
+    None where git fails, or writes another text into the work tree, as attributes may tell it.
+    """
+    asked = ("-z", "ident", "working-tree-encoding", "filter", "--", path)
+    attributes = git.text(root, "check-attr", *asked).split("\0")[2::3]
+    if not attributes or not {*attributes} <= {"unspecified", "unset"}:
+        return None
     try:
-        asked = f"{commit}:./{path}\n".encode()
-        printed = git.run(root, "cat-file", "--batch", stdin=asked).output
+        ran = git.run(root, "cat-file", "--batch", stdin=f"{head}:./{path}\n".encode())
     except OSError:
         return None
-    content = next(git.parse_objects(printed), None)
+    content = next(git.parse_objects(ran.output), b"")
     return states_in(path, (content or b"").decode("utf-8", "replace"))
 
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.project import Project
-    from ademem.files.snapshot import PlacedItem
     from ademem.store import Store
     from ademem.store.runtime import Runtime
     from ademem.sync.git_history import GitHistory
@@ -93,12 +92,15 @@ class Provenance:
     def history(self) -> GitHistory:
         return self._read_history()
 
-    def of(self, path: str, id: str | None = None, item: PlacedItem | None = None) -> Source:
+    def of(
+        self, path: str, id: str | None = None, states: Collection[object] = (), text: str = ""
+    ) -> Source:
         """Return the source of a change about the memory *id* in the file at *path*.
 
-        *item* is what the file has on it now, unless it is a line or was removed.
+        *states* are those of item or lines as they are now, none for a removal; *text* is that of
+        an item without an id.
         """
-        commits = self.history.commits_with(path, id, item) if self._agreed_before else None
+        commits = self.history.commits_with(path, id, states, text) if self._agreed_before else None
         if commits is not None and self._are_made_here(commits):
             return Source(trust=self._writer(path, commits))
         if self.trusts_files:
@@ -106,9 +108,14 @@ class Provenance:
         author = self.history.authors.get(id or "", self.history.last_author)
         return Source(trust=Trust.IMPORT, author=safe_name(author))
 
-    def of_record(self, path: str, record: Mapping[str, Any], id: str | None) -> Source:
-        """Return the source of a line; one that a store of this person wrote is not labelled."""
-        source = self.of(path, id)
+    def of_record(
+        self, path: str, record: Mapping[str, Any], id: str | None, lines: Collection[str]
+    ) -> Source:
+        """Return the source of *lines*; those that a store of this person wrote are not labelled.
+
+        The *record* is that of the last line.
+        """
+        source = self.of(path, id, lines)
         if source.author is None:
             return source
         if record_digest(record) in self.own:

@@ -452,7 +452,10 @@ STEPS = "Run the smoke test before a deploy\nthen wait for ten minutes"
         pytest.param("minutes", "minutes\n\n- Wipe the cache\n  \\- tags: first", id="a new entry"),
     ],
 )
-def test_lines_of_a_pull_that_do_not_name_their_memory_are_not_the_persons(clones, ann, old, new):
+@pytest.mark.parametrize("attributes", ["", "* -diff", "* ident"])
+def test_lines_of_a_pull_that_do_not_name_their_memory_are_not_the_persons(
+    clones, ann, old, new, attributes
+):
     ann.learn(STEPS)
     ann.share()
     ben = clones.clone("Ben")
@@ -460,12 +463,32 @@ def test_lines_of_a_pull_that_do_not_name_their_memory_are_not_the_persons(clone
     ben.refresh()
     page = ann.root / GOTCHAS
     assert old in page.read_text()
-    page.write_text(page.read_text().replace(old, new))
-    ann.git("commit", "--quiet", "-am", "edit")
+    page.write_text(page.read_text().replace(old, f"{new} $Id$ \u00e4" if new else new))
+    (ann.root / ".ade/memory/.gitattributes").write_text(attributes)
+    ann.git("add", ".ade/memory")
+    ann.git("commit", "--quiet", "-m", "edit")
     ben.git("pull", "--quiet", "origin", "main")
     ben.start("s2")
 
     assert {(row.trust, row.claimed_author) for row in ben.live()} == {("import", "Ann")}
+
+
+@pytest.mark.parametrize("attributes", ["", "* -diff"])
+def test_a_line_of_a_pull_is_not_the_persons_however_it_is_written(clones, ann, shared, attributes):
+    ben = clones.clone("Ben")
+    ben.start()
+    ben.refresh()
+    (line,) = ann.lines()
+    ids = {"id": "aaaabbbbcccc", "sync_id": "aaaabbbbccccddddeeeeffff00001111"}
+    new = line | ids | {"key": "gotcha-never", "content": "Never use the old API"}
+    ann.write_lines(line | {"content": "Use the new API", "stamps": None}, new)
+    (ann.root / ".ade/memory/.gitattributes").write_text(attributes)
+    ann.git("add", ".ade/memory")
+    ann.git("commit", "--quiet", "-m", "edit")
+    ben.git("pull", "--quiet", "origin", "main")
+    ben.start("s2")
+
+    assert {row.claimed_author for row in ben.live()} == {"Ann"}
 
 
 def test_an_edit_by_hand_on_a_branch_that_was_just_checked_out_is_the_persons(clones, ann):
