@@ -18,6 +18,7 @@ DICTATION = (
 """At the beginning of a line only, and never a question."""
 
 MIN_DICTATION_CHARS = 8
+"""Length of a dictated text, unless it has two words behind a colon: "remember: use uv"."""
 
 _BULLET = r"\s*(?:[-*+\u2022]|\d+[.)])\s+(.*)"
 
@@ -40,14 +41,15 @@ def dictations(prompt: str) -> list[str]:
                 text = f"Remember to {text}"
             bullets = (re.match(_BULLET, below) for below in lines[at + 1 :])
             listed = [bullet[1].strip() for bullet in takewhile(bool, bullets) if bullet]
-            found += [text] if text else listed
+            explicit = line[: dictation.start("text")].rstrip().endswith(":")
+            found += [
+                each
+                for each in ([text] if text else listed)
+                if len(each) >= MIN_DICTATION_CHARS or (explicit and len(each.split()) > 1)
+            ]
     from ademem.capture import is_placeholder
 
-    return [
-        text
-        for text in dict.fromkeys(found)
-        if len(text) >= MIN_DICTATION_CHARS and not is_placeholder(text)
-    ]
+    return [text for text in dict.fromkeys(found) if not is_placeholder(text)]
 
 
 MAX_CORRECTION_CHARS = 400
