@@ -217,7 +217,8 @@ def use_by_mcp(session: Session, sessions: int) -> None:
     assert left == []
     with closing(sqlite3.connect(session.project / ".ade/ade.db")) as db:
         rows = db.execute("select source_type, content from unified_memories").fetchall()
-    assert {content for kind, content in rows if kind == "mcp"}
+    lessons = {f"{LESSON}, {number} of them" for number in range(sessions)}
+    assert {content for kind, content in rows if kind == "mcp"} == lessons
 
 
 def read_environment(pid: str) -> bytes:

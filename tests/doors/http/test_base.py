@@ -201,9 +201,25 @@ def test_a_socket_is_its_owners_alone_and_taken_once(found, tmp_path):
     assert not (tmp_path / ".ade/run/http.sock").exists()
 
 
-def test_a_server_ends_when_nothing_asks_any_more():
+@pytest.mark.parametrize(
+    ("idle_s", "ends"),
+    [
+        pytest.param(59, True, id="nothing asked for that long"),
+        pytest.param(3600, False, id="it was asked since"),
+        pytest.param(0, False, id="it may be idle"),
+    ],
+)
+def test_a_server_ends_when_nothing_asks_any_more(idle_s, ends):
     guarded = door()
     guarded.last_request -= 60
+    server = Server(guarded, idle_s=idle_s)
 
-    with bind(0) as listener:
-        asyncio.run(asyncio.wait_for(Server(guarded, idle_s=59).serve([listener]), 10))
+    async def serve():
+        with bind(0) as listener:
+            serving = asyncio.create_task(server.serve([listener]))
+            await asyncio.wait([serving], timeout=10 if ends else 1)
+            has_ended, server.should_exit = serving.done(), True
+            await serving
+            return has_ended
+
+    assert asyncio.run(serve()) is ends
