@@ -18,6 +18,8 @@ from ademem.store.runtime import Runtime
 from ademem.sync.hub.mutations import to_bytes
 
 PREVIEW_CHARS = 60
+READER = "reader"
+"""Role at the hub that sends nothing."""
 
 
 @app.command()
@@ -107,6 +109,9 @@ def _exchange(
         if synced.has_more:
             lines.append("hub: there is more to receive; `ademem sync` goes on")
         lines += [*_undo_lines(synced.event), *_parked_lines(synced.parked)]
+        state = api.get_hub_status(memories)
+        if state and state.waiting and state.role == READER:
+            lines.append(f"hub: {_waiting_of(state)}")
         values["hub"] = synced
     _report_problems(values, lines, problems, as_json)
 
@@ -144,10 +149,12 @@ def _status_lines(found: SyncStatus, hub: HubStatus | None) -> list[str]:
     if hub:
         lines.append(
             f"{hub.url}: {hub.lifecycle} as {hub.person}, {hub.role} of {hub.project};"
-            f" {counted(hub.waiting, 'record')} to send"
+            f" {_waiting_of(hub)}"
         )
         if hub.reason:
             when = f"; tried again from {hub.retry_at}" if hub.retry_at else ""
+            if hub.lifecycle == "stopped":
+                when = "; only `ademem sync` tries again"
             lines.append(f"  {hub.reason}{when}")
         lines += _parked_lines(hub.parked)
     for each in found.folders:
@@ -166,6 +173,13 @@ def _status_lines(found: SyncStatus, hub: HubStatus | None) -> list[str]:
         lines.append(f"{waiting} of others waiting since {found.oldest[:10]}")
     lines += [f"given up: {each}" for each in found.dead]
     return lines
+
+
+def _waiting_of(hub: HubStatus) -> str:
+    records = counted(hub.waiting, "record")
+    if hub.waiting and hub.role == READER:
+        return f"{records} not sent, as a reader sends nothing"
+    return f"{records} to send"
 
 
 def _report_problems(

@@ -288,3 +288,22 @@ def test_the_page_opens_for_an_owner_at_a_terminal_alone(hub, ran, monkeypatch):
     path = url.removeprefix(hub.url)
     assert hub.ask("GET", path).status == 303
     ran("hub leave")
+
+
+def test_who_may_not_send_is_told_and_only_a_person_tries_again(hub, ran, ademem):
+    hub.projects["ranks"] = hub.add_project("ranks")
+    code = json.loads(ran("hub invite ranks sue reviewer --json")[1])["code"]
+    ran(f"hub join {hub.url} {code}")
+    ran("sync")
+    ran("hub member role ranks sue reader")
+    ademem("add", "Backups run at night on sundays")
+    code, printed = ran("sync")
+    assert (code, "hub: 1 record not sent, as a reader sends nothing" in printed) == (0, True)
+    assert "1 record not sent, as a reader" in ran("sync --status")[1]
+
+    ran("hub member remove ranks sue")
+    assert ran("sync")[0] == 4
+    status = ran("sync --status")[1]
+    assert "stopped as sue" in status
+    assert "only `ademem sync` tries again" in status
+    assert "tried again from" not in status
