@@ -125,7 +125,7 @@ LOOPBACK = {"doors/http/__init__.py"}
 
 
 ABROAD = {
-    "search/embedding/sources.py",
+    "search/embedding/install.py",
     "synthesis/ai/openai.py",
     "sync/hub/transport.py",
 }
@@ -193,7 +193,6 @@ def importers(module):
 @pytest.mark.parametrize(
     ("module", "only"),
     [
-        pytest.param("search.embedding.sources", "search/embedding/install.py", id="fetching"),
         pytest.param("search.embedding.install", "api/model.py", id="installing"),
         pytest.param("api.model", "doors/cli/model.py", id="the command"),
     ],
@@ -210,7 +209,7 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
             "search/embedding/__init__.py search/embedding/install.py",
             id="the model",
         ),
-        pytest.param("search.embedding.graph", "search/embedding/sources.py", id="the builder"),
+        pytest.param("search.embedding.graph", "search/embedding/install.py", id="the builder"),
         pytest.param(
             "search.dense",
             "api/evaluation/__init__.py api/inspecting.py capture/gate/relating.py search/engine.py"

@@ -74,7 +74,7 @@ def made_for_models(environment: Mapping[str, str], dtype: str) -> list[str]:
     return [os.path.join(above, MODELS[dtype]), *ours]
 
 
-def aside(folder: str) -> str:
+def scratch_folder(folder: str) -> str:
     """Return the folder in which a model is assembled and an interrupted download is kept."""
     return folder + ".part"
 
@@ -87,7 +87,7 @@ def state(folder: str) -> State:
     """By the sizes of the files, which costs nothing; `damaged` reads them."""
     if is_whole(folder):
         return State.INSTALLED
-    began = size(folder) or size(aside(folder))
+    began = size(folder) or size(scratch_folder(folder))
     return State.PARTIAL if began else State.MISSING
 
 

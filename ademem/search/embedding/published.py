@@ -179,7 +179,7 @@ def status(settings: EmbedSettings, environment: Mapping[str, str]) -> Status:
     folder = cache.folder(environment, settings.dtype)
     state = cache.state(folder)
     found = cache.manifest(folder)
-    fetched = cache.size(cache.aside(folder))
+    fetched = cache.size(cache.scratch_folder(folder))
     is_second = settings.dtype == cache.MULTILINGUAL
     pins = multilingual_files() if is_second else (HUB_GRAPHS[settings.dtype], HUB_TOKENIZER)
     whole = sum(pin.bytes for pin in pins) or 1

