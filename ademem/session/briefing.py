@@ -12,7 +12,7 @@ from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.store import (
-    briefing_queries,
+    briefs,
     commits,
     is_in_hub,
     ledger,
@@ -22,7 +22,7 @@ from ademem.store import (
     relations,
     sessions,
 )
-from ademem.store.briefing_queries import COUNTED, count_confirmed
+from ademem.store.briefs import COUNTED, count_confirmed
 from ademem.store.injections import MOST_LEFT_OUT, place
 from ademem.store.logs import PATIENCE, discount
 
@@ -129,9 +129,9 @@ class Reader(Value):
         return LEVELS[self.settings.level]
 
     @property
-    def visible(self) -> briefing_queries.VisibleMemories:
+    def visible(self) -> briefs.VisibleMemories:
         """Memories of the project and the reader's own."""
-        return briefing_queries.VisibleMemories(self.store, self.agent, self.branch)
+        return briefs.VisibleMemories(self.store, self.agent, self.branch)
 
     def of_mission(self) -> list[Memory]:
         """Return the newest memories of the mission, confirmed or not."""
@@ -188,7 +188,7 @@ def _read_personal(runtime: Runtime) -> tuple[Memory, ...]:
     own = runtime.open_personal()
     if own is None:
         return ()
-    visible = briefing_queries.VisibleMemories(own.store, None, None)
+    visible = briefs.VisibleMemories(own.store, None, None)
     found = [*visible.pinned(), *visible.newest(RECENT_MEMORIES)]
     return tuple({memory.id: memory for memory in found}.values())
 
@@ -258,7 +258,7 @@ def since_last_session(reader: Reader) -> list[Entry]:
     if moment is None:
         return []
     arrived = from_colleagues(reader)
-    changes = briefing_queries.list_changes(reader.store, moment, MOST_CHANGES)
+    changes = briefs.list_changes(reader.store, moment, MOST_CHANGES)
     visible = [
         (memory, is_new)
         for memory, is_new in changes
@@ -297,7 +297,7 @@ def from_colleagues(reader: Reader) -> list[Entry]:
     state = hub_state.read(reader.store)
     if not (moment and state):
         return []
-    count, people = briefing_queries.count_arrived(reader.store, moment, but=state.person)
+    count, people = briefs.count_arrived(reader.store, moment, but=state.person)
     names = f"{counted(count, 'memory')} from {counted(people, 'colleague')}"
     return [line(f"{names} since {_minute(moment)}")] if count else []
 
@@ -378,7 +378,7 @@ def by_branch(reader: Reader) -> list[Entry]:
     names = branch_words(reader.branch or "")
     if not names:
         return []
-    fits = briefing_queries.word_matches(reader.store, names, MATCHES)
+    fits = briefs.word_matches(reader.store, names, MATCHES)
     best = sorted(fits, key=lambda seq: (-fits[seq], -seq))[: reader.level + SPARE]
     entries = reader.by_worth(reader.visible.established(best))
     top = max(fits.values(), default=1.0)

@@ -49,10 +49,13 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
 
     The status line shows it, too.
     """
-    from ademem.store import briefing_queries, memory_queries  # few hooks count memories
+    from ademem.store import (
+        briefs,  # few hooks count memories
+        memory_queries,
+    )
 
     waiting = memory_queries.count_in_review(runtime.store, MOST_WAITING)
-    least = "at least " if confirmed == briefing_queries.COUNTED else ""
+    least = "at least " if confirmed == briefs.COUNTED else ""
     line, ask = f"ademem: {least}{counted(confirmed, 'memory')}", ""
     if waiting:
         number = f"{waiting} or more" if waiting == MOST_WAITING else str(waiting)
@@ -69,9 +72,9 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
 
 def count_anew(runtime: Runtime) -> None:
     """Update the status line after a change."""
-    from ademem.store import briefing_queries
+    from ademem.store import briefs
 
-    summarize(briefing_queries.count_confirmed(runtime.store), runtime)
+    summarize(briefs.count_confirmed(runtime.store), runtime)
 
 
 def describe_stored(written: Iterable[Written], runtime: Runtime) -> list[str]:

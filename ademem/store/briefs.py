@@ -1,18 +1,42 @@
-"""Agents that worked here, and the briefs of the project and of each agent."""
+"""What a session is briefed with: briefs, agents, and memories that one reader may see."""
 
 from __future__ import annotations
 
 from ademem.core.clock import stamp
+from ademem.core.memory import FROM_HUB
 from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex
-from ademem.store import LIVE
+from ademem.store import BROWSED, CURRENT, LIVE, database, memories
+from ademem.store.logs import SINKING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterable
     from datetime import datetime
 
+    from ademem.core.memory import Memory
     from ademem.store import Store
+
+COUNTED = 2500
+"""Most memories that are counted; beyond, "at least" is said."""
+
+_KNOWLEDGE = (
+    f"category in ('fact','preference','pattern','decision','gotcha','convention') and {BROWSED}"
+)
+_PRACTICE = f"category = 'procedure' and {BROWSED}"
+_HERE = "(source_branch is null or source_branch = :branch)"
+_NAME = f"replace(claimed_author, '{FROM_HUB}', '')"
+# Memories from the files are pinned by whoever pinned them there, not by this person.
+_UNPINNED = "(+pinned = 0 or claimed_author is not null)"
+_ESTABLISHED = f"status = 'promoted' and {_UNPINNED} and {_KNOWLEDGE}"
+
+
+_CHANGING = (
+    "'insert', 'import', 'adopt', 'revise', 'edit', 'promote', 'reject', 'archive', 'restore',"
+    " 'delete', 'supersede'"
+)
+"""Operations that change the text or the state of a memory."""
 
 
 def register_agent(store: Store, name: str, now: datetime) -> None:
@@ -90,3 +114,143 @@ def accept(store: Store) -> None:
     """Accept the parts of briefs that came from elsewhere."""
     query = "update cto_core_memory_state set claimed = null where project_id = ?"
     store.db.execute(query, (store.project_id,))
+
+
+class VisibleMemories:
+    """The agent and the branch that a briefing is for."""
+
+    def __init__(self, store: Store, agent: str | None, branch: str | None) -> None:
+        self._store, self._agent, self._branch = store, agent, branch
+
+    def pinned(self) -> list[Memory]:
+        # The plus keeps SQLite from scanning all memories in order to avoid sorting these few.
+        where = "status = 'promoted' and pinned = 1 and claimed_author is null"
+        return self._find(where, "order by +created_at, seq")
+
+    def newest(self, limit: int) -> list[Memory]:
+        where = f"status <> 'archived' and ({_KNOWLEDGE} or {_PRACTICE})"
+        return self._find(where, "order by created_at desc, seq desc limit :limit", limit=limit)
+
+    def procedures(self, limit: int) -> list[Memory]:
+        where = f"status = 'promoted' and {_UNPINNED} and {_PRACTICE}"
+        return self._find(where, "order by updated_at desc limit :limit", limit=limit)
+
+    def among(self, seqs: Iterable[int]) -> list[Memory]:
+        """Those of these rows that are not archived, newest first."""
+        where = f"status <> 'archived' and seq in ({', '.join(map(str, seqs))})"
+        return self._find(where, "order by seq desc")
+
+    def established(self, seqs: Iterable[int]) -> list[Memory]:
+        """Promoted, unpinned knowledge among these rows."""
+        return self._find(f"{_ESTABLISHED} and seq in ({', '.join(map(str, seqs))})")
+
+    def of_agent(self) -> list[Memory]:
+        return self._find(f"scope = 'agent' and {_ESTABLISHED}") if self._agent else []
+
+    def of_project(self, importance: str, limit: int, *, sinking: bool) -> list[Memory]:
+        """The newest promoted, unpinned knowledge of the project of one importance.
+
+        *sinking* memories were shown too often since their last use.
+        """
+        return memories.find(
+            self._store,
+            f"scope = 'project' and importance = :importance and {_ESTABLISHED} and {CURRENT}"
+            f" and {_HERE} and id {'in' if sinking else 'not in'} ({SINKING})",
+            "order by updated_at desc limit :limit",
+            importance=importance,
+            limit=limit,
+            branch=self._branch,
+        )
+
+    def of_mission(self, mission: str | None, limit: int) -> list[Memory]:
+        return memories.find(
+            self._store,
+            "scope = 'mission' and scope_owner_id = :mission"
+            f" and {BROWSED} and {CURRENT} and {LIVE} and {_HERE}",
+            "order by created_at desc, seq desc limit :limit",
+            mission=mission,
+            branch=self._branch,
+            limit=limit,
+        )
+
+    def _find(self, where: str, tail: str = "", **values: object) -> list[Memory]:
+        return memories.find(
+            self._store,
+            f"{where} and {CURRENT} and {_HERE}"
+            " and (scope = 'project' or (scope = 'agent' and scope_owner_id is :agent))",
+            tail,
+            agent=self._agent,
+            branch=self._branch,
+            **values,
+        )
+
+
+def count_confirmed(store: Store) -> int:
+    """Count promoted memories of the project, at most COUNTED, without those of hidden files."""
+    row = store.db.execute(
+        "select count(*) from ("
+        "select 1 from main.unified_memories indexed by idx_unified_memories_current"
+        " where project_id = ? and scope = 'project' and status = 'promoted'"
+        f" and {CURRENT} limit ?)",
+        (store.project_id, COUNTED),
+    ).fetchone()
+    found = int(row[0])
+    if found == COUNTED:
+        return found
+    return found - store.number(
+        "select count(*) from memory_skill_index as entry"
+        " join unified_memories as memory on memory.id = entry.memory_id"
+        " where entry.project_id = ? and source_type = 'skill'"
+        f" and memory.status = 'promoted' and {CURRENT}",
+        (store.project_id,),
+    )
+
+
+def word_matches(store: Store, words: Iterable[str], limit: int) -> dict[int, float]:
+    """BM25 by row number, of the newest rows that hold one of the words."""
+    rows = store.db.execute(
+        "select rowid, -bm25(unified_memories_fts) from unified_memories_fts"
+        " where unified_memories_fts match ? order by rowid desc limit ?",
+        (" OR ".join(f'"{word}"' for word in words), limit),
+    )
+    return dict(rows)
+
+
+def count_arrived(store: Store, moment: str, *, but: str) -> tuple[int, int]:
+    """Count the memories of others than *but* that arrived after a stamp, and their authors.
+
+    Only the newest COUNTED arrivals are read.
+    """
+    count, people = store.db.execute(
+        f"select count(*), count(distinct {_NAME}) from unified_memories"
+        " where +project_id = :project and scope = 'project' and quarantine_reason is null"
+        f" and {_NAME} not in ('', :but) and {LIVE} and id in (select memory_id from ("
+        "  select memory_id from memory_revisions"
+        "  where created_at > :moment and operation = 'import'"
+        "  order by created_at desc limit :limit))",
+        {"project": store.project_id, "but": but, "moment": moment, "limit": COUNTED},
+    ).fetchone()
+    return count, people
+
+
+def list_changes(store: Store, moment: str, limit: int) -> list[tuple[Memory, bool]]:
+    """Return memories that changed after the stamp *moment*, each with True if it is new.
+
+    Of the newest *limit* changes, the last one first.
+    """
+    rows = store.db.execute(
+        f"select memory.*, min(revision.revision) = 1 as is_new from ("
+        "  select memory_id, revision, seq from memory_revisions"
+        f"  where created_at > :moment and operation in ({_CHANGING})"
+        "  order by created_at desc limit :limit"
+        ") as revision join unified_memories as memory on memory.id = revision.memory_id"
+        " where memory.project_id = :project group by memory.id order by max(revision.seq) desc",
+        {"moment": moment, "limit": limit, "project": store.project_id},
+    )
+    return database.read_rows(rows, _read_change, memories.TABLE, lambda row: row["id"])
+
+
+def _read_change(row: sqlite3.Row) -> tuple[Memory, bool]:
+    values = dict(row)
+    is_new = bool(values.pop("is_new"))
+    return memories.from_values(values), is_new
