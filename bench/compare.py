@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 
 from ademem.api import evaluation
-from ademem.api.evaluation import datasets
 from ademem.core.settings import load_configuration
 from ademem.search import embedding
 from ademem.search.query import STOP_WORDS, readable
@@ -93,7 +92,7 @@ def weighted(words: Mapping[str, float], meaning: Mapping[str, float]) -> dict[s
     }
 
 
-def ask(dataset: datasets.Dataset, environment: Mapping[str, str]) -> Scores:
+def ask(dataset: evaluation.Dataset, environment: Mapping[str, str]) -> Scores:
     model = embedding.load(load_configuration(None, environment).settings.embed, environment)
     found: Scores = defaultdict(lambda: defaultdict(list))
 
@@ -103,7 +102,7 @@ def ask(dataset: datasets.Dataset, environment: Mapping[str, str]) -> Scores:
             found[system][metric].append(scores[metric])
 
     for haystack in dataset.haystacks:
-        asked = [each for each in haystack.questions if each.category not in datasets.APART]
+        asked = [each for each in haystack.questions if each.category not in evaluation.APART]
         with (
             tempfile.TemporaryDirectory() as empty,
             evaluation.Arena(haystack, {**environment, "ADEMEM_MODELS_DIR": empty}) as arena,
@@ -163,4 +162,4 @@ def report(name: str, found: Scores, show: Callable[[str], None] = print) -> Non
 
 if __name__ == "__main__":
     for path in map(Path, sys.argv[1:]):
-        report(path.stem, ask(datasets.read(path.read_bytes()), dict(os.environ)))
+        report(path.stem, ask(evaluation.read(path.read_bytes()), dict(os.environ)))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.api.evaluation import datasets
+from ademem.api import evaluation
 from ademem.core.errors import UsageError
 from tests.api.evaluation import sets
 
 
 def only(data, format=None):
-    (haystack,) = datasets.read(data, format).haystacks
+    (haystack,) = evaluation.read(data, format).haystacks
     return haystack
 
 
@@ -75,7 +75,7 @@ def test_a_session_that_stands_twice_has_two_sets_of_items():
 def test_plain_lines_are_stores():
     asked = {"query": "Who adopted a parrot?", "relevant": ["D1:2"]}
     data = sets.plain(asked) + b"\n\n" + sets.plain()
-    first, second = datasets.read(data).haystacks
+    first, second = evaluation.read(data).haystacks
 
     assert (first.name, len(first.items), second.questions) == ("talk", 3, ())
     assert first.questions[0].relevant == ("D1:2",)
@@ -90,7 +90,7 @@ def test_plain_lines_are_stores():
     ],
 )
 def test_the_format_is_recognised(data, format):
-    assert datasets.read(data).format == format
+    assert evaluation.read(data).format == format
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_the_format_is_recognised(data, format):
 )
 def test_what_is_no_dataset_is_refused(data, format):
     with pytest.raises(UsageError):
-        datasets.read(data, format)
+        evaluation.read(data, format)
 
 
 def test_the_digest_is_that_of_the_file():
-    assert datasets.read(sets.plain()).sha256 == sets.digest(sets.plain())
+    assert evaluation.read(sets.plain()).sha256 == sets.digest(sets.plain())
