@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.search import expansion
+from ademem.search import lexical
 from ademem.search.engine import Filters, suggest
 from tests.builders import NOW
 
@@ -78,7 +78,7 @@ def test_a_known_word_has_no_other_forms(store, keep, texts):
     ],
 )
 def test_one_letter_may_be_wrong(word, term, alike):
-    assert expansion._is_misspelt(word, term) is alike
+    assert lexical._is_misspelt(word, term) is alike
 
 
 def test_a_guess_at_a_word_is_no_reason_to_show_something_unasked(notes, store):
