@@ -23,6 +23,7 @@ from ademem.guard.programs import (
     VALUE_OPTIONS,
     VERSION_PROGRAMS,
     WRITING_OPTIONS,
+    split_words,
 )
 from ademem.guard.shell import Command, Word, is_option, sets_option, takes_value
 
@@ -346,8 +347,6 @@ def find_irreversible(command: str, settings: GuardSettings) -> str:
 
 def is_irreversible_tool(tool: str) -> bool:
     """Judge an MCP tool by the words of its name."""
-    from ademem.guard.mcp_tools import split_words
-
     return not IRREVERSIBLE_VERBS.isdisjoint(split_words(tool.rpartition("__")[2]))
 
 

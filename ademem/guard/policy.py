@@ -165,9 +165,9 @@ def call_is_harmless(call: ToolCall, context: CallContext) -> Pass | None:
     if own_tool(call.tool, context.settings.mcp_servers):
         return Pass(reason="memory's own tool")
     if call.tool.startswith("mcp__"):
-        from ademem.guard import mcp_tools
+        from ademem.guard.programs import mcp_tool_changes
 
-        mutates = mcp_tools.changes(call.tool, context.settings)
+        mutates = mcp_tool_changes(call.tool, context.settings)
         return None if mutates else Pass(reason="a reading MCP tool")
     return Pass(reason=f"{call.tool} changes nothing")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ademem.core.settings import GuardSettings
-from ademem.guard.mcp_tools import changes
+from ademem.guard.programs import mcp_tool_changes
 
 READING = """
     mcp__github__get_issue mcp__github__list_merge_requests mcp__github__issue_read
@@ -37,29 +37,29 @@ CHANGING = """
 
 @pytest.mark.parametrize("tool", READING.split())
 def test_a_tool_whose_verb_reads_changes_nothing(tool):
-    assert not changes(tool, GuardSettings())
+    assert not mcp_tool_changes(tool, GuardSettings())
 
 
 @pytest.mark.parametrize("tool", CHANGING.split())
 def test_every_other_tool_changes_something(tool):
-    assert changes(tool, GuardSettings())
+    assert mcp_tool_changes(tool, GuardSettings())
 
 
 def test_more_words_that_change_are_a_setting():
     settings = GuardSettings(mutating_mcp=("queue",))
 
-    assert changes("mcp__x__get_queue", settings)
-    assert changes("mcp__x__write_file", settings)
+    assert mcp_tool_changes("mcp__x__get_queue", settings)
+    assert mcp_tool_changes("mcp__x__write_file", settings)
 
 
 def test_a_project_says_of_tools_and_servers_what_they_do():
     settings = GuardSettings(reads=("mcp__docs__*", "mcp__x__resolve"), changes=("mcp__x__get_*",))
 
-    assert not changes("mcp__docs__resolve-library-id", settings)
-    assert not changes("mcp__x__resolve", settings)
-    assert changes("mcp__x__resolve_all", settings)
-    assert changes("mcp__x__get_token", settings)
+    assert not mcp_tool_changes("mcp__docs__resolve-library-id", settings)
+    assert not mcp_tool_changes("mcp__x__resolve", settings)
+    assert mcp_tool_changes("mcp__x__resolve_all", settings)
+    assert mcp_tool_changes("mcp__x__get_token", settings)
 
 
 def test_an_entry_for_commands_says_nothing_of_tools():
-    assert changes("mcp__x__build", GuardSettings(reads=("*", "m*", "make")))
+    assert mcp_tool_changes("mcp__x__build", GuardSettings(reads=("*", "m*", "make")))
