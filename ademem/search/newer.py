@@ -67,7 +67,8 @@ def put_newer_first(hits: Sequence[Ranked], asked: Search) -> Sequence[Ranked]:
     if not _may_replace(found[twin.row], found[first.memory.seq], store):
         return hits
     leader = raise_to(rivals[twin.row], first)
-    leader = replace(leader, score=math.nextafter(leader.score, math.inf))
+    score, signals = math.nextafter(leader.score, math.inf), leader.signals | {"newer": 1.0}
+    leader = replace(leader, score=score, signals=signals)
     return [leader if hit.memory.seq == twin.row else hit for hit in hits]
 
 

@@ -57,6 +57,14 @@ def test_the_newer_answers_first_however_it_is_worded(put, first):
     assert first() == NEW
 
 
+def test_an_explanation_shows_why(put, store):
+    put(OLD, NEW)
+    newer, older, *_ = search(QUESTION, store, Filters(), NOW, 5, Spelling()).hits
+
+    assert newer.signals["newer"]
+    assert "newer" not in older.signals
+
+
 def test_the_question_may_ask_for_one_of_them(put, first):
     old, _ = put("Sessions of customers end after 30 minutes", "Customers have sessions of a day")
 
