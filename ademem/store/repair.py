@@ -234,6 +234,7 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
             shadows = ("sqlite_", *full_text.INDEXES)
             rows = db.execute("select name from sqlite_master where type = 'table' order by rowid")
             tables = [row[0] for row in rows if not row[0].startswith(shadows)]
+            own = db.execute("select value from store_values where name = 'secret'").fetchone()
             # Memories first: triggers on them write to other tables, whose own rows replace that.
             for table in sorted(tables, key=lambda name: name != memories.TABLE):
                 db.execute(f"savepoint {table}")
@@ -249,7 +250,9 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
                 db.execute("update projects set id = ? where id = ?", (owner[0], store.project_id))
                 store.project_id = owner[0]
             db.execute("delete from projects where id <> ?", (store.project_id,))
-            if not read_secret(db):
+            if own and not copied:  # nothing in it is of the damaged one
+                db.execute("insert or replace into store_values values ('secret', ?)", (own[0],))
+            elif not read_secret(db):
                 add_secret(db)  # which nobody registered: whose it was cannot be read
     finally:
         db.execute("pragma ignore_check_constraints = off")

@@ -62,6 +62,15 @@ def test_a_clone_knows_at_its_enrolment_what_its_files_know(root):
     assert contents(root) == sorted(TEXTS)
 
 
+def test_a_database_of_which_nothing_could_be_read_is_made_here_anew(root, tmp_path):
+    (root / ".ade" / "ade.db").write_bytes(b"not a database" * 1000)
+    environment = {"ADEMEM_DATA_DIR": str(tmp_path / "data")}
+    recovery.recover(project.at(str(root)), environment, clock.now())
+
+    with api.open_memories(str(root), environment=environment) as memories:
+        assert memories.store.is_trusted
+
+
 def test_a_damaged_database_is_kept_and_its_memories_are_brought_back(root):
     (root / ".ade" / "ade.db").write_bytes(b"not a database" * 1000)
     done = fixed(root)
