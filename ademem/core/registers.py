@@ -52,6 +52,13 @@ FIELDS = (
 """Registers of one value each, beside life."""
 
 
+class Commit(Value):
+    """A commit that changed memories in the files."""
+
+    id: str
+    at: datetime
+
+
 class Record(Value):
     """The state of a memory that its copies share, without registers that were never read.
 
@@ -353,6 +360,16 @@ def next_stamp(last: str, now: datetime, replica: str) -> str:
             time, count = clock.stamp(clock.parse(time) + clock.timedelta(milliseconds=1)), 0
         moment = f"{time}-{count:04}"
     return f"{moment}-{replica}"
+
+
+def commit_stamp(last: str, made: Commit, now: datetime, said: str) -> str:
+    """Return the stamp of a change that a commit made, which is the same in every clone.
+
+    It is greater than the *last* one, and of a replica that is the commit and what it *said*, so
+    that no two texts have one stamp.
+    """
+    replica = sha256_hex(made.id, said)[: len(OLD_REPLICA)]
+    return next_stamp(last, min(made.at, now), replica)
 
 
 def is_ahead(stamp: str, now: datetime) -> bool:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, TypeVar
 
+    from ademem.core.registers import Commit
     from ademem.store import Store
 
     Made = TypeVar("Made", bound=Entry)
@@ -106,6 +107,8 @@ class Change(Value):
     reason: str | None = None
     event_id: str = ""
     """Shared by all changes of one act; empty for a single change."""
+    made: Commit | None = None
+    """The commit that brought the change into the files, if one did."""
 
 
 def insert(store: Store, memory: Memory, change: Change, written: str | None = None) -> Memory:
@@ -115,7 +118,8 @@ def insert(store: Store, memory: Memory, change: Change, written: str | None = N
     is_act = written is None
     with store.transaction() as db:
         if written is None:
-            written = stamps.of_new(stamps.tick(store, change.at))
+            said = f"{memory.id} {memory.whole_text}" if change.made else ""
+            written = stamps.of_new(stamps.tick(store, change.at, made=change.made, said=said))
         row = row_of(memory) | {"stamps": written}
         memory = replace(memory, seq=db.execute(_INSERT, row).lastrowid)
         _record(store, memory.id, row, _last_revision(db, memory.id) + 1, change)
@@ -150,7 +154,7 @@ def put_back(store: Store, memory: Memory, change: Change, written: str | None =
         if not store.is_trusted:
             row |= _claims(db, row)
         if written is None:
-            written = stamps.of_changed(store, before, row, change.operation, change.at)
+            written = stamps.of_changed(store, before, row, change)
         row["stamps"] = written
         stored = db.execute(_UPDATE, row).fetchone()
         memory = from_row(stored) if store.is_trusted else get(store, memory.id)

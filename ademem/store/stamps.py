@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.core.registers import Record
+    from ademem.core.registers import Commit, Record
     from ademem.store import Store
     from ademem.store.memories import Change
 
@@ -63,8 +63,18 @@ def new_replica() -> str:
     return made if made != registers.OLD_REPLICA else new_replica()
 
 
-def tick(store: Store, now: datetime, above: str = "") -> str:
-    """Return the stamp of an act, greater than all before it and than *above*."""
+def tick(
+    store: Store, now: datetime, above: str = "", *, made: Commit | None = None, said: str = ""
+) -> str:
+    """Return the stamp of an act, greater than all before it and than *above*.
+
+    That of one that a commit *made* is greater than *above* alone, as each clone writes the same:
+    else all would have texts of their own, and later edits in one of them would contradict those.
+    """
+    if made:
+        stamp = registers.commit_stamp(above, made, now, said)
+        follow(store, stamp, now)
+        return stamp
     last = database.value(store.db, "clock")
     stamp = registers.next_stamp(max(last, above), now, replica(store))
     if not registers.is_ahead(stamp, now):
@@ -91,8 +101,9 @@ def of_new(stamp: str) -> str:
     return f"{{{quoted(stamp)}:[]}}"
 
 
-def of_changed(store: Store, before: Row, after: Row, operation: str, now: datetime) -> str:
+def of_changed(store: Store, before: Row, after: Row, change: Change) -> str:
     """Return the stamps of a row after an act that changed it."""
+    operation, now = change.operation, change.at
     old, new = values_of_row(before), values_of_row(after)
     changed = {name: new[name] for name in new if new[name] != old[name]}
     if new[registers.LIFE] in _ARCHIVED:
@@ -106,7 +117,8 @@ def of_changed(store: Store, before: Row, after: Row, operation: str, now: datet
     if record is None:  # the first decision on a conflict candidate
         return of_new(tick(store, now))
     if (changed and operation != BRANCH) or confirms:
-        stamp = tick(store, now, above=record.last_stamp)
+        said = f"{record.id} {sorted(changed.items())}"
+        stamp = tick(store, now, record.last_stamp, made=change.made, said=said)
         record = registers.write(record, changed, stamp, confirms=confirms)
     return dump(record, after)
 

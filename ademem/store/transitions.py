@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from ademem.core.registers import Commit
     from ademem.core.settings import GateSettings
     from ademem.store import Store
 else:
@@ -55,6 +56,8 @@ class Act(Value):
     """Why it was done, as its author says."""
     event_id: str = ""
     """Shared by all changes of one act; empty for single changes."""
+    made: Commit | None = None
+    """The commit that brought the change into the files, if one did."""
 
     def change(self, operation: str) -> Change:
         return Change(
@@ -64,6 +67,7 @@ class Act(Value):
             session_id=self.session_id,
             reason=self.reason or None,
             event_id=self.event_id,
+            made=self.made,
         )
 
 

@@ -197,7 +197,7 @@ def _written(
     if other and was_live is is_live and has_writes_of(current, other):
         other = replace(other, texts={}) if is_live else other
         is_set_back = history.is_reverted(id) if is_live else history.has_returned(id)
-        return write_over(current, other, context.tick(current)) if is_set_back else None
+        return write_over(current, other, context.tick(current, other)) if is_set_back else None
     if before is None or lines_before is None:
         return after
     if not has_writes_of(before, after):
@@ -206,7 +206,7 @@ def _written(
             context.note("unstamped", id)  # an older ademem wrote it anew
         return restamp(before, after)
     if history.has_left(line.raw for line in lines_before.lines):  # it was set back
-        return write_over(before, after, context.tick(current))
+        return write_over(before, after, context.tick(current, after))
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache, cached_property, partial
 
+from ademem.core import registers
 from ademem.core.clock import parse
 from ademem.core.memory import Category, Draft, Origin, Status, Trust
 from ademem.core.registers import as_time, candidate_id
@@ -96,7 +97,13 @@ class ImportContext:
         from ademem.capture import gate  # edits of items need none
 
         act = self.act
-        written = gate.write(draft, act.store, self.settings, act.now, event_id=self.event)
+        item, history = placed.item, self.history
+        made = history.commit_of(item.id) if item.id else history.commit_with(item.content)
+        if made and not draft.created_at:
+            draft = replace(draft, created_at=min(made.at, act.now))
+        written = gate.write(
+            draft, act.store, self.settings, act.now, event_id=self.event, made=made
+        )
         if written.memory is None:
             ledger.release(act.store, SOURCE, self._key(placed))
             raise CannotDo(f"not kept ({written.rule}): {written.reason}")
@@ -109,8 +116,10 @@ class ImportContext:
     def waits_on(self, id: str | None, key: str | None) -> str | None:
         return self.place.waits_on(id, key) if self.place else None
 
-    def act_of(self, source: Source) -> Act:
-        return replace(self.act, actor=source.trust, claimed_author=source.author)
+    def act_of(self, source: Source, id: str = "") -> Act:
+        """Return the act of a source; on the memory *id* it is that of the memory's last commit."""
+        made = self.history.commit_of(id)
+        return replace(self.act, actor=source.trust, claimed_author=source.author, made=made)
 
     def edit(self, current: Memory, changes: Mapping[str, Any], source: Source) -> None:
         """Edit the memory; raises CannotDo for instructions, which need a person's command."""
@@ -130,7 +139,7 @@ class ImportContext:
             )
         if "content" in changes:
             self.require_length(changes["content"], changes.get("title", current.title))
-        transitions.edit(current.id, self.act_of(source), self.settings, **changes)
+        transitions.edit(current.id, self.act_of(source, current.id), self.settings, **changes)
         self.note("edited", current.id)
 
     def require_length(self, content: str, title: str | None) -> None:
@@ -138,9 +147,11 @@ class ImportContext:
         if excess := transitions.describe_excess(content, title, self.settings):
             raise CannotDo(f"not kept: it {excess}")
 
-    def tick(self, current: Record) -> str:
-        """Return the stamp of a change of the record that was made in the files."""
-        return stamps.tick(self.act.store, self.act.now, above=current.last_stamp)
+    def tick(self, current: Record, other: Record) -> str:
+        """Return the stamp of a change of the record that was made in the files, to another."""
+        act, said = self.act, f"{current.id} {registers.values_of(other)}"
+        made = self.history.commit_of(current.id)
+        return stamps.tick(act.store, act.now, current.last_stamp, made=made, said=said)
 
     def earlier_texts(self, id: str) -> list[str]:
         rows = memories.revisions(self.act.store, id)
@@ -311,7 +322,7 @@ def _edit_item(context: ImportContext, id: str, now: PlacedItem, before: PlacedI
     if not current.live:
         if before or not context.history.has_returned(current.id):
             return None
-        current = transitions.restore(current.id, context.act_of(source))
+        current = transitions.restore(current.id, context.act_of(source, current.id))
         context.note("restored", current.id)
     return context.edit(current, _changed_fields(current, now, before), source)
 
@@ -322,7 +333,8 @@ def _archive(context: ImportContext, id: str, path: str, versions: Container[Val
     if current is None or not current.live or not context.history.has_change(current.id):
         return
     if values_of(current) in versions:
-        transitions.archive(current.id, context.act_of(context.provenance.of(path, current.id)))
+        source = context.provenance.of(path, current.id)
+        transitions.archive(current.id, context.act_of(source, current.id))
         context.note("archived", current.id)
 
 

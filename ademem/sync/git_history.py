@@ -7,6 +7,8 @@ import re
 from functools import lru_cache
 
 from ademem.core import git
+from ademem.core.clock import UTC, datetime
+from ademem.core.registers import Commit
 from ademem.core.repository import branch, commit, git_root
 from ademem.core.text import number
 from ademem.core.value import Value, replace
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
     from ademem.sync.tracked_files import MergeBase
 
+LAST_SECOND = 253_402_300_799
+"""End of the year 9999."""
 MOST_MERGES = 20
 """Merges whose sides are read."""
 
@@ -55,6 +59,8 @@ class GitHistory(Value):
     """By the id of a memory, the author of the last of these commits."""
     last_author: str = ""
     """The author of the last commit."""
+    times: Mapping[str, datetime] = {}
+    """When each of these commits was made."""
     outdated: frozenset[str] = frozenset()
     """Files that git set back to an old rendering."""
 
@@ -64,6 +70,18 @@ class GitHistory(Value):
         The checkout of another branch makes differences, too, and is no edit.
         """
         return self.by_hand or id in self.commits_of
+
+    def commit_of(self, id: str) -> Commit | None:
+        """Return the last commit that changed the memory; None for an edit in this work tree."""
+        commits = self.commits_of.get(id, ())
+        found = commits[0] if commits and not self.by_hand else ""
+        return Commit(id=found, at=self.times[found]) if found in self.times else None
+
+    def commit_with(self, text: str) -> Commit | None:
+        """Return the commit that wrote the text into a page, if it is the only one."""
+        commits = self._writers(text)
+        found = next(iter(commits)) if len(commits) == 1 and not self.by_hand else ""
+        return Commit(id=found, at=self.times[found]) if found in self.times else None
 
     def has_left(self, lines: Iterable[str]) -> bool:
         """Return True if one of these lines was removed or changed here, or by a commit."""
@@ -209,17 +227,19 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
 
 
 def _read_patches(root: str, commits: str) -> GitHistory:
-    shown = ("--patch", "--text", "--unified=0", "--format=%x00%H%x00%an%x00%P")
+    shown = ("--patch", "--text", "--unified=0", "--format=%x00%H%x00%an%x00%ct%x00%P")
     patches = git.text(root, "log", *shown, commits, "--", FOLDER)
     commits_of: dict[str, tuple[str, ...]] = {}
     balances: dict[str, dict[str, int]] = {}
     removed: set[int] = set()
     written: dict[int, dict[str, int]] = {}
     authors: dict[str, str] = {}
+    times: dict[str, datetime] = {}
     last_author = sha = author = ""
     for line in patches.split("\n"):
         if line[:1] == "\0":  # no line of a patch begins so
-            sha, author, parents = line[1:].split("\0", 2)
+            sha, author, seconds, parents = line[1:].split("\0", 3)
+            times[sha] = _moment(seconds)
             if not parents and _is_shallow(root):  # its patch has what others wrote before
                 author = ""
             last_author = last_author or author
@@ -249,6 +269,7 @@ def _read_patches(root: str, commits: str) -> GitHistory:
         balances=balances,
         authors=authors,
         last_author=last_author,
+        times=times,
     )
 
 
@@ -260,6 +281,12 @@ def _id_in(line: str) -> str | None:
         return str(found["id"]) if "id" in found else None
     name = _ID.search(line)
     return name[1] if name else None
+
+
+def _moment(seconds: str) -> datetime:
+    """Read the time of a commit, which a forged one may have from no clock; it is 1970 then."""
+    is_time = seconds.isdecimal() and len(seconds) <= len(str(LAST_SECOND))
+    return datetime.fromtimestamp(min(int(seconds), LAST_SECOND) if is_time else 0, UTC)
 
 
 def _is_shallow(root: str) -> bool:

@@ -125,8 +125,9 @@ class Member:
         return Act(store=self.store, now=self.tick())
 
     def git(self, *arguments, check=True):
+        environment = ENVIRONMENT | {"GIT_COMMITTER_DATE": self.now.isoformat()}
         ran = subprocess.run(
-            ["git", *arguments], cwd=self.root, env=ENVIRONMENT, capture_output=True, text=True
+            ["git", *arguments], cwd=self.root, env=environment, capture_output=True, text=True
         )
         assert not check or ran.returncode == 0, f"{arguments}: {ran.stdout}{ran.stderr}"
         return ran

@@ -13,7 +13,8 @@ from ademem.files import enrolment
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act
 from ademem.sync.checks import check
-from tests.sync.clone import FACTS, FOLDER, GOTCHAS, fork, gotcha, with_driver
+from tests.builders import NOW
+from tests.sync.clone import FACTS, FOLDER, GOTCHAS, LINES, fork, gotcha, with_driver
 
 INDEX = f"{FOLDER}/MEMORY.md"
 
@@ -84,6 +85,90 @@ def test_an_index_with_a_conflict_of_git_does_not_wait(merged):
     clone.commit()
     assert INDEX in clone.refresh(lazily=True).written
     assert "<<<<<<<" not in clone.read(INDEX)
+
+
+@pytest.fixture
+def on_the_web(repository, tmp_path_factory, monkeypatch):
+    """Two clones that pulled what a colleague without ademem committed, by what they changed."""
+    monkeypatch.setenv("GIT_COMMITTER_DATE", NOW.isoformat())
+    with_driver(repository)
+    gotcha(repository)
+    repository.refresh()
+    commit(repository)
+    other, web = (
+        fork(repository, tmp_path_factory.mktemp(name) / "clone") for name in ("other", "web")
+    )
+    other.refresh()
+
+    def pulled(old, new):
+        web.edit(GOTCHAS, old, new)
+        web.commit("from the web")
+        for clone in (repository, other):
+            clone.git("pull", "--quiet", "--no-edit", "--no-rebase", str(web.root), "main")
+            clone.refresh()
+        return repository, other
+
+    yield pulled
+    other.store.close()
+    web.store.close()
+
+
+CHANGES_ON_THE_WEB = pytest.mark.parametrize(
+    ("old", "new", "live"),
+    [
+        pytest.param("is not", "is", "the cache is thread safe", id="an edit"),
+        pytest.param(
+            "- the cache",
+            "- Alpha is a server\n\n- the cache",
+            "Alpha is a server",
+            id="a new entry",
+        ),
+    ],
+)
+
+
+@CHANGES_ON_THE_WEB
+def test_each_clone_writes_the_same_of_a_change_that_a_commit_brought(on_the_web, old, new, live):
+    mine, theirs = on_the_web(old, new)
+
+    assert live in mine.live()
+    assert mine.read(LINES) == theirs.read(LINES)
+
+
+@CHANGES_ON_THE_WEB
+def test_a_later_edit_of_it_in_one_clone_contradicts_nobody(on_the_web, old, new, live):
+    mine, theirs = on_the_web(old, new)
+    (row,) = memories.find(theirs.store, "content = :live", live=live)
+    act = Act(store=theirs.store, now=theirs.tick())
+    transitions.edit(row.id, act, GateSettings(), content="Beta is another server")
+    theirs.refresh()
+    for clone in (mine, theirs):
+        commit(clone)
+    with_driver(mine)
+    mine.git("pull", "--quiet", "--no-edit", "--no-rebase", str(theirs.root), "main")
+    mine.refresh()
+
+    assert "Beta is another server" in mine.live()
+    assert live not in mine.live()
+    assert not memories.find(mine.store, "status = 'candidate'")
+
+
+@pytest.mark.parametrize("seconds", ["9" * 23, "999999999999", "0", "x", ""])
+def test_a_forged_date_of_a_commit_is_no_obstacle(repository, seconds):
+    row = gotcha(repository)
+    repository.refresh()
+    base = repository.commit()
+    repository.edit(GOTCHAS, "is not", "is")
+    tree = repository.git("rev-parse", f"{repository.commit()}^{{tree}}")
+    forged = repository.root / ".git/forged"
+    head = f"tree {tree}\nparent {base}\nauthor a <b> 0 +0000"
+    forged.write_text(f"{head}\ncommitter a <b> {seconds} +0000\n\nedit\n")
+    made = repository.git("hash-object", "-t", "commit", "-w", "--literally", str(forged))
+    repository.git("reset", "--quiet", "--hard", made)
+
+    assert repository.taken().count == 1
+    assert repository.get(row).content == "the cache is thread safe"
+    assert repository.refresh().written == ()
 
 
 def test_line_ends_that_git_chose_are_no_edit(repository):

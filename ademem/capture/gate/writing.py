@@ -12,7 +12,7 @@ from ademem.capture.gate.rules import judge, steps
 from ademem.core.memory import Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, fold, is_cjk, jaccard, preview, sha256_hex, words
-from ademem.core.value import Value
+from ademem.core.value import Value, replace
 from ademem.search.opposition import opposes, split_rejected
 from ademem.store import jobs, memories, memory_queries
 from ademem.store.memories import Change
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ademem.capture.gate.form import RuleEffect, Ruling
     from ademem.core.memory import Draft, Entry, Memory
+    from ademem.core.registers import Commit
     from ademem.core.settings import GateSettings
     from ademem.store import Store
     from ademem.store.memory_queries import Index, Key
@@ -84,11 +85,18 @@ class Written(Value):
 
 
 def write(
-    draft: Draft, store: Store, settings: GateSettings, now: datetime, *, event_id: str = ""
+    draft: Draft,
+    store: Store,
+    settings: GateSettings,
+    now: datetime,
+    *,
+    event_id: str = "",
+    made: Commit | None = None,
 ) -> Written:
     """Judge the draft and store the result; a rejection is logged, never raised.
 
-    *event_id* groups several changes; empty for a single one.
+    *event_id* groups several changes; empty for a single one. *made* is the commit that brought
+    the text into the files, if one did.
     """
     with store.transaction():
         judged = _judge_draft(draft, store, settings, now)
@@ -99,12 +107,12 @@ def write(
                 memory = _merge(target, reviewed, judged.rule, store, settings, now, event_id)
             case Revise(draft=reviewed, memory=target, why=why):
                 row = rows.revise_row(target, reviewed, settings, now)
-                change = _change("revise", reviewed, why, now, event_id)
+                change = replace(_change("revise", reviewed, why, now, event_id), made=made)
                 memory = memories.update(store, row, change)
             case Insert(draft=reviewed):
                 name = rows.free_sync_id(store, *rows.identity(reviewed))
                 row = rows.build_row(reviewed, name, store.project_id, settings, now)
-                change = _change("insert", reviewed, "insert", now, event_id)
+                change = replace(_change("insert", reviewed, "insert", now, event_id), made=made)
                 memory = memories.insert(store, row, change)
         jobs.follow(store, now)
     verdict = judged.verdict
