@@ -68,17 +68,17 @@ def one_schema(tmp_path_factory):
     schema = tmp_path_factory.mktemp("schema") / "memory.db"
     with closing(database.sqlite3.connect(str(schema))) as db:
         database.run_schema(db)
-    create_aside, run_schema = database.create_aside, database.run_schema
+    create_temporary, run_schema = database.create_temporary, database.run_schema
 
     def path_of_a_copy(path):
-        return shutil.copyfile(schema, create_aside(path))
+        return shutil.copyfile(schema, create_temporary(path))
 
     def run_unless_copied(db, done=0, upto=None):
         if done or upto is not None or database.version(db) != database.SCHEMA_VERSION:
             run_schema(db, done, upto)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(database, "create_aside", path_of_a_copy)
+        patch.setattr(database, "create_temporary", path_of_a_copy)
         patch.setattr(database, "run_schema", run_unless_copied)
         yield
 

@@ -317,7 +317,7 @@ def test_sql_stands_in_the_store():
 ROWS = {
     "store/ade.py": "rows of another database",
     "synthesis/procedures/export.py": "a dry run, which stores nothing",
-    "sync/arrivals.py": "a line of the files, before it is a row",
+    "sync/record_import.py": "a line of the files, before it is a row",
 }
 """Modules that make whole rows, and so set status and tier."""
 

@@ -21,7 +21,7 @@ from ademem.core.settings import GateSettings
 from ademem.core.text import fold, preview
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
-from ademem.guard.injection import order_of
+from ademem.guard.injection import instruction_in_titled
 from ademem.store import (
     Store,
     backups,
@@ -577,6 +577,6 @@ def _put_back(revision: Revision, change: Change, store: Store) -> Memory:
     else:
         earlier = replace(memory, **before.fields(), last_accessed_at=change.at)
         needs_check = change.actor != Trust.USER and earlier.live and not earlier.quarantine_reason
-        if needs_check and (found := order_of(earlier.title, earlier.content)):
+        if needs_check and (found := instruction_in_titled(earlier.title, earlier.content)):
             raise CannotDo(f"{memory.id} needs a person, as its earlier text {found}", BY_PERSON)
     return memories.put_back(store, earlier, change)

@@ -188,9 +188,9 @@ def database_was_made_here(patient: Patient) -> Finding:
     if tracked := admission.list_tracked(project):
         hint = "`ademem files check` tells how to take it out of git"
         return _bad("foreign", f"{tracked[0]} is tracked by git", hint)
-    if aside := admission.foreign(project):
+    if foreign := admission.list_foreign(project):
         hint = "`ademem doctor --import-foreign` imports its memories; else delete it"
-        return _good("foreign", f"{', '.join(aside)} was not made here and is not used", hint)
+        return _good("foreign", f"{', '.join(foreign)} was not made here and is not used", hint)
     try:
         runtime = open_runtime(project, patient.environment, patient.now)
     except (sqlite3.Error, OSError, AdememError):

@@ -17,12 +17,12 @@ from ademem.store.hub_state import HubState, Parked
 from ademem.store.memories import new_event
 from ademem.store.runtime import Runtime
 from ademem.sync import engram_chunks, folder
-from ademem.sync.arrivals import admission
 from ademem.sync.engram_chunks import Received, Sent
 from ademem.sync.folder import Exchanged
 from ademem.sync.hub import leaving, rounds
 from ademem.sync.hub.rounds import Hub, Round
 from ademem.sync.provenance import provenance_of, safe_name
+from ademem.sync.record_import import make_admission_rule
 
 
 class Preview(Value):
@@ -181,7 +181,9 @@ def receive_from_engram(runtime: Runtime, *, dry_run: bool = False) -> Received:
         store=runtime.store,
         settings=runtime.settings.gate,
         now=now,
-        admit=admission(runtime.store, runtime.settings.gate, now, None if is_ours else ""),
+        admit=make_admission_rule(
+            runtime.store, runtime.settings.gate, now, None if is_ours else ""
+        ),
         event=new_event(),
         dry_run=dry_run,
         is_shared=True,

@@ -22,7 +22,7 @@ from ademem.files import project_brief, records
 from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
 from ademem.files.records import Imported
 from ademem.files.texts import Problem
-from ademem.store import admission, briefs, jobs, ledger, memory_queries, store_aside
+from ademem.store import admission, briefs, jobs, ledger, memory_queries, open_in_memory
 from ademem.store.database import DryRun
 from ademem.store.memories import new_event
 from ademem.store.runtime import Runtime, is_writable, open_runtime
@@ -68,9 +68,9 @@ def inspect_files(
     if os.path.exists(found.database) and not admission.why_foreign(found):
         return Inspection(open_runtime(found, environment, now()))
     read = load_configuration(found, environment)
-    store = store_aside(found, now())
+    store = open_in_memory(found, now())
     runtime = Runtime(found, read.settings, store, environment, now(), read.warnings)
-    return Inspection(runtime, mirror.read_aside(found, store, read.settings, now()))
+    return Inspection(runtime, mirror.import_into_copy(found, store, read.settings, now()))
 
 
 def check_files(inspection: Inspection) -> tuple[Problem, ...]:
@@ -88,7 +88,7 @@ def preview_files(inspection: Inspection, *, force: bool = False) -> Preview:
     """Return what an import would change and a refresh would write; *force* drops edits."""
     runtime = inspection.runtime
     if inspection.read is not None:
-        return mirror.preview_aside(runtime.project, runtime.store, runtime.settings)
+        return mirror.compare_with_copy(runtime.project, runtime.store, runtime.settings)
     return mirror.preview(
         runtime.project,
         runtime.store,
@@ -312,7 +312,7 @@ def import_engram(
     Raises UsageError where it has several and none is named.
     """
     from ademem.files import engram
-    from ademem.sync import arrivals
+    from ademem.sync import record_import
 
     document = engram.read_document(path)
     projects = engram.list_projects(document)
@@ -325,7 +325,7 @@ def import_engram(
         store=runtime.store,
         settings=runtime.settings.gate,
         now=now,
-        admit=arrivals.admission(runtime.store, runtime.settings.gate, now, None),
+        admit=record_import.make_admission_rule(runtime.store, runtime.settings.gate, now, None),
         event=new_event(),
         project=project,
         dry_run=dry_run,

@@ -21,7 +21,7 @@ from ademem.core.value import Value, replace
 from ademem.store import admission, backups, forget_readings, inspection, repair
 from ademem.store.ade import text, word
 from ademem.store.database import NewerDatabase, remove_files
-from ademem.store.runtime import Runtime, find_order, open_runtime, personal_project
+from ademem.store.runtime import Runtime, find_instruction, open_runtime, personal_project
 from ademem.sync import mirror, tracked_files
 from ademem.sync.importer import lock_path
 
@@ -114,12 +114,12 @@ def recover(project: Project, environment: Mapping[str, str], now: datetime) -> 
         except sqlite3.DatabaseError as error:
             repair.raise_locked(error)
             damage = str(error)
-    damaged = backups.set_aside_damaged(project, now)
+    damaged = backups.rename_damaged(project, now)
     try:
         rebuilt = _rebuild(project, environment, now, damaged)
     except (sqlite3.Error, OSError):
         if damaged:
-            backups.put_back_damaged(project, damaged)
+            backups.rename_back(project, damaged)
         raise
     return [f"kept the damaged database ({damage}) as {damaged}", *rebuilt]
 
@@ -133,7 +133,7 @@ def _admit(
     """
     noted = trust.last_inspection(project.database, environment)  # which does: look again
     try:
-        admission.admit(project, environment, clock.stamp(now), WAIT_S, find_order, noted)
+        admission.admit(project, environment, clock.stamp(now), WAIT_S, find_instruction, noted)
     except NewerDatabase:
         corrected = repair.correct_version(project.database)
         if not corrected:
@@ -205,7 +205,7 @@ def import_foreign(project: Project, environment: Mapping[str, str], now: dateti
     done = []
     runtime = open_runtime(project, environment, now)
     try:
-        for path in admission.foreign(project):
+        for path in admission.list_foreign(project):
             name = os.path.basename(path)
             if not confined.is_file(project.home_root, path):
                 done.append(f"left {name} alone, which is no regular file")

@@ -206,12 +206,12 @@ def list_deferred(runtime: Runtime) -> list[dict[str, Any]]:
 
 def replay_deferred(runtime: Runtime) -> int:
     """Try again what arrived and was given up, or can be applied by now; return how many were."""
-    from ademem.sync.arrivals import admission
     from ademem.sync.provenance import provenance_of
+    from ademem.sync.record_import import make_admission_rule
 
     store, now = runtime.store, runtime.clock()
     trusted = provenance_of(runtime.project, store, runtime.environment).trusts_files
-    admit = admission(store, runtime.settings.gate, now, None if trusted else "")
+    admit = make_admission_rule(store, runtime.settings.gate, now, None if trusted else "")
     change = memories.Change(operation="import", actor=Trust.IMPORT, at=now)
     with store.transaction():
         before = len(journal.list_deferred(store))

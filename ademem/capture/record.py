@@ -175,7 +175,7 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
 def _write_error(draft: Draft, earlier: Sequence[str], runtime: Runtime) -> None:
     """Count the sessions with the error; promote it from `CLUSTER` sessions on."""
     from ademem.capture import gate
-    from ademem.guard.injection import order_in
+    from ademem.guard.injection import instruction_in_memory
 
     store, draft = runtime.store, _place_draft(draft, runtime)
     memory = memory_queries.captured_error(store, draft.origin.source_id, draft.owner)
@@ -189,7 +189,7 @@ def _write_error(draft: Draft, earlier: Sequence[str], runtime: Runtime) -> None
         memory = gate.corroborate(memory, origin, store, runtime.settings.gate, runtime.now)
     if memory.status is not Status.CANDIDATE or memory.quarantine_reason:
         return
-    if memory.observation_count >= CLUSTER and not order_in(memory):
+    if memory.observation_count >= CLUSTER and not instruction_in_memory(memory):
         change = Change(
             operation="promote",
             actor="system",

@@ -547,9 +547,9 @@ def _content(folder: _Folder, name: str, limit: int | None = None) -> bytes:
 def _replace(
     folder: _Folder, name: str, wanted: bytes, mode: int, there: os.stat_result | None, sync: bool
 ) -> None:
-    aside = f"{name}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    temporary = f"{name}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     try:
-        handle = folder.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        handle = folder.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with open(handle, "wb") as file:
             file.write(wanted)
             file.flush()
@@ -557,10 +557,10 @@ def _replace(
                 os.fsync(handle)
             if there:
                 os.fchmod(handle, stat.S_IMODE(there.st_mode))
-        folder.rename(aside, name)
+        folder.rename(temporary, name)
     except BaseException:
-        if folder.status(aside):
-            folder.unlink(aside)
+        if folder.status(temporary):
+            folder.unlink(temporary)
         raise
 
 

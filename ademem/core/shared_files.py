@@ -30,17 +30,17 @@ def write_bytes(path: str, wanted: bytes, *, mode: int = 0o666) -> bool:
         if file.read() == wanted:
             return False
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    aside = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    temporary = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     try:
-        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.write(wanted)
             file.flush()
             os.fsync(file.fileno())
         if os.path.exists(target):
-            os.chmod(aside, os.stat(target).st_mode & 0o7777)
-        os.replace(aside, target)
+            os.chmod(temporary, os.stat(target).st_mode & 0o7777)
+        os.replace(temporary, target)
     except BaseException:
-        remove(aside)
+        remove(temporary)
         raise
     return True
 

@@ -104,11 +104,11 @@ def note_inspection(database: str, state: str, environment: Mapping[str, str]) -
     A lost note costs one more inspection, so the write is not flushed to the disk.
     """
     path = _database_path(database, environment)
-    aside = f"{path}.{os.getpid()}.tmp"
+    temporary = f"{path}.{os.getpid()}.tmp"
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    with open(aside, "w", encoding="utf-8") as file:
+    with open(temporary, "w", encoding="utf-8") as file:
         file.write(state)
-    os.replace(aside, path)
+    os.replace(temporary, path)
 
 
 def last_inspection(database: str, environment: Mapping[str, str]) -> str:

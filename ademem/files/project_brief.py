@@ -181,7 +181,7 @@ def patch(
     """
     given = _validate({_field(name).key: value for name, value in changes.items()})
     if not by_person:
-        _refuse_orders(given)
+        _refuse_instructions(given)
     with store.transaction():
         current = reconcile(store, project, agent, source) or CoreMemory(updated_at=now)
         if expect_version not in (None, current.version):
@@ -218,7 +218,7 @@ def fill(store: Store, agent: str, field: str, text: str, *, author: str, now: d
     items = [line.strip(" -*") for line in text.splitlines()]
     try:
         given = _validate({found.key: items if found.is_list else text})
-        _refuse_orders(given)
+        _refuse_instructions(given)
     except BadCore:
         return False
     document = replace(current, **given, version=current.version + 1, updated_at=now)
@@ -351,7 +351,7 @@ def describe_fault(store: Store, project: Project) -> list[Problem]:
 def _claim_new_texts(theirs: CoreMemory, ours: CoreMemory | None, author: str) -> CoreMemory:
     """Return theirs with what was not accepted here marked as claimed. Raises BadCore."""
     own = {text for _, text in lines(ours)}
-    _refuse_orders({label: text for label, text in lines(theirs) if text not in own})
+    _refuse_instructions({label: text for label, text in lines(theirs) if text not in own})
     accepted = ours.texts - {*ours.claimed} if ours else frozenset()
     return _with_claim(theirs, theirs.texts - accepted, author)
 
@@ -441,7 +441,7 @@ def with_labels(store: Store, document: CoreMemory | None) -> CoreMemory | None:
     return replace(document, **shown)
 
 
-def _refuse_orders(texts: Mapping[str, Any]) -> None:
+def _refuse_instructions(texts: Mapping[str, Any]) -> None:
     """Raise BadCore for instructions to a model, which only a person may set."""
     if not texts:
         return

@@ -172,7 +172,7 @@ def collect(payload: Payload, runtime: Runtime) -> list[str]:
 def database_made_elsewhere(runtime: Runtime) -> Iterator[str]:
     """Report a database that was set aside, or that the person has not registered."""
     project, environment = runtime.project, runtime.environment
-    for path in admission.foreign(project):
+    for path in admission.list_foreign(project):
         if trust.claim_notice(f"{path} {os.lstat(path).st_ino}", project.database, environment):
             name = os.path.basename(path)
             yield f"ademem set {name} aside: it was not made here (`ademem doctor` tells more)"

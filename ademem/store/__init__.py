@@ -47,8 +47,8 @@ __all__ = [
     "MigrationFailed",
     "NewerDatabase",
     "Store",
+    "open_in_memory",
     "open_store",
-    "store_aside",
 ]
 
 LIVE = "status <> 'archived' and deleted_at is null and superseded_by is null"
@@ -173,18 +173,18 @@ def open_store(
     wait_s: float = 5.0,
     environment: Mapping[str, str] = os.environ,
     trusted_roots: Callable[[], Iterable[str]] = tuple,
-    find_order: Callable[[str], str | None] = lambda _text: "was not judged",
+    find_instruction: Callable[[str], str | None] = lambda _text: "was not judged",
     is_copy: bool = False,
     connections: IdleConnections | None = None,
 ) -> Store:
     """Open the project's database, made or migrated if need be.
 
     A database that may not be used is set aside and made anew (see `admission`), and so is one that
-    ADE left; *find_order* tells what the texts of the latter, and of a database that was not made
-    here, order a model to do. *trusted_roots* are patterns of folders whose databases count as made
-    here. *wait_s* bounds the waiting for another writer; a database that *is_copy* of another one
-    needs no backup; *connections* are those of a process that opens it often. Raises NewerDatabase,
-    MigrationFailed, sqlite3.OperationalError (locked, read-only, cannot be opened),
+    ADE left; *find_instruction* describes the instruction to a model in a text of the latter, or of
+    a database that was not made here. *trusted_roots* are patterns of folders whose databases count
+    as made here. *wait_s* bounds the waiting for another writer; a database that *is_copy* of
+    another one needs no backup; *connections* are those of a process that opens it often. Raises
+    NewerDatabase, MigrationFailed, sqlite3.OperationalError (locked, read-only, cannot be opened),
     sqlite3.DatabaseError (damaged), Refused, or OSError when the folder cannot be made.
     """
     state = admission.state(project)
@@ -195,23 +195,23 @@ def open_store(
         if store and state != noted:
             _note_inspection(project, state, environment)
     if store is None:
-        admission.admit(project, environment, stamp(now), wait_s, find_order, noted)
+        admission.admit(project, environment, stamp(now), wait_s, find_instruction, noted)
         store = _open_admitted(project, now, wait_s, environment, is_copy=is_copy)
     if not store.is_trusted:
         if trust.is_under_trusted_root(project.root, trusted_roots(), environment):
             store.is_trusted = True
         else:
             store.put_back = None
-            store.judged = _quarantine_orders(store, project, environment, find_order)
+            store.judged = _quarantine_instructions(store, project, environment, find_instruction)
             distrust(store.db, store.judged)
     return store
 
 
-def _quarantine_orders(
+def _quarantine_instructions(
     store: Store,
     project: Project,
     environment: Mapping[str, str],
-    find_order: Callable[[str], str | None],
+    find_instruction: Callable[[str], str | None],
 ) -> int | None:
     """Quarantine what a database that was not made here orders a model to do.
 
@@ -228,9 +228,9 @@ def _quarantine_orders(
     )
     held, is_complete, before = [], True, last
     for seq, title, content, reason in rows:
-        order = None if reason else find_order("\n".join(filter(None, (title, content))))
-        if order:
-            held.append((order, seq))
+        found = None if reason else find_instruction("\n".join(filter(None, (title, content))))
+        if found:
+            held.append((found, seq))
         last = seq
         if time.monotonic() > deadline:
             is_complete = False
@@ -382,7 +382,7 @@ def distrust(db: sqlite3.Connection, judged: int | None = None) -> None:
     db.execute(f"create temp view unified_memories as select {columns} from main.unified_memories")
 
 
-def store_aside(project: Project, now: datetime) -> Store:
+def open_in_memory(project: Project, now: datetime) -> Store:
     db = connect(":memory:", 0)
     run_schema(db)
     return Store(db, _project_id(db, project, now))
@@ -392,7 +392,7 @@ def schema_version(store: Store) -> int:
     return version(store.db)
 
 
-def made_at(store: Store) -> str:
+def creation_time(store: Store) -> str:
     """Return the time at which this database was made, which a later one at its path has not."""
     query = "select created_at from projects where id = ?"
     row = store.db.execute(query, (store.project_id,)).fetchone()

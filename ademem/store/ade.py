@@ -25,7 +25,7 @@ from ademem.store.memories import COLUMNS, Change
 Row = dict[str, Any]
 Word = TypeVar("Word", bound=StrEnum)
 
-ORDERS = "cto_core_memory_state"
+BRIEFS = "cto_core_memory_state"
 """The table of briefs, which every session is shown."""
 COPIED = (
     "memory_procedure_details",
@@ -60,12 +60,13 @@ def adopt(
     source: sqlite3.Connection,
     db: sqlite3.Connection,
     now_stamp: str,
-    find_order: Callable[[str], str | None],
+    find_instruction: Callable[[str], str | None],
 ) -> None:
     """Copy every row that has a place in our schema into *db*, which has nothing but that.
 
-    What *find_order* finds to be an order to a model is quarantined, or left out where there is no
-    quarantine. Belongs in a transaction, with foreign keys off. Raises sqlite3.Error or TooMuch.
+    A text in which *find_instruction* finds an instruction to a model is quarantined, or left out
+    where there is no quarantine. Belongs in a transaction, with foreign keys off. Raises
+    sqlite3.Error or TooMuch.
     """
     tables = plain_tables(source)
 
@@ -81,7 +82,7 @@ def adopt(
     _copy(db, "projects", projects, project, now_stamp)
     steps = {table: rows(table) for table in COPIED}
     shapes = {
-        str(row.get("memory_id")): find_order(_prose(row))
+        str(row.get("memory_id")): find_instruction(_prose(row))
         for row in steps["memory_procedure_details"]
     }
     orders = {id: order for id, order in shapes.items() if order}
@@ -89,7 +90,7 @@ def adopt(
     pairs = [(old, convert_memory(old, project, now_stamp)) for old in current]
     pairs.sort(key=lambda pair: (pair[1]["created_at"], pair[1]["id"]))
     for _, new in pairs:
-        if shape := find_order(new["content"]) or orders.get(new["id"]):
+        if shape := find_instruction(new["content"]) or orders.get(new["id"]):
             status = new["status"]
             waiting = Status.CANDIDATE if status is Status.PROMOTED else status
             new |= {"quarantine_reason": shape, "status": waiting, "tier": Tier.FADING}
@@ -119,7 +120,7 @@ def adopt(
         if row.get("memory_id") in unchanged and row.get("embedding_blob")
     ]
     _copy(db, "unified_memory_embeddings", _best_first(vectors, project), project, now_stamp)
-    steps[ORDERS] = [row for row in steps[ORDERS] if not find_order(_prose(row))]
+    steps[BRIEFS] = [row for row in steps[BRIEFS] if not find_instruction(_prose(row))]
     steps["memory_procedure_details"] = _with_sources(
         steps["memory_procedure_details"], rows("memory_procedure_sources")
     )

@@ -90,13 +90,13 @@ def admit(
     environment: Mapping[str, str],
     now_stamp: str,
     wait_s: float,
-    find_order: Callable[[str], str | None],
+    find_instruction: Callable[[str], str | None],
     noted: str,
 ) -> None:
     """Look closely and set aside what may not be used; one process at a time.
 
     *noted* is the state of the last look before; a later one by another process is enough.
-    *find_order* tells what a text orders a model to do, for rows that are adopted. Raises
+    *find_instruction* tells what a text orders a model to do, for rows that are adopted. Raises
     NewerDatabase, sqlite3.Error, Busy after *wait_s*, or Refused where a component of the path is a
     link.
     """
@@ -115,14 +115,16 @@ def admit(
                         stat.S_ISLNK(seen.st_mode)
                         or repository.list_tracked(project.ade, [f"{name}/"])
                     ):
-                        set_aside(project.root, project.ade, (name,), seen)
+                        rename_as_foreign(project.root, project.ade, (name,), seen)
                 seen = confined.status(project.home_root, project.database)
                 if why_foreign(project):
-                    set_aside_database(project, seen)
+                    rename_database(project, seen)
                 elif seen:
                     from ademem.store import inspection
 
-                    inspection.admit(project, seen, environment, now_stamp, wait_s, find_order)
+                    inspection.admit(
+                        project, seen, environment, now_stamp, wait_s, find_instruction
+                    )
                 return None
         if time.monotonic() > deadline:
             raise Busy(project.database)
@@ -158,14 +160,12 @@ def list_tracked(project: Project, *, as_written: bool = False) -> list[str]:
     ]
 
 
-def set_aside_database(
-    project: Project, seen: os.stat_result | None, replacement: str = ""
-) -> None:
+def rename_database(project: Project, seen: os.stat_result | None, replacement: str = "") -> None:
     """Rename the database that was *seen*, and put the file *replacement* in its place."""
-    set_aside(project.home_root, project.home, _NAMES, seen, replacement)
+    rename_as_foreign(project.home_root, project.home, _NAMES, seen, replacement)
 
 
-def set_aside(
+def rename_as_foreign(
     root: str,
     folder: str,
     names: tuple[str, ...],
@@ -197,7 +197,7 @@ def set_aside(
         os.close(handle)
 
 
-def foreign(project: Project) -> list[str]:
+def list_foreign(project: Project) -> list[str]:
     start = DATABASE + FOREIGN
     found = confined.names(project.home_root, project.home)
     numbers = [name.removeprefix(start) for name in found if name.startswith(start)]

@@ -135,15 +135,15 @@ def make(project: Project, environment: Mapping[str, str], kind: Kind, now: date
             path := os.path.join(place, f"{stamp(now).replace(':', '-')}-{kind}.db")
         ):
             now += timedelta(milliseconds=1)
-        aside = path + _UNFINISHED
+        temporary = path + _UNFINISHED
         for each in os.listdir(place):
             if each.endswith(_UNFINISHED):  # of a process that was killed
                 shared_files.remove(os.path.join(place, each))
         try:
-            copy(project.database, aside)
-            os.replace(aside, path)
+            copy(project.database, temporary)
+            os.replace(temporary, path)
         finally:
-            shared_files.remove(aside)
+            shared_files.remove(temporary)
         same = [each for each in list_all(project, environment) if each.kind is kind]
         for old in same[KEPT:]:
             shared_files.remove(old.path)
@@ -235,17 +235,17 @@ def take_in(
     and its first write takes another replica id.
     Raises BadBackup, DamagedBackup or NewerDatabase.
     """
-    aside = f"{project.database}.{os.getpid()}-{os.urandom(4).hex()}{_UNFINISHED}"
+    temporary = f"{project.database}.{os.getpid()}-{os.urandom(4).hex()}{_UNFINISHED}"
     try:
-        _copy_file(path, aside, project)
+        _copy_file(path, temporary, project)
         if os.path.lexists(f"{path}-wal"):
-            _copy_file(f"{path}-wal", f"{aside}-wal", project)
+            _copy_file(f"{path}-wal", f"{temporary}-wal", project)
         try:
-            if inspection.kind_of(aside, environment) is not inspection.Kind.OURS:
+            if inspection.kind_of(temporary, environment) is not inspection.Kind.OURS:
                 raise BadBackup(f"{path} is no database of ademem")
-            if damage := repair.find_damage(aside):
+            if damage := repair.find_damage(temporary):
                 raise DamagedBackup(f"{path} is damaged: {damage}")
-            with closing(sqlite3.connect(aside, isolation_level=None)) as db:
+            with closing(sqlite3.connect(temporary, isolation_level=None)) as db:
                 schema = version(db)
                 named = _first_project(db) if schema else ""
                 if not named:
@@ -255,15 +255,15 @@ def take_in(
                 if schema >= FIRST_WITH_VALUES:
                     db.execute("delete from store_values where name = 'replica'")
                 count = db.execute("select count(*) from unified_memories").fetchone()[0]
-            return Candidate(path=aside, project=named, schema=schema, memories=count)
+            return Candidate(path=temporary, project=named, schema=schema, memories=count)
         except (sqlite3.Error, inspection.TooMuch) as error:
             raise DamagedBackup(f"{path} is damaged: {error}") from error
     except BaseException:
-        remove_files(aside)
+        remove_files(temporary)
         raise
 
 
-def _copy_file(path: str, aside: str, project: Project) -> None:
+def _copy_file(path: str, temporary: str, project: Project) -> None:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
@@ -273,9 +273,9 @@ def _copy_file(path: str, aside: str, project: Project) -> None:
     with open(handle, "rb") as source:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise BadBackup(f"{path} is no regular file")
-        if os.fstat(handle).st_size > shutil.disk_usage(os.path.dirname(aside)).free:
+        if os.fstat(handle).st_size > shutil.disk_usage(os.path.dirname(temporary)).free:
             raise UnusableStore(f"{path} is larger than the room on the disk", "make room there")
-        with confined.create_file(project.home_root, aside, mode=0o600) as target:
+        with confined.create_file(project.home_root, temporary, mode=0o600) as target:
             shutil.copyfileobj(source, target)
             target.flush()
             os.fsync(target.fileno())
@@ -310,9 +310,9 @@ def put_in_place(
         return ""
     try:
         if admission.why_foreign(project) or _is_foreign(project, environment):
-            before = set(admission.foreign(project))
-            admission.set_aside_database(project, seen, candidate.path)
-            return next(iter(set(admission.foreign(project)) - before), "")
+            before = set(admission.list_foreign(project))
+            admission.rename_database(project, seen, candidate.path)
+            return next(iter(set(admission.list_foreign(project)) - before), "")
         return _overwrite(candidate, project, environment, now)
     except sqlite3.DatabaseError as error:
         if is_locked(error):
@@ -360,12 +360,12 @@ def _overwrite(
 
 def _rename_present(project: Project, candidate: Candidate, now: datetime) -> str:
     with shared_files.locked(project.home, root=project.home_root):
-        replaced = set_aside_damaged(project, now)
+        replaced = rename_damaged(project, now)
         os.rename(candidate.path, project.database)
     return replaced
 
 
-def set_aside_damaged(project: Project, now: datetime) -> str:
+def rename_damaged(project: Project, now: datetime) -> str:
     """Rename the database and the files beside it; return its path, empty where there is none."""
     kept = f"{project.database}.damaged-{stamp(now).replace(':', '')}"
     for suffix in ("", *SIDECARS):
@@ -374,8 +374,8 @@ def set_aside_damaged(project: Project, now: datetime) -> str:
     return kept if os.path.lexists(kept) else ""
 
 
-def put_back_damaged(project: Project, kept: str) -> None:
-    """Rename what `set_aside_damaged` renamed to its old name, instead of what is there."""
+def rename_back(project: Project, kept: str) -> None:
+    """Rename what `rename_damaged` renamed to its old name, instead of what is there."""
     for suffix in ("", *SIDECARS):
         if os.path.lexists(kept + suffix):
             os.replace(kept + suffix, project.database + suffix)

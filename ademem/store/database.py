@@ -301,9 +301,9 @@ def create(path: str) -> str:
     from contextlib import closing
 
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    aside = create_aside(path)
+    temporary = create_temporary(path)
     try:
-        with closing(sqlite3.connect(aside, isolation_level=None)) as db:
+        with closing(sqlite3.connect(temporary, isolation_level=None)) as db:
             with Transaction(db):
                 run_schema(db)
                 add_secret(db)
@@ -314,24 +314,24 @@ def create(path: str) -> str:
                 remove_files(
                     path
                 )  # the log of a deleted database, which SQLite would replay into ours
-                os.rename(aside, path)
+                os.rename(temporary, path)
                 return made
     finally:
-        remove_files(aside)
+        remove_files(temporary)
     return ""
 
 
-def create_aside(path: str) -> str:
+def create_temporary(path: str) -> str:
     """Return the path of a new empty file, in which a database is built that is moved to *path*.
 
     Only its owner may read it: a database has prompts.
     """
     from contextlib import suppress
 
-    aside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.new"
+    temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.new"
     with suppress(OSError):  # SQLite meets the same, and is asked next
-        os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    return aside
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    return temporary
 
 
 def add_secret(db: sqlite3.Connection) -> None:

@@ -22,7 +22,7 @@ from ademem.store.database import (
     NewerDatabase,
     Transaction,
     add_secret,
-    create_aside,
+    create_temporary,
     read_secret,
     remove_files,
     run_schema,
@@ -106,7 +106,7 @@ def admit(
     environment: Mapping[str, str],
     now_stamp: str,
     wait_s: float,
-    find_order: Callable[[str], str | None],
+    find_instruction: Callable[[str], str | None],
 ) -> None:
     """Keep a database of ours, convert one of ADE, and set any other aside."""
     match kind_of(project.database, environment, wait_s):
@@ -116,14 +116,14 @@ def admit(
                 from ademem.store.ade import adopt
 
                 run_schema(db)
-                adopt(source, db, now_stamp, find_order)
+                adopt(source, db, now_stamp, find_instruction)
                 add_secret(db)
 
             _replace(project, seen, fill, wait_s)
         case Kind.MIXED:
             _replace(project, seen, _copy_ours, wait_s)
         case Kind.FOREIGN:
-            admission.set_aside_database(project, seen)
+            admission.rename_database(project, seen)
 
 
 def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> Kind:
@@ -294,10 +294,10 @@ def _replace(
     """
     from contextlib import closing
 
-    aside = replacement = create_aside(project.database)
+    temporary = replacement = create_temporary(project.database)
     try:
         with (
-            closing(sqlite3.connect(aside, isolation_level=None)) as db,
+            closing(sqlite3.connect(temporary, isolation_level=None)) as db,
             closing(open_read_only(project.database, wait_s, COPY_S)) as source,
         ):
             db.row_factory = sqlite3.Row
@@ -310,9 +310,9 @@ def _replace(
                 replacement = ""
             else:
                 db.execute("pragma journal_mode = wal")
-        admission.set_aside_database(project, seen, replacement)
+        admission.rename_database(project, seen, replacement)
     finally:
-        remove_files(aside)
+        remove_files(temporary)
 
 
 def _code(error: Exception) -> int:

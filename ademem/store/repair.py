@@ -169,16 +169,16 @@ def _restore_memories(db: sqlite3.Connection) -> list[Mended]:
 def salvage(store: Store, damaged: str) -> int:
     """Copy row by row, table by table; a row or table that cannot be read is passed over."""
     with tempfile.TemporaryDirectory() as folder:
-        aside = os.path.join(folder, "copy.db")
+        temporary = os.path.join(folder, "copy.db")
         for suffix in ("", "-wal"):
             if os.path.exists(damaged + suffix):
-                shutil.copyfile(damaged + suffix, aside + suffix)
+                shutil.copyfile(damaged + suffix, temporary + suffix)
         try:
-            found = _restore_schema(aside)
+            found = _restore_schema(temporary)
         except UNREADABLE:
             found = 0
         if found not in range(1, SCHEMA_VERSION):
-            with open(aside, "r+b") as file:
+            with open(temporary, "r+b") as file:
                 mode = file.read(20)[18:20]
                 for at, right in HEADER:
                     file.seek(at)
@@ -187,8 +187,8 @@ def salvage(store: Store, damaged: str) -> int:
                     file.seek(18)
                     file.write(JOURNAL_MODES[1])
             with suppress(*UNREADABLE):
-                _restore_schema(aside)
-        db = sqlite3.connect(aside, isolation_level=None)
+                _restore_schema(temporary)
+        db = sqlite3.connect(temporary, isolation_level=None)
         inspection.set_bounds(db, inspection.COPY_S)
         with closing(db) as source:
             return _copy(source, store)

@@ -99,7 +99,7 @@ class Runtime:
                 place,
                 self.clock(),
                 environment=self.environment,
-                find_order=find_order,
+                find_instruction=find_instruction,
                 connections=self.store.connections,
             )
             self._personal = Runtime(place, self.settings, store, self.environment, self.now)
@@ -145,13 +145,13 @@ def open_runtime(
         wait_s=wait_s,
         environment=environment,
         trusted_roots=lambda: trust_roots(environment),
-        find_order=find_order,
+        find_instruction=find_instruction,
         connections=connections,
     )
     return Runtime(project, found.settings, store, environment, now, found.warnings)
 
 
-def find_order(text: str) -> str | None:
+def find_instruction(text: str) -> str | None:
     from ademem.guard.injection import instruction_in  # for a database of ADE alone
 
     return instruction_in(text)

@@ -340,12 +340,12 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
         changes["tags"] = unique(redact(tag).text for tag in changes["tags"])
     _check_labels(memory, act, changes)
     if "content" in changes or "title" in changes:
-        from ademem.guard.injection import order_of
+        from ademem.guard.injection import instruction_in_titled
 
         changes["trust"] = act.said_by or act.actor
         text = changes.get("title", memory.title), changes.get("content", memory.content)
-        if changes["trust"] != Trust.USER and (order := order_of(*text)):
-            changes |= quarantined(order)
+        if changes["trust"] != Trust.USER and (found := instruction_in_titled(*text)):
+            changes |= quarantined(found)
     if act.claimed_author is not None or "content" in changes or "title" in changes:
         changes["claimed_author"] = _claimed_author(memory, act)
     topic_key = changes.get("topic_key", memory.topic_key)
@@ -383,9 +383,11 @@ def _check_held(memory: Memory, act: Act) -> None:
     """Raise CannotDo where a person has to confirm it, and the act is another's."""
     if act.actor == Trust.USER:
         return
-    from ademem.guard.injection import order_of  # hooks that change states load none of it
+    from ademem.guard.injection import (
+        instruction_in_titled,
+    )  # hooks that change states load none of it
 
-    reason = memory.quarantine_reason or order_of(memory.title, memory.content)
+    reason = memory.quarantine_reason or instruction_in_titled(memory.title, memory.content)
     if reason:
         held = "is quarantined, as it" if memory.quarantine_reason else "needs a person, as it"
         raise CannotDo(f"{memory.id} {held} {reason}", BY_PERSON)
@@ -396,11 +398,11 @@ def _check_labels(memory: Memory, act: Act, changes: dict[str, Any]) -> None:
     names = {"tags", "topic_key", "anchors", "file_scope_pattern"} & changes.keys()
     if not names or (act.said_by or act.actor) == Trust.USER:
         return
-    from ademem.guard.injection import order_beside
+    from ademem.guard.injection import instruction_in_fields
 
     words = (*changes.get("tags", ()), changes.get("topic_key"))
     texts = (*changes.get("anchors", ()), changes.get("file_scope_pattern"))
-    if found := order_beside(words, *texts):
+    if found := instruction_in_fields(words, *texts):
         why = f"{memory.id} stays as it is: what would stand beside its text {found}"
         raise CannotDo(why, "a person changes it: `ademem edit`")
 

@@ -14,7 +14,7 @@ from ademem.core.value import Value, replace
 from ademem.files import SHEET
 from ademem.files.snapshot import PlacedItem, Snapshot, values_of
 from ademem.files.texts import Problem
-from ademem.guard.injection import instruction_in, order_in, order_of
+from ademem.guard.injection import instruction_in, instruction_in_memory, instruction_in_titled
 from ademem.store import ledger, memories, memory_queries, stamps, transitions
 from ademem.store.transitions import Act, CannotDo
 
@@ -125,17 +125,17 @@ class ImportContext:
         """Edit the memory; raises CannotDo for instructions, which need a person's command."""
         if not changes:
             return
-        order, others = None, dict(changes)
+        found, others = None, dict(changes)
         if changes.keys() & {"title", "content"}:
             title, content = (
                 others.pop("title", current.title),
                 others.pop("content", current.content),
             )
-            order = order_of(title, content)
-        order = order or instruction_in("\n".join(map(str, filter(None, others.values()))))
-        if order:
+            found = instruction_in_titled(title, content)
+        found = found or instruction_in("\n".join(map(str, filter(None, others.values()))))
+        if found:
             raise CannotDo(
-                f"{current.id} was edited to a text that {order}", "`ademem edit` takes it"
+                f"{current.id} was edited to a text that {found}", "`ademem edit` takes it"
             )
         if "content" in changes:
             self.require_length(changes["content"], changes.get("title", current.title))
@@ -190,14 +190,14 @@ class _Comparison:
         raw_before = {line.raw for line in before.foreign}
         foreign = [line for line in now.foreign if line.raw not in raw_before]
         if changed or foreign:
-            from ademem.sync import arrivals  # edits of pages do not need it
+            from ademem.sync import record_import  # edits of pages do not need it
 
             for id in changed:
-                lines, act = now.lines[id], arrivals.import_record
+                lines, act = now.lines[id], record_import.import_record
                 earlier = before.lines.get(id)
                 yield _difference(lines.last, act, id=id, lines=lines, before=earlier)
             for line in foreign:
-                yield _difference(line, arrivals.import_foreign_line, line=line)
+                yield _difference(line, record_import.import_plain_line, line=line)
 
     def find_edits(self, id: str) -> Iterator[Difference]:
         """Yield edits of the memory's items: what differs from both the base and its line."""
@@ -360,7 +360,7 @@ def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) ->
     trust, kind, moment = _parse_origin(item.origin_text)
     # Of another store, put there by git, or to be set by a person's command alone.
     is_strange = (is_offer and item.id) or (is_second and not history.by_hand)
-    if source.by_person and not is_strange and not order_of(item.title, item.content):
+    if source.by_person and not is_strange and not instruction_in_titled(item.title, item.content):
         trust, kind = Trust.USER, ""
     elif source.by_agent:
         trust = source.trust
@@ -398,9 +398,9 @@ def _review(context: ImportContext, now: PlacedItem, before: PlacedItem | None =
     source = context.provenance.of(SHEET, current.id, (now.state,))
     context.edit(current, _changed_fields(current, now, before), source)
     if now.is_confirmed and not (before and before.is_confirmed):
-        order = order_in(memories.get(context.act.store, current.id))
-        if order:  # whoever ticked it
-            raise CannotDo(f"{current.id} {order}", "`ademem promote` in a terminal confirms it")
+        found = instruction_in_memory(memories.get(context.act.store, current.id))
+        if found:  # whoever ticked it
+            raise CannotDo(f"{current.id} {found}", "`ademem promote` in a terminal confirms it")
         if source.by_agent:
             message = f"an agent ticked {current.id}, which confirms nothing: `ademem review` does"
             line = now.item.line

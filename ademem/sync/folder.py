@@ -24,8 +24,8 @@ from ademem.core.value import Value
 from ademem.store import journal, replication, stamps
 from ademem.store.database import BulkWrites
 from ademem.store.memories import Change, new_event
-from ademem.sync.arrivals import admission
 from ademem.sync.provenance import safe_name
+from ademem.sync.record_import import make_admission_rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _read(
             problems.append(f"chunk {id}: {reason}")
             continue
         author = None if trusted else safe_name(head.get("by"))
-        admit = admission(store, settings, change.at, author)
+        admit = make_admission_rule(store, settings, change.at, author)
         ends = [0, *_ends(entries)]
         for start, end in pairwise(ends):
             with store.transaction():
@@ -226,7 +226,7 @@ def _read(
                 if end == ends[-1]:
                     journal.note_chunk(store, folder.target, id, None, change.at)
         read.append(id)
-    admit = admission(store, settings, change.at, None if trusted else "")
+    admit = make_admission_rule(store, settings, change.at, None if trusted else "")
     for _ in range(0, journal.find_deferred(store).count if read else 0, replication.REPLAYED):
         with store.transaction():
             replication.replay(store, change, admit, failed=False)

@@ -32,7 +32,7 @@ from ademem.files.snapshot import (
     unchanged_pages,
 )
 from ademem.files.texts import BadLine, Problem, Texts, split_lines
-from ademem.store import ledger, made_at
+from ademem.store import creation_time, ledger
 from ademem.store.memories import new_event
 from ademem.store.runtime import redact_branch
 from ademem.store.transitions import CannotDo
@@ -189,7 +189,7 @@ def _import_changes(
     report, texts = update_store(
         project, store, settings, place, now, provenance, progress=progress, deadline=deadline
     )
-    base = load_base(project, made_at(store))
+    base = load_base(project, creation_time(store))
     read = {path: texts for path in texts if is_imported(path) and path not in report.outdated}
     agreed = combine_texts(dict.fromkeys(base.texts, base.texts) | read)
     save_agreement(project, replace(base, texts=agreed), refused_lines(texts, report.refused))
@@ -255,7 +255,7 @@ def update_store(
         return ImportReport(), Texts()
     there = present_text(project)
     paths = set(filter(is_imported, there))
-    base = load_base(project, made_at(store))
+    base = load_base(project, creation_time(store))
     if commit(project.root) != base.commit:  # files that a teammate's ademem wrote are ours, too
         paths |= set(list_committed(project, there))
     texts = there.only(path for path in there if path in paths)

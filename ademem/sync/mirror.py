@@ -33,7 +33,7 @@ from ademem.files.project_brief import BadCore
 from ademem.files.review_sheet import make_sheet, parse_sheet, render_sheet
 from ademem.files.snapshot import CONFLICT_MARKS, is_imported
 from ademem.files.texts import OVERSIZE, Texts, clean_lines
-from ademem.store import briefs, changes, ledger, made_at, memory_queries, relations
+from ademem.store import briefs, changes, creation_time, ledger, memory_queries, relations
 from ademem.store.database import DryRun
 from ademem.sync import rendering
 from ademem.sync.branches import Place, follow_branches
@@ -171,7 +171,7 @@ def refresh(
         if not dry_run:
             refused = refused_lines(texts, report.refused)  # of the files as they were read
             _write_files(project, found, due)
-            base = load_base(project, made_at(store))
+            base = load_base(project, creation_time(store))
             agreed = _agreed_texts(found, due, base, texts)
             save_agreement(project, replace(base, texts=agreed), refused)
             if environment is not None and store.is_trusted:
@@ -231,7 +231,13 @@ def _rendered_state(
 def _store_state(store: Store) -> list[object]:
     document = project_brief.load(store)
     return [
-        *(made_at(store), changes(store), store.is_trusted, store.judged, relations.count(store)),
+        *(
+            creation_time(store),
+            changes(store),
+            store.is_trusted,
+            store.judged,
+            relations.count(store),
+        ),
         project_brief.file_text(document) if document else None,
     ]
 
@@ -263,13 +269,15 @@ def preview(
     return Preview(taken=report, files=tuple(file for file in found if not file.is_current))
 
 
-def preview_aside(project: Project, store: Store, settings: Settings) -> Preview:
+def compare_with_copy(project: Project, store: Store, settings: Settings) -> Preview:
     """Compare the files with a store that was made from them."""
     found = survey(project, store, settings.mirror, present_text(project))
     return Preview(taken=ImportReport(), files=tuple(file for file in found if not file.is_current))
 
 
-def read_aside(project: Project, store: Store, settings: Settings, now: datetime) -> ImportReport:
+def import_into_copy(
+    project: Project, store: Store, settings: Settings, now: datetime
+) -> ImportReport:
     """Import the files into an empty store, and write nothing into the project."""
     with suppress(BadCore):
         project_brief.reconcile(store, project)
@@ -303,7 +311,10 @@ def survey(
     lines = rendering.Lines(store, place)
 
     def kept_lines() -> set[str]:
-        return {*refused_lines(imported, refused), *load_base(project, made_at(store)).refused}
+        return {
+            *refused_lines(imported, refused),
+            *load_base(project, creation_time(store)).refused,
+        }
 
     def committed() -> list[str]:
         listing = ("ls-tree", "-z", "--name-only", "HEAD", "--", FOLDER)

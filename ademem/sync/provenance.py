@@ -21,7 +21,7 @@ from ademem.core.memory import Status, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.files.project_brief import FileSource
-from ademem.store import ledger, made_at
+from ademem.store import creation_time, ledger
 from ademem.sync.git_history import read_history
 from ademem.sync.tracked_files import load_base
 
@@ -207,7 +207,7 @@ def provenance_of(
     project: Project, store: Store, environment: Mapping[str, str] | None
 ) -> Provenance:
     """Return the provenance of changes since store and files agreed."""
-    base = load_base(project, made_at(store))
+    base = load_base(project, creation_time(store))
     is_ours = base.branch is not None and store.is_trusted  # else it may be another person's base
     return Provenance(
         project, store, lambda: read_history(project, base), environment, agreed_before=is_ours

@@ -20,7 +20,7 @@ from ademem.core.settings import GateSettings, Settings
 from ademem.core.shared_files import locked
 from ademem.core.text import clean, dedupe_key, unique, words
 from ademem.core.value import Value, replace
-from ademem.guard.injection import instruction_in, order_in
+from ademem.guard.injection import instruction_in, instruction_in_memory
 from ademem.search import opposition
 from ademem.store import Store, embeddings, jobs, maintenance, memories, memory_queries, transitions
 from ademem.store.maintenance import ADEMEM, CONSOLIDATION, UNAVAILABLE, ComparableMemory, LoggedRun
@@ -237,7 +237,8 @@ def merge(
     if text is None:
         members = planned.members
     if any(
-        not memory_queries.is_unchanged(store, memory) or order_in(memory) for memory in members
+        not memory_queries.is_unchanged(store, memory) or instruction_in_memory(memory)
+        for memory in members
     ):
         return None
     row = _row(members, text, run, store, now)

@@ -9,7 +9,7 @@ from ademem.core.redaction import redact
 from ademem.core.settings import Settings
 from ademem.core.text import clean, counted, slug
 from ademem.core.value import Value
-from ademem.guard.injection import order_beside
+from ademem.guard.injection import instruction_in_fields
 from ademem.store import Store, jobs, ledger, memories, memory_queries, missions
 from ademem.store.memories import new_event
 from ademem.store.missions import Mission
@@ -53,9 +53,9 @@ def start(goal: str, act: Act, *, id: str = "") -> Mission:
     wanted = clean(redact(id).text) or slug(goal, ID_CHARS)
     if not wanted:
         raise UsageError("a mission needs a goal", "say in a few words what is to be done")
-    if act.actor != Trust.USER and (order := order_beside([wanted], goal)):
+    if act.actor != Trust.USER and (found := instruction_in_fields([wanted], goal)):
         raise CannotDo(
-            f"the goal or the id {order}", "a person begins such a mission in a terminal"
+            f"the goal or the id {found}", "a person begins such a mission in a terminal"
         )
     name, number = wanted, 2
     while not missions.start(act.store, name, goal, act.now):

@@ -14,7 +14,7 @@ from ademem.core.memory import Category, Importance, Status, Tier, combined_conf
 from ademem.core.settings import LifecycleSettings
 from ademem.core.shared_files import locked
 from ademem.core.value import Value, replace
-from ademem.guard.injection import order_in
+from ademem.guard.injection import instruction_in_memory
 from ademem.store import (
     Store,
     database,
@@ -343,10 +343,10 @@ def _write(old: AgingMemory, new: AgingMemory, id: str, store: Store, now: datet
         or memory.pinned
     ):
         return False
-    if new.status == Status.PROMOTED != old.status and (order := order_in(memory)):
-        why = f"quarantined, as it {order}"
+    if new.status == Status.PROMOTED != old.status and (found := instruction_in_memory(memory)):
+        why = f"quarantined, as it {found}"
         change = Change(operation="edit", actor=ADEMEM, at=now, reason=why, event_id=id)
-        memories.update(store, replace(memory, quarantine_reason=order), change)
+        memories.update(store, replace(memory, quarantine_reason=found), change)
         return False
     change = Change(operation=new.transition, actor=ADEMEM, at=now, reason=new.why, event_id=id)
     after = replace(memory, **transitions.aged(memory, Status(new.status), Tier(new.tier), now))

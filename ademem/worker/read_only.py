@@ -13,7 +13,7 @@ from ademem.core.settings import load_configuration, trust_roots
 from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.store import admission, open_store
-from ademem.store.runtime import Runtime, find_order
+from ademem.store.runtime import Runtime, find_instruction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ def open_copy(
         now,
         environment=environment,
         trusted_roots=lambda: trust_roots(environment),
-        find_order=find_order,
+        find_instruction=find_instruction,
         is_copy=True,
     )
     if is_new and not has_database:
-        from ademem.sync.mirror import read_aside
+        from ademem.sync.mirror import import_into_copy
 
-        read_aside(project, store, found.settings, now)
+        import_into_copy(project, store, found.settings, now)
     store.forbid_changes(LOCKED if is_locked else READ_ONLY)
     notice = LOCKED_LINE if is_locked else LINE
     return Runtime(

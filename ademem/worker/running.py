@@ -162,7 +162,7 @@ def _next(last: str | None, period: timedelta, store: Store, now: datetime) -> d
     A creation time in the future is ignored: the oldest memory that is not counts. With one that is
     no time the job is due.
     """
-    began = last or store_.made_at(store)
+    began = last or store_.creation_time(store)
     if began > stamp(now):
         began = maintenance.oldest(store, now) or began
     try:
@@ -410,7 +410,7 @@ def queue_backup(context: JobContext) -> None:
     from ademem.store import backups
 
     runtime, now = context.runtime, context.now()
-    began = store_.made_at(context.store)
+    began = store_.creation_time(context.store)
     if backups.is_due(runtime.project, runtime.environment, began, now):
         jobs.plan(context.store, "backup", now, period=backups.PERIOD)
 

@@ -15,7 +15,7 @@ from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import GateSettings
 from ademem.files import engram
-from ademem.sync.arrivals import admission
+from ademem.sync.record_import import make_admission_rule
 from tests.builders import NOW
 from tests.examples import examples
 from tests.store.stores import in_memory
@@ -451,7 +451,7 @@ def sorted_rows(rows):
 
 
 def bring(found, store):
-    admit = admission(store, GateSettings(), NOW, None)
+    admit = make_admission_rule(store, GateSettings(), NOW, None)
     given = {"store": store, "settings": GateSettings(), "now": NOW, "admit": admit}
     return engram.import_document(
         {name: found.get(name, []) for name in ("sessions", "observations", "prompts")},

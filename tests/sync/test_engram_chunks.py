@@ -27,8 +27,8 @@ from ademem.store import (
     transitions,
 )
 from ademem.sync import engram_chunks, folder
-from ademem.sync.arrivals import admission
 from ademem.sync.engram_chunks import BadManifest
+from ademem.sync.record_import import make_admission_rule
 from tests.builders import project
 from tests.examples import examples
 from tests.store.replicas import BY_IMPORT, NOON, act_of, learn
@@ -59,7 +59,7 @@ SESSION = {
 
 def job_of(store, minute, **options):
     now = NOON + timedelta(minutes=minute)
-    admit = admission(store, GateSettings(), now, None)
+    admit = make_admission_rule(store, GateSettings(), now, None)
     made = {"store": store, "settings": GateSettings(), "now": now, "admit": admit}
     return engram.Job(**made, event=f"e{minute}", is_shared=True, **options)
 

@@ -232,10 +232,10 @@ def _may_promote(memory: Memory, draft: Reviewed) -> bool:
     """True if the draft may promote the memory; only a person approves an instruction."""
     if draft.origin.trust is Trust.USER:
         return True
-    from ademem.guard.injection import order_in
+    from ademem.guard.injection import instruction_in_memory
 
     lifts = draft.promoted or draft.pinned or draft.trusted
-    return memory.quarantine_reason is None and not (lifts and order_in(memory))
+    return memory.quarantine_reason is None and not (lifts and instruction_in_memory(memory))
 
 
 def _branch(memory: Memory, draft: Reviewed) -> str | None:

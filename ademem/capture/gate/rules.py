@@ -24,7 +24,7 @@ from ademem.capture.gate.form import (
     with_note,
 )
 from ademem.core.value import as_dict, replace
-from ademem.guard.injection import order_beside, order_of
+from ademem.guard.injection import instruction_in_fields, instruction_in_titled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def harmless_labels(draft: Reviewed, gate: Gate) -> Reviewed:
     """
     if draft.by_person:
         return draft
-    found = order_beside((*draft.tags, draft.topic_key), draft.path)
+    found = instruction_in_fields((*draft.tags, draft.topic_key), draft.path)
     if not found:
         return draft
     draft = replace(draft, tags=(), path=None, topic_key=None)
@@ -53,7 +53,9 @@ def instruction_shaped(draft: Reviewed, gate: Gate) -> Reviewed:
 
     An agent may repeat a file or page that it has read.
     """
-    return _quarantine(draft, None if draft.by_person else order_of(draft.title, draft.content))
+    return _quarantine(
+        draft, None if draft.by_person else instruction_in_titled(draft.title, draft.content)
+    )
 
 
 def instruction_beside(draft: Reviewed, gate: Gate) -> Reviewed:
@@ -62,7 +64,7 @@ def instruction_beside(draft: Reviewed, gate: Gate) -> Reviewed:
         return draft
     words = (*draft.tags, draft.topic_key)
     named = (draft.path, draft.knowledge_key, draft.bead, draft.owner, draft.origin.agent_id)
-    return _quarantine(draft, order_beside(words, *draft.anchors, *named))
+    return _quarantine(draft, instruction_in_fields(words, *draft.anchors, *named))
 
 
 def _quarantine(draft: Reviewed, found: str | None) -> Reviewed:

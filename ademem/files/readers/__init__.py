@@ -18,7 +18,7 @@ from ademem.files import project_brief, records
 from ademem.files.readers import notes, programs
 from ademem.files.readers.items import Item, Prompt, Reader, Skipped
 from ademem.files.records import Import, Outcome
-from ademem.guard.injection import instruction_in, order_of
+from ademem.guard.injection import instruction_in, instruction_in_titled
 from ademem.store import (
     Store,
     briefs,
@@ -202,7 +202,11 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
     importing = Import(
         store=job.store, settings=job.settings, now=job.now, event_id=new_event(), cuts=[]
     )
-    before = (text for text in item.earlier if text != item.content and not order_of(None, text))
+    before = (
+        text
+        for text in item.earlier
+        if text != item.content and not instruction_in_titled(None, text)
+    )
     texts = unique((*before, item.content))
     while True:  # until the gate inserts one of the texts that it had
         outcome = records.write_once(key, replace(draft, content=texts[0]), status, importing)

@@ -606,19 +606,21 @@ COMMAND_WORDS = frozenset(
 """Programs, and words that often precede a command."""
 
 
-def order_in(memory: Memory) -> str | None:
+def instruction_in_memory(memory: Memory) -> str | None:
     """Describe the instruction in a memory that no person typed; None if there is none."""
-    return None if memory.trust is Trust.USER else order_of(memory.title, memory.content)
+    return (
+        None if memory.trust is Trust.USER else instruction_in_titled(memory.title, memory.content)
+    )
 
 
-def order_of(title: str | None, content: str) -> str | None:
+def instruction_in_titled(title: str | None, content: str) -> str | None:
     """Describe the instruction in title and text, shown as two lines or as one."""
     if not title:
         return instruction_in(content)
     return instruction_in(f"{title}\n{content}") or instruction_in(f"{title} {content}")
 
 
-def order_beside(words: Iterable[str | None], *texts: str | None) -> str | None:
+def instruction_in_fields(words: Iterable[str | None], *texts: str | None) -> str | None:
     """Describe the instruction in what stands beside a text; None if there is none.
 
     Of tags and keys, which have hyphens between their words, these count as blanks.

@@ -25,11 +25,11 @@ from ademem.store import database, hub_state, journal, memories, replication, st
 from ademem.store.hub import administration
 from ademem.store.hub_state import Parked
 from ademem.store.memories import Change, new_event
-from ademem.sync.arrivals import admission
 from ademem.sync.hub import documents, leaving, mutations
 from ademem.sync.hub.leaving import Sender
 from ademem.sync.hub.transport import FACT_CHARS, Client, HubError, check_url
 from ademem.sync.provenance import safe_name
+from ademem.sync.record_import import make_admission_rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -327,7 +327,9 @@ class Hub:
             and mutation["role"] in CONFIRMING
             and mutation["shows_promoted"]
         )
-        admit = admission(self.store, self.gate, change.at, FROM_HUB + name, promotes=promotes)
+        admit = make_admission_rule(
+            self.store, self.gate, change.at, FROM_HUB + name, promotes=promotes
+        )
         branch = mutations.branch_of(mutation["fields"]) if mutation else None
         if branch is None:
             return admit

@@ -50,7 +50,7 @@ _TEXTS = (
 """Fields that may hold an instruction."""
 
 
-def admission(
+def make_admission_rule(
     store: Store,
     settings: GateSettings,
     now: datetime,
@@ -132,7 +132,7 @@ def import_record(
         names = found.registers.keys() & {"status", "pinned"}
         undecided = {name: (found.registers[name][0], ours[name]) for name in names}
         found = replace(found, registers={**found.registers, **undecided})
-    admit_text = admission(store, context.settings, context.act.now, source.author)
+    admit_text = make_admission_rule(store, context.settings, context.act.now, source.author)
 
     def admit(row: Memory, before: Memory | None) -> Memory:
         row = admit_text(row, before)
@@ -210,7 +210,7 @@ def _written(
     return None
 
 
-def import_foreign_line(context: ImportContext, line: KnowledgeLine) -> None:
+def import_plain_line(context: ImportContext, line: KnowledgeLine) -> None:
     """Import a line that ademem did not write."""
     found, path = line.found, line.path
     context.require_length(found["content"], records.text(found, "title"))
