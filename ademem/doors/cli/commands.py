@@ -40,7 +40,7 @@ MODULES = {
 """Modules of this package, with the commands and groups that each defines."""
 
 PANELS = {
-    "Every day": tuple("recall search timeline add get list".split()),
+    "Every day": tuple("recall search add get list".split()),
     "Review": tuple(
         "web tui review promote reject edit pin archive restore delete undo propose".split()
     ),
