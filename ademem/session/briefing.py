@@ -137,7 +137,7 @@ class Reader(Value):
         """Return the newest memories of the mission, confirmed or not."""
         return self.visible.of_mission(self.mission, MISSION_MEMORIES)
 
-    def by_worth(self, found: Iterable[Memory], chars: int = ENTRY_CHARS) -> list[Entry]:
+    def by_worth(self, found: Iterable[Memory]) -> list[Entry]:
         """Return entries by worth, without memories that a later one replaced."""
         rows = list(found)
         unused = logs.count_unused(self.store, [memory.id for memory in rows])
@@ -147,7 +147,7 @@ class Reader(Value):
         least = 0.0  # a later memory is worth no less than the one that it says otherwise
         for memory in reversed(ranked):
             least = max(least, worths.get(memory.id, 0.0))
-            entries.append(memory_entry(memory, chars, least))
+            entries.append(memory_entry(memory, ENTRY_CHARS, least))
         return entries[::-1]
 
     def current(self, found: Sequence[Memory]) -> list[Memory]:

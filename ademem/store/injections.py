@@ -79,13 +79,12 @@ def record_alone(
     key: TurnKey,
     placed: Iterable[Placed] = (),
     *,
-    tool_use_id: str = "",
     keep_text: bool = True,
 ) -> None:
     """Record a text of which nothing else is logged; a failure must not cost the hook's answer."""
     try:
         with runtime.store.transaction():
-            record(runtime, event, text, key, placed, tool_use_id=tool_use_id, keep_text=keep_text)
+            record(runtime, event, text, key, placed, keep_text=keep_text)
     except runtime.store.db.Error:
         return
 
