@@ -146,7 +146,7 @@ def _list_shown(
     for number, (name, each) in enumerate(sources.items()):
         seqs = wanted.get(number, [])
         if are_fresh:
-            live = memories.numbered(each.store, seqs)
+            live = memories.list_by_number(each.store, seqs)
         else:
             live = rows.visible(seqs, each.store, filters, statuses, len(seqs))
         related = verdicts.annotate(each.store, live)
@@ -162,7 +162,7 @@ def _list_shown(
 
 def get_numbered(runtime: Runtime, number: int) -> Memory:
     """Return the memory of a row number, by which Engram names it; raises NoSuchMemory."""
-    found = memories.numbered(runtime.store, [number])
+    found = memories.list_by_number(runtime.store, [number])
     if not found:
         raise NoSuchMemory(str(number))
     return found[0]

@@ -163,7 +163,7 @@ def _write_shared(here: Project, key: str, value: Any, environment: Mapping[str,
 
 
 def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, str]) -> None:
-    if _unnoted(here, environment):
+    if _find_unnoted(here, environment):
         raise Unnoted(f"{here.local_config} was not written by `ademem config set` here")
     ignore(here)
     _write(here.home_root, here.local_config, key, value)
@@ -182,7 +182,7 @@ def find_untrusted(root: str | None = None) -> UntrustedParts:
         trusts_files = provenance_of(here, store, os.environ).trusts_files
     return UntrustedParts(
         settings=load_configuration(here, os.environ).held,
-        local=_unnoted(here, os.environ),
+        local=_find_unnoted(here, os.environ),
         memories=imported,
         briefs=tuple(briefs),
         authors=tuple(authors),
@@ -223,7 +223,7 @@ def revoke(root: str | None = None, *, database: bool = False) -> None:
         trust.forget(here.main, os.environ)
 
 
-def _unnoted(here: Project, environment: Mapping[str, str]) -> SourceValues | None:
+def _find_unnoted(here: Project, environment: Mapping[str, str]) -> SourceValues | None:
     found = local_file(here, environment)
     noted = trust.agreement(here.main, environment).local
     return found if found.digest and found.digest != noted else None

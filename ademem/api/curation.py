@@ -166,7 +166,7 @@ def count_queue(runtime: Runtime) -> dict[str, int]:
 def review_imported(
     runtime: Runtime, limit: int | None = 100, selection: Selection = EVERYTHING
 ) -> list[Memory]:
-    return list(filter(selection.matches, memory_queries.claimed(runtime.store)))[:limit]
+    return list(filter(selection.matches, memory_queries.list_claimed(runtime.store)))[:limit]
 
 
 def continue_review(runtime: Runtime, queue: Sequence[Waiting]) -> list[Waiting]:

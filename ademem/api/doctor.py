@@ -142,7 +142,7 @@ def sessions_are_whole(patient: Patient) -> Finding:
     try:
         with open_runtime(patient.project, patient.environment, patient.now) as runtime:
             before = stamp(patient.now - timedelta(days=sessions.LEFT_DAYS))
-            found = statistics.misplaced_sessions(runtime.store, before)
+            found = statistics.count_misplaced_sessions(runtime.store, before)
     except (sqlite3.Error, OSError, AdememError) as error:
         return _bad("sessions", str(error), _next_step(error))
     left = f"{counted(found['orphaned'], 'session')} never ended"
@@ -236,7 +236,7 @@ def command_is_found(patient: Patient) -> Finding:
 
 
 def hooks_are_installed(patient: Patient) -> Finding:
-    places = [where for where in install.Where if _installed(patient, where)]
+    places = [where for where in install.Where if _find_installed(patient, where)]
     if not places:
         hint = "`ademem install` registers them (or enable the plugin)"
         return _bad("hooks", "not in any settings file", hint)
@@ -246,7 +246,7 @@ def hooks_are_installed(patient: Patient) -> Finding:
 
 def hooks_fire(patient: Patient) -> Finding:
     commands = next(
-        (found for where in install.OF_CLAUDE if (found := _installed(patient, where))), None
+        (found for where in install.OF_CLAUDE if (found := _find_installed(patient, where))), None
     )
     report = rehearse(commands or install.own_commands(), patient.environment)
     if report.faults:
@@ -395,7 +395,9 @@ def plan_fix(patient: Patient, findings: Sequence[Finding]) -> list[str]:
     planned = []
     if any(not found.ok for found in findings if found.check == "database"):
         planned.append("repair the database; a damaged file is kept beside the new one")
-    planned += [f"register the hooks again ({where.value})" for where in _unregistered(patient)]
+    planned += [
+        f"register the hooks again ({where.value})" for where in _find_unregistered(patient)
+    ]
     planned += [f"put the failures seen into {path}.1" for _, path in _failure_logs(patient)]
     return planned
 
@@ -407,7 +409,7 @@ def fix(patient: Patient) -> list[str]:
         done += recovery.recover(patient.project, patient.environment, patient.now)
     except (sqlite3.Error, OSError, AdememError) as error:
         done.append(f"nothing in the database: {error} ({_next_step(error)})")
-    for where in _unregistered(patient):
+    for where in _find_unregistered(patient):
         try:
             change = install.install(
                 patient.project.root, where, python=sys.executable, hooks=install.hooks_folder()
@@ -429,17 +431,17 @@ def _failure_logs(patient: Patient) -> Iterator[tuple[str, str]]:
             yield root, path
 
 
-def _unregistered(patient: Patient) -> Iterator[install.Where]:
+def _find_unregistered(patient: Patient) -> Iterator[install.Where]:
     """Yield where some hooks are missing, or all that `uninstall` did not remove."""
     everything = install.own_commands()
     for where in install.OF_CLAUDE:
-        found = _installed(patient, where)
+        found = _find_installed(patient, where)
         partly = bool(found) and not everything.keys() <= found.keys()
         if partly or (not found and install.has_record(patient.project.root, where)):
             yield where
 
 
-def _installed(patient: Patient, where: install.Where) -> dict[str, str]:
+def _find_installed(patient: Patient, where: install.Where) -> dict[str, str]:
     try:
         return install.find_commands(patient.project.root, where)
     except AdememError:

@@ -107,18 +107,20 @@ def find_server(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> dict[str, Any] | None:
     """Return pid, role, model and database of the process that serves this project."""
-    return _asked(root, environment, "ping")
+    return _ask_server(root, environment, "ping")
 
 
 def stop_server(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> int | None:
     """Stop the process of `ademem serve` and return its pid; None when there is none."""
-    stopped = _asked(root, environment, "stop")
+    stopped = _ask_server(root, environment, "stop")
     return stopped["pid"] if stopped else None
 
 
-def _asked(root: str | None, environment: Mapping[str, str], method: str) -> dict[str, Any] | None:
+def _ask_server(
+    root: str | None, environment: Mapping[str, str], method: str
+) -> dict[str, Any] | None:
     found = project.find(root, environment, os.getcwd())
     answer: dict[str, Any] | None = ask(found, environment, method, "{}", ANSWER_S)
     return answer

@@ -48,7 +48,7 @@ def list_projects(environment: Mapping[str, str], now: datetime) -> list[dict[st
         row: dict[str, Any] = as_dict(registered)
         try:
             with _open(registered, environment, now) as opened:
-                row["memories"] = statistics.promoted(opened.store)
+                row["memories"] = statistics.count_promoted(opened.store)
         except (AdememError, sqlite3.Error, OSError):
             row["memories"] = None
         rows.append(row)

@@ -292,7 +292,7 @@ def _neighbours(runtime: Runtime, node: Node) -> Iterator[Node]:
     if memory is None:
         sharing = filters.Filters(statuses=filters.UNARCHIVED)
         if node.kind == "tag":
-            members = filters.listed(store, replace(sharing, tags=(node.name,)), MOST_OF_ONE)
+            members = filters.list_filtered(store, replace(sharing, tags=(node.name,)), MOST_OF_ONE)
         else:
             seqs = memory_queries.find_sharing(store, node.kind, node.name)
             members = filters.visible(seqs, store, sharing, filters.UNARCHIVED, MOST_OF_ONE)
@@ -307,7 +307,7 @@ def _neighbours(runtime: Runtime, node: Node) -> Iterator[Node]:
             found.setdefault(other, pair.relation.replace("_", " ") + waits)
     if memory.superseded_by:
         found.setdefault(memory.superseded_by, "merged into")
-    for part in memory_queries.merged_into(store, memory.id):
+    for part in memory_queries.list_merged(store, memory.id):
         found.setdefault(part.id, "merged from")
     for each in memory_queries.by_ids(store, found):
         if not (each.quarantine_reason or each.deleted_at or each.scope_owner_id):

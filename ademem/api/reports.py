@@ -312,7 +312,7 @@ def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
                 "worth": 1.0 if row["pinned"] else round(logs.discount(row["unused"]), 3),
                 "last_used_at": row["last_used_at"],
             }
-            for row in logs.most_shown(store, limit)
+            for row in logs.list_most_shown(store, limit)
         ],
     }
 

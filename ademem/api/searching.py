@@ -182,9 +182,9 @@ def list_memories(
     """List memories in the order of the filters; by default all but archived ones."""
     mission = client.mission_of(runtime.environment)
     filters = filters or Filters(statuses=UNARCHIVED, mission=mission)
-    found = engine.listed(runtime.store, filters, limit)
+    found = engine.list_filtered(runtime.store, filters, limit)
     if own := runtime.open_personal():
-        found += engine.listed(own.store, filters, limit)
+        found += engine.list_filtered(own.store, filters, limit)
         column, is_down = engine.ORDERS[filters.order]
         found.sort(key=lambda memory: getattr(memory, column), reverse=is_down)
     return found[:limit]
@@ -228,7 +228,7 @@ def find_related(runtime: Runtime, id: str) -> dict[str, list[str]]:
     memory = memories.get(runtime.store, id)
     pairs = [(each.left, each.right) for each in relations.list_conflicts(runtime.store)]
     others = [b if a == memory.id else a for a, b in pairs if memory.id in (a, b)]
-    parts = memory_queries.merged_into(runtime.store, memory.id)
+    parts = memory_queries.list_merged(runtime.store, memory.id)
     into = [memory.superseded_by] if memory.superseded_by else []
     found = {
         "conflicts with": others,

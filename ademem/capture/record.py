@@ -178,7 +178,7 @@ def _write_error(draft: Draft, earlier: Sequence[str], runtime: Runtime) -> None
     from ademem.guard.injection import instruction_in_memory
 
     store, draft = runtime.store, _place_draft(draft, runtime)
-    memory = memory_queries.captured_error(store, draft.origin.source_id, draft.owner)
+    memory = memory_queries.find_error(store, draft.origin.source_id, draft.owner)
     origins = [draft.origin]
     if memory is None:
         memory = gate.write(draft, store, runtime.settings.gate, runtime.now).memory

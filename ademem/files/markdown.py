@@ -489,7 +489,7 @@ def render_index(
         about = "" if file.subtopic else f" — {file.topic.about}"
         file_lines.append(f"- {names}: {file.count}{about}")
     file_lines = file_lines or ["None yet: a topic has a file once it has an entry."]
-    closing = {FILES: file_lines, LEFT_OUT: _left_out(memories, len(memories), settings)}
+    closing = {FILES: file_lines, LEFT_OUT: _count_omitted(memories, len(memories), settings)}
     least = _render_sections(closing, regions)
     left_lines = settings.max_lines - least.count("\n")
     left_bytes = settings.max_bytes - len(least.encode())
@@ -506,7 +506,7 @@ def render_index(
             shown.add(line.memory.id)
     hidden = [memory for memory in memories if memory.id not in shown]
     ordered = {heading: sections[heading] for heading in HEADINGS if heading in sections}
-    closing[LEFT_OUT] = _left_out(hidden, len(memories), settings)
+    closing[LEFT_OUT] = _count_omitted(hidden, len(memories), settings)
     return _render_sections(ordered | closing, regions)
 
 
@@ -529,7 +529,7 @@ def _ranked_lines(memories: Sequence[Memory], document: CoreMemory | None) -> It
                 yield IndexLine(heading=heading, text=text, memory=memory)
 
 
-def _left_out(hidden: Sequence[Memory], total: int, settings: MirrorSettings) -> list[str]:
+def _count_omitted(hidden: Sequence[Memory], total: int, settings: MirrorSettings) -> list[str]:
     if not hidden:
         return ["Nothing: every memory is on this page."]
     counts = {

@@ -225,8 +225,8 @@ class Blend(Cosines):
         shares = np.where(np.isin(self.rows, unread), 1.0, share)
         shares[~np.isin(self.rows, second.rows)] = 0.0
         shares[~np.isin(self.rows, first.rows)] = 1.0
-        centred = _centred(second.whitened, USUAL_WHITENED_MEAN)
-        scaled = FIRST_MEAN + SECOND_SCALE * _centred(_all_plain(second), USUAL_MEAN)
+        centred = _centre(second.whitened, USUAL_WHITENED_MEAN)
+        scaled = FIRST_MEAN + SECOND_SCALE * _centre(_all_plain(second), USUAL_MEAN)
         self.whitened = self._mix(shares, first, first.whitened, second, centred)
         self._plain = self._mix(shares, first, _all_plain(first), second, scaled)
 
@@ -249,7 +249,7 @@ class Blend(Cosines):
         return self._first.neighbours(row, limit)
 
 
-def _centred(cosines: Floats, usual_mean: float) -> Floats:
+def _centre(cosines: Floats, usual_mean: float) -> Floats:
     total = float(cosines.sum()) + PRIOR_ROWS * usual_mean
     centred: Floats = cosines - np.float32(total / (len(cosines) + PRIOR_ROWS))
     return centred

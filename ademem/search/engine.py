@@ -8,7 +8,7 @@ from ademem.core.value import Value, as_dict, replace
 from ademem.search import evidence, ranking
 from ademem.search.query import parse
 from ademem.search.ranking import DEFAULTS, UNASKED, Hit, discount, order_pairs
-from ademem.store.filters import ORDERS, UNARCHIVED, Filters, listed, of_session
+from ademem.store.filters import ORDERS, UNARCHIVED, Filters, list_filtered, of_session
 from ademem.store.logs import Shown
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ __all__ = [
     "current",
     "explain",
     "explain_search",
-    "listed",
+    "list_filtered",
     "rank",
     "recall",
     "search",
@@ -202,9 +202,9 @@ def explain_search(
             for hit in _read_memories(rest, store)
         ),
         prompted=frozenset(hit.memory.id for hit in suggest_for(query, runtime, embedder=embedder)),
-        by_words=tuple(memories.numbered(store, by_words)),
-        by_meaning=tuple(memories.numbered(store, by_meaning)),
-        matched=full_text.matched_words(store, asked.query.terms, shown),
+        by_words=tuple(memories.list_by_number(store, by_words)),
+        by_meaning=tuple(memories.list_by_number(store, by_meaning)),
+        matched=full_text.find_matched_words(store, asked.query.terms, shown),
     )
 
 
@@ -422,4 +422,6 @@ def _read_memories(ranked: Iterable[Ranked], store: Store) -> list[Hit]:
     from ademem.store import memories
 
     known = {one.memory.seq: as_dict(one) for one in ranked}
-    return [Hit(**known[one.seq] | {"memory": one}) for one in memories.numbered(store, known)]
+    return [
+        Hit(**known[one.seq] | {"memory": one}) for one in memories.list_by_number(store, known)
+    ]

@@ -113,7 +113,7 @@ def find_matches(query: Query, store: Store, parameters: Parameters, *, alone: b
         found = within if within.share else found
     if not query.key:
         return found
-    exact = full_text.named_rows(store, query.key)
+    exact = full_text.find_named_rows(store, query.key)
     return replace(
         found,
         share={**found.share, **dict.fromkeys(exact, 1.0)},

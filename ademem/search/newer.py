@@ -74,7 +74,7 @@ def put_newer_first(hits: Sequence[Ranked], asked: Search) -> Sequence[Ranked]:
 
 def _may_replace(later: Memory, earlier: Memory, store: Store) -> bool:
     """True for statements of one place, unless the earlier is trusted more or was learned again."""
-    times = relations.learned_at(store, [later.id, earlier.id])
+    times = relations.read_learning_times(store, [later.id, earlier.id])
     return (
         are_about_one_place(later, earlier)
         and (later.trust is Trust.USER or earlier.trust is not Trust.USER)

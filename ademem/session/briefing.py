@@ -254,7 +254,7 @@ CHARS = 160
 
 def since_last_session(reader: Reader) -> list[Entry]:
     """Count changes since the last session, then list changed and invalid memories."""
-    moment = sessions.last_seen(reader.store, reader.now, but=reader.session)
+    moment = sessions.last_activity(reader.store, reader.now, but=reader.session)
     if moment is None:
         return []
     arrived = from_colleagues(reader)
@@ -603,14 +603,14 @@ def session(reader: Reader, program: str) -> Brief:
     intro, total = how_to(program), count_confirmed(reader.store)
     page = Page(reader, intro, reader.settings.max_chars)
     titles = [section.title.lower() for section in SECTIONS]
-    longest = _left_out(total, total, dict.fromkeys(titles, COUNTED), program)
+    longest = _describe_omitted(total, total, dict.fromkeys(titles, COUNTED), program)
     for section in SECTIONS:
         page.add(section, reserve=len(longest) + 1)
     left = total - sum(
         memory.status == "promoted" and memory.scope == "project" for memory in page.shown
     )
     if left or page.cut:
-        page.lines.append(_left_out(left, total, page.cut, program))
+        page.lines.append(_describe_omitted(left, total, page.cut, program))
     return replace(page.brief(empty=intro), total=total)
 
 
@@ -645,7 +645,7 @@ def how_to(program: str) -> str:
     )
 
 
-def _left_out(left: int, total: int, cut: dict[str, int], program: str) -> str:
+def _describe_omitted(left: int, total: int, cut: dict[str, int], program: str) -> str:
     """Say how much the briefing leaves out, and where to find it."""
     least = "at least " if total == COUNTED else ""
     for_room = ", ".join(f"{number} {title}" for title, number in cut.items())

@@ -132,7 +132,7 @@ def _put_current_first(
     owned = [("project", None), ("agent", payload.agent_type or None)]
     added = [
         memory
-        for memory in memories.numbered(store, missing)
+        for memory in memories.list_by_number(store, missing)
         if memory.status == "promoted"
         and not memory.hidden
         and (memory.scope, memory.scope_owner_id) in owned
@@ -198,7 +198,7 @@ def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[M
     owner = payload.agent_type or None
     here = runtime.branch
     fingerprint = errors.fingerprint(line)
-    promoted = memory_queries.promoted_errors(runtime.store, fingerprint, owner, here)
+    promoted = memory_queries.find_promoted_errors(runtime.store, fingerprint, owner, here)
     filters = Filters(
         owner=owner, statuses=("promoted",), categories=("gotcha",), here=here, elsewhere=False
     )

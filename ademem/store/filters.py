@@ -189,12 +189,12 @@ def visible_rows(
     return {seq: bool(turn) for seq, turn in rows}
 
 
-def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
+def list_filtered(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
     """Memories by filter alone, in the order of the filters; no *limit* means all."""
     given = {"limit": -1 if limit is None else limit}
     column, is_down = ORDERS[filters.order]
     beyond, way = ("<", "desc") if is_down else (">", "asc")
-    shown = _shown(filters)
+    shown = _shown_sql(filters)
     query = _LISTED.format(shown=shown, column=column, beyond=beyond, way=way)
     for statuses in filters.stages:
         rows = store.db.execute(query, _bind(store, filters, statuses) | given)
@@ -204,7 +204,7 @@ def listed(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
 
 
 def count_listed(store: Store, filters: Filters) -> int:
-    query = f"select count(*) from unified_memories as memory where {_shown(filters)}"
+    query = f"select count(*) from unified_memories as memory where {_shown_sql(filters)}"
     for statuses in filters.stages:
         (found,) = store.db.execute(query, _bind(store, filters, statuses)).fetchone()
         if found:
@@ -212,7 +212,7 @@ def count_listed(store: Store, filters: Filters) -> int:
     return 0
 
 
-def _shown(filters: Filters) -> str:
+def _shown_sql(filters: Filters) -> str:
     """`_SHOWN`, with `since` as the start of an index.
 
     A condition that may be null uses no index; without a moment, that of statuses reads less.
@@ -224,11 +224,11 @@ _COUNTED = (
     f"project_id = :project and {CURRENT} and {BROWSED} and (scope = 'project'"
     " or scope_owner_id is case scope when 'mission' then :mission end)"
 )
-"""What `listed` lists without filters, whatever its status."""
+"""What `list_filtered` lists without filters, whatever its status."""
 
 
 def count(store: Store, mission: str | None) -> dict[str, int]:
-    """Count by status what `listed` lists, from the index of counts."""
+    """Count by status what `list_filtered` lists, from the index of counts."""
     rows = store.db.execute(
         f"select status, count(*) from unified_memories where {_COUNTED}"
         " group by scope, scope_owner_id, status",

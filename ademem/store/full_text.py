@@ -97,7 +97,9 @@ def postings(
         yield mine, rows
 
 
-def matched_words(store: Store, terms: Mapping[str, Index], seqs: Iterable[int]) -> frozenset[str]:
+def find_matched_words(
+    store: Store, terms: Mapping[str, Index], seqs: Iterable[int]
+) -> frozenset[str]:
     """Return the words of these rows that the terms of the word index match, in small letters."""
     words = [term for term, index in terms.items() if index is Index.WORDS]
     if not words:
@@ -162,7 +164,7 @@ def total_rows(store: Store) -> int:
     return total
 
 
-def named_rows(store: Store, key: str) -> frozenset[int]:
+def find_named_rows(store: Store, key: str) -> frozenset[int]:
     topic = 'topic_key : "' + key.replace('"', " ") + '"'
     rows = store.db.execute(_NAMED, {"key": key, "project": store.project_id, "topic": topic})
     return frozenset(row[0] for row in rows)
@@ -191,7 +193,7 @@ def find_broken(store: Store) -> list[str]:
             broken.append(index)
             continue
         indexed = db.execute(f"select count(*) from {index}_docsize").fetchone()[0]
-        if indexed != db.execute(f"select count(*) {_indexed(db, index)}").fetchone()[0]:
+        if indexed != db.execute(f"select count(*) {_rows_sql(db, index)}").fetchone()[0]:
             broken.append(index)
     return broken
 
@@ -206,10 +208,12 @@ def fill(db: sqlite3.Connection, index: str) -> None:
     """`rebuild` in the caller's transaction, for an index of any version."""
     columns = ", ".join(row[1] for row in db.execute(f"pragma table_info({index})"))
     db.execute(f"insert into {index}({index}) values ('delete-all')")
-    db.execute(f"insert into {index}(rowid, {columns}) select seq, {columns} {_indexed(db, index)}")
+    db.execute(
+        f"insert into {index}(rowid, {columns}) select seq, {columns} {_rows_sql(db, index)}"
+    )
 
 
-def _indexed(db: sqlite3.Connection, index: str) -> str:
+def _rows_sql(db: sqlite3.Connection, index: str) -> str:
     """The SQL that names the rows that belong in an index."""
     query = "select sql from sqlite_master where name = ?"
     (definition,) = db.execute(query, (index,)).fetchone()

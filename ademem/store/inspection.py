@@ -149,7 +149,7 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
     if shipped in (fingerprint(objects), fingerprint(filter(_is_not_left_over, objects))):
         return Kind.OURS
     if shipped:
-        ours, theirs = _spell(built(found)), _spell(objects)
+        ours, theirs = _spell(read_shipped_schema(found)), _spell(objects)
         if found < FIRST_WITH_SECRET and ours <= theirs:
             return Kind.MIXED
         if ours == theirs:  # by an SQLite that spells it otherwise
@@ -259,7 +259,7 @@ def _is_not_left_over(each: Object) -> bool:
     return not (table.startswith("ade_") and kind in ("table", "index") and is_plain)
 
 
-def built(upto: int | None = None) -> list[Object]:
+def read_shipped_schema(upto: int | None = None) -> list[Object]:
     """Return the schema of a shipped version, by default of today's."""
     from contextlib import closing
 

@@ -256,7 +256,7 @@ def was_briefed(store: Store, session_id: str) -> bool:
     return store.has_row(query, (session_id,))
 
 
-def first_shown(store: Store, session_id: str) -> dict[str, str]:
+def list_first_shown(store: Store, session_id: str) -> dict[str, str]:
     rows = store.db.execute(
         "select memory_id, min(created_at) from recall_log"
         " where session_id = ? and memory_id is not null group by memory_id",
@@ -451,7 +451,7 @@ def impression_totals(store: Store) -> sqlite3.Row:
     return row
 
 
-def most_shown(store: Store, limit: int) -> list[sqlite3.Row]:
+def list_most_shown(store: Store, limit: int) -> list[sqlite3.Row]:
     return store.db.execute(
         "select id, category, title, content, pinned, quarantine_reason, shown, used, unused,"
         " last_used_at from memory_exposure cross join unified_memories on id = memory_id"

@@ -305,7 +305,7 @@ def revisions(store: Store, id: str) -> list[dict[str, Any]]:
     return [dict(row) | {"snapshot": loads(row["snapshot"])} for row in rows]
 
 
-def numbered(store: Store, seqs: Iterable[int]) -> list[Memory]:
+def list_by_number(store: Store, seqs: Iterable[int]) -> list[Memory]:
     """Return the memories of these row numbers that are still there, in this order."""
     query = (
         "select memory.* from json_each(?) as asked"

@@ -232,7 +232,7 @@ def count_in_review(store: Store, most: int) -> int:
     )
 
 
-def claimed(store: Store) -> list[Memory]:
+def list_claimed(store: Store) -> list[Memory]:
     return memories.find(store, CLAIMED, _WAITING_ORDER, limit=-1)
 
 
@@ -278,7 +278,7 @@ def with_files_and_not_quarantined(store: Store) -> list[Memory]:
     return memories.find(store, f"{_WITH_FILES} and quarantine_reason is null")
 
 
-def accepted_sync_ids(store: Store) -> set[str]:
+def list_accepted_sync_ids(store: Store) -> set[str]:
     """Sync ids of every memory, live or not, that was learned here or accepted."""
     query = "select sync_id from unified_memories where claimed_author is null"
     return set(store.column(query))
@@ -288,7 +288,7 @@ def on_branches(store: Store) -> list[Memory]:
     return memories.find(store, f"source_branch is not null and {LIVE}")
 
 
-def confirmed_elsewhere(store: Store) -> list[Memory]:
+def list_confirmed_elsewhere(store: Store) -> list[Memory]:
     """Return candidates that another store confirmed by a word that does not count here."""
     if not is_in_hub(store):
         return []
@@ -296,7 +296,7 @@ def confirmed_elsewhere(store: Store) -> list[Memory]:
     return memories.find(store, f"status = 'candidate' and {query} and {CURRENT}")
 
 
-def anchored_at(store: Store, paths: Iterable[str]) -> list[Memory]:
+def find_anchored(store: Store, paths: Iterable[str]) -> list[Memory]:
     """Return live memories with an anchor in one of these files."""
     from ademem.core import anchor
 
@@ -312,7 +312,7 @@ def anchored_at(store: Store, paths: Iterable[str]) -> list[Memory]:
             (place := anchor.place(text)) and place.path in wanted for text in loads(row["anchors"])
         )
     ]
-    return memories.numbered(store, seqs)
+    return memories.list_by_number(store, seqs)
 
 
 def with_anchors(store: Store) -> list[Memory]:
@@ -351,11 +351,11 @@ def latest_with_tag(store: Store, tag: str, beside: Memory) -> Memory | None:
     return _first(found)
 
 
-def merged_into(store: Store, id: str) -> list[Memory]:
+def list_merged(store: Store, id: str) -> list[Memory]:
     return memories.find_by_key(store, "superseded_by = :id", "order by seq", id=id)
 
 
-def learned_in_session(store: Store, session_id: str, limit: int) -> list[Memory]:
+def list_learned(store: Store, session_id: str, limit: int) -> list[Memory]:
     return memories.find(
         store,
         f"source_session_id = :session and {LIVE} and {BROWSED} and quarantine_reason is null",
@@ -381,7 +381,7 @@ def was_saved_since(
     )
 
 
-def captured_error(store: Store, fingerprint: str | None, owner: str | None) -> Memory | None:
+def find_error(store: Store, fingerprint: str | None, owner: str | None) -> Memory | None:
     found = memories.find(
         store,
         "source_id = :fingerprint and status <> 'archived' and deleted_at is null"
@@ -393,7 +393,7 @@ def captured_error(store: Store, fingerprint: str | None, owner: str | None) -> 
     return _first(found)
 
 
-def promoted_errors(
+def find_promoted_errors(
     store: Store, fingerprint: str, owner: str | None, branch: str | None
 ) -> list[Memory]:
     return memories.find(
@@ -460,7 +460,7 @@ def existing(store: Store, ids: Iterable[str]) -> set[str]:
     return set(store.column(query, (array(ids),)))
 
 
-def removed_lines(store: Store) -> Iterator[dict[str, Any]]:
+def list_removed(store: Store) -> Iterator[dict[str, Any]]:
     """Rows of the project that were knowledge and are not live, one by one."""
     return map(
         memories.columns,
@@ -496,7 +496,7 @@ def is_id_used(store: Store, id: str, sync_id: str) -> bool:
     )
 
 
-def shown_in_session(store: Store, session_id: str | None, most: int) -> list[Entry]:
+def list_shown(store: Store, session_id: str | None, most: int) -> list[Entry]:
     """Memories among the newest *most* rows that a session was shown."""
     rows = store.db.execute(
         "select memory.seq from (select distinct memory_id from (select memory_id from recall_log"

@@ -96,7 +96,7 @@ def sources(store: Store) -> dict[str, list[str]]:
     return {id: episodes for id, episodes in found if episodes}
 
 
-def learned_from(store: Store) -> dict[str, list[str]]:
+def list_source_episodes(store: Store) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for procedure, ids in sources(store).items():
         for episode in ids:
@@ -167,7 +167,7 @@ def own_outcomes(store: Store, details: Details) -> tuple[list[int], list[dict[s
         " order by recorded_at desc, rowid desc limit ?",
         (details.memory_id, ELSEWHERE, SHARED),
     )
-    return _learned(store, details), [dict(row) for row in rows]
+    return _count_learned(store, details), [dict(row) for row in rows]
 
 
 def merge_outcomes(
@@ -183,7 +183,9 @@ def merge_outcomes(
     """
     details = get(store, memory_id)
     assert details is not None
-    base = [max(pair) for pair in zip(_learned(store, details), map(int, learned), strict=True)]
+    base = [
+        max(pair) for pair in zip(_count_learned(store, details), map(int, learned), strict=True)
+    ]
     for one in outcomes:
         store.db.execute(
             "insert into memory_procedure_history"
@@ -198,7 +200,7 @@ def merge_outcomes(
                 "by": ELSEWHERE if one["taken_back"] else None,
             },
         )
-    recorded, last = _recorded(store, memory_id)
+    recorded, last = _count_recorded(store, memory_id)
     counts = [sum(pair) for pair in zip(base, recorded, strict=True)]
     if counts == [details.success_count, details.failure_count]:
         return False
@@ -216,13 +218,13 @@ def merge_outcomes(
     return True
 
 
-def _learned(store: Store, details: Details) -> list[int]:
+def _count_learned(store: Store, details: Details) -> list[int]:
     """Return the successes and failures beside those that are recorded one by one."""
-    (successes, failures), _ = _recorded(store, details.memory_id)
+    (successes, failures), _ = _count_recorded(store, details.memory_id)
     return [max(0, details.success_count - successes), max(0, details.failure_count - failures)]
 
 
-def _recorded(store: Store, memory_id: str) -> tuple[list[int], str]:
+def _count_recorded(store: Store, memory_id: str) -> tuple[list[int], str]:
     row = store.db.execute(
         "select ifnull(sum(outcome = 'success'), 0), ifnull(sum(outcome = 'failure'), 0),"
         " ifnull(max(recorded_at), '') from memory_procedure_history"

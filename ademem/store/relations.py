@@ -74,7 +74,7 @@ class Later(Value):
         return f"{self.flag.partition('-')[0]} by {self.id}, {self.at[:10]}"
 
 
-def _learned(memory: str) -> str:
+def _learning_time(memory: str) -> str:
     """SQL for the time when a memory was learned, or last confirmed."""
     return (
         f"max({memory}.created_at, ifnull((select max(again.created_at)"
@@ -98,7 +98,7 @@ case when judgment_status = 'judged' then 'conflicts_with' else relation end as 
 """
 _LIST = f"""
 select one.id as one_id, other.id as other_id, relation.reason, {_UNDECIDED},
-  {_learned("one")} as one_at, {_learned("other")} as other_at, one.seq, other.seq
+  {_learning_time("one")} as one_at, {_learning_time("other")} as other_at, one.seq, other.seq
 from memory_relations as relation
 join unified_memories as one on one.sync_id = relation.source_id
 join unified_memories as other on other.sync_id = relation.target_id
@@ -128,14 +128,14 @@ with recursive asked as (
   from asked join memory_relations as pair on pair.target_id = asked.sync_id
   where {_PAIRED} and asked.superseded_by is null
 )
-select heirs.seq, later.seq, later.id, {_learned("later")} as at, later.trust, 'supersedes', 1
+select heirs.seq, later.seq, later.id, {_learning_time("later")} as at, later.trust, 'supersedes', 1
 from heirs join unified_memories as later on later.id = heirs.heir where {_open("later")}
 union all
 -- What a person said is not replaced by a proposal of others.
-select paired.seq, later.seq, later.id, {_learned("later")} as at, later.trust,
+select paired.seq, later.seq, later.id, {_learning_time("later")} as at, later.trust,
   iif(paired.trust = 'user' and later.trust <> 'user', 'conflicts_with', relation), 0
 from paired join unified_memories as later on later.sync_id = paired.other_id
-where {_open("later")} and (at, later.seq) > ({_learned("paired")}, paired.seq)
+where {_open("later")} and (at, later.seq) > ({_learning_time("paired")}, paired.seq)
   and not (paired.trust = 'user' and later.trust in ('tool', 'web'))
 order by at, 2
 """
@@ -228,7 +228,7 @@ def is_judged(store: Store, one: Memory, other: Memory) -> bool:
     return store.has_row(query, (id_of(one, other),))
 
 
-def waits(store: Store, one: Memory, other: Memory) -> bool:
+def is_pending(store: Store, one: Memory, other: Memory) -> bool:
     """Return True for a pair that was not judged yet."""
     query = "select 1 from memory_relations where sync_id = ? and judgment_status = 'pending'"
     return store.has_row(query, (id_of(one, other),))
@@ -317,9 +317,9 @@ def find_all_outdated(store: Store) -> set[int]:
     return set(find_later(store, sorted({row[0] for row in rows})))
 
 
-def learned_at(store: Store, ids: Iterable[str]) -> dict[str, str]:
+def read_learning_times(store: Store, ids: Iterable[str]) -> dict[str, str]:
     rows = store.db.execute(
-        f"select id, {_learned('memory')} from unified_memories as memory"
+        f"select id, {_learning_time('memory')} from unified_memories as memory"
         " where id in (select value from json_each(?))",
         (array(ids),),
     )
@@ -416,7 +416,7 @@ SHARED = (
 """Columns that other stores get."""
 
 
-def shared(store: Store, id: str) -> dict[str, Any] | None:
+def read_shared(store: Store, id: str) -> dict[str, Any] | None:
     """Return what other stores get of a pair."""
     query = f"select {', '.join(SHARED)} from memory_relations where sync_id = ?"
     row = store.db.execute(query, (id,)).fetchone()

@@ -85,7 +85,10 @@ def find_damage(path: str) -> str:
             for (line,) in db.execute("pragma integrity_check"):
                 if line != "ok" and not line.startswith(VALUES):
                     return str(line)
-            if version(db) == SCHEMA_VERSION and inspection.schema(db) != inspection.built():
+            if (
+                version(db) == SCHEMA_VERSION
+                and inspection.schema(db) != inspection.read_shipped_schema()
+            ):
                 return "its schema is another than that of its version"
     except (*UNREADABLE, inspection.TooMuch) as error:
         raise_locked(error)
@@ -98,7 +101,10 @@ def correct_version(path: str) -> list[str]:
     if not os.path.exists(path):
         return []
     with suppress(*UNREADABLE, inspection.TooMuch), closing(sqlite3.connect(path)) as db:
-        if version(db) != SCHEMA_VERSION and inspection.schema(db) == inspection.built():
+        if (
+            version(db) != SCHEMA_VERSION
+            and inspection.schema(db) == inspection.read_shipped_schema()
+        ):
             db.execute(f"pragma user_version = {SCHEMA_VERSION}")
             return [f"wrote the version of its schema into {path} again"]
     return []
@@ -206,7 +212,7 @@ def _restore_schema(path: str) -> int:
         if found in range(1, SCHEMA_VERSION):
             return found
         rows = db.execute("select rowid, type, name, tbl_name from sqlite_master").fetchall()
-        for kind, name, table, sql in inspection.built():
+        for kind, name, table, sql in inspection.read_shipped_schema():
             if kind == "table":
                 at = [row[0] for row in rows if name in row[2:] and row[1] not in OTHERS]
                 if len(at) == 1:

@@ -523,7 +523,7 @@ def outgoing(store: Store, target: str) -> Iterator[dict[str, Any]]:
         rows = store.db.execute("select sync_id from memory_relations order by sync_id")
         for row in rows.fetchall():
             if _is_shared(store, "relation", row[0], target):
-                yield {"entity": "relation", "registers": relations.shared(store, row[0])}
+                yield {"entity": "relation", "registers": relations.read_shared(store, row[0])}
         return
     for row in journal.rows_since(store, target):
         if _is_shared(store, row["entity"], row["entity_id"], target):
@@ -534,7 +534,7 @@ def outgoing(store: Store, target: str) -> Iterator[dict[str, Any]]:
 def _is_shared(store: Store, entity: str, id: str, target: str) -> bool:
     if entity == "memory":
         return read(store, id, target) is not None
-    found = relations.shared(store, id)
+    found = relations.read_shared(store, id)
     return found is not None and len(_shared_ends(store, found)) == 2
 
 
@@ -562,7 +562,7 @@ def apply_relation(
             reason = "a memory of it has not arrived"
             journal.defer(store, "relation", str(id), values, change.at, reason)
             return False
-        current = relations.shared(store, str(id))
+        current = relations.read_shared(store, str(id))
         if current and relation_order(current) >= relation_order(values):
             journal.undefer(store, "relation", str(id))
             return False
@@ -589,7 +589,7 @@ def journal_relation(
     store: Store, id: str, actor: str, now: datetime, target: str | None = None
 ) -> None:
     """Append a relation of two shared memories to the journal, if a target is enrolled."""
-    found = relations.shared(store, id)
+    found = relations.read_shared(store, id)
     if found and stamps.targets(store.db) and len(both := _shared_ends(store, found)) == 2:
         trust = str(both[0]["trust"])
         journal.append(store, "relation", id, found, actor, trust, now, target)

@@ -178,7 +178,7 @@ def count_prompts(store: Store, session_id: str) -> int:
     return store.number(query, (session_id,))
 
 
-def last_seen(store: Store, now: datetime, *, but: str) -> str | None:
+def last_activity(store: Store, now: datetime, *, but: str) -> str | None:
     """Return the last stamp of an end, or start, of a session other than *but*."""
     rows = store.db.execute(
         "select ifnull(ended_at, last_started_at) from sessions"

@@ -63,7 +63,7 @@ def memories(store: Store) -> dict[str, int]:
     return dict(row)
 
 
-def promoted(store: Store) -> int:
+def count_promoted(store: Store) -> int:
     query = f"select count(*) from unified_memories where status = 'promoted' and {LIVE}"
     return store.number(query)
 
@@ -118,7 +118,7 @@ def relations(store: Store) -> dict[str, int]:
     return dict(rows)
 
 
-def misplaced_sessions(store: Store, before: str) -> dict[str, int]:
+def count_misplaced_sessions(store: Store, before: str) -> dict[str, int]:
     """Count sessions of another project, and open ones that started before a stamp."""
     row = store.db.execute(
         "select ifnull(sum(project_id <> :project), 0) as elsewhere,"

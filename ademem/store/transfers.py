@@ -150,7 +150,7 @@ def _copy_relations(source: Store, target: Store, names: Mapping[str, str], now:
             row["sync_id"] = (
                 verdicts.id_beside(one, other, actor) if is_beside else relations.id_of(one, other)
             )
-        current = relations.shared(target, row["sync_id"])
+        current = relations.read_shared(target, row["sync_id"])
         if current and replication.relation_order(current) < replication.relation_order(row):
             target.db.execute("delete from memory_relations where sync_id = ?", (row["sync_id"],))
         if _insert(target, "memory_relations", row):

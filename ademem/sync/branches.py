@@ -186,7 +186,7 @@ class Place:
         """Return refs whose change may end the waiting of a memory, without names with secrets."""
         awaited = {str(memory.source_branch) for memory in memory_queries.on_branches(store)}
         if not awaited:
-            return list(self._default) if memory_queries.confirmed_elsewhere(store) else []
+            return list(self._default) if memory_queries.list_confirmed_elsewhere(store) else []
         named = sorted((self.names or {}).items())
         refs = (ref for name, ref in named if name in awaited and ref.endswith(name))
         return [*self._default, *refs]
@@ -211,7 +211,7 @@ def follow_branches(place: Place, store: Store, now: datetime) -> int:
     """
     waiting = memory_queries.on_branches(store)
     decided = _decide(waiting, place) if waiting else []
-    elsewhere = memory_queries.confirmed_elsewhere(store)
+    elsewhere = memory_queries.list_confirmed_elsewhere(store)
     confirmed = place.confirmed(memory.id for memory in elsewhere)
     for memory in elsewhere:
         if memory.id in confirmed:  # by the default branch, whoever said it before

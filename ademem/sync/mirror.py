@@ -497,7 +497,7 @@ def _note_own_records(
     texts = [file.wanted for file in due if file.path in LINE_FILES and file.wanted]
     own = []
     if texts:
-        said_here = memory_queries.accepted_sync_ids(store)
+        said_here = memory_queries.list_accepted_sync_ids(store)
         raw = (each for text in texts for each in clean_lines(text) if each not in refused)
         lines = (line for line in map(knowledge.parse_line, raw) if line)
         own += [

@@ -115,7 +115,7 @@ def import_record(
     store, line = context.act.store, lines.last
     row = memories.raw_row(store.db, id)
     current = stamps.record_of_row(row) if row else replication.read(store, id)
-    found = _written(id, lines, before, current, context)
+    found = _read_changes(id, lines, before, current, context)
     if found is None or (current and has_writes_of(current, found)):
         return
     joined = join(current, found) if current else found
@@ -177,7 +177,7 @@ def _check(line: KnowledgeLine) -> None:
         raise BadLine("has an updated_at that is no ISO 8601 time")
 
 
-def _written(
+def _read_changes(
     id: str,
     lines: MemoryLines,
     lines_before: MemoryLines | None,

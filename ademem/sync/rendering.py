@@ -131,7 +131,7 @@ class Lines:
         for id in carried.keys() - existing:
             there = replication.read(store, id)
             yield join(carried[id], there) if there else carried[id]
-        for row in memory_queries.removed_lines(store):
+        for row in memory_queries.list_removed(store):
             record = database.read_row(row, stamps.record_of_row, memories.TABLE, row["id"])
             last = row["deleted_at"] and (row["id"], row["revision_count"])
             undone = last and revisions.operation_of(store, *last) == ("undo", row["deleted_at"])
@@ -168,7 +168,8 @@ def find_later(store: Store) -> dict[str, str]:
     from ademem.search import contradiction
 
     rows = {
-        one.seq: one for one in memories.numbered(store, {seq for pair in pairs for seq in pair})
+        one.seq: one
+        for one in memories.list_by_number(store, {seq for pair in pairs for seq in pair})
     }
     found = {}
     for each in pairs:

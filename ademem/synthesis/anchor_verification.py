@@ -157,7 +157,7 @@ def fix(found: Iterable[Checked], store: Store, now: datetime, actor: str) -> li
 
 def find_doubtful(project: Project, store: Store) -> list[Checked]:
     """Return the anchors, in doubt at the last check, whose code still lacks a value."""
-    found = memories.numbered(store, table.list_misplaced(store))
+    found = memories.list_by_number(store, table.list_misplaced(store))
     tree = WorkingTree(project.root, ask_git=False)
     checked = (each for memory in found if memory.live for each in check_memory(memory, tree))
     return [each for each in checked if each.location.state in (CHANGED, GONE)]

@@ -68,7 +68,7 @@ def verify_change(root: str, store: Store, range: str) -> list[Checked]:
     change = read_change(root, range)
     found = [
         (memory, text, place)
-        for memory in memory_queries.anchored_at(store, change.paths)
+        for memory in memory_queries.find_anchored(store, change.paths)
         for text in memory.anchors
         if (place := anchor.place(text)) and place.path in change.paths
     ]

@@ -205,7 +205,7 @@ def _explain_errors(
     """
     store = runtime.store
     for fingerprint, failure in conversation.failures.items():
-        memory = memory_queries.captured_error(store, fingerprint, mission_id or None)
+        memory = memory_queries.find_error(store, fingerprint, mission_id or None)
         if memory is None or memory.trust is not Trust.TOOL or memory.quarantine_reason:
             continue
         if any(f"; {mark}: " in memory.content for mark in CAUSE_MARKS):

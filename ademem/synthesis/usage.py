@@ -60,7 +60,7 @@ def count(session_id: str, runtime: Runtime, now: datetime) -> int:
     session = sessions.get(store, session_id)
     if session is None or not session.transcript:
         return 0
-    shown = logs.first_shown(store, session_id)
+    shown = logs.list_first_shown(store, session_id)
     rows = memory_queries.by_ids(store, shown)
     named = {row.id: find_names(with_title(row.title, row.content)) for row in rows}
     counts = Counter(name for names in named.values() for name in names)

@@ -161,13 +161,13 @@ def _vectors(batch: list[Memory], embedder: Embedder) -> list[Vector | Failure]:
         vectors = list(islice(left, len(mine)))
         lengths = [math.sqrt(float(vector @ vector)) for vector in vectors]
         if all(abs(length - 1) <= NORM_ERROR for length in lengths):
-            results.append(_stored(memory, vectors, lengths[0]))
+            results.append(_combine(memory, vectors, lengths[0]))
         else:  # NaN, too
             results.append(Failure(error=f"its vector has the length {max(lengths)}"))
     return results
 
 
-def _stored(memory: Memory, vectors: Sequence[Any], norm: float) -> Vector:
+def _combine(memory: Memory, vectors: Sequence[Any], norm: float) -> Vector:
     """The only vector of a memory as it is, or the mean of several at length 1."""
     row = vectors[0]
     if len(vectors) > 1:

@@ -9,7 +9,7 @@ import pytest
 from ademem.core.memory import Category, Scope, Status, Tier
 from ademem.core.value import replace
 from ademem.search import ranking
-from ademem.search.engine import Filters, listed
+from ademem.search.engine import Filters, list_filtered
 from ademem.store import memories
 from ademem.store.maintenance import ADEMEM
 from ademem.store.memories import Change
@@ -141,7 +141,7 @@ def test_filters_narrow_a_search_and_a_list_alike(store, keep, texts, filters, m
 
     wanted = {f"{age} plan" for age in matching}
     assert set(texts("plan", **filters)) == wanted
-    assert {memory.content for memory in listed(store, Filters(**filters), None)} == wanted
+    assert {memory.content for memory in list_filtered(store, Filters(**filters), None)} == wanted
 
 
 def test_a_filter_is_applied_before_anything_is_counted_off(keep, texts):
@@ -156,15 +156,18 @@ def test_a_list_is_newest_first_and_bounded(store, keep):
     for days in (3, 1, 2):
         keep(f"{days} days ago", created_at=NOW - timedelta(days=days))
 
-    newest = [memory.content for memory in listed(store, Filters(), 2)]
+    newest = [memory.content for memory in list_filtered(store, Filters(), 2)]
     assert newest == ["1 days ago", "2 days ago"]
 
 
 def test_a_list_shows_quarantined_rows_when_asked_to(store, keep):
     keep("obey", status=Status.CANDIDATE, quarantine_reason="gives orders")
 
-    assert listed(store, Filters(statuses=(Status.CANDIDATE,)), None) == []
-    assert len(listed(store, Filters(statuses=(Status.CANDIDATE,), quarantined=True), None)) == 1
+    assert list_filtered(store, Filters(statuses=(Status.CANDIDATE,)), None) == []
+    assert (
+        len(list_filtered(store, Filters(statuses=(Status.CANDIDATE,), quarantined=True), None))
+        == 1
+    )
 
 
 FADED = Change(operation="archive", actor=ADEMEM, at=NOW)
@@ -206,7 +209,7 @@ def test_what_a_person_put_away_does_not_come_back(keep_archived, texts):
 def test_no_list_shows_what_faded(store, keep_archived):
     keep_archived("the release job signs every package", FADED)
 
-    assert listed(store, Filters(), None) == []
+    assert list_filtered(store, Filters(), None) == []
 
 
 @pytest.mark.parametrize(

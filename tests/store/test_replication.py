@@ -306,7 +306,7 @@ def test_a_relation_waits_for_both_memories_and_a_decision_travels(opened):
         replication.apply_relation(ben, judged, BY_IMPORT)
         replication.apply_relation(ben, pending, BY_IMPORT)
     assert relations.list_conflicts(ben) == []
-    assert relations.shared(ben, judged["sync_id"]) == judged
+    assert relations.read_shared(ben, judged["sync_id"]) == judged
 
 
 def test_what_cannot_be_applied_is_kept_until_it_can(opened):

@@ -9,7 +9,7 @@ from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Status, Tier, Trust
 from ademem.core.settings import GateSettings
 from ademem.core.value import replace
-from ademem.search.engine import Filters, listed, search
+from ademem.search.engine import Filters, list_filtered, search
 from ademem.store import jobs, memories, transitions
 from ademem.store.transitions import Act, CannotDo
 from tests import builders
@@ -195,4 +195,4 @@ def test_every_decision_is_a_revision_and_makes_the_files_due(store, act):
 
     assert operations(store, row.id) == ["insert", "promote", "pin", "archive", "restore"]
     assert [job.key for job in jobs.list_due(store, "mirror", NOW)] == ["project"]
-    assert [each.id for each in listed(store, Filters(), None)] == [row.id]
+    assert [each.id for each in list_filtered(store, Filters(), None)] == [row.id]

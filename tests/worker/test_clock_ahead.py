@@ -63,7 +63,7 @@ def test_a_session_of_then_is_not_at_work_and_is_left(world):
 
     assert not sessions.is_active(world.store, world.now)
     assert sessions.list_left_open(world.store, world.now, "mine") == ["ahead"]
-    assert sessions.last_seen(world.store, world.now, but="mine") is None
+    assert sessions.last_activity(world.store, world.now, but="mine") is None
 
 
 def test_calls_of_then_do_not_use_up_today(world):

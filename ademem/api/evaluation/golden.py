@@ -133,7 +133,7 @@ def add(memories: Runtime, query: str, ids: Sequence[str]) -> Golden:
     project = memories.project
     query = redact(" ".join(query.split())).text
     earlier = {one.query: one for one in load(project)}
-    wanted = [_tracked(memories, id) for id in ids]
+    wanted = [_sync_id_of(memories, id) for id in ids]
     ranks = _ranks(memories, query, {*wanted, *(earlier[query].ranks if query in earlier else ())})
     earlier[query] = Golden(query=query, ranks=ranks)
     save(project, earlier.values())
@@ -162,7 +162,7 @@ def check(memories: Runtime, *, slack: int = 0) -> Verdict:
     moved: list[Moved] = []
     recalls = []
     for one in golden:
-        ranked = _ranked(memories, one.query)
+        ranked = _rank_ids(memories, one.query)
         recalls.append(recall(ranked, one.ranks, CUT))
         for sync_id, before in sorted(one.ranks.items()):
             now = _rank(ranked, sync_id)
@@ -229,11 +229,11 @@ def is_worse(before: int | None, now: int | None, slack: int = 0) -> bool:
 
 
 def _ranks(memories: Runtime, query: str, sync_ids: Iterable[str]) -> dict[str, int | None]:
-    ranked = _ranked(memories, query)
+    ranked = _rank_ids(memories, query)
     return {sync_id: _rank(ranked, sync_id) for sync_id in sync_ids}
 
 
-def _ranked(memories: Runtime, query: str) -> list[str]:
+def _rank_ids(memories: Runtime, query: str) -> list[str]:
     return [hit.memory.sync_id for hit in api.search(memories, query, limit=DEPTH).hits]
 
 
@@ -251,7 +251,7 @@ def _here(memories: Runtime, sync_ids: Iterable[str]) -> list[str]:
     return here
 
 
-def _tracked(memories: Runtime, id: str) -> str:
+def _sync_id_of(memories: Runtime, id: str) -> str:
     """The memory's sync id; one that no file may name cannot be checked elsewhere."""
     memory = api.get(memories, id)
     if not memory.shareable:

@@ -164,7 +164,7 @@ def add_entries(
 ) -> str:
     for event, group in wanted.items():
         text = json_text.append(text, ("hooks", event), group)
-    allowed = _allowed(json_text.parse(text))
+    allowed = _read_permissions(json_text.parse(text))
     missing = [permission for permission in permissions if permission not in allowed]
     if len(missing) < len(permissions):  # so that `_as_added` takes none for ours that was there
         missing.reverse()
@@ -179,10 +179,10 @@ def remove_entries(text: str, original: str | None) -> str:
     Without it, permissions in our order beside our hooks are removed.
     """
     settings = json_text.parse(text)
-    allowed = _allowed(settings)
+    allowed = _read_permissions(settings)
     hooks = [path for path, _ in _our_hooks(settings)]
     if original is not None:
-        theirs = _allowed(json_text.parse(original))
+        theirs = _read_permissions(json_text.parse(original))
         places = [
             place
             for place, permission in enumerate(allowed)
@@ -204,7 +204,7 @@ def is_current(
     return (
         len(found) == len(wanted)
         and all(item in found for item in wanted.items())
-        and set(permissions) <= set(map(str, _allowed(settings)))
+        and set(permissions) <= set(map(str, _read_permissions(settings)))
     )
 
 
@@ -252,7 +252,7 @@ def _is_ours(handler: Any) -> bool:
     return command.endswith(_START) or _BY_NAME in command
 
 
-def _allowed(settings: Settings) -> list[Any]:
+def _read_permissions(settings: Settings) -> list[Any]:
     allowed: list[Any] = settings.get("permissions", {}).get("allow", [])
     return allowed
 

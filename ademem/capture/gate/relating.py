@@ -160,7 +160,7 @@ def find_pairs(
     best = [
         one for one in sorted(scored, reverse=True) if not _name_two_things(memory, one[2], home)
     ][:MOST]
-    times = relations.learned_at(store, [memory.id, *(other.id for *_, other in best)])
+    times = relations.read_learning_times(store, [memory.id, *(other.id for *_, other in best)])
     pairs = []
     for score, _, other in best:
         is_earlier = (times[memory.id], memory.seq) < (times[other.id], other.seq)
@@ -352,7 +352,7 @@ def propose(
                 actor=ADEMEM,
                 now=now,
             )
-            if relations.waits(store, other, memory):
+            if relations.is_pending(store, other, memory):
                 id = relations.id_of(other, memory)
                 candidates.append(Candidate(memory=other, judgment_id=id, score=score))
     return candidates

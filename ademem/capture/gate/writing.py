@@ -271,7 +271,7 @@ class StoreLookup:
         return [*same, *alike]
 
     def shown(self, draft: Reviewed) -> list[Entry]:
-        return memory_queries.shown_in_session(self._store, draft.origin.session_id, SHOWN)
+        return memory_queries.list_shown(self._store, draft.origin.session_id, SHOWN)
 
     def _home(self, draft: Reviewed) -> Home:
         return Home(self._store, draft.scope, draft.owner)

@@ -392,7 +392,7 @@ def purge(
         from ademem.sync.hub import mutations
 
         if dry_run:
-            records = administration.written_by(db, slug, person) if person else []
+            records = administration.list_memories_of(db, slug, person) if person else []
             there = list(administration.sync_ids(db, slug, ids or (row["id"] for row in records)))
             names = [] if keep_texts else there
             values = {"would_delete": names, "records": records}

@@ -106,11 +106,11 @@ class Rate:
             self.used.clear()
         self.used[key] += amount
         if self.used[key] > most:
-            wait = _left_of(self.window_s)
+            wait = _seconds_to_next(self.window_s)
             raise TooMany(f"more than {most:,} {self.unit}", f"try again in {wait} s", wait)
 
 
-def _left_of(window_s: int) -> int:
+def _seconds_to_next(window_s: int) -> int:
     """Return the seconds until the next minute or day begins."""
     return math.ceil(window_s - time.time() % window_s)
 
@@ -369,7 +369,7 @@ class Hub:
                 own, all_ = await requests.add_usage(db, project, caller.device, len(body))
                 if own > self.limits.bytes_per_day or all_ > self.limits.project_bytes_per_day:
                     sent = "too many bytes for one day"
-                    raise TooMany(sent, "go on tomorrow", _left_of(DAY_S))
+                    raise TooMany(sent, "go on tomorrow", _seconds_to_next(DAY_S))
                 self.bytes.check("hub", self.limits.hub_bytes_per_day, len(body))
                 verdicts = iter(await requests.push(db, project, good) if good else [])
         now = clock.now()

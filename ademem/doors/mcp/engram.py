@@ -132,10 +132,12 @@ def save(memories: Runtime, call: Call, title: str, content: str = "", **given: 
     )
     scope = given.get("scope")
     draft = api.place_draft(memories, draft, "personal" if scope == "global" else scope)
-    return _saved(memories, call, api.write(memories, draft), given.get("type"))
+    return _describe_saved(memories, call, api.write(memories, draft), given.get("type"))
 
 
-def _saved(memories: Runtime, call: Call, written: Written, type: str | None = None) -> Result:
+def _describe_saved(
+    memories: Runtime, call: Call, written: Written, type: str | None = None
+) -> Result:
     memory = written.memory
     if memory is None:
         return describe_gate_refusal(written.rule, written.reason)
@@ -262,7 +264,7 @@ def get_observation(
 
 def session_summary(memories: Runtime, call: Call, content: str, **given: Any) -> Result:
     written = api.summarize_session(memories, content, _session(memories, call, given))
-    return _saved(memories, call, written)
+    return _describe_saved(memories, call, written)
 
 
 def session_start(memories: Runtime, call: Call, id: str, directory: str = "") -> Result:

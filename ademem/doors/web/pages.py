@@ -100,7 +100,7 @@ def _why(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     return values | {"why": session_view.to_reasons(found)}
 
 
-def _sent_text(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+def _read_sent_text(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     """Return one text as it was sent, byte for byte."""
     texts = api.list_sent(memories, request.path["id"])[1]
     number = row_number(request.path["number"])
@@ -190,7 +190,7 @@ PAGES = (
         live="session injection memory guard",
     ),
     Page(path="/session/{id}/why", template="why.html", read=_why),
-    Page(path="/session/{id}/text/{number}", template="", read=_sent_text),
+    Page(path="/session/{id}/text/{number}", template="", read=_read_sent_text),
     Page(
         path="/injections",
         name="Injections",

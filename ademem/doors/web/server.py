@@ -113,7 +113,7 @@ def make(site: Site) -> Loopback:
     routes += [Route(page.path, _guard(site, _show(page))) for page in PAGES]
     routes += [Route(act.path, _guard(site, _do(act)), methods=["POST"]) for act in ACTS]
     return Loopback(
-        Application(routes=routes, exception_handlers={HTTPException: partial(_refused, site)}),
+        Application(routes=routes, exception_handlers={HTTPException: partial(_refuse, site)}),
         site.port,
         LARGEST_BODY,
         headers=HEADERS | {"content-security-policy": POLICY},
@@ -235,7 +235,7 @@ async def _events(site: Site, request: Request) -> Response:
     given = request.headers.get("last-event-id") or request.query_params.get("last", "")
     after = row_number(given)
     shown = site.projects.get(request.query_params.get("project", ""))
-    project = shown or _chosen(site, request)
+    project = shown or _choose_project(site, request)
     events = project.live.stream(after, lambda: site.is_ending())
     return StreamingResponse(events, media_type="text/event-stream")
 
@@ -317,7 +317,7 @@ def _keep_project(site: Site, response: Response, number: int) -> None:
 
 
 def _parse(site: Site, request: Request) -> tuple[OpenProject, PageRequest]:
-    project = _chosen(site, request)
+    project = _choose_project(site, request)
     parsed = PageRequest(
         path=dict(request.path_params),
         query={name: request.query_params[name] for name in request.query_params},
@@ -329,7 +329,7 @@ def _parse(site: Site, request: Request) -> tuple[OpenProject, PageRequest]:
     return project, parsed
 
 
-def _chosen(site: Site, request: Request) -> OpenProject:
+def _choose_project(site: Site, request: Request) -> OpenProject:
     return list(site.projects.values())[_number(site, request)]
 
 
@@ -382,7 +382,7 @@ def _error(site: Site, scope: Scope, status: int, facts: dict[str, str]) -> Resp
     return _page(site, request, template, values, status)
 
 
-async def _refused(site: Site, request: Request, error: Exception) -> Response:
+async def _refuse(site: Site, request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     message = {404: "there is no such page", 405: "this address takes no such request"}
     facts = {"why": message.get(error.status_code, error.detail), "next": ""}

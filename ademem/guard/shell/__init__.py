@@ -395,7 +395,7 @@ def _edits_of(command: Command) -> Iterator[FileEdit]:
         patched = [Word(text=path) for path in _PATCHED.findall(diff)]
         yield from _files(named or [word for word in patched if word.text != "/dev/null"])
     elif name in _MOVERS:
-        yield from _moved(operands, removes=name.endswith("mv"))
+        yield from _edits_of_move(operands, removes=name.endswith("mv"))
     elif name in _REMOVERS:
         yield from (FileEdit(path=word.text, is_whole=False) for word in operands if _is_file(word))
 
@@ -416,7 +416,7 @@ def _behind_script(words: tuple[Word, ...]) -> list[Word]:
     return files if has_script else files[1:]
 
 
-def _moved(operands: list[Word], *, removes: bool) -> Iterator[FileEdit]:
+def _edits_of_move(operands: list[Word], *, removes: bool) -> Iterator[FileEdit]:
     if len(operands) < 2 or operands[-1].expands:
         return
     *sources, target = operands

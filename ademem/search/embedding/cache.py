@@ -67,7 +67,7 @@ def folder(environment: Mapping[str, str], dtype: str) -> str:
     return os.path.join(root(environment), MODELS[dtype], dtype)
 
 
-def made_for_models(environment: Mapping[str, str], dtype: str) -> list[str]:
+def list_own_folders(environment: Mapping[str, str], dtype: str) -> list[str]:
     """The folders above a model that are ours, innermost first; one that was named is not."""
     above = root(environment)
     ours = [] if environment.get("ADEMEM_MODELS_DIR") else [above, os.path.dirname(above)]
@@ -84,7 +84,7 @@ def lock(folder: str) -> str:
 
 
 def state(folder: str) -> State:
-    """By the sizes of the files, which costs nothing; `damaged` reads them."""
+    """By the sizes of the files, which costs nothing; `find_damage` reads them."""
     if is_whole(folder):
         return State.INSTALLED
     began = size(folder) or size(scratch_folder(folder))
@@ -129,7 +129,7 @@ def seal(folder: str, names: tuple[str, ...], *, source: str, trust: str) -> Man
     return made
 
 
-def damaged(folder: str) -> list[str]:
+def find_damage(folder: str) -> list[str]:
     """Read all files and describe each that is missing or differs from what was installed."""
     found = manifest(folder)
     return [

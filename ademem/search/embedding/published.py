@@ -212,10 +212,10 @@ def find_problems(settings: EmbedSettings, environment: Mapping[str, str]) -> li
         case State.PARTIAL if cache.manifest(folder) is None:
             return ["the installation was never finished"]
     prepared = os.path.join(folder, cache.PREPARED)
-    damaged = cache.damaged(folder) + [
+    damaged = cache.find_damage(folder) + [
         f"{cache.PREPARED}/{key}/{problem}"
         for key in (sorted(os.listdir(prepared)) if os.path.isdir(prepared) else ())
-        for problem in cache.damaged(os.path.join(prepared, key))
+        for problem in cache.find_damage(os.path.join(prepared, key))
     ]
     if damaged:
         return damaged

@@ -243,7 +243,7 @@ def receipts(db: Connection, slug: str, key: str) -> Row:
     }
 
 
-def written_by(db: Connection, slug: str, name: str) -> list[Row]:
+def list_memories_of(db: Connection, slug: str, name: str) -> list[Row]:
     """Return the memories that are a person's and not deleted, as they are now."""
     rows = db.execute(
         "select r.entity_key as id, m.fields from hub.rows r"

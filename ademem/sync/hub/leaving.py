@@ -50,7 +50,7 @@ def shareable(mutation: Fields, sender: Sender) -> Fields | Refusal:
         if author and sender.protocol >= mutations.WITH_DOCUMENTS:
             mutation = mutation | {mutations.AUTHOR: author}
     elif mutation["entity"] == "relation":
-        fields = relations.shared(store, id)
+        fields = relations.read_shared(store, id)
     else:
         fields = sender.documents.get((mutation["entity"], id))
     described = mutations.describe(mutation["entity"], fields) if fields else None
@@ -59,7 +59,7 @@ def shareable(mutation: Fields, sender: Sender) -> Fields | Refusal:
     return mutation | described | {"fields": fields, "shows_promoted": shows_promoted}
 
 
-def signed_by(mutation: Fields, sender: Sender) -> Fields | Refusal:
+def sign(mutation: Fields, sender: Sender) -> Fields | Refusal:
     """Add person, database, the position of the database, and the id made of the content."""
     if not sender.state.person:
         return Refusal(rule="person", why="nobody's name is on it")
@@ -78,7 +78,7 @@ LEAVING: tuple[Callable[[Fields, Sender], Fields | Refusal | None], ...] = (
     shareable,
     mutations.redaction,
     mutations.bounds,
-    signed_by,
+    sign,
 )
 """What each record passes before it leaves, in this order; None leaves it as it is."""
 

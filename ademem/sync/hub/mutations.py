@@ -249,7 +249,7 @@ def purge_person(
     """
     with db.transaction():
         project, person = administration.project_id(db, slug), administration.person_id(db, name)
-        rows = [] if keep_texts else administration.written_by(db, slug, name)
+        rows = [] if keep_texts else administration.list_memories_of(db, slug, name)
         found = administration.sync_ids(db, slug, (row["id"] for row in rows))
         taken_off = forgetting(project, name, registers.old_stamp(stamp(now)))
         administration.append(db, project, [*_removals(project, found, now), taken_off])

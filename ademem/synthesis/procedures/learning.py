@@ -144,7 +144,7 @@ def learn(runtime: Runtime, now: datetime, model: str | None = None) -> dict[str
             now=now,
             works=tuple(works),
             similarity=similarity,
-            learned=table.learned_from(store),
+            learned=table.list_source_episodes(store),
         )
         figures["outcomes"] += _count_uses(run)
         relevant = [work for work in works if work.steps or work.is_review]

@@ -16,7 +16,7 @@ ROWS = arrays(np.float32, (3, 5), elements=st.floats(-4, 4, width=32))
 @example(np.full((3, 5), 1e-45, np.float32))  # a step would be 0
 @example(np.full((3, 5), 2.66e-43, np.float32))  # a step would be so coarse that 127 are not enough
 def test_a_quantised_row_is_off_by_half_a_step_at_most(values):
-    steps, size = graph.quantised(values)
+    steps, size = graph.quantise(values)
 
     assert (steps.dtype, size.shape) == (np.int8, (3, 1))
     assert np.abs(steps).max() <= graph.INT8_TOP

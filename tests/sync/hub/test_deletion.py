@@ -143,7 +143,7 @@ def test_what_a_person_told_first_is_deleted_and_their_name_is_off_the_rest(
     ann, bob, clone, hub, texts
 ):
     with database.connect(hub.database.owner) as db:
-        exported_rows = administration.written_by(db, hub.slug, "ann")
+        exported_rows = administration.list_memories_of(db, hub.slug, "ann")
         person = administration.person_id(db, "ann")
     assert [row["fields"]["content"] for row in exported_rows] == ["Deploys run at noon"]
 

@@ -209,7 +209,7 @@ def use(clone, id, session, days=0):
 
 
 def used(clone, id):
-    return {row["id"]: row["used"] for row in logs.most_shown(clone.store, 9)}.get(id, 0)
+    return {row["id"]: row["used"] for row in logs.list_most_shown(clone.store, 9)}.get(id, 0)
 
 
 def test_uses_travel_only_if_told_to(clone, hub):

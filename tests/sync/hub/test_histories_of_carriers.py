@@ -108,11 +108,11 @@ def test_what_a_writer_confirmed_counts_once_it_comes_by_git(team, hub, tmp_path
         add(members[2], 3, 3)
         for each in (*people[::-1], *people):
             each.sync()
-        waiting = [len(memory_queries.confirmed_elsewhere(one.store)) for one in members]
+        waiting = [len(memory_queries.list_confirmed_elsewhere(one.store)) for one in members]
         settle_all(members, drives, people)
 
         assert waiting == [1, 1, 0]
-        assert all(not memory_queries.confirmed_elsewhere(one.store) for one in members)
+        assert all(not memory_queries.list_confirmed_elsewhere(one.store) for one in members)
 
 
 @pytest.mark.parametrize("seed", range(examples(1000, share=300)))
