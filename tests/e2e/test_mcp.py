@@ -19,7 +19,7 @@ from .product import Product, watched
 from .script import Call, delegate, helper, model, person, write
 from .world import World, opened
 
-pytestmark = [pytest.mark.e2e, pytest.mark.contract]
+pytestmark = [pytest.mark.e2e, pytest.mark.contract(full_only=True)]
 
 RULE = "Never edit src/auth.py by hand; `make auth` writes it"
 LESSON = "Login tokens expire in UTC, because the gateway has no time zone"

@@ -1,7 +1,7 @@
 """One project over three client processes: what the first taught, the next ones know.
 
-The hooks are registered by a plugin, and by the project's settings as well. In a full run also by
-the settings alone, as in all other scenarios.
+The hooks are registered by a plugin and by the project's settings as well; in a full run also by
+the plugin alone, and by the settings alone, as in all other scenarios.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Story:
     scope="module",
     params=[
         *([pytest.param((Product.install,), id="settings")] if FULL else []),
-        pytest.param((Product.plug_in,), id="plugin"),
+        *([pytest.param((Product.plug_in,), id="plugin")] if FULL else []),
         pytest.param((Product.install, Product.plug_in), id="settings and plugin"),
     ],
 )

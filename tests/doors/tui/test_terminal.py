@@ -48,7 +48,10 @@ def home(app):
     app.open_list("dashboard")
 
 
-@pytest.mark.parametrize("size", [(40, 14), (80, 24), (120, 40)], ids="{0[0]}x{0[1]}".format)
+SIZES = [(40, 14), (120, 40), *([(80, 24)] if FULL else [])]
+
+
+@pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
 def test_screens_are_as_kept(desk, size):
     desk.live_through_a_session()
     shown = desk.frames(*((home, *keys) for keys in SEEN.values()), size=size)

@@ -64,7 +64,7 @@ def test_every_page_is_accessible_and_fits(shown, monkeypatch, state, scheme, wi
             monkeypatch.setitem(each.__dict__, "read", lambda *_: {}["nothing"])
     name, found = f"{state}-{scheme}-{width}", {}
     shut = scenes.RAW | scenes.STREAMS
-    most = None if FULL or state == "data" else 1
+    most = None if FULL else 2 if state == "data" else 1
     for path in (path for route in addresses.keys() - shut for path in addresses[route][:most]):
         shown.go(page, path)
         found[path] = check(page, path, name)
