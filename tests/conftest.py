@@ -1,6 +1,5 @@
 """What every test stands on."""
 
-import gc
 import os
 import shutil
 from contextlib import closing
@@ -35,12 +34,6 @@ settings.load_profile("patient")
 def pytest_collection_modifyitems(items):
     """Begin with the tests that wait longest, so that no process ends long after the others."""
     items.sort(key=lambda item: "tests/worker/" not in item.nodeid)
-
-
-def pytest_collection_finish():
-    """Keep thousands of collected tests out of each full collection of garbage."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
