@@ -63,11 +63,13 @@ def compare(runtime: Runtime, id: str, limit: int = 3) -> Similar:
     by_words = tuple(find_similar(runtime, memory, limit))
     model = model_id(runtime.settings.embed)
     size = embeddings.dimensions(store, model)
-    if not size or not embeddings.blobs(store, model, [memory.id]):
+    if not size:
         return Similar(by_words=by_words, by_meaning=None)
     from ademem.search import dense
 
     cosines = dense.Cosines.of_row(memory.seq, dense.load_vectors(store, model, size))
+    if cosines is None:
+        return Similar(by_words=by_words, by_meaning=None)
     filters = Filters(statuses=UNARCHIVED, here=runtime.branch)
     nearest = [seq for seq in cosines.nearest(FIRST_LOOK * limit) if seq != memory.seq]
     found = visible(nearest, store, filters, UNARCHIVED, limit)

@@ -110,9 +110,12 @@ class Cosines:
         self._vectors = vectors
 
     @classmethod
-    def of_row(cls, row: int, vectors: Vectors) -> Cosines:
-        """Compare a row that has a vector with all others."""
-        return cls(vectors.matrix[np.searchsorted(vectors.rows, row)], vectors)
+    def of_row(cls, row: int, vectors: Vectors) -> Cosines | None:
+        """Compare a row with all others; None where it has no vector."""
+        place = int(np.searchsorted(vectors.rows, row))
+        if place == len(vectors.rows) or vectors.rows[place] != row:
+            return None
+        return cls(vectors.matrix[place], vectors)
 
     @cached_property
     def whitened(self) -> Floats:
@@ -159,12 +162,12 @@ class Cosines:
 
         All rows are read only where one of these is near enough.
         """
-        one = self._of_row(row)
+        one = Cosines.of_row(row, self._vectors)
         _, places = self._find(among)
         if one is None or not len(places) or one._whiten(places).max() < least:
             return None
         twin, cosine, second = one._nearest_other(row)
-        other = self._of_row(twin)
+        other = Cosines.of_row(twin, self._vectors)
         if twin not in among or cosine < least or other is None:
             return None
         nearest, _, third = other._nearest_other(twin)
@@ -173,13 +176,10 @@ class Cosines:
         return Twin(row=twin, margin=cosine - max(second, third))
 
     def neighbours(self, row: int, limit: int) -> list[int]:
-        """Rows nearest to a row that has a vector, without itself."""
-        nearest = Cosines.of_row(row, self._vectors).nearest(limit + 1)
+        """Rows nearest to a row, without itself; none where it has no vector."""
+        one = Cosines.of_row(row, self._vectors)
+        nearest = one.nearest(limit + 1) if one else []
         return [other for other in nearest if other != row][:limit]
-
-    def _of_row(self, row: int) -> Cosines | None:
-        _, places = self._find([row])
-        return Cosines(self._vectors.matrix[places[0]], self._vectors) if len(places) else None
 
     def _nearest_other(self, row: int) -> tuple[int, float, float]:
         """The row nearest to a row, with its whitened cosine and that of the second nearest."""

@@ -412,11 +412,4 @@ def _load_meaning(store: Store, model: str) -> Meaning | None:
     from ademem.search import dense
 
     vectors = dense.read_vectors(store, model, dimensions)
-
-    def cosines_of(memory: Memory) -> Cosines | None:
-        at = int(vectors.rows.searchsorted(memory.seq))
-        if at == len(vectors.rows) or vectors.rows[at] != memory.seq:
-            return None
-        return dense.Cosines(vectors.matrix[at], vectors)
-
-    return cosines_of
+    return lambda memory: dense.Cosines.of_row(memory.seq, vectors)
