@@ -732,16 +732,23 @@ def is_explicit(earlier: str, later: str) -> bool:
     )
 
 
-def explain(one: str, other: str) -> str:
-    """Name the two values, or the words by which the texts contradict each other."""
-    left, right = read(one), read(other)
+def find_values(earlier: str, later: str) -> tuple[str, str] | None:
+    """Return the values that the texts give for one kind of thing, the most telling kind first."""
+    left, right = read(earlier), read(later)
     differing = find_differing(left, right)
     for kind in sorted(differing, key=lambda kind: (kind == "name", kind == "number", kind)):
-        mine, theirs = (sorted(facts.values[kind]) for facts in (left, right))
-        return " against ".join(sorted((" ".join(mine), " ".join(theirs))))
+        return " ".join(sorted(left.values[kind])), " ".join(sorted(right.values[kind]))
+    return None
+
+
+def explain(one: str, other: str) -> str:
+    """Name the two values, or the words by which the texts contradict each other."""
+    if values := find_values(one, other):
+        return " against ".join(sorted(values))
     if turn := find_opposition(one, other):
         return turn
-    return "one says that something changed" if left.changes or right.changes else "other words"
+    changes = read(one).changes or read(other).changes
+    return "one says that something changed" if changes else "other words"
 
 
 WEIGHTS = {

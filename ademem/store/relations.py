@@ -137,7 +137,7 @@ select paired.seq, later.seq, later.id, {_learning_time("later")} as at, later.t
 from paired join unified_memories as later on later.sync_id = paired.other_id
 where {_open("later")} and (at, later.seq) > ({_learning_time("paired")}, paired.seq)
   and not (paired.trust = 'user' and later.trust in ('tool', 'web'))
-order by at, 2
+order by 6, at, 2
 """
 
 
@@ -246,7 +246,8 @@ def list_conflicts(store: Store) -> list[Conflict]:
 def find_later(store: Store, rows: Sequence[int]) -> dict[int, Later]:
     """Return by row number the latest memory that says something else, where there is one.
 
-    A later memory that was superseded in turn gives way to its heir.
+    One that replaces the memory comes before one that only contradicts it. A later memory that was
+    superseded in turn gives way to its heir.
     """
     if not rows or not store.has_row(_ANY):  # the rule, and cheap to tell
         return {}

@@ -136,6 +136,34 @@ def test_what_is_not_certain_replaces_nothing(world, write, earlier, later, trus
     assert replaced(world) == []
 
 
+PORT = "The billing service listens on port {}"
+CHECKS = "Health checks of billing go to port {} every minute"
+
+
+@pytest.mark.parametrize(
+    ("beside", "found"),
+    [([], ["conflicts_with"]), ([PORT.format(6120)], ["supersedes", "supersedes"])],
+    ids=["other words alone", "beside the same words"],
+)
+def test_a_text_replaces_all_that_have_the_value_which_it_replaces(world, write, beside, found):
+    for text in (CHECKS.format(6120), *beside, PORT.format(8443)):
+        write(text, Trust.AGENT)
+
+    assert [relation for relation, _ in relations(world)] == found
+
+
+def test_a_memory_that_is_replaced_stays_so_when_another_one_contradicts_it(world, write):
+    old = write(PORT.format(6120), Trust.AGENT).memory
+    heir = write(PORT.format(8443), Trust.AGENT).memory
+    write(CHECKS.format(9090), Trust.AGENT)
+
+    with world.memories() as memories:
+        hits = api.search(memories, old.content).hits
+    (found,) = (hit for hit in hits if hit.memory.id == old.id)
+    assert found.later is not None
+    assert found.later.flag == f"superseded-by-{heir.id}"
+
+
 @pytest.fixture
 def bring(world):
     """Import the later of two facts after the earlier, which is important."""

@@ -166,12 +166,33 @@ def find_pairs(
         is_earlier = (times[memory.id], memory.seq) < (times[other.id], other.seq)
         earlier, later = (memory, other) if is_earlier else (other, memory)
         pairs.append(make_pair(earlier, later, score))
-    return pairs
+    return _replace_together(pairs)
+
+
+def _replace_together(pairs: Sequence[Pair]) -> list[Pair]:
+    """Let a text replace all that have the value of one that it replaces, however they say it."""
+    changes = {_find_change(pair) for pair in pairs if pair.relation == SUPERSEDES} - {None}
+    return [
+        replace(pair, relation=SUPERSEDES)
+        if _is_trusted_as_much(pair.later, pair.earlier) and _find_change(pair) in changes
+        else pair
+        for pair in pairs
+    ]
+
+
+def _find_change(pair: Pair) -> tuple[str, str, str] | None:
+    """Return the id of the later text, and the values of both; None where they have none."""
+    values = contradiction.find_values(pair.earlier.whole_text, pair.later.whole_text)
+    return (pair.later.id, *values) if values else None
+
+
+def _is_trusted_as_much(later: Memory, earlier: Memory) -> bool:
+    return RANK[later.trust] >= RANK[earlier.trust]
 
 
 def make_pair(earlier: Memory, later: Memory, score: float) -> Pair:
     """Propose the later text as the heir where the match is strong and it is trusted as much."""
-    may_replace = score >= STRONG and RANK[later.trust] >= RANK[earlier.trust]
+    may_replace = score >= STRONG and _is_trusted_as_much(later, earlier)
     relation = SUPERSEDES if may_replace else CONFLICT
     why = contradiction.explain(earlier.whole_text, later.whole_text)
     return Pair(earlier=earlier, later=later, relation=relation, score=round(score, 3), why=why)
