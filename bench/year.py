@@ -227,16 +227,17 @@ class Year:
     def __init__(
         self, root: str, *, sessions: int, seed: int, lifecycle: bool, model: bool
     ) -> None:
-        self.root = root
         self.sessions = sessions
         self.rng = random.Random(seed)
         self.truth = Truth(self.rng, sessions)
         self.now = START
+        home = os.path.join(root, "home")
+        root = self.root = os.path.join(root, "project")
+        os.makedirs(home)
         os.makedirs(os.path.join(root, ".git"))
-        api.init(root)
         self.environment = {
             "CLAUDE_PROJECT_DIR": root,
-            "HOME": root,
+            "HOME": home,
             "ADEMEM_JOBS_AUTO": "false",
             "ADEMEM_SEARCH_WARM": "false",
             "PATH": os.environ["PATH"],
@@ -244,6 +245,7 @@ class Year:
         self.environment |= {k: v for k, v in os.environ.items() if k.startswith("ADEMEM_SEARCH")}
         if "ADEMEM_MODELS_DIR" in os.environ:
             self.environment["ADEMEM_MODELS_DIR"] = os.environ["ADEMEM_MODELS_DIR"]
+        api.init(root, environment=self.environment)
         self.memories = api.open_memories(root, environment=self.environment, now=lambda: self.now)
         self.model = running.find_model(self.memories) if model else None
         self.relate = relating.catch_up if lifecycle else lambda *_given: []
