@@ -1,24 +1,23 @@
-"""Changes that programs may make: never of what a person said, and few pins."""
+"""Changes that agents may make: never of what a person said or confirmed, and few pins."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ademem.api import curation, writing
-from ademem.core.memory import Draft, Memory, Origin, Status, Trust
+from ademem.capture import gate
+from ademem.core.memory import Memory, Origin, Status
 from ademem.core.redaction import redact
 from ademem.core.text import clean, preview
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
-from ademem.store import memories, memory_queries, relations, transitions
+from ademem.store import memories, memory_queries, transitions
 from ademem.store.runtime import Runtime
-from ademem.store.transitions import CannotDo
+from ademem.store.transitions import CannotDo, OfPerson
 
 PINS = 5
 """Most memories that are pinned by agents."""
 REASON_CHARS = 500
-OF_DRAFT = ("content", "title", "category", "importance", "tags")
-"""Fields that the candidate for a change has of the memory."""
 
 
 class Updated(Value):
@@ -40,13 +39,13 @@ def update_by_agent(
     replacement: str | None = None,
     **changes: Any,
 ) -> Updated:
-    """Edit a memory; of one that a person said, write the new text as a candidate beside it.
+    """Edit a memory; beside one that a person said or confirmed, write the text as a candidate.
 
     Raises what `edit` raises, and CannotDo where a person has to change it.
     """
     runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
-    if memory.trust is not Trust.USER:
+    if not memories.is_of_person(runtime.store, memory):
         edited = curation.edit(
             runtime, id, revision=revision, find=find, replacement=replacement, **changes
         )
@@ -58,44 +57,26 @@ def update_by_agent(
     if find is not None or replacement is not None:
         changes["content"] = curation.replace_part(memory, find, replacement, changes)
     if "content" not in changes:
-        raise _of_a_person(memory, "edit")
-    title = changes.get("title", memory.title)
-    curation.require_length(changes["content"], title, runtime.settings.gate)
-    fields = {name: getattr(memory, name) for name in OF_DRAFT} | changes
-    draft = Draft(
-        **{name: fields[name] for name in OF_DRAFT},
-        path=fields.get("file_scope_pattern", memory.file_scope_pattern),
-        anchors=fields.get("anchors", memory.anchors),
-        scope=memory.scope,
-        owner=memory.scope_owner_id,
-        origin=origin,
-    )
-    written = writing.write(runtime, draft)
-    if written.memory is None or written.deduped:
-        why = f"{memory.id} was said by a person, and says nearly the same"
+        raise OfPerson(memory, "edit")
+    title, settings = changes.get("title", memory.title), runtime.settings.gate
+    curation.require_length(changes["content"], title, settings)
+    draft = writing.complete_draft(runtime, gate.draft_change(memory, changes, origin))
+    written = gate.propose(memory, draft, runtime.store, settings, runtime.clock())
+    if written.memory is None or not written.accepted:
+        why = f"{memory.id} was said or confirmed by a person, and says nearly the same"
         raise CannotDo(why, f"a person: `ademem edit {memory.id}`")
-    relations.add(
-        runtime.store,
-        memory,
-        written.memory,
-        relations.SUPERSEDES,
-        score=1.0,
-        reason="an agent proposes it as the new text",
-        actor=origin.trust,
-        now=runtime.clock(),
-    )
     return Updated(memory=written.memory, changed=(), proposed_for=memory.id)
 
 
 def remove_by_agent(runtime: Runtime, id: str, *, delete: bool = False, reason: str = "") -> Memory:
-    """Archive or delete a memory; raises CannotDo for one that a person said.
+    """Archive or delete a memory; raises CannotDo for one that a person said or confirmed.
 
     A reason that reads as an instruction is left out of the history.
     """
     runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
-    if memory.trust is Trust.USER:
-        raise _of_a_person(memory, "delete" if delete else "archive")
+    if memories.is_of_person(runtime.store, memory):
+        raise OfPerson(memory, "delete" if delete else "archive")
     reason = "" if instruction_in(reason) else preview(clean(redact(reason).text), REASON_CHARS)
     done = replace(curation.act(runtime), reason=reason)
     remove = transitions.delete if delete else transitions.archive
@@ -109,15 +90,11 @@ def pin_by_agent(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
     memory = memories.get(runtime.store, id)
     if memory.pinned is pinned:
         return memory
-    if not pinned and memory.trust is Trust.USER:
-        raise _of_a_person(memory, "pin --off")
+    if not pinned and memories.is_of_person(runtime.store, memory):
+        raise OfPerson(memory, "pin --off")
     if pinned and memory.status is not Status.PROMOTED:
         raise CannotDo(f"{memory.id} is not confirmed", f"a person: `ademem promote {memory.id}`")
     with runtime.store.transaction():
         if pinned and memory_queries.count_pinned_by_agents(runtime.store) >= PINS:
             raise CannotDo(f"agents have pinned {PINS} memories", "unpin one of them first")
         return curation.pin(runtime, id, pinned=pinned)
-
-
-def _of_a_person(memory: Memory, verb: str) -> CannotDo:
-    return CannotDo(f"{memory.id} was said by a person", f"a person: `ademem {verb} {memory.id}`")

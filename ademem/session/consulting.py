@@ -19,7 +19,7 @@ from ademem.guard.policy import (
 )
 from ademem.search.hints import lacks_lists
 from ademem.session import flags, hint_events
-from ademem.store import ledger, logs, turns
+from ademem.store import ledger, logs, memories, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def _look_up(
     worded = [one for one in about if one.id not in marked and wording.is_rule(one.content)]
     typed = {one.id for one in worded if one.trust is Trust.USER}
     others = [one.id for one in worded if one.id not in typed]
-    stopping = marked | typed | turns.find_reviewed(runtime.store, others)
+    stopping = marked | typed | memories.find_confirmed(runtime.store, others)
     return [
         Lookup(memory=memory, state=state, stops=memory.id in stopping)
         for memory, state in found

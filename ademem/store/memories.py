@@ -305,6 +305,28 @@ def revisions(store: Store, id: str) -> list[dict[str, Any]]:
     return [dict(row) | {"snapshot": loads(row["snapshot"])} for row in rows]
 
 
+def find_confirmed(store: Store, ids: Iterable[str]) -> set[str]:
+    """Return the promoted memories whose present text a person wrote, confirmed or changed here."""
+    wanted = array(ids)
+    if wanted == "[]":
+        return set()
+    rows = store.column(
+        "select distinct memory_id from memory_revisions"
+        " join unified_memories as memory on memory.id = memory_id and status = 'promoted'"
+        " where memory_id in (select value from json_each(?)) and actor = 'user'"
+        " and operation in ('insert', 'promote', 'edit', 'revise', 'merge', 'restore')"
+        " and json_extract(snapshot, '$.content') = memory.content"
+        " and json_extract(snapshot, '$.title') is memory.title",
+        (wanted,),
+    )
+    return set(rows)
+
+
+def is_of_person(store: Store, memory: Memory) -> bool:
+    """Return True for a text that a person said, or confirmed here."""
+    return memory.trust is Trust.USER or bool(find_confirmed(store, [memory.id]))
+
+
 def list_by_number(store: Store, seqs: Iterable[int]) -> list[Memory]:
     """Return the memories of these row numbers that are still there, in this order."""
     query = (

@@ -41,6 +41,16 @@ class CannotDo(AdememError):
     """The memory is not in a state that allows the act."""
 
 
+class OfPerson(CannotDo):
+    """A person said or confirmed the memory, and an agent may not change it."""
+
+    def __init__(self, memory: Memory, verb: str) -> None:
+        super().__init__(
+            f"{memory.id} was said or confirmed by a person",
+            f"a person: `ademem {verb} {memory.id}`",
+        )
+
+
 class Act(Value):
     store: Store
     now: datetime
@@ -340,6 +350,8 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
         changes["tags"] = unique(redact(tag).text for tag in changes["tags"])
     _check_labels(memory, act, changes)
     if "content" in changes or "title" in changes:
+        if act.actor not in (Trust.USER, Trust.IMPORT) and memories.is_of_person(act.store, memory):
+            raise OfPerson(memory, "edit")
         from ademem.guard.injection import instruction_in_titled
 
         changes["trust"] = act.said_by or act.actor

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from ademem.core.client import Turn, TurnKey
 from ademem.core.clock import stamp, timedelta
-from ademem.core.json_text import array
 from ademem.core.value import as_dict
 from ademem.store import CURRENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import datetime
 
     from ademem.store import Store
@@ -158,20 +156,6 @@ def any_confirmed(store: Store) -> bool:
         f"select 1 from unified_memories where project_id = ? and status = 'promoted' and {CURRENT}"
     )
     return store.has_row(f"{query} limit 1", (store.project_id,))
-
-
-def find_reviewed(store: Store, ids: Iterable[str]) -> set[str]:
-    """Return those of the memories that a person wrote, confirmed or changed."""
-    wanted = array(ids)
-    if wanted == "[]":
-        return set()
-    rows = store.column(
-        "select distinct memory_id from memory_revisions"
-        " where memory_id in (select value from json_each(?)) and actor = 'user'"
-        " and operation in ('insert', 'promote', 'edit', 'revise', 'merge', 'restore')",
-        (wanted,),
-    )
-    return set(rows)
 
 
 def any_quarantined(store: Store, id: str = "") -> bool:

@@ -121,8 +121,17 @@ class ImportContext:
         made = self.history.commit_of(id)
         return replace(self.act, actor=source.trust, claimed_author=source.author, made=made)
 
-    def edit(self, current: Memory, changes: Mapping[str, Any], source: Source) -> None:
-        """Edit the memory; raises CannotDo for instructions, which need a person's command."""
+    def edit(
+        self,
+        current: Memory,
+        changes: Mapping[str, Any],
+        source: Source,
+        position: tuple[str, int],
+    ) -> None:
+        """Edit the memory; raises CannotDo for instructions, which need a person's command.
+
+        What a person said or confirmed stays, and an agent's text is a candidate beside it.
+        """
         if not changes:
             return
         found, others = None, dict(changes)
@@ -139,8 +148,39 @@ class ImportContext:
             )
         if "content" in changes:
             self.require_length(changes["content"], changes.get("title", current.title))
+        is_text = bool(changes.keys() & {"title", "content"})
+        if source.by_agent and is_text and memories.is_of_person(self.act.store, current):
+            return self.propose(current, changes, source, position)
         transitions.edit(current.id, self.act_of(source, current.id), self.settings, **changes)
-        self.note("edited", current.id)
+        return self.note("edited", current.id)
+
+    def propose(
+        self,
+        current: Memory,
+        changes: Mapping[str, Any],
+        source: Source,
+        position: tuple[str, int],
+    ) -> None:
+        """Write an agent's change as a candidate; the memory stays as a person wants it."""
+        from ademem.capture import gate
+
+        act, (path, line) = self.act, position
+        origin = Origin(
+            trust=source.trust,
+            source_type=source.trust.value,
+            source_id=path,
+            branch=self.waits_on(current.id, None),
+        )
+        draft = gate.draft_change(current, changes, origin)
+        written = gate.propose(
+            current, draft, act.store, self.settings, act.now, event_id=self.event
+        )
+        if written.memory and not written.deduped:
+            self.note("added", written.memory.id)
+            message = f"an agent changed what a person said or confirmed: {written.memory.id} waits"
+        else:
+            message = f"an agent changed {current.id}, which a person said or confirmed; it stays"
+        self.ignored.append(Problem(path=path, line=line, message=f"{message} (`ademem review`)"))
 
     def require_length(self, content: str, title: str | None) -> None:
         """Raise CannotDo for a text that would be cut, as the page is written anew."""
@@ -324,7 +364,7 @@ def _edit_item(context: ImportContext, id: str, now: PlacedItem, before: PlacedI
             return None
         current = transitions.restore(current.id, context.act_of(source, current.id))
         context.note("restored", current.id)
-    return context.edit(current, _changed_fields(current, now, before), source)
+    return context.edit(current, _changed_fields(current, now, before), source, now.position)
 
 
 def _archive(context: ImportContext, id: str, path: str, versions: Container[Values]) -> None:
@@ -396,7 +436,7 @@ def _review(context: ImportContext, now: PlacedItem, before: PlacedItem | None =
     if not context.history.has_file_change(SHEET):
         return
     source = context.provenance.of(SHEET, current.id, (now.state,))
-    context.edit(current, _changed_fields(current, now, before), source)
+    context.edit(current, _changed_fields(current, now, before), source, now.position)
     if now.is_confirmed and not (before and before.is_confirmed):
         found = instruction_in_memory(memories.get(context.act.store, current.id))
         if found:  # whoever ticked it

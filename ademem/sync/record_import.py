@@ -132,6 +132,11 @@ def import_record(
         names = found.registers.keys() & {"status", "pinned"}
         undecided = {name: (found.registers[name][0], ours[name]) for name in names}
         found = replace(found, registers={**found.registers, **undecided})
+        if memory and memories.is_of_person(store, memory):
+            changes = {"content": found.text[0], "title": found.text[1]}
+            if changes != {"content": memory.content, "title": memory.title}:
+                context.propose(memory, changes, source, line.position)
+            found = replace(found, texts={})
     admit_text = make_admission_rule(store, context.settings, context.act.now, source.author)
 
     def admit(row: Memory, before: Memory | None) -> Memory:

@@ -14,7 +14,7 @@ from ademem.capture.gate.rows import free_sync_id, id_of, least_trusted
 from ademem.core.anchor import merge_anchors
 from ademem.core.clock import stamp
 from ademem.core.failure_log import describe
-from ademem.core.memory import Memory, Status
+from ademem.core.memory import Memory, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings, Settings
 from ademem.core.shared_files import locked
@@ -258,8 +258,9 @@ def merge(
 def _row(
     members: Sequence[Memory], text: str | None, run: str, store: Store, now: datetime
 ) -> Memory:
-    """Take the best value of each field, but the trust of the least trusted member."""
+    """Take the best value of each field, but the trust of the least trusted; an AI wrote *text*."""
     first = members[0]
+    sources = [memory.trust for memory in members] + ([Trust.AGENT] if text else [])
     content = text or first.content
     ids = sorted(memory.sync_id for memory in members)
     sync_id = free_sync_id(store, SOURCE, content, *ids)
@@ -275,7 +276,7 @@ def _row(
         importance=max((memory.importance for memory in members), key=lambda each: each.weight),
         confidence=max(memory.confidence for memory in members),
         observation_count=sum(memory.observation_count for memory in members),
-        trust=least_trusted(memory.trust for memory in members),
+        trust=least_trusted(sources),
         claimed_author=max(
             (each.claimed_author for each in members if each.claimed_author is not None),
             default=None,

@@ -201,12 +201,14 @@ def _explain_errors(
 ) -> None:
     """Add to captured errors of the session their causes, as this or an earlier session has them.
 
-    An error whose text a person wrote, or that has a cause, stays as it is.
+    An error whose text a person wrote or confirmed, or that has a cause, stays as it is.
     """
     store = runtime.store
     for fingerprint, failure in conversation.failures.items():
         memory = memory_queries.find_error(store, fingerprint, mission_id or None)
         if memory is None or memory.trust is not Trust.TOOL or memory.quarantine_reason:
+            continue
+        if memories.find_confirmed(store, [memory.id]):
             continue
         if any(f"; {mark}: " in memory.content for mark in CAUSE_MARKS):
             continue

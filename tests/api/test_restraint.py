@@ -4,8 +4,10 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.store import relations
-from ademem.store.transitions import CannotDo
+from ademem.core.value import replace
+from ademem.store import memories as rows
+from ademem.store import relations, transitions
+from ademem.store.transitions import Act, CannotDo
 
 PERSON = Origin(trust=Trust.USER, source_type="user")
 AGENT = Origin(trust=Trust.AGENT, source_type="mcp")
@@ -20,6 +22,76 @@ def memories(world):
 
 def write(memories, text, origin):
     return api.write(memories, Draft(content=text, promoted=True, origin=origin)).memory
+
+
+def confirm(memories, memory, actor="user"):
+    """A person reads an agent's candidate and promotes it; or ademem does, after its use."""
+    act = Act(store=memories.store, now=memories.clock(), actor=actor)
+    return transitions.promote(memory.id, act)
+
+
+def candidate(memories, text=TEXT, **fields):
+    return api.write(memories, Draft(content=text, origin=AGENT, **fields)).memory
+
+
+def test_a_change_of_what_a_person_confirmed_becomes_a_candidate_beside_it(memories):
+    confirmed = confirm(memories, candidate(memories))
+    updated = api.update_by_agent(memories, confirmed.id, AGENT, find="ten", replacement="sixty")
+
+    assert (updated.proposed_for, updated.memory.status) == (confirmed.id, "candidate")
+    assert updated.memory.content == TEXT.replace("ten", "sixty")
+    kept = api.get(memories, confirmed.id)
+    assert (kept.content, kept.status) == (TEXT, "promoted")
+    (pair,) = api.list_conflicts(memories)
+    assert {pair.left, pair.right} == {confirmed.id, updated.memory.id}
+    later = relations.find_later(memories.store, [confirmed.seq])[confirmed.seq]
+    assert not later.replaces
+
+
+def test_an_agent_edits_what_proved_useful_and_no_person_confirmed(memories):
+    useful = confirm(memories, candidate(memories), actor="ademem")
+    updated = api.update_by_agent(memories, useful.id, AGENT, find="ten", replacement="twenty")
+
+    assert (updated.changed, updated.proposed_for) == (("content",), "")
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        pytest.param({"topic_key": "login"}, "Sessions of the panel last an hour", id="topic"),
+        pytest.param({"knowledge_key": "login"}, "Sessions of the panel last an hour", id="key"),
+        pytest.param({}, f"{TEXT} each", id="nearly the same words, and more"),
+        pytest.param({"title": "Panel"}, f"{TEXT}", id="a title"),
+    ],
+)
+def test_no_save_of_an_agent_changes_what_a_person_confirmed(memories, key, text):
+    confirmed = confirm(memories, candidate(memories, **key | {"title": None}))
+    saved = candidate(memories, text, **key)
+
+    kept = api.get(memories, confirmed.id)
+    assert (kept.title, kept.content, kept.status) == (None, TEXT, "promoted")
+    assert saved.id == confirmed.id or saved.status == "candidate"
+
+
+def test_no_other_act_of_an_agent_changes_the_text_that_a_person_confirmed(memories):
+    confirmed = confirm(memories, candidate(memories))
+    for actor in ("agent", "web", "tool", "ademem"):
+        act = Act(store=memories.store, now=memories.clock(), actor=actor)
+        with pytest.raises(CannotDo, match="confirmed by a person"):
+            transitions.edit(confirmed.id, act, memories.settings.gate, content="Ten hours")
+
+
+def test_a_confirmation_counts_for_the_text_that_was_confirmed_alone(memories):
+    confirmed = confirm(memories, candidate(memories))
+    assert rows.find_confirmed(memories.store, [confirmed.id]) == {confirmed.id}
+    changed = replace(rows.get(memories.store, confirmed.id), content="They last ten hours")
+    rows.update(
+        memories.store,
+        changed,
+        rows.Change(operation="edit", actor="agent", at=memories.clock()),
+    )  # as agents could before
+
+    assert rows.find_confirmed(memories.store, [confirmed.id]) == set()
 
 
 def test_a_change_of_what_a_person_said_becomes_a_candidate_beside_it(memories):
@@ -65,12 +137,13 @@ def test_an_agent_edits_what_agents_wrote(memories):
         ),
     ],
 )
-def test_what_a_person_said_is_for_a_person_to_change(memories, act):
-    said = api.write(
-        memories, Draft(content=TEXT, promoted=True, pinned=True, origin=PERSON)
-    ).memory
+@pytest.mark.parametrize("author", ["said", "confirmed"])
+def test_what_a_person_said_or_confirmed_is_for_a_person_to_change(memories, act, author):
+    origin = PERSON if author == "said" else AGENT
+    said = api.write(memories, Draft(content=TEXT, pinned=True, origin=origin)).memory
+    confirm(memories, said)
 
-    with pytest.raises(CannotDo, match="said by a person") as raised:
+    with pytest.raises(CannotDo, match="said or confirmed by a person") as raised:
         act(memories, said.id)
     assert said.id in raised.value.hint
     assert api.get(memories, said.id).content == TEXT

@@ -10,6 +10,9 @@ import pytest
 from ademem import api
 from ademem.core.clock import stamp
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.core.value import replace
+from ademem.store import transitions
+from ademem.store.transitions import Act
 
 GOTCHAS = ".ade/memory/gotchas.md"
 SHEET = ".ade/memory/candidates.md"
@@ -173,9 +176,51 @@ def test_what_an_agent_writes_into_the_lines_waits(world, client):
     assert (row.trust, row.status, row.pinned) == ("agent", "candidate", False)
 
 
-def test_an_agents_edit_of_a_memory_is_its_own_word_and_no_pin(world, client):
+FRIDAYS = "Caches are cleared on Fridays"
+AGENT = Origin(trust=Trust.AGENT, source_type="mcp")
+
+
+def by_person(memories):
+    return api.write(memories, confirmed(FRIDAYS)).memory
+
+
+def by_agent_and_person(memories):
+    memory = api.write(memories, replace(confirmed(FRIDAYS), promoted=False, origin=AGENT)).memory
+    return transitions.promote(memory.id, Act(store=memories.store, now=memories.clock()))
+
+
+def by_agent(memories):
+    return api.write(memories, replace(confirmed(FRIDAYS), origin=AGENT)).memory
+
+
+@pytest.mark.parametrize("path", [GOTCHAS, LINES])
+@pytest.mark.parametrize("write", [by_person, by_agent_and_person])
+def test_an_agents_edit_of_what_a_person_said_or_confirmed_is_a_candidate(
+    world, client, write, path
+):
     with world.memories() as memories:
-        memory = api.write(memories, confirmed("Caches are cleared on Fridays", pinned=True)).memory
+        memory = write(memories)
+        api.refresh_files(memories)
+    client.ask()
+    client.edit(path)
+    page = world.root / path
+    page.write_text(page.read_text().replace("Fridays", "Mondays"))
+
+    found = client.next()
+    assert (found[TEXT].trust, found[TEXT].status) == ("agent", "candidate")
+    assert (found[FRIDAYS].id, found[FRIDAYS].status) == (memory.id, "promoted")
+    with world.memories() as memories:
+        (pair,) = api.list_conflicts(memories)
+        api.refresh_files(memories)
+        assert api.refresh_files(memories).taken.count == 0
+    assert {pair.left, pair.right} == {memory.id, found[TEXT].id}
+    assert FRIDAYS in page.read_text()
+    assert TEXT not in page.read_text()
+
+
+def test_an_agents_edit_of_an_agents_memory_is_its_own_word(world, client):
+    with world.memories() as memories:
+        memory = by_agent(memories)
         api.refresh_files(memories)
     client.ask()
     client.edit(GOTCHAS)

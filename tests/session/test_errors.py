@@ -3,7 +3,8 @@
 import pytest
 
 from ademem import api
-from ademem.store import jobs, sessions
+from ademem.store import jobs, sessions, transitions
+from ademem.store.transitions import Act
 from tests.capture.talk import Talk
 
 ERROR = "Exit code 1\nnpm error ERESOLVE could not resolve dependency 17"
@@ -213,6 +214,18 @@ def test_what_does_not_tell_the_cause_adds_none(world, talk):
     for session in ("s1", "s2"):
         fail(world, session)
         end(world, session, talk)
+
+    assert LESSON in kept(world)
+
+
+def test_an_error_that_a_person_confirmed_stays_as_it_is(world):
+    for session in ("s1", "s2"):
+        fail(world, session)
+    with world.memories() as memories:
+        (memory,) = api.list_memories(memories)
+        transitions.promote(memory.id, Act(store=memories.store, now=world.now))
+    talk = Talk().runs("npm ci", ERROR, failed=True).runs("npm ci --force", "ok")
+    end(world, "s2", talk)
 
     assert LESSON in kept(world)
 

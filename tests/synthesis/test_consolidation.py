@@ -9,7 +9,7 @@ from ademem.api import curation
 from ademem.capture.gate import relating
 from ademem.capture.gate.relating import catch_up
 from ademem.core.clock import stamp
-from ademem.core.memory import Status
+from ademem.core.memory import Status, Trust
 from ademem.core.settings import Settings
 from ademem.search.engine import Filters, search
 from ademem.store import jobs, maintenance, memories, relations, transitions
@@ -275,6 +275,13 @@ class TestATextThatSomebodyWrote:
 
         assert live(store) == {TEXT}
         assert done.merges[0].content == TEXT
+
+    def test_is_no_persons_word(self, store):
+        put(store, group(UPLOADS), trust=Trust.USER)
+        run(store, write=lambda members: TEXT)
+
+        (merged,) = (row for row in memories.find(store, "true") if row.content == TEXT)
+        assert merged.trust == "agent"
 
     @pytest.mark.parametrize(
         "text",

@@ -11,7 +11,15 @@ from ademem.capture.gate.form import (
     Ruling,
 )
 from ademem.capture.gate.rules import RULES, judge
-from ademem.capture.gate.writing import Written, corroborate, explain, find_contradicted, write
+from ademem.capture.gate.writing import (
+    Written,
+    corroborate,
+    draft_change,
+    explain,
+    find_contradicted,
+    propose,
+    write,
+)
 
 __all__ = [
     "RULES",
@@ -25,8 +33,10 @@ __all__ = [
     "Ruling",
     "Written",
     "corroborate",
+    "draft_change",
     "explain",
     "find_contradicted",
     "judge",
+    "propose",
     "write",
 ]

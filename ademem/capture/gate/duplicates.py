@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from ademem.capture.gate.form import Merge, Reject, Revise, is_key_from_text, with_note
-from ademem.core.memory import Category, Status, Trust
+from ademem.core.memory import Category, Status
 from ademem.core.text import COMPARED, fold, jaccard, preview, words
 from ademem.core.value import replace
 from ademem.guard.injection import instruction_in
@@ -79,8 +79,9 @@ def same_topic(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
     memory = gate.lookup.by_topic(draft) if draft.topic_key else None
     if memory is None or memory.dedupe_key == draft.dedupe_key:
         return draft
-    if not _may_replace(draft, memory):
-        why = "a person said that" if memory.trust is Trust.USER else "this text is not trusted"
+    if not _may_replace(draft, memory, gate):
+        is_of_person = gate.lookup.is_of_person(memory)
+        why = "a person said or confirmed that" if is_of_person else "this text is not trusted"
         note = f"the topic {draft.topic_key} stays with {memory.id}: {why}"
         return with_note(replace(draft, topic_key=None), note)
     return _revision(draft, memory, f"the topic {draft.topic_key}")
@@ -91,7 +92,7 @@ def same_key(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
     memory = gate.lookup.by_key(draft) if draft.knowledge_key else None
     if memory is None or gate.lookup.exact(draft):
         return draft
-    if not is_key_from_text(draft) and not draft.topic_key and _may_replace(draft, memory):
+    if not is_key_from_text(draft) and not draft.topic_key and _may_replace(draft, memory, gate):
         return _revision(draft, memory, f"the key {draft.knowledge_key}")
     key, number = draft.knowledge_key, 2
     while gate.lookup.by_key(draft):
@@ -155,15 +156,15 @@ def _is_same_memory(draft: Reviewed, memory: Memory) -> bool:
     )
 
 
-def _may_replace(draft: Reviewed, memory: Memory) -> bool:
+def _may_replace(draft: Reviewed, memory: Memory, gate: Gate) -> bool:
     """Tell whether a draft may take the place of a text.
 
-    False against what a person said, for an untrusted draft against a promoted text, and for any
-    instruction.
+    False against what a person said or confirmed, for an untrusted draft against a promoted text,
+    and for any instruction.
     """
     if draft.by_person:
         return True
-    if memory.trust is Trust.USER:
+    if gate.lookup.is_of_person(memory):
         return False
     confirmed = memory.status is Status.PROMOTED and not draft.promoted and not draft.trusted
     return not confirmed and not instruction_in(draft.whole_text)

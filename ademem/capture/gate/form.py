@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 
         def by_key(self, draft: Reviewed) -> Memory | None: ...
 
+        def is_of_person(self, memory: Memory) -> bool:
+            """True for a text that a person said or confirmed."""
+            ...
+
         def exact(self, draft: Reviewed) -> Memory | None: ...
 
         def shown(self, draft: Reviewed) -> Sequence[Entry]:

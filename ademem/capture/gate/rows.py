@@ -134,6 +134,7 @@ def merge_row(
     *,
     rule: str,
     corroborates: bool,
+    may_change_text: bool,
     settings: GateSettings,
     now: datetime,
 ) -> Memory:
@@ -159,14 +160,18 @@ def merge_row(
     content, trust, theirs = memory.content, memory.trust, draft.origin.trust
     if memory.dedupe_key == draft.dedupe_key:
         trust = max(trust, theirs, key=RANK.__getitem__)
-    elif RANK[theirs] >= RANK[trust] and len(words(draft.content)) > len(words(content)):
+    elif (
+        may_change_text
+        and RANK[theirs] >= RANK[trust]
+        and len(words(draft.content)) > len(words(content))
+    ):
         content, trust = draft.content, theirs  # more words, and of no lower rank
     return replace(
         memory,
         content=content,
         trust=trust,
         dedupe_key=dedupe_key(content, memory.topic_key),
-        title=memory.title or draft.title,
+        title=memory.title or (draft.title if may_change_text else None),
         importance=max(
             memory.importance, Importance(draft.importance), key=lambda each: each.weight
         ),

@@ -9,21 +9,23 @@ from ademem.capture.gate import rows
 from ademem.capture.gate.duplicates import NEAR_DUPLICATE
 from ademem.capture.gate.form import Gate, Insert, Merge, Reject, Reviewed, Revise, cut_notes
 from ademem.capture.gate.rules import judge, steps
-from ademem.core.memory import Origin, Status, Trust
+from ademem.core.memory import Draft, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, fold, is_cjk, jaccard, preview, sha256_hex, words
 from ademem.core.value import Value, replace
 from ademem.search.opposition import opposes, split_rejected
-from ademem.store import jobs, memories, memory_queries
+from ademem.store import jobs, memories, memory_queries, relations
 from ademem.store.memories import Change
 from ademem.store.memory_queries import Home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
+    from typing import Any
 
     from ademem.capture.gate.form import RuleEffect, Ruling
-    from ademem.core.memory import Draft, Entry, Memory
+    from ademem.core.memory import Entry, Memory
     from ademem.core.registers import Commit
     from ademem.core.settings import GateSettings
     from ademem.store import Store
@@ -129,6 +131,52 @@ def write(
     )
 
 
+_OF_MEMORY = ("content", "title", "category", "importance", "tags", "anchors")
+"""Fields that the candidate for a change has of the memory, if the change has none."""
+
+
+def draft_change(memory: Memory, changes: Mapping[str, Any], origin: Origin) -> Draft:
+    """Return the draft of a memory as a change would leave it."""
+    fields = {name: changes.get(name, getattr(memory, name)) for name in _OF_MEMORY}
+    return Draft(
+        **fields,
+        path=changes.get("file_scope_pattern", memory.file_scope_pattern),
+        scope=memory.scope,
+        owner=memory.scope_owner_id,
+        origin=origin,
+    )
+
+
+def propose(
+    memory: Memory,
+    draft: Draft,
+    store: Store,
+    settings: GateSettings,
+    now: datetime,
+    *,
+    event_id: str = "",
+) -> Written:
+    """Write a change of what a person said or confirmed as a candidate beside it, for the review.
+
+    Nothing is accepted where the gate refuses the text, or finds the same in memory.
+    """
+    with store.transaction():
+        written = write(draft, store, settings, now, event_id=event_id)
+        if written.memory is None or written.deduped:
+            return replace(written, accepted=False)
+        relations.add(
+            store,
+            memory,
+            written.memory,
+            relations.CONFLICT,
+            score=1.0,
+            reason="an agent proposes it as the new text",
+            actor=draft.origin.trust,
+            now=now,
+        )
+    return written
+
+
 def explain(
     draft: Draft, store: Store, settings: GateSettings, now: datetime, *, apart_from: str = ""
 ) -> list[RuleEffect]:
@@ -192,6 +240,7 @@ def _merge(
         draft,
         rule=rule,
         corroborates=not is_known_source(store, memory, draft.origin),
+        may_change_text=draft.by_person or not memories.is_of_person(store, memory),
         settings=settings,
         now=now,
     )
@@ -252,6 +301,9 @@ class StoreLookup:
 
     def by_key(self, draft: Reviewed) -> Memory | None:
         return self._live_by(draft, "knowledge_key", draft.knowledge_key)
+
+    def is_of_person(self, memory: Memory) -> bool:
+        return memories.is_of_person(self._store, memory)
 
     def exact(self, draft: Reviewed) -> Memory | None:
         return self._live_by(draft, "dedupe_key", draft.dedupe_key)

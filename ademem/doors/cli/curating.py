@@ -18,7 +18,7 @@ from ademem.core import caller, clock, process
 from ademem.core import project as project_
 from ademem.core.anchor import replace_parts
 from ademem.core.errors import UsageError
-from ademem.core.memory import STOP, Category, Importance
+from ademem.core.memory import STOP, Category, Importance, Trust
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
@@ -180,7 +180,15 @@ def edit(
             others = api.get(memories, id).tags if tags is None else given["tags"]
             given["tags"] = (*(tag for tag in others if tag != STOP), *((STOP,) if stop else ()))
         changes = {name: value for name, value in given.items() if value is not None}
-        if not changes:
+        done = "edited"
+        if changes and api.get_speaker(memories) is not Trust.USER:
+            updated = api.update_by_agent(
+                memories, id, api.origin(memories), revision=revision, **changes
+            )
+            memory = updated.memory
+            if updated.proposed_for:
+                done = f"{updated.proposed_for} is a person's; a candidate beside it:"
+        elif not changes:
             memory = api.get(memories, id)
             with editing(memory.content) as edited:
                 if edited.strip() in ("", memory.content):
@@ -190,7 +198,7 @@ def edit(
                 memory = api.edit(memories, id, revision=revision, content=edited)
         else:
             memory = api.edit(memories, id, revision=revision, **changes)
-    show.one("edited", memory, as_json)
+    show.one(done, memory, as_json)
 
 
 def require_person(memories: Runtime, id: str, verb: str) -> None:

@@ -251,7 +251,8 @@ def update(memories: Runtime, call: Call, id: str, **given: Any) -> Result:
         "changed": list(updated.changed),
     }
     if updated.proposed_for:
-        answer["why"] = f"a person said {updated.proposed_for}: your text waits as a candidate"
+        what = f"a person said or confirmed {updated.proposed_for}"
+        answer["why"] = f"{what}: your text waits as a candidate"
         answer["next"] = "tell the person: `ademem review`"
     return answer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ademem.capture.gate import Gate, Reviewed, judge
-from ademem.core.memory import Draft
+from ademem.core.memory import Draft, Trust
 from ademem.core.settings import GateSettings
 from ademem.core.value import as_dict
 from tests.builders import NOW
@@ -30,6 +30,9 @@ class ListShelf:
 
     def by_key(self, draft: Reviewed) -> Memory | None:
         return self._first("knowledge_key", draft.knowledge_key)
+
+    def is_of_person(self, memory: Memory) -> bool:
+        return memory.trust is Trust.USER  # tests/api/test_restraint.py asks a real store
 
     def exact(self, draft: Reviewed) -> Memory | None:
         return self._first("dedupe_key", draft.dedupe_key)

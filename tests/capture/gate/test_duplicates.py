@@ -79,7 +79,10 @@ def test_no_agent_takes_over_a_topic_or_key_of_a_person(key, status):
 
     assert isinstance(verdict, Insert)
     assert getattr(verdict.draft, key) != "auth/tokens"
-    assert f"{said.id}: a person said that" in verdict.draft.notes[0] or key == "knowledge_key"
+    assert (
+        f"{said.id}: a person said or confirmed that" in verdict.draft.notes[0]
+        or key == "knowledge_key"
+    )
 
 
 @pytest.mark.parametrize(

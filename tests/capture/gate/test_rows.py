@@ -16,12 +16,13 @@ TOOL = Origin(trust=Trust.TOOL, source_type="tool")
 LATER = NOW + timedelta(days=3)
 
 
-def merged(known, draft, *, corroborates=True):
+def merged(known, draft, *, corroborates=True, may_change_text=True):
     return rows.merge_row(
         known,
         draft,
         rule="near_duplicate",
         corroborates=corroborates,
+        may_change_text=may_change_text,
         settings=SETTINGS,
         now=LATER,
     )

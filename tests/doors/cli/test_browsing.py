@@ -55,6 +55,23 @@ def test_a_type_decides_about_the_category(ademem):
     assert "no type 'nonsense'" in ademem("learn", "x", "--type", "nonsense")
 
 
+def test_an_agents_edit_of_what_a_person_confirmed_is_a_candidate_beside_it(ademem):
+    ademem.inside()
+    id = ademem.json("add", "Use Redis for locks")["memory"]["id"]
+    ademem.outside()
+    ademem("promote", id)
+    ademem.inside()
+    printed = ademem("edit", id, "--find", "Redis", "--replace", "Valkey")
+
+    assert f"{id} is a person's; a candidate beside it:" in printed
+    assert ademem.json("get", id)["content"] == "Use Redis for locks"
+    assert ademem.json("get", id)["status"] == "promoted"
+    ademem.outside()
+    assert "Use Valkey for locks" in ademem("review", "--list")
+    ademem("edit", id, "--content", "Use Valkey")
+    assert ademem.json("get", id)["content"] == "Use Valkey"
+
+
 def test_a_due_memory_is_listed_marked_and_edited_in_part(ademem):
     id = ademem.json("add", "Use Redis for locks", "-c", "decision", "--operation-id", "1")[
         "memory"

@@ -171,11 +171,16 @@ def test_a_model_may_refuse_it(ademem, waiting):
     assert [row["id"] for row in ademem.json("review")["memories"]] == [waiting[1]]
 
 
-def test_an_edit_by_a_model_makes_no_order_of_what_was_confirmed(ademem):
+@pytest.mark.parametrize("author", ["person", "model"])
+def test_an_edit_by_a_model_makes_no_order_of_a_memory(ademem, author):
+    if author == "model":
+        ademem.inside()
     id = ademem.json("add", LESSON)["memory"]["id"]
     ademem.inside()
     ademem("edit", id, "--content", ORDER)
-    assert ademem("recall", "passkeys", "--all") == 'nothing in memory answers "passkeys"\n'
+    recalled = ademem("recall", "passkeys", "--all")
+    assert "previous instructions" not in recalled
+    assert (LESSON in recalled) is (author == "person")
 
     ademem.outside()
     assert ademem.json("review")["memories"][0]["why"].startswith("quarantined")
