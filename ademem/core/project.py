@@ -15,6 +15,7 @@ from ademem.core.repository import (
     first_line,
     git_dir,
     git_root,
+    list_worktrees,
     tip,
     under_way,
 )
@@ -141,11 +142,9 @@ def worktrees(project: Project) -> list[Project]:
     if top is None or shared is None:
         return []
     inside = os.path.relpath(project.root, top)
-    linked = os.path.join(shared, "worktrees")
-    names = sorted(os.listdir(linked)) if os.path.isdir(linked) else []
-    tops = [os.path.dirname(first_line(os.path.join(linked, name, "gitdir"))) for name in names]
     main = os.path.dirname(shared) if os.path.basename(shared) == ".git" else ""
-    roots = {os.path.realpath(os.path.join(each, inside)) for each in (main, *tops) if each}
+    tops = filter(None, (main, *list_worktrees(shared)))
+    roots = {os.path.realpath(os.path.join(each, inside)) for each in tops}
     found = (at(root) for root in sorted(roots - {project.root}) if os.path.isdir(root))
     return [other for other in found if other.home == project.home]
 

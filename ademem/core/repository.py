@@ -192,6 +192,30 @@ def git_dir(top: str) -> str:
     return os.path.realpath(os.path.join(top, named)) if named else marker
 
 
+def bare_repository(where: str) -> str:
+    """Return the bare repository of a folder outside of its worktrees; empty for none."""
+    top = git_root(where)
+    if top is None:
+        return above(where, "HEAD", _is_head_of_repository) or ""
+    folder = git_dir(top)
+    is_bare = folder == common_dir(top) and config_value(folder, "bare") == "true"
+    return folder if is_bare and not os.path.isdir(os.path.join(top, ".git")) else ""
+
+
+def list_worktrees(repository: str) -> list[str]:
+    """Return the linked worktrees of a repository that are there."""
+    linked = os.path.join(repository, "worktrees")
+    names = sorted(os.listdir(linked)) if os.path.isdir(linked) else []
+    tops = [os.path.dirname(first_line(os.path.join(linked, name, "gitdir"))) for name in names]
+    return [top for top in tops if os.path.isdir(top)]
+
+
+def _is_head_of_repository(path: str) -> bool:
+    folder = os.path.dirname(path)
+    beside = (os.path.join(folder, name) for name in ("objects", "refs"))
+    return os.path.isfile(path) and all(map(os.path.isdir, beside))
+
+
 def above(where: str, name: str, there: Callable[[str], bool]) -> str | None:
     """Return the innermost folder at or above *where* with an entry *name* that is *there*."""
     folder = os.path.realpath(where)

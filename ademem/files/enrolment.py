@@ -19,7 +19,7 @@ from ademem.core import caller, confined, git, shared_files, trust
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import AdememError
 from ademem.core.project import Project, enclosing
-from ademem.core.repository import git_root
+from ademem.core.repository import bare_repository, git_root, list_worktrees
 from ademem.core.value import Value, as_dict
 from ademem.files import ignore
 from ademem.store import Store
@@ -40,6 +40,15 @@ class HomeFolder(AdememError):
     hint = "`cd` into the project, or name the folder: `ademem init --project ~`"
 
 
+class IsBare(AdememError):
+    """The folder is in a bare repository, whose worktrees share one database that is in it."""
+
+    def __init__(self, repository: str) -> None:
+        there = list_worktrees(repository)
+        hint = f"`cd {quote(there[0])}` first" if there else "`git worktree add FOLDER` makes one"
+        super().__init__(f"{repository} is a bare repository: enrol a worktree of it", hint)
+
+
 def choose_root(where: str) -> str:
     """Return the enrolled folder at or above *where*, else that of its repository, else itself.
 
@@ -57,6 +66,9 @@ def check_home(root: str) -> None:
 
 def enrol(project: Project, program: str) -> list[str]:
     """Create what is missing, and return what was done."""
+    bare = bare_repository(project.root)
+    if bare and not confined.exists(project.root, project.ade):
+        raise IsBare(bare)
     done = []
     for name, write in ((".gitignore", ignore), (".gitattributes", _set_merge_driver)):
         try:

@@ -6,6 +6,7 @@ import pytest
 
 from ademem.core.project import at
 from ademem.files import enrolment
+from tests.sync.repository import git
 
 
 def config(root):
@@ -60,3 +61,34 @@ def test_a_folder_without_git_needs_no_driver(tmp_path):
 
     assert [line.rpartition("/")[2] for line in done] == [".gitignore", ".gitattributes"]
     enrolment.leave(at(str(tmp_path)))
+
+
+@pytest.mark.parametrize("layout", ["repo.git", "a `.git` that leads to it"])
+def test_a_bare_repository_is_not_enrolled_but_its_worktrees(repository, tmp_path_factory, layout):
+    git(repository, "commit", "--allow-empty", "-m", "first")
+    top = tmp_path_factory.mktemp("top")
+    bare = top / "repo.git"
+    git(top, "clone", "--bare", repository, bare)
+    where = bare
+    if layout != "repo.git":
+        where = top
+        (top / ".git").write_text("gitdir: ./repo.git\n")
+    with pytest.raises(enrolment.IsBare) as refused:
+        enrolment.enrol(at(str(where)), "ademem")
+    assert "git worktree add" in refused.value.hint
+    git(bare, "worktree", "add", "-b", "one", top / "one")
+
+    for folder in (where, bare / "refs"):
+        with pytest.raises(enrolment.IsBare) as refused:
+            enrolment.enrol(at(str(folder)), "ademem")
+        assert refused.value.hint == f"`cd {top / 'one'}` first"
+        assert not (folder / ".ade").exists()
+    enrolment.enrol(at(str(top / "one")), "ademem")
+    assert at(str(top / "one")).home == str(bare / "ademem")
+
+
+def test_what_was_enrolled_in_a_bare_repository_stays_a_project(tmp_path):
+    git(tmp_path, "init", "--bare")
+    (tmp_path / ".ade").mkdir()
+
+    assert enrolment.enrol(at(str(tmp_path)), "ademem")[0].endswith(".ade/.gitignore")
