@@ -98,6 +98,8 @@ FORMS = {
 }
 """Replaced forms of commands, which still work, and the listed form of each."""
 
+HELP = ["--help", "-h"]
+
 USUAL = {"prompts": "search", "relations": "list"}
 """Commands of groups that are meant where none of the group is named."""
 
@@ -126,6 +128,7 @@ app = typer.Typer(
     name="ademem",
     cls=Panels,
     help="Project memory for Claude Code that a team can trust.",
+    context_settings={"help_option_names": HELP},
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -194,8 +197,8 @@ def replace_form(arguments: Sequence[str]) -> list[str]:
     """Return the arguments in their listed form; name it on standard error where it is another."""
     if arguments and arguments[0] in USUAL:
         group, *rest = arguments
-        commands = {f"{group} --help", *(name for names in PANELS.values() for name in names)}
-        if not rest or f"{group} {rest[0]}" not in commands:
+        listed = {name for names in PANELS.values() for name in names}
+        if not rest or (rest[0] not in HELP and f"{group} {rest[0]}" not in listed):
             return [group, USUAL[group], *rest]
     for words in (1, 2, 3):
         old, rest = " ".join(arguments[:words]), list(arguments[words:])

@@ -20,6 +20,15 @@ def test_every_argument_and_option_is_explained(name):
     assert not unexplained
 
 
+@pytest.mark.parametrize("name", ["", *GROUPS, "list", "recall", "mcp"])
+def test_a_short_option_shows_the_same_help(ademem, name):
+    shown = ademem(*name.split(), "-h")
+
+    assert ademem.exit_code == 0
+    assert shown == ademem(*name.split(), "--help")
+    assert "-h" in shown
+
+
 @pytest.mark.parametrize("group", ["", *GROUPS])
 def test_a_list_of_commands_cuts_no_sentence(ademem, monkeypatch, group):
     monkeypatch.setenv("COLUMNS", "80")
