@@ -15,7 +15,7 @@ from ademem.api.curation import Event
 from ademem.core.anchor import of_command
 from ademem.core.client import mission_of
 from ademem.core.errors import NoSuchMemory, UsageError
-from ademem.core.memory import STOP, Category, Draft, Status
+from ademem.core.memory import STOP, Category, Draft, Scope, Status
 from ademem.core.text import counted, preview
 from ademem.core.value import replace
 from ademem.doors.cli import show
@@ -319,11 +319,13 @@ def list_(
     """List memories, newest first."""
     wanted = parse_choice(Status, status)
     statuses = (wanted,) if wanted else choose_statuses(candidates=True, archived=all_)
+    filters = _filters(category, type_, scope, owner, None, branch, statuses)
+    if at is not None and (wanted or any((category, type_, scope, owner, branch))):
+        raise UsageError("--at lists all memories of that moment", "leave out the other filters")
     with open_project(project) as memories:
         if at is not None:
             found = api.list_at(memories, parse_time(at, datetime.now(UTC)))[:limit]
         else:
-            filters = _filters(category, type_, scope, owner, None, branch, statuses)
             found = api.list_memories(memories, filters, limit)
         later = {} if at else api.find_later(memories, found)
     show.memories(found, later, as_json=as_json)
@@ -338,11 +340,15 @@ def _filters(
     branch: str | None,
     statuses: tuple[Status, ...],
 ) -> Filters:
+    wanted = parse_scope(scope)
+    if wanted is Scope.AGENT and not owner:
+        hint = "name it by --owner; `ademem core show --agents` lists them"
+        raise UsageError("each agent has memories of its own", hint)
     return Filters(
         statuses=statuses,
         categories=tuple(filter(None, [parse_choice(Category, category)])),
         types=(type_,) if type_ else (),
-        scopes=tuple(filter(None, [parse_scope(scope)])),
+        scopes=(wanted,) if wanted else (),
         owner=owner,
         mission=owner or mission_of(os.environ),
         path=path,

@@ -45,6 +45,12 @@ def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments)
         pytest.param(["list", "--at", "noon"], "'noon' is no time (2026-01-31", 2, id="no time"),
         pytest.param(["list", "-c", "x"], "no category 'x' (fact, ", 2, id="no category"),
         pytest.param(["list", "--scope", "x"], "no scope 'x' (project, ", 2, id="no scope"),
+        pytest.param(
+            ["list", "--scope", "agent"], "each agent has memories of its own (name", 2, id="whose"
+        ),
+        pytest.param(
+            ["list", "--at", "2h", "-c", "fact"], "--at lists all memories of", 2, id="at and more"
+        ),
         pytest.param(["core", "set", "x", "y"], "the brief has no field 'x' (", 2, id="no field"),
         pytest.param(["import", "x"], "cannot read x: No such file", 2, id="no file"),
         pytest.param(["import", "."], "cannot read .: Is a directory", 2, id="a folder to read"),
