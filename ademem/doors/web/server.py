@@ -465,6 +465,8 @@ def serve(
             """Print an address with a new code to the terminal, and open it on a desktop."""
             if not is_seen and not opens:
                 return echo("the address has a code, which only a terminal shows: start it in one")
+            if site.entry.is_closed:
+                return echo("too many wrong codes were tried: end the page and start it again")
             address = f"http://{ADDRESS}:{site.port}/enter?code={site.entry.new_code()}"
             if is_seen:
                 echo(f"{address}\n(opens once within {CODE_S} seconds; Ctrl-C ends the page)")

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -137,3 +138,19 @@ def test_a_taken_port_is_reported():
             bind(taken.getsockname()[1])
     finally:
         taken.close()
+
+
+def test_after_wrong_codes_the_terminal_shows_no_address_that_cannot_open(start, world):
+    terminal, its_own = pty.openpty()
+    process = start(output=its_own)
+    os.close(its_own)
+    found = server.find_running(at(str(world.root)))
+    for _ in range(5):
+        httpx2.get(f"http://127.0.0.1:{found['port']}/enter?code=guess")
+    os.kill(process.pid, signal.SIGUSR1)
+    shown = ""
+    while "start it again" not in shown:
+        shown += os.read(terminal, 4096).decode()
+    os.close(terminal)
+
+    assert shown.count("/enter?code=") == 1
