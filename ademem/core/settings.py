@@ -9,6 +9,7 @@ import os
 
 from ademem.core import trust
 from ademem.core.errors import UsageError
+from ademem.core.json_text import loads
 from ademem.core.text import preview, unique
 from ademem.core.value import Value
 
@@ -467,7 +468,10 @@ def _convert(name: str, given: Any, default: Any) -> Any:
         if isinstance(default, bool):
             return given if isinstance(given, bool) else _TRUTH[str(given).lower()]
         if isinstance(default, tuple):
-            words = [item.strip() for item in given.split(",")] if isinstance(given, str) else given
+            words = given
+            if isinstance(given, str):  # as a file has it, or only the words
+                is_json = given.startswith(('["', "[]"))
+                words = loads(given) if is_json else [word.strip() for word in given.split(",")]
             if not isinstance(words, list):
                 raise ValueError(given)
             if len(words) > MOST_WORDS:

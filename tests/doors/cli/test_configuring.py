@@ -51,6 +51,21 @@ def test_a_value_is_set_for_the_person_in_this_project(person):
     assert person.get("search.limit") == 7
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("ademem, notes", ["ademem", "notes"]),
+        ('["ademem", "no,tes"]', ["ademem", "no,tes"]),
+        ("[]", []),
+        ("[ab]*", ["[ab]*"]),
+    ],
+)
+def test_a_list_is_set_by_its_words_or_as_a_file_has_it(person, text, words):
+    person("config", "set", "guard.mcp_servers", text)
+
+    assert person.get("guard.mcp_servers") == words
+
+
 def test_a_value_is_set_for_the_team(person):
     person("config", "set", "search.limit", "7", "--shared")
 
