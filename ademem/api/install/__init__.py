@@ -177,8 +177,8 @@ def _restore(text: str | None, original: Original | None) -> str | None:
 class BadSettingsFile(AdememError):
     hint = "repair it by hand, then run this again"
 
-    def __init__(self, path: str, why: str) -> None:
-        super().__init__(f"{path} was left as it is: {why}")
+    def __init__(self, path: str, why: str, hint: str = "") -> None:
+        super().__init__(f"{path} was left as it is: {why}", hint)
 
 
 class Original(Value):

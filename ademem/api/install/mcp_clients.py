@@ -19,6 +19,7 @@ from ademem.store.runtime import program
 
 NAME = "ademem"
 TOML = '[mcp_servers.ademem]\ncommand = {command}\nargs = ["mcp"]\n'
+BY_HAND = "add by hand what `ademem mcp --config CLIENT` shows"
 MAC_SETTINGS = "~/Library/Application Support"
 
 
@@ -80,7 +81,8 @@ def add_server(
             raise BadSettingsFile(path, f"it has another server {NAME!r}")
         return Change(path=path, before=text, after=text)
     if keys:
-        after = json_text.add(text or "{}\n", (*keys, NAME), client.entry(command))
+        base = text if text and text.strip() else "{}\n"
+        after = json_text.add(base, (*keys, NAME), client.entry(command))
     else:
         gap = "\n" if text and not text.endswith("\n\n") else ""
         after = (text or "") + gap + TOML.format(command=json.dumps(command))
@@ -166,10 +168,13 @@ def _keys(name: str, client: Client, root: str, *, shared: bool) -> Keys:
 
 
 def _read_entry(path: str, text: str, keys: Keys) -> Any:
+    if not text.strip():
+        return None
     try:
         value: Any = json_text.parse(text) if keys else tomllib.loads(text)
     except ValueError as error:
-        raise BadSettingsFile(path, f"it is not valid {'JSON' if keys else 'TOML'}") from error
+        why = "it is not plain JSON, without comments" if keys else "it is not valid TOML"
+        raise BadSettingsFile(path, why, BY_HAND) from error
     for key in (*(keys or ("mcp_servers",)), NAME):
         if not isinstance(value, dict):
             raise BadSettingsFile(path, f"{key!r} is in no object")

@@ -66,6 +66,18 @@ def test_a_server_comes_and_goes_byte_for_byte(change, home, name, kind):
     assert (path.read_text() if path.exists() else None) == before
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_an_empty_file_takes_the_server_and_is_empty_again(change, home, name):
+    path = home / FILES[name]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n")
+    change(mcp_clients.add_server, name)
+    assert "/opt/ademem" in path.read_text()
+
+    change(mcp_clients.remove_server, name)
+    assert path.read_text() == "\n"
+
+
 @pytest.mark.parametrize("name", ["claude", "codex"])
 def test_from_a_file_that_was_edited_since_only_our_entry_goes(change, home, name):
     path, _ = prepared(home, name, "json")
@@ -111,9 +123,10 @@ def test_a_file_that_cannot_be_edited_safely_is_left_as_it_is(change, home, name
     path.parent.mkdir(parents=True)
     path.write_text(text)
 
-    with pytest.raises(BadSettingsFile):
+    with pytest.raises(BadSettingsFile) as raised:
         change(mcp_clients.add_server, name)
     assert path.read_text() == text
+    assert "by hand" in raised.value.hint
 
 
 def test_an_unknown_client_is_named_with_the_known_ones(change):
