@@ -31,6 +31,8 @@ NAMED = 3
 """Most authors that are named."""
 NAMES_CHARS = 44
 """Length of their names together."""
+PLACE_CHARS = 32
+"""Longest path in a command; a longer one, or one that a shell reads otherwise, is `PATH`."""
 MOST_WAITING = 100
 """Most waiting memories that are counted."""
 MOST_STORED = 3
@@ -214,7 +216,13 @@ def changed_sources(runtime: Runtime) -> Iterator[str]:
         if changed := ledger.list_changed(source):
             name = confined.printable(os.path.basename(changed[0]))
             more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
-            again = f"`ademem import --format {source.format} --follow`"
+            place = os.path.relpath(source.path, runtime.project.root)
+            place = source.path if place.startswith("..") else place
+            if len(place) > PLACE_CHARS or any(
+                not (char.isalnum() or char in "/._-") for char in place
+            ):
+                place = "PATH"
+            again = f"`ademem import {place} --format {source.format} --follow`"
             yield _fitting("ademem: ", name, f"{more} changed since its import; {again}")
 
 

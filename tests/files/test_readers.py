@@ -16,7 +16,7 @@ import pytest
 
 from ademem import api
 from ademem.core.errors import UsageError
-from ademem.files.readers import READERS
+from ademem.files.readers import READERS, find_reader
 from ademem.files.readers.items import passages
 from ademem.session import notices
 from ademem.store import foreign, verdicts
@@ -713,7 +713,32 @@ def test_long_code_and_tables_are_no_passages():
     ]
 
 
-def test_a_session_tells_when_a_followed_file_changed(memories, source):
+@pytest.mark.parametrize("globs", [" '*.ts'", " *.ts", "\n  - *.ts", ' ["*.ts"]'])
+def test_a_pattern_of_a_rule_is_read_as_editors_write_it(source, globs):
+    (source / "a.mdc").write_text(f"---\ndescription: TS\nglobs:{globs}\n---\n- Never use any\n")
+    (rule,) = find_reader("rules", str(source / "a.mdc")).read(str(source / "a.mdc"), "")
+
+    assert (rule.content, rule.path) == ("Never use any", "*.ts")
+
+
+def test_one_file_of_a_folder_of_rules_is_a_rule(source):
+    (source / ".windsurf/rules").mkdir(parents=True)
+    file = source / ".windsurf/rules/style.md"
+    file.write_text("- Never use any\n")
+
+    assert find_reader("auto", str(file)).name == "rules"
+
+
+@pytest.mark.parametrize(
+    ("folder", "named"),
+    [
+        pytest.param("project/rules", "rules", id="in the project"),
+        pytest.param("my rules", "PATH", id="of several words"),
+    ],
+)
+def test_a_session_tells_when_a_followed_file_changed(memories, tmp_path, folder, named):
+    source = tmp_path / folder
+    source.mkdir(parents=True)
     cursor_rules(source)
     api.import_foreign(memories, str(source), follow=True)
     assert list(notices.changed_sources(memories)) == []
@@ -721,7 +746,7 @@ def test_a_session_tells_when_a_followed_file_changed(memories, source):
     (source / "AGENTS.md").write_text("- Run the tests with just check\n")
     (line,) = notices.changed_sources(memories)
     assert line.startswith(
-        "ademem: AGENTS.md changed since its import; `ademem import --format rules"
+        f"ademem: AGENTS.md changed since its import; `ademem import {named} --format rules"
     )
     assert len(line) <= notices.CHARS
 

@@ -165,6 +165,8 @@ def files_below(folder: str, *endings: str) -> list[str]:
 
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?\n)---[ \t]*(?:\n|\Z)", re.S)
+_GLOB = re.compile(r"^(\w+:[ \t]*|[ \t]*-[ \t]+)(\*[^'\n]*)$", re.M)
+"""A pattern that stands without quotes, as Cursor writes it; YAML takes its `*` for an alias."""
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
@@ -176,7 +178,8 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     if not found:
         return {}, text
     try:
-        fields = yaml.safe_load(found[1]) if len(found[1]) <= FRONT_CHARS else None
+        front = _GLOB.sub(r"\1'\2'", found[1])
+        fields = yaml.safe_load(front) if len(front) <= FRONT_CHARS else None
     except (yaml.YAMLError, ValueError, RecursionError):
         fields = None
     return (fields if isinstance(fields, dict) else {}), text[found.end() :]

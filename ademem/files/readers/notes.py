@@ -316,7 +316,8 @@ RULE_FOLDERS = {".cursor/rules": ".mdc", ".windsurf/rules": ".md"}
 
 def _rule_files(path: str) -> list[str]:
     if os.path.isfile(path):
-        is_rule = path.endswith(RULES) or path.endswith(".mdc")
+        folder = os.path.dirname(os.path.abspath(path))
+        is_rule = path.endswith((*RULES, ".mdc")) or folder.endswith(".windsurf/rules")
         return [path] if is_rule else []
     found = [os.path.join(path, name) for name in RULES]
     for folder, ending in RULE_FOLDERS.items():
