@@ -95,6 +95,8 @@ def _why(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     try:
         found = api.explain_selection(memories, session, at, given)
     except NoSuchMemory:
+        if at:
+            _moment(at)  # the page shows it
         hits = api.search(memories, given, None, PAGE).hits if given else ()
         return values | {"rows": [views.to_row(hit.memory) for hit in hits]}
     return values | {"why": session_view.to_reasons(found)}

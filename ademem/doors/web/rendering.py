@@ -92,6 +92,11 @@ def mark_words(text: str, words: frozenset[str]) -> Markup:
     return Markup("".join((*found, escape(shown[done:]))))
 
 
+def as_sentence(text: str) -> str:
+    """Begin with a capital letter, unless the first word is an id or a key."""
+    return text[:1].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
+
+
 def find_links(text: str) -> tuple[str, ...]:
     """Return the addresses in a text, without a sign that ends a sentence or a bracket."""
     return unique(re.findall(r"https?://[^\s<>\"'`()\[\]]*[^\s<>\"'`()\[\].,;:!?]", text))
@@ -122,6 +127,7 @@ def environment() -> Environment:
         "marked": mark_words,
         "code": mark_code,
         "links": find_links,
+        "sentence": as_sentence,
     }
     made.globals |= {"static": static_url}
     return made

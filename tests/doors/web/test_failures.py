@@ -171,3 +171,13 @@ def test_every_page_tells_what_cannot_be_used(browser, damage, status, told):
         shutil.rmtree(folder, ignore_errors=True)
         kept.rename(folder)
         assert browser.get("/").status_code == 200
+
+
+def test_an_error_that_begins_with_an_id_does_not_change_it(browser):
+    memory = browser.world.know("Money is stored in cents") or browser.world.live()[0]
+    browser.post(f"/memory/{memory.id}/pin")
+    late = browser.post(f"/memory/{memory.id}/pin", revision="1")
+
+    assert late.status_code == 409
+    assert f"<h1>{memory.id[:12]} is at revision" in late.text
+    assert "<h1>No memory has the id" in browser.get("/memory/zz").text

@@ -165,6 +165,13 @@ def test_a_search_of_the_session_tells_scores(browser):
     assert (stages["Invoices"].passed, stages["Invoices"].figures["score"]) == (False, None)
 
 
+def test_a_moment_that_is_no_time_is_refused(asked):
+    answer = asked.get("/session/s2/why", params={"at": "noon", "memory": "x"})
+
+    assert answer.status_code == 400
+    assert "is no time" in answer.text
+
+
 def test_the_page_asks_by_id_or_words_without_recording(asked):
     page = asked.get("/session/s2").text
     at = re.findall(r'/why"><input type="hidden" name="at" value="([^"]+)"', page)[-1]
