@@ -236,6 +236,7 @@ class SignalServer(uvicorn.Server):
     def __init__(self, app: ASGIApp, **options: Any) -> None:
         usual = {
             "log_config": None,
+            "log_level": "error",  # requests that are no HTTP would fill the terminal
             "access_log": False,
             "server_header": False,
             "date_header": False,

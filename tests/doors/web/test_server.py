@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -154,3 +155,15 @@ def test_after_wrong_codes_the_terminal_shows_no_address_that_cannot_open(start,
     os.close(terminal)
 
     assert shown.count("/enter?code=") == 1
+
+
+def test_what_is_no_http_writes_nothing_to_the_terminal(start, world):
+    process = start()
+    found = server.find_running(at(str(world.root)))
+    with socket.create_connection(("127.0.0.1", found["port"])) as other:
+        other.sendall(b"\x16\x03\x01 hello\r\n\r\n")
+        assert b"400" in other.recv(100)
+    process.terminate()
+
+    assert process.wait(20) == 0
+    assert "Invalid" not in process.stdout.read()
