@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ademem.capture.gate.derivable import code_derivable
+import re
+
 from ademem.capture.gate.duplicates import (
     echo,
     exact_duplicate,
@@ -13,6 +14,7 @@ from ademem.capture.gate.duplicates import (
 )
 from ademem.capture.gate.form import (
     Insert,
+    Reject,
     Reviewed,
     RuleEffect,
     Ruling,
@@ -23,15 +25,19 @@ from ademem.capture.gate.form import (
     strict_mode,
     with_note,
 )
-from ademem.core.value import as_dict, replace
+from ademem.core.memory import Category, Trust
+from ademem.core.text import words
+from ademem.core.value import Value, as_dict, replace
 from ademem.guard.injection import instruction_in_fields, instruction_in_titled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ademem.capture.gate.form import Gate, Rule
     from ademem.core.memory import Draft
+
+    Reader = Callable[[str], str | None]
 
 
 def harmless_labels(draft: Reviewed, gate: Gate) -> Reviewed:
@@ -62,9 +68,9 @@ def instruction_beside(draft: Reviewed, gate: Gate) -> Reviewed:
     """Quarantine an instruction in tags, path, anchors, keys or names."""
     if draft.by_person or draft.quarantine_reason:
         return draft
-    words = (*draft.tags, draft.topic_key)
+    labels = (*draft.tags, draft.topic_key)
     named = (draft.path, draft.knowledge_key, draft.bead, draft.owner, draft.origin.agent_id)
-    return _quarantine(draft, instruction_in_fields(words, *draft.anchors, *named))
+    return _quarantine(draft, instruction_in_fields(labels, *draft.anchors, *named))
 
 
 def _quarantine(draft: Reviewed, found: str | None) -> Reviewed:
@@ -73,6 +79,261 @@ def _quarantine(draft: Reviewed, found: str | None) -> Reviewed:
     draft = replace(draft, quarantine_reason=found, promoted=False, pinned=False, strict=False)
     return with_note(
         draft, f"quarantined, as it {found}; a person approves it with `ademem promote`"
+    )
+
+
+DERIVABLE_SHARE = 0.5
+DERIVABLE_SHARE_STRICT = 0.3
+"""Share of the words in derivable lines from which a text is rejected, also in strict mode."""
+
+LINE = ""
+"""Mark of a line that proves nothing by itself; every other mark is unmistakable."""
+
+PATH = "a list of paths"
+
+_EXTENSIONS = """
+    c cc cfg cpp cs css csv go h hpp html ini ipynb java js json jsonl jsx kt lock lua md mjs php
+    proto py pyi rb rs scala sh sql svelte swift tf toml ts tsx txt vue xml yaml yml
+"""
+EXTENSIONS = frozenset(_EXTENSIONS.split())
+
+_HEX = frozenset("0123456789abcdef")
+_BULLETS = "-*•├└│─ "
+_GIT_STATUS = frozenset(("M", "A", "D", "R", "C", "U", "??", "modified:", "deleted:", "renamed:"))
+
+_LASTING = (
+    r"(?i)\b(?:must|should|always|never|because|requires?|needs?|means?|instead|unless|otherwise"
+    r"|avoids?|prefer|so that|don['’]t|do not)\b"
+)
+"""Words of a sentence that holds beyond the session."""
+
+_BANNERS = (
+    "Traceback (most recent call last)",
+    'Exception in thread "',
+    "thread 'main' panicked at",
+    "goroutine 1 [",
+)
+_FRAME = r"at .*(?::\d+:\d+\)?|\([\w$]+\.(?:java|kt|scala):\d+\)|\(Native Method\)|<anonymous>\)?)$"
+_RAISED = r"(?:[\w$]+\.)*\w*(?:Error|Exception|Failure)(?: \[\w+\])?: \S"
+_STAMP = r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d\b"
+_LEVEL = (
+    r"\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL)(?:\]|:| +[-|\[])|(?:fatal |internal"
+    r" )?error(?:\[\w+\]| TS\d+)?: |fatal: |npm ERR! |E (?:assert |\w+Error)|\S+:\d+(?::\d+)?:"
+    r" (?:fatal )?(?:error|warning|note)\b|(?:FAILED|ERROR) \S+::|={3,} .* ={3,}$"
+)
+_LOUD = tuple("rror ERR WARN warn INFO note DEBUG TRACE atal FA CRIT ===".split())
+"""Parts of which every line with a log level has one."""
+
+_DEEDS = (
+    "fixed|updated|changed|added|removed|renamed|created|completed|finished|resolved|merged|moved"
+    "|deployed|installed|wrote|ran|pushed|committed|tested|migrated|replaced|bumped"
+)
+_WORK = "implemented|refactored|investigated|debugged"
+_DEED = (
+    rf"(?:i|we)(?:['’]ve| have)?(?: just| now| also| already)? (?:{_DEEDS}|{_WORK})\b"
+    rf"|(?:{_WORK}) "
+    rf"|(?:{_DEEDS}) (?:(?:the|a|an|all|some|my|our|this|that|these|those|several|two|three|\d+)\b"
+    r"|(?:\S+ ){0,3}(?:bugs?|issues?|tests?|typos?|errors?|crash|failures?|docs|readme)\b"
+    r"|\S+ (?:from|to|into) |\S*[/_.#`(]\S)"
+)
+_SESSION = (
+    r"(?:session|mission|task|sprint|daily|weekly|today['’]?s) "
+    r"(?:summary|recap|report|notes|log|status|update|progress) ?(?:[:–—]|- |$)"
+)
+_PROGRESS = r"(?:status|progress)(?: update| report| so far)? ?(?:[:–—]|- )|working on\b"
+_RECAP = (
+    r"(?:summary|recap|update|done) ?(?:[:–—]|- ).*\b(?:done|remaining|pending|blocked|passing"
+    rf"|next|so far|{_DEEDS}|{_WORK}|\d+ ?(?:/|of) ?\d+|\d+ ?%)"
+)
+_NEXT = r"(?:next steps?|todo|remaining work) ?(?:[:–—]|- |is |are )"
+_OPENERS = frozenset(
+    (
+        *(*_DEEDS.split("|"), *_WORK.split("|")),
+        *("i", "we", "i've", "we've", "i’ve", "we’ve", "working"),
+        *("session", "mission", "task", "sprint", "daily", "weekly", "today's", "today’s"),
+        *("status", "progress", "summary", "recap", "update", "done", "next", "todo", "remaining"),
+    )
+)
+"""First words of all patterns above; most lines begin with none."""
+
+
+def classify_lines(lines: Sequence[str]) -> Iterator[tuple[str | None, str]]:
+    """Yield kind and mark of each line, None for prose; a continuation is like its line."""
+    last: str | None = None
+    for line in lines:
+        for kind, reader in KINDS:
+            mark = reader(line)
+            if mark is not None:
+                last = kind
+                yield kind, mark
+                break
+        else:
+            if last is None or line[0] not in HANGS_ON.get(last, " "):
+                last = None
+            yield last, LINE
+
+
+def mark_diff(line: str) -> str | None:
+    if line.startswith("diff --git "):
+        return "header"
+    if line.startswith("@@ -") and " @@" in line:
+        return "hunk"
+    if line.startswith(("--- a/", "+++ b/", "--- /dev/null", "+++ /dev/null")):
+        return "file"
+    first, _, second = line.removeprefix("index ").partition(" ")[0].partition("..")
+    return "index" if line.startswith("index ") and _is_hash(first) and _is_hash(second) else None
+
+
+def mark_stack(line: str) -> str | None:
+    text = line.strip()
+    if text.startswith(_BANNERS):
+        return "banner"
+    if text.startswith('File "') and '", line ' in text:
+        return "frame"
+    if text.startswith("at ") and re.match(_FRAME, text):
+        return "frame"
+    if text.startswith(("Caused by: ", "panic: ")):
+        return LINE
+    return LINE if ": " in text and re.match(_RAISED, text) and not _lasts(text) else None
+
+
+def mark_history(line: str) -> str | None:
+    name, _, rest = line.partition(" ")
+    rest = rest.strip()
+    if name == "commit" and _is_hash(rest.partition(" (")[0]):
+        return "commit"
+    if name == "Author:" and rest.endswith(">") and "@" in rest:
+        return "author"
+    if name == "Date:" and re.match(r"\w{3} \w{3} \d", rest):
+        return "date"
+    first, _, subject = line.lstrip(_BULLETS + "|/\\").partition(" ")
+    return LINE if subject and _is_hash(first) and not _lasts(subject) else None
+
+
+def mark_report(line: str) -> str | None:
+    text = " ".join(line.lower().strip(_BULLETS + "#").split())
+    if text.partition(" ")[0].rstrip(":,") not in _OPENERS:
+        return None
+    if re.match(_SESSION, text):
+        return "session"
+    if _lasts(text):
+        return None
+    if re.match(_NEXT, text):
+        return "next"
+    return LINE if any(re.match(shape, text) for shape in (_PROGRESS, _RECAP, _DEED)) else None
+
+
+def mark_log(line: str) -> str | None:
+    text = line.strip()
+    if text[0] in "[0123456789" and re.match(_STAMP, text):
+        return LINE
+    if not any(word in text for word in _LOUD):
+        return None
+    return LINE if re.match(_LEVEL, text) and not _lasts(text) else None
+
+
+def mark_path(line: str) -> str | None:
+    parts = line.strip(_BULLETS).split()
+    if len(parts) == 2 and parts[0] in _GIT_STATUS:
+        del parts[0]
+    if len(parts) != 1:
+        return None
+    name = parts[0].strip("`'\",;:").rstrip("0123456789:")
+    named = "/" in name or "\\" in name or name.rpartition(".")[2].lower() in EXTENSIONS
+    return LINE if named and "://" not in name else None
+
+
+def _is_hash(word: str) -> bool:
+    """True for hexadecimal digits with letters and numbers."""
+    return 7 <= len(word) <= 40 and _HEX.issuperset(word) and not (word.isdigit() or word.isalpha())
+
+
+def _lasts(text: str) -> bool:
+    return re.search(_LASTING, text) is not None
+
+
+KINDS: tuple[tuple[str, Reader], ...] = (
+    ("a diff", mark_diff),
+    ("a stack trace", mark_stack),
+    ("git history", mark_history),
+    ("a progress report", mark_report),
+    ("a log", mark_log),
+    (PATH, mark_path),
+)
+
+HANGS_ON = {"a diff": " +-", "a progress report": " -*•"}
+"""First characters of continuation lines; a blank for the other kinds."""
+
+
+RECORDS = (Category.EPISODE, Category.PROCEDURE, Category.DIGEST, Category.HANDOFF)
+"""Categories that report events, for which progress is no reason to reject."""
+
+DECISIVE_MARKS = 2
+"""Number of different unmistakable marks that decide, whatever the prose around them."""
+HEADING_WORDS = 4
+"""Most words of a heading, a line that ends in a colon."""
+LESSON_WORDS = 5
+"""Fewest words of prose that a fenced snippet may illustrate."""
+LISTED_PATHS = 3
+"""Fewest paths that make a list."""
+PATH_WEIGHT = 0.5
+"""Number of words that a path counts for."""
+
+
+class DerivableLines(Value):
+    kind: str
+    """The kind of most derivable lines."""
+    share: float
+    """Share of the words in derivable lines."""
+    marks: int
+
+
+def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
+    """Reject mostly derivable lines, or two unmistakable marks; records and imports pass."""
+    if draft.category in RECORDS or draft.origin.trust is Trust.IMPORT:
+        return draft
+    threshold = DERIVABLE_SHARE_STRICT if draft.strict else DERIVABLE_SHARE
+    found = weigh_lines(draft.content)
+    if found is None or (found.share < threshold and found.marks < DECISIVE_MARKS):
+        return draft
+    return Reject(
+        draft=draft,
+        why=f"reads as {found.kind}, which can be looked up again;"
+        " write the lesson, not the log (a short quote may follow it in a ``` fence)",
+    )
+
+
+def weigh_lines(text: str) -> DerivableLines | None:
+    """Weigh the lines; None if all are prose."""
+    lines: list[str] = []
+    fenced: list[str] = []
+    is_inside = False
+    for line in text.split("\n"):
+        if line.lstrip().startswith("```"):
+            is_inside = not is_inside
+        elif line.strip():
+            (fenced if is_inside else lines).append(line)
+    found = [(line, *trace) for line, trace in zip(lines, classify_lines(lines), strict=True)]
+    paths = sum(kind == PATH for _, kind, _ in found)
+    weights: dict[str, float] = {}
+    prose = 0
+    for line, kind, _ in found:
+        if kind is None or (kind == PATH and paths < LISTED_PATHS):
+            count = len(words(line))
+            is_heading = count <= HEADING_WORDS and line.rstrip().endswith(":")
+            prose += 0 if is_heading else count
+        else:
+            weight = PATH_WEIGHT if kind == PATH else len(line.split())
+            weights[kind] = weights.get(kind, 0) + weight
+    if fenced and prose < LESSON_WORDS:
+        weights["a code dump"] = sum(len(line.split()) for line in fenced)
+    if not weights:
+        return None
+    total = sum(weights.values())
+    return DerivableLines(
+        kind=max(weights, key=weights.__getitem__),
+        share=total / (total + prose),
+        marks=len({(kind, mark) for _, kind, mark in found if mark}),
     )
 
 
