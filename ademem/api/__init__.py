@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ademem.api.projects import *
     from ademem.api.relating import *
     from ademem.api.reports import *
-    from ademem.api.restraint import *
     from ademem.api.searching import *
     from ademem.api.sessions import *
     from ademem.api.upkeep import *
@@ -58,14 +57,14 @@ FUNCTIONS = {
         list_session_memories list_sent delete_session add_prompt search_prompts find_prompt
         delete_prompt
     """,
-    "restraint": "update_by_agent remove_by_agent pin_by_agent",
     "writing": "write explain learn origin place_draft categorize suggest_topic_key",
     "curation": """
         review list_queue count_queue review_imported list_due mark_reviewed continue_review
         stop_review list_skipped skip unskip decide_all tag_all
         accept_files list_claimed_briefs get_speaker
         promote reject refuse archive restore delete pin edit correct propose
-        supersede merge list_conflicts settle_conflict reopen_conflict
+        supersede merge update_by_agent remove_by_agent pin_by_agent
+        list_conflicts settle_conflict reopen_conflict
         list_revisions list_events list_at undo list_acts put_acts
     """,
     "practice": """
