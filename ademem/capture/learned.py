@@ -277,7 +277,7 @@ def _written_files(command: Command) -> dict[str, str]:
     targets = [each.target.text for each in command.redirects if each.operator in (">", ">|")]
     if len(targets) != 1 or len(command.redirects) > 2:
         return {}
-    from ademem.guard.shell.words import printed_text
+    from ademem.guard.shell.grammar import printed_text
 
     others = tuple(each for each in command.redirects if ">" not in each.operator)
     text = printed_text(replace(command, redirects=others))
