@@ -42,9 +42,9 @@ def mcp(
 ) -> None:
     """Serve memory to other programs by MCP."""
     if config:
-        from ademem.api.install import mcp_clients
+        from ademem.api.install import describe_entry
 
-        for line in mcp_clients.describe(config):
+        for line in describe_entry(config):
             show.echo(line)
         return
     if not http:

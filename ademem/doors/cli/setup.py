@@ -14,8 +14,7 @@ from ademem import api
 from ademem.api import configuring
 from ademem.api import install as install_
 from ademem.api.configuring import UntrustedParts, format_value
-from ademem.api.install import Where, git_setup, mcp_clients, registration
-from ademem.api.install.mcp_clients import CLIENTS
+from ademem.api.install import MCP_CLIENTS, Where, git_setup, registration
 from ademem.core import caller
 from ademem.core import project as project_
 from ademem.core.errors import UsageError
@@ -37,7 +36,7 @@ Shared = Annotated[bool, typer.Option("--shared", help="The team's files of the 
 User = Annotated[bool, typer.Option("--user", help="Your own settings, for every project.")]
 McpClients = Annotated[
     list[str] | None,
-    typer.Option("--mcp", metavar="CLIENT", help=f"Instead the server: {', '.join(CLIENTS)}."),
+    typer.Option("--mcp", metavar="CLIENT", help=f"Instead the server: {', '.join(MCP_CLIENTS)}."),
 ]
 AGENTS = (*registration.AGENTS, "opencode")
 OtherAgents = Annotated[
@@ -82,7 +81,7 @@ def install(
     if agent or mcp:
         changes = [_add_to_agent(name, root, dry_run=dry_run) for name in agent or ()]
         changes += [
-            mcp_clients.add_server(name, root, os.environ, shared=shared, dry_run=dry_run)
+            install_.add_server(name, root, os.environ, shared=shared, dry_run=dry_run)
             for name in mcp or ()
         ]
         _show_files(changes, dry_run, "registered in", "was registered already in", as_json)
@@ -127,7 +126,7 @@ def uninstall(
     if agent or mcp:
         changes = [_remove_from_agent(name, root, dry_run=dry_run) for name in agent or ()]
         changes += [
-            mcp_clients.remove_server(name, root, os.environ, shared=shared, dry_run=dry_run)
+            install_.remove_server(name, root, os.environ, shared=shared, dry_run=dry_run)
             for name in mcp or ()
         ]
         return _show_files(changes, dry_run, "removed from", "was not in", as_json)
@@ -135,8 +134,8 @@ def uninstall(
     claude = os.path.dirname(install_.settings_path(root, where))
     removed = install_.remove_commands(claude, dry_run=dry_run)
     change = install_.uninstall(root, where, dry_run=dry_run)
-    if mcp_clients.has_record("claude", root, os.environ):  # which is of this project alone
-        mcp_clients.remove_server("claude", root, os.environ, shared=False, dry_run=dry_run)
+    if install_.has_server_record("claude", root, os.environ):  # which is of this project alone
+        install_.remove_server("claude", root, os.environ, shared=False, dry_run=dry_run)
     if not dry_run:
         if where is Where.LOCAL:
             git_setup.unhide(root)

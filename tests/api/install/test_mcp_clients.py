@@ -5,7 +5,8 @@ import tomllib
 
 import pytest
 
-from ademem.api.install import BadSettingsFile, mcp_clients
+from ademem.api import install
+from ademem.api.install import BadSettingsFile
 from ademem.core.errors import UsageError
 
 FILES = {
@@ -26,11 +27,11 @@ TEXTS = {
 @pytest.fixture
 def change(world, home, monkeypatch):
     """Add or remove our server at a client, as in the project of the world."""
-    monkeypatch.setattr(mcp_clients.sys, "platform", "linux")
+    monkeypatch.setattr(install.sys, "platform", "linux")
 
     def make(act, name, *, shared=False, **options):
         environment = {"PATH": "", "HOME": str(home)}
-        monkeypatch.setattr(mcp_clients, "program", lambda _: "/opt/ademem")
+        monkeypatch.setattr(install, "program", lambda _: "/opt/ademem")
         return act(name, str(world.root), environment, shared=shared, **options)
 
     return make
@@ -51,18 +52,18 @@ def prepared(home, name, kind):
 @pytest.mark.parametrize("name", FILES)
 def test_a_server_comes_and_goes_byte_for_byte(change, home, name, kind):
     path, before = prepared(home, name, kind)
-    tried = change(mcp_clients.add_server, name, dry_run=True)
+    tried = change(install.add_server, name, dry_run=True)
     assert tried.diff()
     assert path.exists() is (before is not None)
 
-    added = change(mcp_clients.add_server, name)
+    added = change(install.add_server, name)
     assert added.after == path.read_text() == tried.after
-    assert not change(mcp_clients.add_server, name).changes
+    assert not change(install.add_server, name).changes
     assert "/opt/ademem" in str(
         (tomllib.loads if name == "codex" else json.loads)(path.read_text())
     )
 
-    change(mcp_clients.remove_server, name)
+    change(install.remove_server, name)
     assert (path.read_text() if path.exists() else None) == before
 
 
@@ -71,19 +72,19 @@ def test_an_empty_file_takes_the_server_and_is_empty_again(change, home, name):
     path = home / FILES[name]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n")
-    change(mcp_clients.add_server, name)
+    change(install.add_server, name)
     assert "/opt/ademem" in path.read_text()
 
-    change(mcp_clients.remove_server, name)
+    change(install.remove_server, name)
     assert path.read_text() == "\n"
 
 
 @pytest.mark.parametrize("name", ["claude", "codex"])
 def test_from_a_file_that_was_edited_since_only_our_entry_goes(change, home, name):
     path, _ = prepared(home, name, "json")
-    change(mcp_clients.add_server, name)
+    change(install.add_server, name)
     path.write_text(path.read_text().replace('"x"', '"y"'))
-    change(mcp_clients.remove_server, name)
+    change(install.remove_server, name)
 
     left = path.read_text()
     assert "ademem" not in left
@@ -91,7 +92,7 @@ def test_from_a_file_that_was_edited_since_only_our_entry_goes(change, home, nam
 
 
 def test_claude_keeps_the_server_of_a_person_by_project(change, home, world):
-    change(mcp_clients.add_server, "claude")
+    change(install.add_server, "claude")
     projects = json.loads((home / ".claude.json").read_text())["projects"]
 
     entry = {"command": "/opt/ademem", "args": ["mcp"]}
@@ -100,13 +101,13 @@ def test_claude_keeps_the_server_of_a_person_by_project(change, home, world):
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "codex"])
 def test_a_file_for_the_team_names_no_folder_of_this_machine(change, world, name):
-    added = change(mcp_clients.add_server, name, shared=True)
+    added = change(install.add_server, name, shared=True)
 
     assert added.path.startswith(str(world.root))
     assert "/opt" not in added.after
     assert '"ademem"' in added.after
-    change(mcp_clients.remove_server, name, shared=True)
-    assert not (world.root / mcp_clients.CLIENTS[name].shared).exists()
+    change(install.remove_server, name, shared=True)
+    assert not (world.root / install.MCP_CLIENTS[name].shared).exists()
 
 
 @pytest.mark.parametrize(
@@ -124,20 +125,20 @@ def test_a_file_that_cannot_be_edited_safely_is_left_as_it_is(change, home, name
     path.write_text(text)
 
     with pytest.raises(BadSettingsFile) as raised:
-        change(mcp_clients.add_server, name)
+        change(install.add_server, name)
     assert path.read_text() == text
     assert "by hand" in raised.value.hint
 
 
 def test_an_unknown_client_is_named_with_the_known_ones(change):
     with pytest.raises(UsageError) as raised:
-        change(mcp_clients.add_server, "emacs")
+        change(install.add_server, "emacs")
     assert "opencode" in raised.value.hint
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_what_a_client_needs_can_be_shown(name):
-    where, _, *lines = mcp_clients.describe(name)
+    where, _, *lines = install.describe_entry(name)
     text = "\n".join(lines)
 
     assert where.endswith((".json", ".toml"))
