@@ -19,13 +19,14 @@ from ademem.guard.policy import (
 )
 from ademem.search.hints import lacks_lists
 from ademem.session import flags, hint_events
+from ademem.session.turn_tracking import log_decision
 from ademem.store import ledger, logs, memories, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ademem.core.client import Payload, Turn, TurnKey
+    from ademem.core.client import Payload, TurnKey
     from ademem.core.memory import Memory
     from ademem.guard.policy import CallContext, ToolCall
     from ademem.store.runtime import Runtime
@@ -134,7 +135,7 @@ def _decide(
                         query=call.target,
                         pending=True,
                     )
-                    _log(call, turn, "deny", f"carried {', '.join(ids)}", runtime)
+                    log_decision(call, turn.key, "deny", f"carried {', '.join(ids)}", runtime)
                     flags.set_carrying(runtime.project, True)
                 carried = [by_id[id].memory for id in ids]
                 from ademem.core import untrusted
@@ -158,7 +159,7 @@ def _decide(
                 return True, client.deny(reason, lines)
             case Wait():
                 why = "a denial in the same message carries the memories"
-                _log(call, turn, "hold", why, runtime)
+                log_decision(call, turn.key, "hold", why, runtime)
                 injections.record(
                     runtime, "pre_tool_use", WAITING, key, tool_use_id=call.tool_use_id
                 )
@@ -169,19 +170,6 @@ def _decide(
                 if text:
                     hint_events.write_rest_lists(key, runtime)
                 return False, client.context("PreToolUse", text) or None
-
-
-def _log(call: ToolCall, turn: Turn, decision: str, reason: str, runtime: Runtime) -> None:
-    logs.log_decision(
-        runtime.store,
-        turn.key,
-        tool_use_id=call.tool_use_id,
-        tool=call.tool,
-        target=call.target,
-        decision=decision,
-        reason=reason,
-        now=runtime.now,
-    )
 
 
 def _find_irreversible(call: ToolCall, runtime: Runtime) -> str:

@@ -18,7 +18,7 @@ from ademem.guard.policy import (
     own_tool,
 )
 from ademem.session import flags
-from ademem.session.turn_tracking import key_of, note_edit, query_of
+from ademem.session.turn_tracking import key_of, log_decision, note_edit, query_of
 from ademem.store import logs, turns
 from ademem.store.runtime import program
 
@@ -84,16 +84,7 @@ def _refuse(reason: str, why: str, call: ToolCall, key: TurnKey, runtime: Runtim
     from ademem.store import injections
 
     with suppress(runtime.store.db.Error), runtime.store.transaction():
-        logs.log_decision(
-            runtime.store,
-            key,
-            tool_use_id=call.tool_use_id,
-            tool=call.tool,
-            target=call.target,
-            decision="deny",
-            reason=why,
-            now=runtime.now,
-        )
+        log_decision(call, key, "deny", why, runtime)
         injections.record(runtime, "pre_tool_use", reason, key, tool_use_id=call.tool_use_id)
     return client.deny(reason)
 
@@ -155,16 +146,7 @@ def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
         if turn is None or isinstance(decide(call, make_context(turn, runtime)), Pass):
             return None
         if turns.deny(runtime.store, turn, call.tool_use_id):
-            logs.log_decision(
-                runtime.store,
-                key,
-                tool_use_id=call.tool_use_id,
-                tool=call.tool,
-                target=call.target,
-                decision="warn" if mode == "warn" else "deny",
-                reason=turn.why,
-                now=runtime.now,
-            )
+            log_decision(call, key, "warn" if mode == "warn" else "deny", turn.why, runtime)
         query = query_of(turn, call, runtime.project.root)
         hits = _assist(turn, query, runtime) if mode == "assist" else []
         entries = [untrusted.entry(hit.memory) for hit in hits]

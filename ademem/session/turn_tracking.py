@@ -23,6 +23,21 @@ CALL_WORDS = 3
 """Words of a file or command in the query of a search."""
 
 
+def log_decision(
+    call: ToolCall, key: TurnKey, decision: str, reason: str, runtime: Runtime
+) -> None:
+    logs.log_decision(
+        runtime.store,
+        key,
+        tool_use_id=call.tool_use_id,
+        tool=call.tool,
+        target=call.target,
+        decision=decision,
+        reason=reason,
+        now=runtime.now,
+    )
+
+
 def key_of(payload: Payload, runtime: Runtime) -> TurnKey:
     """Return the turn of an event: a subagent is one turn; without prompt ids, the newest."""
     if payload.agent_id:
