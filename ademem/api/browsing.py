@@ -16,7 +16,7 @@ from ademem.core.clock import parse, stamp
 from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import Scope, Status, flags
 from ademem.core.redaction import redact
-from ademem.core.text import counted_as, preview, sha256_hex
+from ademem.core.text import join_counts, preview, sha256_hex
 from ademem.core.untrusted import entry, escape
 from ademem.core.value import replace
 from ademem.files import project_brief
@@ -269,7 +269,7 @@ def get_context(
                 break
             text, shown = text + added, shown + 1
         left_out[name.lower()] = total - shown
-    more = ", ".join(counted_as(count, name) for name, count in left_out.items() if count)
+    more = join_counts(left_out)
     note = f"({more} more: a search finds them)\n" if more else ""
     return {"text": text + note if measure(text + note) <= limit else text, "left_out": left_out}
 

@@ -15,7 +15,7 @@ except ImportError:  # before 3.12 the built-in module had another name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Literal
 
 RECENT = 16
@@ -208,10 +208,14 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {many}"
 
 
-def counted_as(count: int, many: str) -> str:
-    """Do as `counted` for a word in the plural; one without an s, as “new”, stays as it is."""
-    one = many[:-3] + "y" if many.endswith("ies") else many.removesuffix("s")
-    return f"{count:,} {one if count == 1 else many}"
+def join_counts(counts: Mapping[str, int], *, zeros: bool = False) -> str:
+    """“1 memory, 2,000 prompts, 3 new” of counts by words in the plural."""
+    parts = []
+    for many, count in counts.items():
+        one = many[:-3] + "y" if many.endswith("ies") else many.removesuffix("s")
+        if count or zeros:
+            parts.append(f"{count:,} {one if count == 1 else many}")
+    return ", ".join(parts)
 
 
 def unique(items: Iterable[str]) -> tuple[str, ...]:

@@ -347,7 +347,6 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         or (exchange == SUBJECT and differing and not ended)
         or _number_two_things(left, right)
         or (_have_two_owners(left, right) and not ended)
-        or (left.option and right.option and left.option != right.option and not ended)
     ):
         return {}
     common = min(shared, 3) / 3
@@ -384,7 +383,6 @@ def name_two_things(one: str, other: str) -> bool:
         _find_exchange(left, right) in (SUBJECT, TWO_THINGS)
         or _number_two_things(left, right)
         or _have_two_owners(left, right)
-        or bool(left.option and right.option and left.option != right.option)
     )
 
 
@@ -684,8 +682,11 @@ def _number_two_things(left: Facts, right: Facts) -> bool:
 def _have_two_owners(left: Facts, right: Facts) -> bool:
     """True if each is about a thing that the other does not name: one of them belongs to it.
 
-    "The timeout of search is 5 s" and "Requests from billing time out after 9 s" both hold.
+    "The timeout of search is 5 s" and "Requests from billing time out after 9 s" both hold. So do
+    sentences about two options of a command.
     """
+    if left.option and right.option and left.option != right.option:
+        return True
     if not (left.owners or right.owners):
         return False
     mine, theirs = (facts.owners or {*facts.subject[:1]} for facts in (left, right))

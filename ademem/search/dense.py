@@ -93,6 +93,8 @@ class Twin(Value):
     """The row that is nearest to one, and to which that one is the nearest."""
 
     row: int
+    cosines: Cosines
+    """Of the one with all rows."""
     margin: float
     """How much nearer the two are to each other than either is to any other row, a cosine."""
 
@@ -173,13 +175,7 @@ class Cosines:
         nearest, _, third = other._nearest_other(twin)
         if nearest != row:
             return None
-        return Twin(row=twin, margin=cosine - max(second, third))
-
-    def neighbours(self, row: int, limit: int) -> list[int]:
-        """Rows nearest to a row, without itself; none where it has no vector."""
-        one = Cosines.of_row(row, self._vectors)
-        nearest = one.nearest(limit + 1) if one else []
-        return [other for other in nearest if other != row][:limit]
+        return Twin(row=twin, cosines=one, margin=cosine - max(second, third))
 
     def _nearest_other(self, row: int) -> tuple[int, float, float]:
         """The row nearest to a row, with its whitened cosine and that of the second nearest."""
@@ -244,9 +240,6 @@ class Blend(Cosines):
 
     def find_twin(self, row: int, among: Collection[int], least: float) -> Twin | None:
         return self._first.find_twin(row, among, least)
-
-    def neighbours(self, row: int, limit: int) -> list[int]:
-        return self._first.neighbours(row, limit)
 
 
 def _centre(cosines: Floats, usual_mean: float) -> Floats:

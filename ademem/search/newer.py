@@ -60,8 +60,9 @@ def put_newer_first(hits: Sequence[Ranked], asked: Search) -> Sequence[Ranked]:
         return hits
     if names_earlier(asked.query.text, first.memory, rivals[twin.row].memory):
         return hits
-    around = memories.entries(store, cosines.neighbours(first.memory.seq, COMPANY))
-    if sum(tells_work(memory.whole_text) for memory in around) > MOST_WORK:
+    around = [row for row in twin.cosines.nearest(COMPANY + 1) if row != first.memory.seq]
+    company = memories.entries(store, around[:COMPANY])
+    if sum(tells_work(memory.whole_text) for memory in company) > MOST_WORK:
         return hits
     found = {one.seq: one for one in memory_queries.by_seqs(store, [first.memory.seq, twin.row])}
     if not _may_replace(found[twin.row], found[first.memory.seq], store):

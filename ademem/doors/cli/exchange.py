@@ -9,7 +9,7 @@ import typer
 from ademem import api
 from ademem.api.exchanging import HubStatus, Preview, SyncStatus
 from ademem.core.errors import NO, AdememError, NotFound, UsageError
-from ademem.core.text import counted, counted_as, preview
+from ademem.core.text import counted, join_counts, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import AsJson, DryRun, Project, app, flag, open_project, option
@@ -227,7 +227,7 @@ def _sync_engram(
         received = api.receive_from_engram(memories, dry_run=dry_run)
         names = ("inserted", "updated", "deleted", "sessions", "prompts", "relations")
         counts = {name: sum(getattr(one, name) for one in received.reports) for name in names}
-        figures = ", ".join(counted_as(count, name) for name, count in counts.items() if count)
+        figures = join_counts(counts)
         lines = [f"{counted(len(received.read), 'chunk')} read: {figures or 'nothing new'}"]
         values = {"read": received.read, **counts, "problems": received.problems}
         return _report_problems(values, lines, received.problems, as_json)

@@ -14,7 +14,7 @@ import typer
 from ademem import api
 from ademem.core.errors import NO, AdememError, UsageError
 from ademem.core.shared_files import write_bytes
-from ademem.core.text import counted, counted_as
+from ademem.core.text import counted, join_counts
 from ademem.core.value import as_dict, replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
@@ -330,7 +330,7 @@ def import_(
             exchanged = api.import_engram(memories, source, project=from_project, dry_run=dry_run)
         counts = as_dict(exchanged)
         skipped = counts.pop("skipped")
-        figures = ", ".join(counted_as(count, name) for name, count in counts.items() if count)
+        figures = join_counts(counts)
         line = f"engram: {'would be ' if dry_run else ''}{figures or 'nothing new'}"
         lines = [line, *(f"skipped {each.where}: {each.why}" for each in skipped)]
         values = {"dry_run": dry_run, **counts, "skipped": skipped}
@@ -389,7 +389,7 @@ def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
         head = {"format": report.format, "dry_run": dry_run}
         rest = {name: getattr(report, name) for name in ("skipped", "cut", "dropped")}
         return show.json(head | counts | rest)
-    figures = ", ".join(counted_as(count, name) for name, count in counts.items() if count)
+    figures = join_counts(counts)
     would = "would be " if dry_run and figures else ""
     show.echo(f"{report.format}: {would}{figures or 'nothing there'}")
     for each in report.skipped:

@@ -14,7 +14,7 @@ import typer
 
 from ademem import api
 from ademem.core.errors import UsageError
-from ademem.core.text import counted, counted_as, preview
+from ademem.core.text import counted, join_counts, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
@@ -110,7 +110,7 @@ def _describe_status(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     backup = (found["backup"] or "none")[:10]
     size = f"{found['bytes']:,} bytes"
     yield "database", f"schema {found['schema']}, {size}, backup {backup}, {found['database']}"
-    yield "memories", ", ".join(counted_as(count, name) for name, count in memories.items())
+    yield "memories", join_counts(memories, zeros=True)
     scopes = found["scopes"].items()
     limits = (f"{name} {scope['fullest_owner']:,} of {scope['limit']:,}" for name, scope in scopes)
     yield "limits", "; ".join(limits)
