@@ -22,6 +22,7 @@ from ademem.core import project, shared_files
 from ademem.core.memory import Category
 from ademem.core.settings import Settings
 from ademem.store import open_store
+from ademem.store.runtime import Runtime
 from ademem.sync import checks, mirror
 from ademem.sync.merging import merge_versions
 from tests import builders
@@ -97,7 +98,7 @@ def fill(store: Store, count: int) -> None:
 
 
 def refresh(place: Project, store: Store) -> mirror.Refreshed:
-    return mirror.refresh(place, store, Settings(), NOW + timedelta(days=1))
+    return mirror.refresh(Runtime(place, Settings(), store, {}, NOW + timedelta(days=1)))
 
 
 def rendered(place: Project, store: Store) -> None:

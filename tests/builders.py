@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from ademem.core import project as project_
 from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.core.settings import Settings
 from ademem.core.text import dedupe_key, sha256_hex
 from ademem.core.value import replace
 from ademem.store import Store, memories, open_store, stamps
 from ademem.store.memories import Change
+from ademem.store.runtime import Runtime
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,3 +118,8 @@ _FACT = Memory(
     review_after=None,
     deleted_at=None,
 )
+
+
+def opened(project: Project, store: Store, settings: Settings | None = None, now: datetime = NOW):
+    """An open project of somebody who has no agreements."""
+    return Runtime(project, settings or Settings(), store, {}, now)

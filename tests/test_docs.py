@@ -411,7 +411,7 @@ class Going:
         return self.count("memory_sites where memory_seq = ?", self.memory.seq)
 
     def in_files(self):
-        mirror.refresh(self.project, self.store, settings.Settings(), builders.NOW)
+        mirror.refresh(builders.opened(self.project, self.store, settings.Settings(), builders.NOW))
         texts = [path.read_text() for path in Path(self.project.memory).iterdir()]
         return "kept" if any(WORD in text for text in texts) else "gone"
 

@@ -88,44 +88,22 @@ def preview_files(inspection: Inspection, *, force: bool = False) -> Preview:
     """Return what an import would change and a refresh would write; *force* drops edits."""
     runtime = inspection.runtime
     if inspection.read is not None:
-        return mirror.compare_with_copy(runtime.project, runtime.store, runtime.settings)
-    return mirror.preview(
-        runtime.project,
-        runtime.store,
-        runtime.settings,
-        runtime.clock(),
-        force=force,
-        environment=runtime.environment,
-    )
+        return mirror.compare_with_copy(runtime)
+    return mirror.preview(runtime, force=force)
 
 
 def refresh_files(
     runtime: Runtime, *, force: bool = False, on_import: Callable[[int, int], None] | None = None
 ) -> Refreshed:
     """Import edits of `.ade/memory/`, then render it; *force* drops the edits instead."""
-    return mirror.refresh(
-        runtime.project,
-        runtime.store,
-        runtime.settings,
-        runtime.clock(),
-        force=force,
-        on_batch=on_import,
-        environment=runtime.environment,
-    )
+    return mirror.refresh(runtime, force=force, on_batch=on_import)
 
 
 def import_files(
     runtime: Runtime, *, on_import: Callable[[int, int], None] | None = None
 ) -> ImportReport:
     """Import edits of the files without writing the files."""
-    return importer.import_changes(
-        runtime.project,
-        runtime.store,
-        runtime.settings,
-        runtime.clock(),
-        on_batch=on_import,
-        environment=runtime.environment,
-    )
+    return importer.import_changes(runtime, on_batch=on_import)
 
 
 def import_pending(

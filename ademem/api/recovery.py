@@ -180,13 +180,7 @@ def _rebuild(
 
 
 def _take_from_files(runtime: Runtime) -> list[str]:
-    taken = mirror.refresh(
-        runtime.project,
-        runtime.store,
-        runtime.settings,
-        runtime.now,
-        environment=runtime.environment,
-    ).taken
+    taken = mirror.refresh(runtime).taken
     lines = [f"took {counted(taken.count, 'memory')} from the files"]
     return lines + [f"not taken: {problem.path}: {problem.message}" for problem in taken.refused]
 

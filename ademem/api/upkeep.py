@@ -141,9 +141,7 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
         else:
             rows |= {f"{name}: {column}": count for column, count in found.items()}
     if not dry_run:
-        mirror.refresh(
-            project, store, runtime.settings, runtime.now, environment=runtime.environment
-        )
+        mirror.refresh(runtime)
     cleaned: dict[str, int] = {}
     for root, path in _texts_below(runtime):
         try:

@@ -129,14 +129,7 @@ def _import_changes(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
 
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
         deadline = Deadline(time.monotonic, READING_S)
-        taken = import_changes_until(
-            deadline,
-            runtime.project,
-            runtime.store,
-            runtime.settings,
-            runtime.now,
-            environment=runtime.environment,
-        )
+        taken = import_changes_until(deadline, runtime)
     except confined.Refused:  # a notice reports it, and the session is briefed nevertheless
         return "", ()
     if taken is None:

@@ -58,8 +58,9 @@ if TYPE_CHECKING:
 
     from ademem.core.clock import Deadline
     from ademem.core.project import Project
-    from ademem.core.settings import GateSettings, Settings
+    from ademem.core.settings import GateSettings
     from ademem.store import Store
+    from ademem.store.runtime import Runtime
     from ademem.sync.differences import Difference
     from ademem.sync.git_history import GitHistory
     from ademem.sync.provenance import Provenance
@@ -127,19 +128,12 @@ class ImportReport(Value):
         return found if self.unstamped else ""
 
 
-def import_changes_until(
-    deadline: Deadline,
-    project: Project,
-    store: Store,
-    settings: Settings,
-    now: datetime,
-    *,
-    environment: Mapping[str, str] | None = None,
-) -> ImportReport | None:
+def import_changes_until(deadline: Deadline, runtime: Runtime) -> ImportReport | None:
     """Import the changes before the deadline; return None if that is left to the worker.
 
     The hooks that follow leave a waiting import alone.
     """
+    project = runtime.project
     if import_waits(project):
         return None
     if _is_large(project):
@@ -150,45 +144,34 @@ def import_changes_until(
             return None
         try:
             with git.limited(deadline):
-                return _import_changes(project, store, settings, now, environment, None, deadline)
+                return _import_changes(runtime, None, deadline)
         except TooLate:
             hand_over(project)
             return None
 
 
 def import_changes(
-    project: Project,
-    store: Store,
-    settings: Settings,
-    now: datetime,
+    runtime: Runtime,
     *,
     pause: Callable[[], None] | None = None,
     on_batch: Callable[[int, int], None] | None = None,
-    environment: Mapping[str, str] | None = None,
 ) -> ImportReport:
     """Import the changes as `mirror.refresh` does, and leave the files as they are."""
-    progress = Progress(project, pause, on_batch)
+    project = runtime.project
     with locked(lock_path(project), root=project.root):
-        report = _import_changes(project, store, settings, now, environment, progress, None)
-        relate_report(report, store, environment, now)
+        report = _import_changes(runtime, Progress(project, pause, on_batch), None)
+        relate_report(report, runtime)
     return report
 
 
 def _import_changes(
-    project: Project,
-    store: Store,
-    settings: Settings,
-    now: datetime,
-    environment: Mapping[str, str] | None,
-    progress: Progress | None,
-    deadline: Deadline | None,
+    runtime: Runtime, progress: Progress | None, deadline: Deadline | None
 ) -> ImportReport:
-    place = Place(project, settings.mirror)
-    provenance = provenance_of(project, store, environment)
+    project, store, now = runtime.project, runtime.store, runtime.clock()
+    place = Place(project, runtime.settings.mirror)
+    provenance = provenance_of(project, store, runtime.environment)
     project_brief.refresh_agents(store, project, provenance.of_brief)
-    report, texts = update_store(
-        project, store, settings, place, now, provenance, progress=progress, deadline=deadline
-    )
+    report, texts = update_store(runtime, place, provenance, progress=progress, deadline=deadline)
     base = load_base(project, creation_time(store))
     read = {path: texts for path in texts if is_imported(path) and path not in report.outdated}
     agreed = combine_texts(dict.fromkeys(base.texts, base.texts) | read)
@@ -200,17 +183,12 @@ def _import_changes(
     return report
 
 
-def relate_report(
-    report: ImportReport,
-    store: Store,
-    environment: Mapping[str, str] | None,
-    now: datetime,
-) -> None:
+def relate_report(report: ImportReport, runtime: Runtime) -> None:
     """Compare what was imported with what is known, for facts that changed."""
-    if report.count and environment is not None:
+    if report.count and runtime.environment:
         from ademem.capture.gate import relating  # which a hook leaves to the worker
 
-        relating.relate_imported(store, now)
+        relating.relate_imported(runtime.store, runtime.clock())
 
 
 def _is_large(project: Project) -> bool:
@@ -233,11 +211,8 @@ def lock_path(project: Project) -> str:
 
 
 def update_store(
-    project: Project,
-    store: Store,
-    settings: Settings,
+    runtime: Runtime,
     place: Place,
-    now: datetime,
     provenance: Provenance,
     *,
     force: bool = False,
@@ -248,6 +223,7 @@ def update_store(
 
     Returns the report and the texts that were read completely.
     """
+    project, store, now = runtime.project, runtime.store, runtime.clock()
     with suppress(BadCore):
         project_brief.reconcile(store, project, source=provenance.of_brief)
     if force:
@@ -268,7 +244,7 @@ def update_store(
             agreed = base.texts.only(history.outdated & base.texts.digests.keys())
             read = combine_texts(dict.fromkeys(current, current) | dict.fromkeys(agreed, agreed))
         report = import_files(
-            *(base, read, history, store, settings.gate, now, place),
+            *(base, read, history, store, runtime.settings.gate, now, place),
             provenance=provenance,
             deadline=deadline,
             progress=progress,

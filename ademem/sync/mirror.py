@@ -68,7 +68,7 @@ from ademem.sync.tracked_files import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from datetime import datetime
 
     from ademem.core.memory import Memory
@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from ademem.files.project_brief import CoreMemory
     from ademem.files.texts import Problem
     from ademem.store import Store
+    from ademem.store.runtime import Runtime
 
 
 class File(Value):
@@ -123,25 +124,23 @@ class Preview(Value):
 
 
 def refresh(
-    project: Project,
-    store: Store,
-    settings: Settings,
-    now: datetime,
+    runtime: Runtime,
     *,
     force: bool = False,
     dry_run: bool = False,
     lazily: bool = False,
     pause: Callable[[], None] | None = None,
     on_batch: Callable[[int, int], None] | None = None,
-    environment: Mapping[str, str] | None = None,
 ) -> Refreshed:
     """Import edits of the files, then write what differs from the store.
 
     With *force* edits are overwritten; *lazily*, nothing is written where all of it can wait, so
     that a merge leaves no clone with changes to commit. A large import runs in batches, with a
-    *pause* between them, and *on_batch* gets the changes done and in all. The *environment* leads
-    to the person's agreements; without one, there are none.
+    *pause* between them, and *on_batch* gets the changes done and in all. The environment leads to
+    the person's agreements; an empty one has none.
     """
+    project, store, settings = runtime.project, runtime.store, runtime.settings
+    now = runtime.clock()
     progress = Progress(project, pause, on_batch)
     place = Place(project, settings.mirror)
     with locked(lock_path(project), root=project.root):
@@ -149,7 +148,7 @@ def refresh(
         if not dry_run:
             confined.remove_stale(project.root, project.ade)
             confined.remove_stale(project.home_root, project.home)
-            provenance = provenance_of(project, store, environment)
+            provenance = provenance_of(project, store, runtime.environment)
             project_brief.refresh_agents(store, project, provenance.of_brief)
             waits = watched_refs(recorded_state(project))
             is_idle = not force and is_rendered(
@@ -158,10 +157,8 @@ def refresh(
             if is_idle and not (waits and follow_branches(place, store, now)):
                 progress.end()
                 return Refreshed(written=(), removed=(), kept=(), bytes=0)
-            report, texts = update_store(
-                *(project, store, settings, place, now, provenance), force=force, progress=progress
-            )
-            relate_report(report, store, environment, now)
+            report, texts = update_store(runtime, place, provenance, force=force, progress=progress)
+            relate_report(report, runtime)
         surveyed = _store_state(store)
         found = survey(project, store, settings.mirror, texts, place, report.refused)
         due = [file for file in found if not file.is_current and _may_change(file, force)]
@@ -174,8 +171,8 @@ def refresh(
             base = load_base(project, creation_time(store))
             agreed = _agreed_texts(found, due, base, texts)
             save_agreement(project, replace(base, texts=agreed), refused)
-            if environment is not None and store.is_trusted:
-                _note_own_records(store, due, {*refused, *base.refused}, environment)
+            if runtime.environment and store.is_trusted:
+                _note_own_records(runtime, due, {*refused, *base.refused})
             record_state(project, place.watched(store))
             if due or report.count:
                 ledger.note_reading(store, project.root, now)
@@ -250,28 +247,22 @@ def _file_state(project: Project, path: str) -> list[int]:
     return []
 
 
-def preview(
-    project: Project,
-    store: Store,
-    settings: Settings,
-    now: datetime,
-    *,
-    force: bool = False,
-    environment: Mapping[str, str] | None = None,
-) -> Preview:
+def preview(runtime: Runtime, *, force: bool = False) -> Preview:
     """Do what `refresh` does to the store, compare the files, and roll back."""
+    project, store, settings = runtime.project, runtime.store, runtime.settings
     place = Place(project, settings.mirror)
     with suppress(DryRun), store.transaction():
-        provenance = provenance_of(project, store, environment)
-        report, texts = update_store(project, store, settings, place, now, provenance, force=force)
+        provenance = provenance_of(project, store, runtime.environment)
+        report, texts = update_store(runtime, place, provenance, force=force)
         found = survey(project, store, settings.mirror, texts, place, report.refused)
         raise DryRun
     return Preview(taken=report, files=tuple(file for file in found if not file.is_current))
 
 
-def compare_with_copy(project: Project, store: Store, settings: Settings) -> Preview:
+def compare_with_copy(runtime: Runtime) -> Preview:
     """Compare the files with a store that was made from them."""
-    found = survey(project, store, settings.mirror, present_text(project))
+    project = runtime.project
+    found = survey(project, runtime.store, runtime.settings.mirror, present_text(project))
     return Preview(taken=ImportReport(), files=tuple(file for file in found if not file.is_current))
 
 
@@ -284,7 +275,7 @@ def import_into_copy(
     there = present_text(project)
     texts = there.only(filter(is_imported, there))
     elsewhere = GitHistory(root=project.root, by_hand=False)  # nothing was written here
-    provenance = Provenance(project, store, lambda: elsewhere, None, agreed_before=False)
+    provenance = Provenance(project, store, lambda: elsewhere, {}, agreed_before=False)
     return import_files(
         MergeBase(), texts, elsewhere, store, settings.gate, now, provenance=provenance
     )
@@ -487,15 +478,13 @@ def _agreed_texts(
     return combine_texts(sources | dict.fromkeys(written, Texts.of(written)))
 
 
-def _note_own_records(
-    store: Store, due: Iterable[File], refused: Collection[str], environment: Mapping[str, str]
-) -> None:
+def _note_own_records(runtime: Runtime, due: Iterable[File], refused: Collection[str]) -> None:
     """Note outside of the project which lines and briefs this person's store has written.
 
     Lines that stay in the files as others wrote them, such as the *refused* ones, are not its own.
     """
+    store, own = runtime.store, []
     texts = [file.wanted for file in due if file.path in LINE_FILES and file.wanted]
-    own = []
     if texts:
         said_here = memory_queries.list_accepted_sync_ids(store)
         raw = (each for text in texts for each in clean_lines(text) if each not in refused)
@@ -508,4 +497,4 @@ def _note_own_records(
     for agent in ("", *sorted(briefs.list_folders(store))):
         document = project_brief.load(store, agent)
         own += project_brief.own_digests(document, agent) if document else []
-    trust.note_own_records(own, environment)
+    trust.note_own_records(own, runtime.environment)

@@ -76,7 +76,7 @@ class Provenance:
         project: Project,
         store: Store,
         read_history: Callable[[], GitHistory],
-        environment: Mapping[str, str] | None,
+        environment: Mapping[str, str],
         *,
         agreed_before: bool,
     ) -> None:
@@ -148,7 +148,7 @@ class Provenance:
     @cached_property
     def trusts_files(self) -> bool:
         """True if the person agreed to trust the files of this repository."""
-        if self._environment is None:
+        if not self._environment:
             return False
 
         def has_commit(commit: str) -> bool:
@@ -162,7 +162,7 @@ class Provenance:
 
     @cached_property
     def own(self) -> frozenset[str]:
-        if self._environment is None:
+        if not self._environment:
             return frozenset()
         return agreements.own_records(self._environment)
 
@@ -203,10 +203,11 @@ class Provenance:
         return self._writers[path]
 
 
-def provenance_of(
-    project: Project, store: Store, environment: Mapping[str, str] | None
-) -> Provenance:
-    """Return the provenance of changes since store and files agreed."""
+def provenance_of(project: Project, store: Store, environment: Mapping[str, str]) -> Provenance:
+    """Return the provenance of changes since store and files agreed.
+
+    The *environment* leads to the person's agreements; an empty one has none.
+    """
     base = load_base(project, creation_time(store))
     is_ours = base.branch is not None and store.is_trusted  # else it may be another person's base
     return Provenance(

@@ -183,6 +183,7 @@ GIT_RETRY = timedelta(minutes=1)
 
 def mirror(context: JobContext, _job: Job) -> datetime | None:
     """Bring the files of the project up to date, in every worktree that has them."""
+    from ademem.store.runtime import Runtime
     from ademem.sync.mirror import refresh
 
     def report(done: int, total: int) -> None:
@@ -196,13 +197,8 @@ def mirror(context: JobContext, _job: Job) -> datetime | None:
             continue
         environment = context.runtime.environment
         settings = load_configuration(place, environment).settings
-        refresh(
-            *(place, context.store, settings, context.now()),
-            lazily=True,
-            pause=context.pause,
-            on_batch=report,
-            environment=environment,
-        )
+        there = Runtime(place, settings, context.store, environment, context.now())
+        refresh(there, lazily=True, pause=context.pause, on_batch=report)
     return context.now() + GIT_RETRY if left else None
 
 

@@ -15,7 +15,7 @@ from ademem.files import project_brief
 from ademem.files.project_brief import StaleCore
 from ademem.store import briefs
 from ademem.sync import mirror
-from tests.builders import NOW, insert, memory
+from tests.builders import NOW, insert, memory, opened
 from tests.repositories import Repository
 from tests.world import World
 
@@ -194,7 +194,7 @@ def test_a_hand_edit_of_the_projects_brief_reaches_the_next_session(world):
 
 def test_an_unchanged_store_rewrites_no_brief(store, here):
     project_brief.patch(store, here, {"notes": ["ours"]}, NOW, agent="explore")
-    mirror.refresh(here, store, Settings(), NOW)
+    mirror.refresh(opened(here, store, Settings(), NOW))
     before, changes = (
         shared_files.read_text(project_brief.file_path(here, "explore")),
         store.db.total_changes,

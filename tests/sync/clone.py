@@ -45,7 +45,10 @@ class Clone:
         return memories.insert(self.store, replace(row, project_id=self.store.project_id), change)
 
     def refresh(self, **flags):
-        return mirror.refresh(self.project, self.store, self.settings, self.tick(), **flags)
+        return mirror.refresh(self.open(), **flags)
+
+    def open(self):
+        return builders.opened(self.project, self.store, self.settings, self.tick())
 
     def taken(self):
         return self.refresh().taken

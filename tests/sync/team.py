@@ -136,7 +136,8 @@ class Member:
         return repository.commit(self.root)
 
     def refresh(self, **flags):
-        return mirror.refresh(self.project, self.store, SETTINGS, self.tick(), **flags)
+        here = builders.opened(self.project, self.store, SETTINGS, self.tick())
+        return mirror.refresh(here, **flags)
 
     def commit(self, message="memory"):
         """What is on disk, as a person does it who cares for nothing else."""

@@ -12,7 +12,7 @@ from ademem.core.clock import Deadline
 from ademem.core.project import files_changed, import_waits
 from ademem.store import memories
 from ademem.store.transitions import Act
-from ademem.sync import checks, importer, mirror
+from ademem.sync import checks, importer
 from tests.sync.clone import FACTS, GOTCHAS, LINES, Clone
 
 SHEET = ".ade/memory/candidates.md"
@@ -69,16 +69,12 @@ def give(clone, records):
 
 
 def take(clone, **options):
-    return importer.import_changes(
-        clone.project, clone.store, clone.settings, clone.tick(), pause=lambda: None, **options
-    )
+    return importer.import_changes(clone.open(), pause=lambda: None, **options)
 
 
 def take_until_killed(clone, batches):
     with pytest.raises(Killed):
-        importer.import_changes(
-            clone.project, clone.store, clone.settings, clone.tick(), pause=after(batches)
-        )
+        importer.import_changes(clone.open(), pause=after(batches))
 
 
 def rows(clone):
@@ -197,7 +193,7 @@ def test_files_are_written_when_the_import_is_complete(clone):
     given = clone.read(LINES)
     take_until_killed(clone, 3)
     with pytest.raises(Killed):
-        mirror.refresh(clone.project, clone.store, clone.settings, clone.tick(), pause=after(1))
+        clone.refresh(pause=after(1))
     assert clone.read(LINES) == given
 
     clone.refresh()
@@ -240,9 +236,7 @@ class Clock:
 
 def take_until(clone, seconds):
     deadline = Deadline(Clock(), seconds)
-    return importer.import_changes_until(
-        deadline, clone.project, clone.store, clone.settings, clone.tick()
-    )
+    return importer.import_changes_until(deadline, clone.open())
 
 
 def test_before_its_deadline_a_hook_takes_all(clone):

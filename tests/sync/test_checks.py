@@ -14,7 +14,7 @@ from ademem.files import project_brief
 from ademem.store import memories
 from ademem.store.memories import Change
 from ademem.sync import checks, mirror
-from tests.builders import NOW, insert, memory, open_project
+from tests.builders import NOW, insert, memory, open_project, opened
 
 SETTINGS = MirrorSettings()
 INDEX = ".ade/memory/MEMORY.md"
@@ -36,7 +36,7 @@ def store(tmp_path, here):
         memory("mine", id="p1", scope=Scope.AGENT, scope_owner_id="me"),
     )
     project_brief.patch(store, here, {"notes": ["ours"]}, NOW)
-    mirror.refresh(here, store, Settings(mirror=SETTINGS), NOW)
+    mirror.refresh(opened(here, store, Settings(mirror=SETTINGS), NOW))
     yield store
     store.close()
 
@@ -67,7 +67,7 @@ def test_files_that_nothing_changed_since_the_refresh_are_not_rendered(found, mo
 
 def test_a_secret_in_a_long_file_is_named_by_its_line(found, store, here, monkeypatch):
     insert(store, *(memory(f"note {number}") for number in range(5)))
-    mirror.refresh(here, store, Settings(mirror=SETTINGS), NOW)
+    mirror.refresh(opened(here, store, Settings(mirror=SETTINGS), NOW))
     monkeypatch.setattr(checks, "BLOCK_LINES", 2)
 
     said = found(LINES, "note 3", SECRET)
@@ -122,7 +122,7 @@ def test_a_file_that_is_not_text_is_reported(here, found):
 
 def test_a_file_that_is_not_needed_any_more_is_reported(store, here, found):
     insert(store, memory("three", category=Category.GOTCHA, tags=("api",)))
-    mirror.refresh(here, store, Settings(mirror=MirrorSettings(topic_entries=2)), NOW)
+    mirror.refresh(opened(here, store, Settings(mirror=MirrorSettings(topic_entries=2)), NOW))
 
     expected = ".ade/memory/gotchas-api.md:None: is out of date; `ademem files refresh` removes it"
     assert expected in found()
@@ -204,7 +204,7 @@ def test_entries_that_a_person_added_are_no_damage(found):
 
 def test_a_page_of_a_split_topic_is_listed_with_its_first(store, here, found):
     small = MirrorSettings(topic_entries=1)
-    mirror.refresh(here, store, Settings(mirror=small), NOW)
+    mirror.refresh(opened(here, store, Settings(mirror=small), NOW))
 
     assert shared_files.read_text(f"{here.root}/.ade/memory/gotchas.2.md")
     assert found(settings=small) == []

@@ -19,7 +19,7 @@ from ademem.files.texts import Texts
 from ademem.store import changes, memories
 from ademem.store.memories import Change
 from ademem.sync import mirror, rendering
-from tests.builders import NOW, Lines, insert, memory, open_project, project
+from tests.builders import NOW, Lines, insert, memory, open_project, opened, project
 from tests.sync.clone import without_stamps
 
 SETTINGS = MirrorSettings()
@@ -32,7 +32,7 @@ MINE = "<!-- ademem:keep -->\nmine\n<!-- /ademem:keep -->"
 @pytest.fixture
 def refresh(here, store):
     def refresh(settings=SETTINGS, **flags):
-        return mirror.refresh(here, store, Settings(mirror=settings), NOW, **flags)
+        return mirror.refresh(opened(here, store, Settings(mirror=settings), NOW), **flags)
 
     return refresh
 
@@ -201,7 +201,7 @@ def test_the_same_memories_give_the_same_files_whatever_the_order_they_came_in(t
         (tmp_path / name).mkdir()
         store = open_project(tmp_path / name)
         insert(store, *order)
-        mirror.refresh(project(tmp_path / name), store, Settings(), NOW)
+        mirror.refresh(opened(project(tmp_path / name), store, Settings(), NOW))
         store.close()
         trees.append(tree(tmp_path / name))
 

@@ -99,7 +99,7 @@ knowledge.ROTATE_ABOVE = 10
 for number in range(6):
     text = f"rule {number} of {sys.argv[2]}"
     builders.insert(store, builders.memory(text))
-    mirror.refresh(place, store, settings, NOW + timedelta(seconds=number))
+    mirror.refresh(builders.opened(place, store, settings, NOW + timedelta(seconds=number)))
 store.close()
 """
 

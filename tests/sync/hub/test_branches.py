@@ -12,6 +12,7 @@ from ademem.core.value import replace
 from ademem.store import journal, memories, relations, replication, transitions
 from ademem.store.memories import Change
 from ademem.sync import branches, mirror
+from tests.builders import opened
 from tests.store.replicas import exported
 from tests.sync.repository import git
 
@@ -44,7 +45,7 @@ def test_a_memory_of_a_branch_waits_elsewhere_too(heard):
     assert heard.memory("m1").source_branch == "feature"
     assert "branch-feature" in flags(heard.memory("m1"))
     assert exported(heard.store) == []
-    mirror.refresh(heard.project, heard.store, Settings(), heard.now())
+    mirror.refresh(opened(heard.project, heard.store, Settings(), heard.now()))
     assert "m1" not in lines_of(heard).read_text()
 
 
@@ -129,7 +130,7 @@ def test_a_branch_that_was_never_fetched_is_no_deleted_one(heard):
     root = heard.project.root
     git(root, "init", "--quiet", "--initial-branch=main")
     heard.learn("Tests run at one", id="m2", status=Status.PROMOTED)
-    mirror.refresh(heard.project, heard.store, Settings(), heard.now())
+    mirror.refresh(opened(heard.project, heard.store, Settings(), heard.now()))
     git(root, "add", "-Af")
     git(root, "commit", "--quiet", "-m", "files")
     assert follow(heard) == "feature"
@@ -146,8 +147,8 @@ def test_it_is_shared_once_its_line_is_on_the_default_branch_here(ann, heard):
     root = heard.project.root
     git(root, "init", "--quiet", "--initial-branch=main")
     share(ann, "m1")
-    mirror.refresh(ann.project, ann.store, Settings(), ann.now())
-    mirror.refresh(heard.project, heard.store, Settings(), heard.now())
+    mirror.refresh(opened(ann.project, ann.store, Settings(), ann.now()))
+    mirror.refresh(opened(heard.project, heard.store, Settings(), heard.now()))
     lines_of(heard).write_text(lines_of(ann).read_text())
     git(root, "add", "-Af")
     git(root, "commit", "--quiet", "-m", "files")
@@ -160,7 +161,7 @@ def test_it_is_shared_once_its_line_is_on_the_default_branch_here(ann, heard):
 def test_a_line_that_git_has_stays_in_the_files_whoever_told_it_first(clone, branch):
     kim, lee = clone("kim", "writer"), clone("lee")
     kim.learn("Deploys run at noon", id="m1", status=Status.PROMOTED)
-    mirror.refresh(kim.project, kim.store, Settings(), kim.now())
+    mirror.refresh(opened(kim.project, kim.store, Settings(), kim.now()))
     if branch:
         change = Change(operation="branch", actor="system", at=kim.act.now)
         memories.put_back(kim.store, replace(kim.memory("m1"), source_branch=branch), change)
@@ -168,7 +169,7 @@ def test_a_line_that_git_has_stays_in_the_files_whoever_told_it_first(clone, bra
     lee.sync()
     root = lee.project.root
     git(root, "init", "--quiet", "--initial-branch=main")
-    mirror.refresh(lee.project, lee.store, Settings(), lee.now())
+    mirror.refresh(opened(lee.project, lee.store, Settings(), lee.now()))
     git(root, "add", "-Af")
     git(root, "commit", "--quiet", "-m", "files")
     git(root, "checkout", "--quiet", "-b", "feature")
@@ -177,7 +178,7 @@ def test_a_line_that_git_has_stays_in_the_files_whoever_told_it_first(clone, bra
     git(root, "commit", "--quiet", "-am", "the line of kim")
     assert lee.memory("m1").status is Status.CANDIDATE
     for _ in range(2):
-        mirror.refresh(lee.project, lee.store, Settings(), lee.now())
+        mirror.refresh(opened(lee.project, lee.store, Settings(), lee.now()))
 
     assert '"id":"m1"' in lines_of(lee).read_text()
     assert '"status":"promoted"' in lines_of(lee).read_text()

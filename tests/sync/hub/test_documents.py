@@ -20,6 +20,7 @@ from ademem.store.memories import new_event
 from ademem.store.procedures import Details
 from ademem.sync import mirror
 from ademem.sync.hub import mutations, rounds
+from tests.builders import opened
 from tests.sync.hub.test_rounds import told
 
 STEPS = "Use when a release is due.\n\n1. Run `make release`.\n2. Push the tag."
@@ -135,7 +136,7 @@ def test_the_brief_arrives_with_its_senders_name(ann, bob):
     assert import_label(brief(bob).claimed_author) == "came from the hub, by ann"
     assert {*brief(bob).claimed} == brief(ann).texts
     assert bob.round().sender().documents == {}
-    mirror.refresh(bob.project, bob.store, Settings(), bob.now())
+    mirror.refresh(opened(bob.project, bob.store, Settings(), bob.now()))
     assert project_brief.read_file(bob.project) is None  # git brings it
 
 

@@ -31,6 +31,7 @@ from ademem.store.hub import administration, database
 from ademem.sync import branches, mirror
 from ademem.sync.hub import leaving, mutations, rounds, transport
 from ademem.sync.hub.transport import Client, HubError
+from tests.builders import opened
 from tests.examples import examples
 from tests.hubs import mutation
 from tests.store.replicas import NOON, act_at_random, exported, shown
@@ -327,7 +328,7 @@ def test_with_git_a_memory_is_confirmed_when_its_line_is_on_the_default_branch(
     kim.learn("Tests run at one", id="m2", status=Status.PROMOTED)
     kim.sync()
     lee.sync()
-    mirror.refresh(kim.project, kim.store, Settings(), kim.now())
+    mirror.refresh(opened(kim.project, kim.store, Settings(), kim.now()))
     written = (tmp_path / "kim/.ade/memory/knowledge.jsonl").read_text()
     (line,) = (line for line in written.splitlines() if '"id":"m1"' in line)
     git(lee.project.root, "init", "--quiet", "--initial-branch=main")
