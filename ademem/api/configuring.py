@@ -205,7 +205,7 @@ def agree(arrived: UntrustedParts, part: str, *, root: str | None = None) -> Non
             trust.agree(here.main, os.environ, local=arrived.local.digest)
         case "database":
             with open_memories(root) as runtime:
-                enrolment.trust_database(here, runtime.store, os.environ)
+                enrolment.trust_database(runtime.store, os.environ)
         case "files":
             with open_memories(root) as runtime:
                 secret, moment = runtime.store.secret, clock.stamp(clock.now())

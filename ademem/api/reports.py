@@ -291,13 +291,8 @@ def get_knowledge(runtime: Runtime) -> dict[str, Any]:
 def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
     """Return how often memories were shown and used: `ademem status impressions --json`."""
     store = runtime.store
-    total = logs.impression_totals(store)
     return {
-        "memories": total["memories"],
-        "shown": total["shown"],
-        "used": total["used"],
-        "used_memories": total["used_memories"],
-        "sinking": total["sinking"],
+        **dict(logs.impression_totals(store)),
         "patience": logs.PATIENCE,
         "by_memory": [
             {

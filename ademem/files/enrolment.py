@@ -100,7 +100,7 @@ def _set_merge_driver(project: Project) -> bool:
     return is_missing and confined.write_text(project.root, path, ATTRIBUTES)
 
 
-def trust_database(project: Project, store: Store, environment: Mapping[str, str]) -> bool:
+def trust_database(store: Store, environment: Mapping[str, str]) -> bool:
     """Register the database as the person's; return False when it is known already."""
     if trust.is_registered(store.secret, environment):
         return False
@@ -109,10 +109,10 @@ def trust_database(project: Project, store: Store, environment: Mapping[str, str
     return True
 
 
-def register_typed(project: Project, store: Store, environment: Mapping[str, str]) -> None:
+def register_typed(store: Store, environment: Mapping[str, str]) -> None:
     """Register the database that a person finds by a command in a terminal of theirs."""
     if not trust.is_registered(store.secret, environment) and caller.typed_by_person(environment):
-        trust_database(project, store, environment)
+        trust_database(store, environment)
 
 
 def forget(project: Project, environment: Mapping[str, str]) -> None:

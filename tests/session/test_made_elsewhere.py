@@ -48,7 +48,7 @@ def message(said):
 def trust_it(world):
     with world.memories() as opened:
         runtime = opened
-        return enrolment.trust_database(runtime.project, runtime.store, runtime.environment)
+        return enrolment.trust_database(runtime.store, runtime.environment)
 
 
 def test_it_is_used_and_its_claims_count_as_imported(moved):
@@ -271,7 +271,7 @@ def test_an_agent_in_a_session_cannot_register_a_store(moved):
     assert not caller.typed_by_person(moved.environment)
     with moved.memories() as opened:
         runtime = opened
-        enrolment.register_typed(runtime.project, runtime.store, runtime.environment)
+        enrolment.register_typed(runtime.store, runtime.environment)
         assert not trust.is_registered(runtime.store.secret, runtime.environment)
 
 

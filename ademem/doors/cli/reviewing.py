@@ -87,7 +87,7 @@ def review(
             return show.one("still holds:", api.mark_reviewed(memories, reviewed), as_json)
         if due:
             return show.memories(api.list_due(memories, limit), as_json=as_json)
-        enrolment.register_typed(memories.project, memories.store, memories.environment)
+        enrolment.register_typed(memories.store, memories.environment)
         list_waiting = api.review_imported if imported else api.review
         waiting = list_waiting(memories, limit, selection)
         if accept or reject:

@@ -103,7 +103,7 @@ def install(
         done += enrolment.set_driver(found, program(os.environ))
     if not dry_run and os.path.exists(found.database):
         with open_project(found.root) as memories:
-            enrolment.register_typed(found, memories.store, os.environ)
+            enrolment.register_typed(memories.store, os.environ)
     if with_git:
         absolute = os.path.join(os.path.dirname(sys.executable), "ademem")  # git's PATH may differ
         done += git_setup.add_hooks(root, absolute, dry_run=dry_run)

@@ -54,7 +54,7 @@ CLIENT_SESSION = "CLAUDE_CODE_SESSION_ID"
 """Variable of the shell in which the server was started; who asks is another one."""
 DIGITS = 20
 """Characters that are read of a number in a query; it is out of every range with so many."""
-PAGE = number(50, 1, 500)
+PAGE: Schema = {"limit": number(50, 1, 500), "offset": number(0, 0, 2**31)}
 PROJECTS = {"project": TEXT, "expected_project": TEXT}
 """Names of a project that a request may give; it has to be the one that is served."""
 BLANK = ("replace", "cursor")
@@ -442,6 +442,7 @@ VERDICT: Schema = {
     "relation": choice(*VERBS),
     "confidence": {"type": "number", "minimum": 0, "maximum": 1},
 }
+CONTEXT: Schema = {"compact": NO, "max_bytes": number(16 << 10, 500, 64 << 10)}
 LIMIT_5, LIMIT_10, LIMIT_20 = ({"limit": number(each, 1, 100)} for each in (5, 10, 20))
 
 
@@ -504,15 +505,8 @@ OPERATIONS = (
         before=number(5, 0, 20),
         after=number(5, 0, 20),
     ),
-    _get("/context", get_context, compact=NO, max_bytes=number(16 << 10, 500, 64 << 10)),
-    _get(
-        "/context/compaction",
-        get_context,
-        "session_id",
-        compact=NO,
-        max_bytes=number(16 << 10, 500, 64 << 10),
-        **SESSION,
-    ),
+    _get("/context", get_context, **CONTEXT),
+    _get("/context/compaction", get_context, "session_id", **CONTEXT, **SESSION),
     _get("/stats", get_stats),
     _get("/doctor", examine, check=TEXT),
     _get("/review", list_due, **LIMIT_10),
@@ -549,15 +543,9 @@ OPERATIONS = (
     _get("/prompts/recent", list_prompts, **LIMIT_20),
     _get("/prompts/search", list_prompts, "q", q=TEXT, **LIMIT_10),
     _write("DELETE", "/prompts/{id}", delete_prompt),
-    _get("/conflicts", list_conflicts, status=TEXT, limit=PAGE, offset=number(0, 0, 2**31)),
+    _get("/conflicts", list_conflicts, status=TEXT, **PAGE),
     _get("/conflicts/stats", count_conflicts),
-    _get(
-        "/conflicts/deferred",
-        list_deferred,
-        status=TEXT,
-        limit=PAGE,
-        offset=number(0, 0, 2**31),
-    ),
+    _get("/conflicts/deferred", list_deferred, status=TEXT, **PAGE),
     _get("/conflicts/{id}", get_conflict),
     _write(
         "POST",

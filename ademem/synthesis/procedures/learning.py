@@ -217,7 +217,7 @@ def _insert_new(cluster: list[Work], run: LearningRun) -> bool:
     if cluster[0].is_review:
         _insert(word_reviews(cluster, medoid(cluster, run.similarity)), cluster, run)
         return True
-    steps = _steps_in_common(cluster, run)
+    steps = _steps_in_common(cluster)
     if not _is_distinctive(steps, cluster, run):
         return False
     ours = signatures(steps)
@@ -235,7 +235,7 @@ def _renew(cluster: Sequence[Work], old: Procedure, run: LearningRun) -> bool:
     ][-max(2, math.ceil(CONTEXTS)) :]
     if old.memory.trust is Trust.USER or cluster[0].is_review or count_distinct(later) < CONTEXTS:
         return False
-    steps = _steps_in_common(later, run)
+    steps = _steps_in_common(later)
     if agreement(steps, old.steps) >= OUTDATED or not _is_distinctive(steps, later, run):
         return False
     wording = word_sessions(later, medoid(later, run.similarity), steps)
@@ -262,7 +262,7 @@ def _insert(wording: Wording, cluster: Sequence[Work], run: LearningRun) -> Proc
     return made
 
 
-def _steps_in_common(cluster: Sequence[Work], run: LearningRun) -> tuple[Step, ...]:
+def _steps_in_common(cluster: Sequence[Work]) -> tuple[Step, ...]:
     steps = [work.steps for work in cluster if work.outcome != FAILED]
     return common_steps(steps[-NEWEST_SESSIONS:], SHARE)
 
