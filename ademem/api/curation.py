@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ademem.capture import gate, provenance
 from ademem.capture.gate.rows import review_date
@@ -40,10 +40,11 @@ from ademem.store.relations import Conflict as Pair
 from ademem.store.revisions import Revision
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import BY_PERSON, Act, CannotDo, OfPerson
-from ademem.sync import proposal
-from ademem.sync.proposal import Proposal
 from ademem.synthesis import anchor_verification
 from ademem.synthesis.anchor_verification import Checked
+
+if TYPE_CHECKING:
+    from ademem.sync.mirror import Proposal
 
 
 def act(runtime: Runtime) -> Act:
@@ -498,13 +499,9 @@ def _decide(
 
 def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = False) -> Proposal:
     """Commit the sheet of candidates to a new branch; raises CannotPropose."""
-    return proposal.propose(
-        runtime.project,
-        runtime.store,
-        runtime.settings.mirror,
-        branch or proposal.BRANCH,
-        dry_run=dry_run,
-    )
+    from ademem.sync import mirror  # which other decisions do not need
+
+    return mirror.propose(runtime, branch or "", dry_run=dry_run)
 
 
 def list_conflicts(runtime: Runtime) -> list[Pair]:

@@ -9,10 +9,9 @@ import pytest
 
 from ademem.core.errors import AdememError
 from ademem.core.memory import Status
-from ademem.core.settings import MirrorSettings
 from ademem.files import review_sheet
-from ademem.sync import proposal
-from tests.builders import insert, memory, open_project, project
+from ademem.sync import mirror
+from tests.builders import insert, memory, open_project, opened, project
 
 SHEET = ".ade/memory/candidates.md"
 ROW = memory("the cache is not thread safe", status=Status.CANDIDATE, promoted_at=None)
@@ -31,7 +30,7 @@ class Repository:
         return ran.stdout.strip()
 
     def propose(self, *branch, **flags):
-        return proposal.propose(self.project, self.store, MirrorSettings(), *branch, **flags)
+        return mirror.propose(opened(self.project, self.store), *branch, **flags)
 
     def state(self):
         """All that a person has under their hands."""
@@ -178,7 +177,7 @@ def test_a_folder_without_git_is_reported(alone, tmp_path):
     insert(store, ROW)
 
     with pytest.raises(AdememError, match="is in no git repository"):
-        proposal.propose(project(tmp_path), store, MirrorSettings())
+        mirror.propose(opened(project(tmp_path), store))
     store.close()
 
 
