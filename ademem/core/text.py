@@ -168,11 +168,7 @@ def tells_work(text: str) -> bool:
     """True if a text begins like the message of a commit: `Fix …`, `docs: Add …`, `[ci] Drop …`."""
     label, _, rest = text.partition("] " if text.startswith("[") else ": ")
     starts = (text, rest) if " " not in label else (text,)
-    return any(_first_letters(start).lower() in _WORK for start in starts)
-
-
-def _first_letters(text: str) -> str:
-    return "".join(takewhile(str.isalpha, text.lstrip()))
+    return any("".join(takewhile(str.isalpha, start.lstrip())).lower() in _WORK for start in starts)
 
 
 def slug(text: str, limit: int = 60) -> str:

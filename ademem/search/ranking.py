@@ -464,7 +464,7 @@ def order_pairs(
         if other and (other.seq in found or other.seq in added):
             later_one = found[other.seq].memory if other.seq in found else added[other.seq]
             if other.seq not in placed and not names_earlier(query, hit.memory, later_one):
-                first = found.get(other.seq) or _found_by(hit, added[other.seq])
+                first = found.get(other.seq) or replace(hit, memory=added[other.seq])
                 placed[other.seq] = raise_to(first, hit)
             hit = replace(hit, later=other)
         elif hit.memory.superseded_by:
@@ -481,11 +481,6 @@ def names_earlier(query: str, earlier: Entry, later: Entry) -> bool:
 
 def _numbers(text: str) -> set[str]:
     return set(re.findall(r"\d+(?:\.\d+)*", text))
-
-
-def _found_by(hit: Ranked, memory: Entry) -> Ranked:
-    """A hit that is found by what another one says."""
-    return replace(hit, memory=memory)
 
 
 def raise_to(hit: Ranked, other: Ranked) -> Ranked:
