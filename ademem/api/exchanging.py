@@ -26,8 +26,6 @@ from ademem.sync.record_import import make_admission_rule
 
 
 class Preview(Value):
-    """The effects of an exchange that is not run."""
-
     path: str
     is_new: bool
     """The folder is not enrolled yet."""

@@ -630,7 +630,6 @@ def _unreadable(path: str, error: OSError) -> Refused:
 
 
 def limit_of(root: str, path: str) -> int:
-    """Return the limit of the file by LIMITS."""
     inside = _inside(root, path)
     return next(most for pattern, most in LIMITS if _matches(inside, pattern))
 

@@ -219,7 +219,6 @@ def _groups(found: Mapping[str, Any], updated_at: str) -> Iterator[tuple[str, li
 
 
 def is_valid(name: str, value: object) -> bool:
-    """Return True for a value that the register may have."""
     if name in _ONE_OF:
         return (value is None or isinstance(value, str)) and value in _ONE_OF[name]
     if name == "pinned":

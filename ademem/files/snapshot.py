@@ -86,7 +86,6 @@ class KnowledgeLine:
 
     @property
     def found(self) -> dict[str, Any]:
-        """The object of the line."""
         return _parse(self.raw)
 
     @property

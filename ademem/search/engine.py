@@ -345,7 +345,6 @@ def current(results: Results) -> list[Hit]:
 
 
 def as_shown(hits: Iterable[Hit]) -> list[Shown]:
-    """The hits as the log records them."""
     return [Shown(memory_id=hit.memory.id, score=hit.score) for hit in hits]
 
 

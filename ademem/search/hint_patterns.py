@@ -228,7 +228,6 @@ def command_words(command: str, least: int = 1) -> str:
 
 
 def command_key(words: str) -> str:
-    """The key under which a command is found."""
     return words.partition(" ")[0]
 
 

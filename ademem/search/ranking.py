@@ -134,8 +134,6 @@ class Hit(Ranked):
 
 
 class Search(Value):
-    """One question and its lookups."""
-
     query: Query
     matches: Matches
     cosines: Cosines | None

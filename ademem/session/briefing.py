@@ -398,7 +398,6 @@ def recent_knowledge(reader: Reader) -> list[Entry]:
 
 
 def procedures(reader: Reader) -> list[Entry]:
-    """Return procedures by worth."""
     return reader.by_worth(reader.visible.procedures(POOL * reader.level))
 
 

@@ -242,7 +242,6 @@ def came_with_files(runtime: Runtime) -> Iterator[str]:
 
 
 def describe_refused(first: confined.Refused, others: int = 0) -> str:
-    """Describe a refused file, and the number of others."""
     more = f" (and {others} more)" if others else ""
     name = confined.printable(os.path.basename(first.path))
     rest = f" alone{more}: it {first.reason}. See `ademem files check`"

@@ -137,7 +137,6 @@ class SessionLocation(Value):
 
 
 def current_location(session_id: str, runtime: Runtime) -> SessionLocation:
-    """Return the location of a session from one of its hooks."""
     return SessionLocation(
         session_id=session_id,
         branch=runtime.branch or "",

@@ -65,7 +65,6 @@ class Later(Value):
 
     @property
     def flag(self) -> str:
-        """The flag of the earlier memory."""
         return f"{'superseded' if self.replaces else 'contradicted'}-by-{self.id}"
 
     @property

@@ -213,5 +213,4 @@ def _is_live(row: Row) -> bool:
 
 
 def targets(db: sqlite3.Connection) -> list[str]:
-    """Return the names of the enrolled targets."""
     return list(database.values(db, TARGET))

@@ -81,8 +81,6 @@ class Sent(Value):
 
 
 class Received(Value):
-    """The effects of an import."""
-
     read: tuple[str, ...]
     reports: tuple[Report, ...]
     event: str

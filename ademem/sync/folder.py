@@ -89,8 +89,6 @@ class Folder(Value):
 
 
 class Exchanged(Value):
-    """The effects of an exchange."""
-
     path: str
     is_new: bool
     """The folder was enrolled by it."""
@@ -128,7 +126,6 @@ def folder_at(path: str, project: Project) -> Folder:
 
 
 def list_enrolled(store: Store) -> list[str]:
-    """Return the paths of the enrolled folders."""
     targets = stamps.targets(store.db)
     return [each.removeprefix(TARGET) for each in targets if each.startswith(TARGET)]
 

@@ -82,7 +82,6 @@ class Lines:
         return (memory for memory, _ in self._each())
 
     def records(self) -> Iterator[Record]:
-        """Yield the records of these memories."""
         for _, row in self._each():
             if record := stamps.record_of_row(row):
                 yield record

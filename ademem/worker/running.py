@@ -480,7 +480,6 @@ def any_due(runtime: Runtime) -> bool:
 
 
 def due(context: JobContext, kind: Kind) -> list[Job]:
-    """Return the due jobs of a kind."""
     if not kind.able(context):
         return []
     kind.notice(context)

@@ -67,8 +67,6 @@ class Item(Value):
 
 
 class Prompt(Value):
-    """A prompt of a session in the source."""
-
     id: str
     session_id: str
     content: str
@@ -76,8 +74,6 @@ class Prompt(Value):
 
 
 class Skipped(Value):
-    """An item that was not read."""
-
     where: str
     why: str
 

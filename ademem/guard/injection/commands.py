@@ -112,7 +112,6 @@ def _sources(command: Command) -> Iterator[Command]:
 
 
 def _list_written(command: Command) -> Iterator[str]:
-    """Yield the files that the command writes."""
     yield from (redirect.target.text for redirect in command.redirects if redirect.writes)
     name, texts = _name(command), _texts(command)
     operands = [text for text in texts if not text.startswith("-")]

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
     class Embedder(Protocol):
-        """One loaded model."""
-
         @property
         def model_id(self) -> str:
             """The name of the model beside each stored vector."""

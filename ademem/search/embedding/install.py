@@ -61,8 +61,6 @@ class Source(StrEnum):
 
 
 class Done(Value):
-    """The result of an installation."""
-
     folder: str
     source: str
     trust: str
