@@ -261,6 +261,7 @@ def _trips(checkout: Checkout, folder: Path) -> Iterator[int]:
     yield fire("pre_tool_use", **call("Write", file_path=str(folder / "auth.py"), content="x"))
     learned = call("Bash", command='bd comment BD-1 "LEARNED: sessions end after ten minutes"')
     yield fire("post_tool_use", **learned, tool_response={"stdout": "", "stderr": ""})
+    fire("stop", last_assistant_message="Done.")  # so that the session did not write the page
     checkout.run(TYPED, folder, arguments=["files", "refresh"])
     page = folder / ".ade/memory/conventions.md"
     page.write_text(page.read_text().replace("expire in UTC", "expire in UTC, never locally"))
