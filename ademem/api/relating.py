@@ -270,7 +270,10 @@ def get_graph(runtime: Runtime, kind: str, name: str, most: int = MOST_NODES) ->
         at = waiting.popleft()
         if nodes[at].depth == DEPTH:
             continue
-        for found in _neighbours(runtime, nodes[at]):
+        for number, found in enumerate(_neighbours(runtime, nodes[at])):
+            if nodes[at].memory is None and number == MOST_OF_ONE:
+                is_cut = True
+                break
             place = places.get((found.kind, found.name))
             if place is None:
                 if len(nodes) == most:
@@ -290,12 +293,12 @@ def get_graph(runtime: Runtime, kind: str, name: str, most: int = MOST_NODES) ->
 def _neighbours(runtime: Runtime, node: Node) -> Iterator[Node]:
     store, memory = runtime.store, node.memory
     if memory is None:
-        sharing = filters.Filters(statuses=filters.UNARCHIVED)
+        sharing, most = filters.Filters(statuses=filters.UNARCHIVED), MOST_OF_ONE + 1
         if node.kind == "tag":
-            members = filters.list_filtered(store, replace(sharing, tags=(node.name,)), MOST_OF_ONE)
+            members = filters.list_filtered(store, replace(sharing, tags=(node.name,)), most)
         else:
             seqs = memory_queries.find_sharing(store, node.kind, node.name)
-            members = filters.visible(seqs, store, sharing, filters.UNARCHIVED, MOST_OF_ONE)
+            members = filters.visible(seqs, store, sharing, filters.UNARCHIVED, most)
         for each in members:
             yield Node(kind="memory", name=each.id, memory=each, relation="shares it")
         return

@@ -86,6 +86,17 @@ def test_a_contradiction_is_settled_in_the_list(joined):
     assert not any(draw(joined, where)[1].values())
 
 
+@pytest.mark.parametrize(("count", "is_cut"), [(40, False), (41, True)])
+def test_a_tag_of_many_memories_says_that_there_are_more(browser, count, is_cut):
+    with browser.world.memories() as memories:
+        lessons = (builders.memory(f"Lesson {at}", tags=("x",)) for at in range(count))
+        builders.insert(memories.store, *lessons)
+    page = browser.get("/graph?tag=x").text
+
+    assert "41 nodes, 40 lines" in texts(page)
+    assert ("there are more" in page) is is_cut
+
+
 def test_a_graph_is_bounded_and_its_list_is_complete_in_pages(browser):
     tags = tuple(f"tag{at:02}" for at in range(13))
     with browser.world.memories() as memories:
