@@ -140,6 +140,27 @@ def test_search_as_you_type_keeps_the_focus(shown):
     expect(page).to_have_url(re.compile("q=tokens"))
 
 
+def test_the_way_back_leads_past_what_was_typed_and_shows_what_is_there_now(shown):
+    shown.world.know("Money is stored in cents", "Login tokens expire in UTC")
+    page = shown.window("/missions")
+    shown.go(page, "/memories")
+    for words in ("login", "login tokens"):
+        page.fill("#words", words)
+        expect(page).to_have_url(re.compile(words.replace(" ", "(%20|\\+)") + "&"))
+    expect(page.locator("#rows .rows > li")).to_have_count(1)
+    page.click("#rows a")
+    expect(page.locator("h1")).to_contain_text("Memory")
+    with shown.world.memories() as memories:
+        api.delete(memories, page.url.rpartition("/")[2], hard=True)
+    page.go_back()
+    expect(page.locator("#words")).to_have_value("login tokens")
+    assert page.locator("#rows .rows > li").count() == 0
+    page.go_back()
+
+    expect(page).to_have_url(re.compile("/missions$"))
+    assert "cents" not in page.evaluate("JSON.stringify(sessionStorage)")
+
+
 def test_without_scripts_everything_works_by_forms(shown):
     shown.learn("Money is stored in cents")
     page = shown.window(java_script_enabled=False)
