@@ -223,6 +223,23 @@ def test_a_page_for_an_agent_adds_nothing(world):
     browser.site.close()
 
 
+@pytest.mark.parametrize("scope", ["agent", "mission"])
+def test_memories_of_an_agent_or_a_mission_are_found_from_their_number(browser, scope):
+    with browser.world.memories() as memories:
+        api.start_mission(memories, "Read the map", id="scout")
+        draft = Draft(content="Scouts read the map", scope=scope, owner="scout")
+        assert api.write(memories, draft).accepted
+    (led,) = re.findall(
+        rf'<a href="([^"]+)">{scope}</a></th><td class="number">1<', browser.get("/").text
+    )
+    mine = browser.get("/memories", params={"scope": scope, "owner": "scout"}).text
+    nobodys = browser.get("/memories", params={"scope": scope}).text
+
+    assert "scout" in texts(browser.get(led).text.partition("<main")[2])
+    assert "Scouts read the map" in mine
+    assert f'<a href="{led}">All {scope}s</a>' in nobodys
+
+
 def test_the_overview_begins_with_the_pinned_ones_of_the_week(browser):
     old, doubted, *believed = [
         builders.memory("Of last year", pinned=True, tier=1, created_at=YEAR_AGO),
