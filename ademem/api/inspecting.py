@@ -12,7 +12,7 @@ from ademem.core import client, confined
 from ademem.core.client import mission_of
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import NotFound, UsageError
-from ademem.core.memory import Draft, Memory, Origin, Status
+from ademem.core.memory import Memory, Origin, Status
 from ademem.core.redaction import redact
 from ademem.core.value import Value, replace
 from ademem.guard.prompts import TurnClass, classify
@@ -150,21 +150,12 @@ def preview_edit(runtime: Runtime, id: str, **changes: Any) -> list[RuleEffect]:
 
     runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
-    edited = replace(memory, **changes)
-    draft = Draft(
-        content=edited.content,
-        title=edited.title,
-        category=edited.category,
-        scope=edited.scope,
-        owner=edited.scope_owner_id,
-        importance=edited.importance,
-        topic_key=edited.topic_key,
-        tags=edited.tags,
-        path=edited.file_scope_pattern,
-        anchors=edited.anchors,
-        knowledge_key=edited.knowledge_key,
+    origin = Origin(trust=get_speaker(runtime), source_type=memory.source_type)
+    draft = replace(
+        writing.draft_change(memory, changes, origin),
+        topic_key=changes.get("topic_key", memory.topic_key),
+        knowledge_key=memory.knowledge_key,
         promoted=memory.status == "promoted",
-        origin=Origin(trust=get_speaker(runtime), source_type=memory.source_type),
     )
     settings, now = runtime.settings.gate, runtime.clock()
     return writing.explain(draft, runtime.store, settings, now, apart_from=memory.id)

@@ -8,7 +8,7 @@ from ademem.core.memory import Category, Draft, Memory, Origin, Scope, Status, T
 from ademem.core.redaction import redact
 from ademem.core.settings import Settings
 from ademem.core.text import clean, counted, slug
-from ademem.core.value import Value
+from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in_fields
 from ademem.store import Store, jobs, ledger, memories, memory_queries, missions
 from ademem.store.memories import new_event
@@ -184,20 +184,15 @@ class Copying(Value):
             branch=self.act.branch,
             claimed_author=memory.claimed_author,
         )
-        draft = Draft(
-            content=memory.content,
-            category=memory.category,
-            importance=memory.importance,
+        draft = replace(
+            gate.draft_change(memory, {}, origin),
+            scope=Scope.PROJECT,
+            owner=None,
             confidence=memory.confidence,
-            title=memory.title,
-            tags=memory.tags,
-            path=memory.file_scope_pattern,
-            anchors=memory.anchors,
             pinned=memory.pinned and promoted,
             promoted=promoted,
             bead=memory.bead,
             created_at=memory.created_at,
-            origin=origin,
         )
         return self.write(draft, _key(memory))
 

@@ -132,7 +132,7 @@ def write(
 
 
 _OF_MEMORY = ("content", "title", "category", "importance", "tags", "anchors")
-"""Fields that the candidate for a change has of the memory, if the change has none."""
+"""Fields that the draft of a memory has of it, if a change has none."""
 
 
 def draft_change(memory: Memory, changes: Mapping[str, Any], origin: Origin) -> Draft:
