@@ -174,21 +174,15 @@ def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, 
 def find_untrusted(root: str | None = None) -> UntrustedParts:
     here = project.find(root, os.environ, os.getcwd())
     with open_memories(root) as runtime:
-        briefs = curation.list_claimed_briefs(runtime)
-        store = runtime.store
-        imported = memory_queries.count_with_files(store, quarantined=False)
-        authors = memory_queries.authors_with_files(store)
-        database = memory_queries.find_database_claims(store)
-        trusts_files = provenance_of(here, store, os.environ).trusts_files
-    return UntrustedParts(
-        settings=load_configuration(here, os.environ).held,
-        local=_find_unnoted(here, os.environ),
-        memories=imported,
-        briefs=tuple(briefs),
-        authors=tuple(authors),
-        trusts_files=trusts_files,
-        database=database,
-    )
+        return UntrustedParts(
+            settings=load_configuration(here, os.environ).held,
+            local=_find_unnoted(here, os.environ),
+            memories=memory_queries.count_with_files(runtime.store, quarantined=False),
+            briefs=tuple(curation.list_claimed_briefs(runtime)),
+            authors=tuple(memory_queries.authors_with_files(runtime.store)),
+            trusts_files=provenance_of(runtime).trusts_files,
+            database=memory_queries.find_database_claims(runtime.store),
+        )
 
 
 def agree(arrived: UntrustedParts, part: str, *, root: str | None = None) -> None:

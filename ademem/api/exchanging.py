@@ -72,7 +72,7 @@ def sync_folder(runtime: Runtime, path: str, *, force: bool = False) -> Exchange
         folder.folder_at(path, project),
         runtime.clock(),
         name=_author(runtime),
-        trusted=provenance_of(project, runtime.store, runtime.environment).trusts_files,
+        trusted=provenance_of(runtime).trusts_files,
         force=force,
     )
     if exchanged.changed:
@@ -174,7 +174,7 @@ def send_to_engram(runtime: Runtime, *, force: bool = False, dry_run: bool = Fal
 
 def receive_from_engram(runtime: Runtime, *, dry_run: bool = False) -> Received:
     now = runtime.clock()
-    is_ours = provenance_of(runtime.project, runtime.store, runtime.environment).trusts_files
+    is_ours = provenance_of(runtime).trusts_files
     job = engram.Job(
         store=runtime.store,
         settings=runtime.settings.gate,

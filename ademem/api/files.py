@@ -331,7 +331,7 @@ def get_brief(runtime: Runtime, agent: str = "", *, labelled: bool = False) -> C
     store, project = runtime.store, runtime.project
 
     def source(path: str) -> FileSource:
-        return _source(runtime, path)
+        return provenance_of(runtime).of_brief(path)
 
     if agent:
         found = project_brief.agent_brief(store, project, project_brief.agent_folder(agent), source)
@@ -360,7 +360,7 @@ def update_brief(
         runtime.clock(),
         expect_version=expect_version,
         by_person=provenance.trust_of_caller(runtime.environment, runtime.store) is Trust.USER,
-        source=lambda path: _source(runtime, path),
+        source=lambda path: provenance_of(runtime).of_brief(path),
         **({"agent": project_brief.agent_folder(agent)} if agent else {}),
     )
     if agent:
@@ -370,9 +370,3 @@ def update_brief(
 
 def list_agents(runtime: Runtime) -> list[Agent]:
     return project_brief.list_agents(runtime.store, runtime.project)
-
-
-def _source(runtime: Runtime, path: str) -> FileSource:
-    """Return the provenance of pending changes of a brief's file."""
-    found = provenance_of(runtime.project, runtime.store, runtime.environment)
-    return found.of_brief(path)

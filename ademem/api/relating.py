@@ -210,7 +210,7 @@ def replay_deferred(runtime: Runtime) -> int:
     from ademem.sync.record_import import make_admission_rule
 
     store, now = runtime.store, runtime.clock()
-    trusted = provenance_of(runtime.project, store, runtime.environment).trusts_files
+    trusted = provenance_of(runtime).trusts_files
     admit = make_admission_rule(store, runtime.settings.gate, now, None if trusted else "")
     change = memories.Change(operation="import", actor=Trust.IMPORT, at=now)
     with store.transaction():

@@ -68,11 +68,9 @@ def _own_brief(kind: str, runtime: Runtime) -> CoreMemory | None:
     """Return the brief written for this type of agent."""
 
     def source(path: str) -> FileSource:
-        from ademem.sync.provenance import (
-            provenance_of,  # asked only where the file was edited since
-        )
+        from ademem.sync.provenance import provenance_of  # only for a file that was edited
 
-        return provenance_of(runtime.project, runtime.store, runtime.environment).of_brief(path)
+        return provenance_of(runtime).of_brief(path)
 
     if not kind:
         return None

@@ -169,7 +169,7 @@ def _import_changes(
 ) -> ImportReport:
     project, store, now = runtime.project, runtime.store, runtime.clock()
     place = Place(project, runtime.settings.mirror)
-    provenance = provenance_of(project, store, runtime.environment)
+    provenance = provenance_of(runtime)
     project_brief.refresh_agents(store, project, provenance.of_brief)
     report, texts = update_store(runtime, place, provenance, progress=progress, deadline=deadline)
     base = load_base(project, creation_time(store))

@@ -150,7 +150,7 @@ def refresh(
         if not dry_run:
             confined.remove_stale(project.root, project.ade)
             confined.remove_stale(project.home_root, project.home)
-            provenance = provenance_of(project, store, runtime.environment)
+            provenance = provenance_of(runtime)
             project_brief.refresh_agents(store, project, provenance.of_brief)
             waits = watched_refs(recorded_state(project))
             is_idle = not force and is_rendered(
@@ -254,7 +254,7 @@ def preview(runtime: Runtime, *, force: bool = False) -> Preview:
     project, store, settings = runtime.project, runtime.store, runtime.settings
     place = Place(project, settings.mirror)
     with suppress(DryRun), store.transaction():
-        provenance = provenance_of(project, store, runtime.environment)
+        provenance = provenance_of(runtime)
         report, texts = update_store(runtime, place, provenance, force=force)
         found = survey(project, store, settings.mirror, texts, place, report.refused)
         raise DryRun

@@ -203,11 +203,12 @@ class Provenance:
         return self._writers[path]
 
 
-def provenance_of(project: Project, store: Store, environment: Mapping[str, str]) -> Provenance:
+def provenance_of(runtime: Runtime) -> Provenance:
     """Return the provenance of changes since store and files agreed.
 
-    The *environment* leads to the person's agreements; an empty one has none.
+    The environment leads to the person's agreements; an empty one has none.
     """
+    project, store, environment = runtime.project, runtime.store, runtime.environment
     base = load_base(project, creation_time(store))
     is_ours = base.branch is not None and store.is_trusted  # else it may be another person's base
     return Provenance(
@@ -232,7 +233,7 @@ def skill_authors(contents: Mapping[str, str], runtime: Runtime) -> dict[str, st
     """
     from ademem.core import trust
 
-    found = provenance_of(runtime.project, runtime.store, runtime.environment)
+    found = provenance_of(runtime)
     digests = {
         path: sha256_hex("skill", path, content)[:DIGEST_CHARS]
         for path, content in contents.items()
