@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Literal
 
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july"),
+    *("august", "september", "october", "november", "december"),
+)
 RECENT = 16
 """Texts whose forms are cached, as many rules read the same draft."""
 COMPARED = 1024

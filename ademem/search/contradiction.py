@@ -7,7 +7,7 @@ import re
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from ademem.core.text import fold, tells_work, unique
+from ademem.core.text import MONTHS, fold, tells_work, unique
 from ademem.core.value import Value
 from ademem.search.opposition import find_opposition
 
@@ -138,9 +138,6 @@ _TIMES = {"once": "", "twice": "2 ", "thrice": "3 "}
 _SPANS = frozenset("for in within after every each per".split())
 """Words before `a week` where it is an amount of time."""
 _DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
-_MONTHS = frozenset(
-    "january february march april may june july august september october november december".split()
-)
 _ORDINALS = frozenset("first second third fourth fifth".split())
 BY_HAND = "by hand"
 _MANNERS = {
@@ -527,7 +524,7 @@ def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[
         return [("manner", manner), *often], 1
     if _PATH.fullmatch(token):
         return [("path", token)], 1
-    if token in _MONTHS:
+    if token in MONTHS:
         return [], 1
     if token not in _STOP and (kind := _name_kind(raw, folded, at)):
         return [(kind, token)], 1
@@ -561,8 +558,8 @@ def _read_number(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple
     after = folded[at + 1] if at + 1 < len(folded) else ""
     if kind := _UNITS.get(after) or _UNITS.get(after.rstrip("sn")):
         return [(kind, f"{amount} {after.rstrip('s')}")], 2
-    if after in _MONTHS or before in _MONTHS:
-        return [("date", f"{amount} {after if after in _MONTHS else before}")], 1
+    if after in MONTHS or before in MONTHS:
+        return [("date", f"{amount} {after if after in MONTHS else before}")], 1
     if token in _NUMBERS:
         counts = bool(after) and after not in _STOP
         return ([("number", amount), (f"number {stem(after)}", amount)], 1) if counts else ([], 1)
@@ -587,7 +584,7 @@ def _is_label(raw: list[str], folded: list[str], at: int) -> bool:
     if _VERSION.fullmatch(folded[at]):
         return True
     before = folded[at - 1] if at else ""
-    if before in _STOP or before in SLOTS or before in _VERSIONED or before in _MONTHS:
+    if before in _STOP or before in SLOTS or before in _VERSIONED or before in MONTHS:
         return False
     if len(raw[at]) == 1 and raw[at].isupper():
         return before.isalpha()

@@ -5,7 +5,7 @@ On notes none of it helps, so a search without a turn among its candidates does 
 
 from __future__ import annotations
 
-from ademem.core.text import words
+from ademem.core.text import MONTHS, words
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
@@ -25,10 +25,6 @@ REACH = len(DECAY)
 SATURATION = 0.3
 """Saturation of a word: the smaller, the less a row that has it gains from neighbours with it."""
 
-MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july"),
-    *("august", "september", "october", "november", "december"),
-)
 _TIME_WORDS = frozenset(
     """
     yesterday today tonight tomorrow last next ago recently since week weeks weekend month months

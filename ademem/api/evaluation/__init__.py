@@ -20,7 +20,7 @@ from ademem.api.searching import load_embedder
 from ademem.core import clock
 from ademem.core.errors import UsageError
 from ademem.core.settings import load_configuration
-from ademem.core.text import bytes_hex
+from ademem.core.text import MONTHS, bytes_hex
 from ademem.core.value import Value, as_dict
 from ademem.files import records
 from ademem.guard.prompts import TurnClass, classify
@@ -375,9 +375,6 @@ APART = ("adversarial", "abstention")
 """Categories of questions that have no answer: reported, and left out of the whole."""
 
 LOCOMO = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
-MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
 
 
 class Item(Value):
