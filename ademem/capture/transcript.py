@@ -73,6 +73,9 @@ class Call(Value):
     folder: str = ""
     """The folder in which it ran."""
 
+    def text(self, argument: str) -> str:
+        return _text(self.input, argument)
+
 
 class Result(Value):
     call_id: str

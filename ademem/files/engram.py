@@ -224,11 +224,12 @@ def read_document(source: str | bytes) -> Document:
     version = found.get("version") if isinstance(found, dict) else None
     if version not in READ:
         raise UsageError(f"{path} has version {version!r}", f"read are {', '.join(READ)}")
-    lists = {name: found.get(name) for name in _COLUMNS}
-    return {
-        name: [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-        for name, rows in lists.items()
-    }
+    return {name: rows_of(found, name) for name in _COLUMNS}
+
+
+def rows_of(document: Row, name: str) -> list[Row]:
+    rows = document.get(name)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def fits(path: str) -> bool:

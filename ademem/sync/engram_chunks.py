@@ -117,7 +117,7 @@ def read_manifest(project: Project) -> Manifest:
             raise BadManifest(f"{MANIFEST} cannot be read: {error}") from error
         if not isinstance(found, dict) or found.get("version") != VERSION:
             raise BadManifest(f"{MANIFEST} is not of version {VERSION}, which is read")
-        for entry in _rows(found, "chunks")[:MOST_CHUNKS]:
+        for entry in engram.rows_of(found, "chunks")[:MOST_CHUNKS]:
             if _is_id(entry.get("id")):
                 entries.setdefault(entry["id"], entry)
     return Manifest(chunks=entries, is_conflicted=is_conflicted)
@@ -219,7 +219,7 @@ def _document(content: bytes, entry: Row) -> Document:
         raise BadChunk("it is no object")
     document: dict[str, list[Any]] = {name: [] for name in (*ROWS, "relations", "removed")}
     named = set()
-    for mutation in _rows(found, "mutations"):
+    for mutation in engram.rows_of(found, "mutations"):
         entity, key = text_of(mutation.get("entity")), text_of(mutation.get("entity_key"))
         named.add((entity, key))
         is_delete = mutation.get("op") == "delete"
@@ -242,14 +242,11 @@ def _document(content: bytes, entry: Row) -> Document:
     for name in ROWS:
         key = "id" if name == "sessions" else "sync_id"
         document[name] += [
-            row for row in _rows(found, name) if (_KINDS[name], text_of(row.get(key))) not in named
+            row
+            for row in engram.rows_of(found, name)
+            if (_KINDS[name], text_of(row.get(key))) not in named
         ]
     return document
-
-
-def _rows(found: Row, name: str) -> list[Row]:
-    rows = found.get(name)
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def _payload(mutation: Row) -> Row:

@@ -233,7 +233,7 @@ class Conversation:
         elif result.failed and action.kind == "run" and call.tool in SHELL_TOOLS:
             # of a check or a command that only reads, failing is a result
             lesson = errors.lesson(call.tool, action.target, result.text)
-            if lesson and not is_check(_script(call)):
+            if lesson and not is_check(call.text("command")):
                 signatures = frozenset(step.signature for step in command_steps(action.target))
                 failure = Failure(lesson=lesson, line=action.target, signatures=signatures)
                 error = result.text[: errors.READ_CHARS]
@@ -320,7 +320,7 @@ def action_of(call: Call, roots: Roots) -> Action | None:
     if call.tool in _BOOKKEEPING:
         return None
     if call.tool in SHELL_TOOLS:
-        line, script = command_line(call, roots), _script(call)
+        line, script = command_line(call, roots), call.text("command")
         words = line.split()[:2]
         if is_test(script):
             kind = "test"
@@ -329,7 +329,7 @@ def action_of(call: Call, roots: Roots) -> Action | None:
         else:
             kind = "run" if judge(script).mutates else "read"
         return Action(tool=call.tool, target=line, kind=kind)
-    target = next((given for name in _TARGETS if (given := _input(call, name))), "")
+    target = next((given for name in _TARGETS if (given := call.text(name))), "")
     kind = _KINDS.get(own_tool(call.tool) or call.tool, "other")
     return Action(tool=call.tool, target=_shorten(relative(target, roots)), kind=kind)
 
@@ -339,7 +339,7 @@ def command_line(call: Call, roots: Roots) -> str:
 
     Documents in it are left out, and paths in the project are relative.
     """
-    script = _DOCUMENT.sub(r"\1…\4", redact(_script(call)[: 2 * READ_CHARS]).text)
+    script = _DOCUMENT.sub(r"\1…\4", redact(call.text("command")[: 2 * READ_CHARS]).text)
     for root in filter(None, roots):
         script = script.replace(root.rstrip(os.sep) + os.sep, "")
     lines = [line.strip() for line in script.splitlines() if line.strip()]
@@ -349,9 +349,9 @@ def command_line(call: Call, roots: Roots) -> str:
 def changed_files(call: Call, roots: Roots) -> list[str]:
     """Return the file of a writing tool, or those in the project that a shell command names."""
     if call.tool in WRITING_TOOLS:
-        path = _input(call, "file_path") or _input(call, "notebook_path")
+        path = call.text("file_path") or call.text("notebook_path")
         return [_shorten(relative(path, roots))]
-    script = parse(_script(call)) if call.tool in SHELL_TOOLS else None
+    script = parse(call.text("command")) if call.tool in SHELL_TOOLS else None
     edits = find_edits(script, call.folder or next(iter(roots), "")) if script else []
     inside = (relative(edit.path, roots) for edit in edits)
     return [_shorten(path) for path in inside if not os.path.isabs(path) and path[:2] != ".."]
@@ -368,12 +368,3 @@ def relative(path: str, roots: Roots) -> str:
 
 def _shorten(text: str) -> str:
     return preview(redact(text[:READ_CHARS]).text, COMMAND_CHARS)
-
-
-def _script(call: Call) -> str:
-    return _input(call, "command")
-
-
-def _input(call: Call, name: str) -> str:
-    value = call.input.get(name)
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
