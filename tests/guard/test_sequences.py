@@ -66,6 +66,39 @@ STEPS = st.one_of(
     st.tuples(st.just("damaged"), ANY_TOOL, WHO),
     st.tuples(st.just("missing")),
 )
+FREED = {
+    "main": st.one_of(
+        st.tuples(st.just("prompt"), st.sampled_from(["soft", "none"]), TWICE),
+        st.tuples(st.just("search"), st.just("mcp"), st.just("hits"), st.just("main"), TWICE),
+    ),
+    "agent": st.tuples(st.just("search"), st.just("mcp"), st.just("hits"), st.just("agent"), TWICE),
+}
+ENDED = {"main": "stop", "agent": "agent stops"}
+
+
+@st.composite
+def calls_behind_the_end(draw):
+    """A turn that is free, the end that takes its flag away, and a call that needs the hook."""
+    who = draw(WHO)
+    number, twice = draw(st.integers(0, 5)), draw(TWICE)
+    begun = [("agent starts", False)] if who == "agent" else []
+    ended = (ENDED[who], False)
+    return [*begun, draw(FREED[who]), ended, ("tool", "mutating", who, number, twice)]
+
+
+@st.composite
+def calls_behind_an_order(draw):
+    """Calls that change something or nothing, before memory was searched in the turn."""
+    kinds = draw(st.permutations(["mutating", "mutating", "harmless"]))
+    calls = [("tool", kind, "main", draw(st.integers(0, 5)), draw(TWICE)) for kind in kinds]
+    return [("prompt", "required", draw(TWICE)), *calls]
+
+
+ONE_STEP = STEPS.map(lambda step: [step])
+SCENES = st.sampled_from(
+    [ONE_STEP, ONE_STEP, calls_behind_the_end(), calls_behind_an_order()]
+).flatmap(lambda scene: scene)
+"""Half of them are steps that lead to a rule of the guard; `one_of` would give each kind alike."""
 SETUPS = st.fixed_dictionaries(
     {
         "mode": st.sampled_from(["strict", "strict", "assist", "orient", "warn", "off"]),
@@ -414,10 +447,11 @@ def impatient():
 
 
 @settings(max_examples=examples(60))
-@given(setup=SETUPS, steps=st.lists(STEPS, min_size=5, max_size=40))
-def test_the_guard_decides_as_on_paper(template, setup, steps):
+@given(setup=SETUPS, scenes=st.lists(SCENES, min_size=8, max_size=25))
+def test_the_guard_decides_as_on_paper(template, setup, scenes):
     with tempfile.TemporaryDirectory() as home:
         play = Play(template, home, setup)
         play.prompt("required", False)
-        for step in steps:
-            play.step(*step)
+        for scene in scenes:
+            for step in scene:
+                play.step(*step)
