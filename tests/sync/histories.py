@@ -124,27 +124,32 @@ def settled(member):
 def lossless(team, merging, start, branches):
     """Without the driver texts may come twice, but none is lost and what nobody touched stays.
 
-    Lost is not what another one knew, and let go.
+    Lost is not what another one knew, and let go. One of the team merges what the others did, and
+    so does somebody who reads nothing of it before all is in the files.
     """
-    with team.history(merging, len(branches)) as members:
+    with team.history(merging, len(branches) + 1) as members:
         begin(members, start)
-        base = members[0].told()
-        tips = [work(member, done) for member, done in zip(members, branches, strict=True)]
-        said = [member.told() for member in members]
-        let_go = set().union(*(member.gone() for member in members))
-        for tip in tips[1:]:
-            if not members[0].merge(tip):
-                settled(members[0])
-            members[0].share()
+        *workers, newcomer = members
+        base = newcomer.told()
+        tips = [work(member, done) for member, done in zip(workers, branches, strict=True)]
+        said = [member.told() for member in workers]
+        let_go = set().union(*(member.gone() for member in workers))
+        for merger, theirs in ((workers[0], tips[1:]), (newcomer, tips)):
+            for tip in theirs:
+                if not merger.merge(tip):
+                    settled(merger)
+                if merger is not newcomer:
+                    merger.share()
+            merger.share()
 
-        first = members[0]
-        assert "<<<<" not in json.dumps(first.pages())
-        for side in said:
-            assert texts(side) - texts(base) - let_go <= first.texts()
-        untouched = {id for id in base if all(side.get(id) == base[id] for side in said)}
-        assert {id: first.told().get(id) for id in untouched} == {id: base[id] for id in untouched}
-        assert first.refresh().taken.count == 0
-        assert first.refresh().written == ()
+            assert "<<<<" not in json.dumps(merger.pages())
+            for side in said:
+                assert texts(side) - texts(base) - let_go <= merger.texts()
+            told = merger.told()
+            untouched = {id for id in base if all(side.get(id) == base[id] for side in said)}
+            assert {id: told.get(id) for id in untouched} == {id: base[id] for id in untouched}
+            assert merger.refresh().taken.count == 0
+            assert merger.refresh().written == ()
 
 
 def takes_back(team, done, back):
