@@ -92,7 +92,8 @@ TEXTS = _texts()
 def seed(world, texts):
     """Put each text into every place that a page shows; return the addresses of all pages."""
     addresses = scenes.fill(world)
-    with world.memories() as memories:
+    person = {name: value for name, value in world.environment.items() if name[:6] != "CLAUDE"}
+    with api.open_memories(str(world.root), environment=person, now=lambda: world.now) as memories:
         rows = []
         for at, text in enumerate(texts):
             held = {"status": "candidate", "quarantine_reason": text[:300]} if at % 5 == 1 else {}
