@@ -158,9 +158,9 @@ class Store:
         return Savepoint(self.db)
 
     def leave(self) -> None:
-        """Before a process ends: leave the log to the next one, which would have to make it again.
+        """End the use of the database by a process that ends, and keep the log for the next one.
 
-        A log that has grown is written back and deleted: each process reads all of it first.
+        A long log is written back and deleted instead, as each process reads all of it first.
         """
         if log_bytes(self.db) > LONG_LOG_BYTES:
             self.close()
@@ -393,7 +393,7 @@ def schema_version(store: Store) -> int:
 
 
 def creation_time(store: Store) -> str:
-    """Return the time at which this database was made, which a later one at its path has not."""
+    """Return the time at which this database was made; one that replaces it has another."""
     query = "select created_at from projects where id = ?"
     row = store.db.execute(query, (store.project_id,)).fetchone()
     return str(row[0]) if row else ""
@@ -404,7 +404,7 @@ def is_in_hub(store: Store) -> bool:
 
 
 def changes(store: Store) -> int:
-    """Return a count that moves with every change of a memory but a counted access."""
+    """Return a count that grows with every change of a memory, except with counted accesses."""
     return int(database.value(store.db, "changes") or 0)
 
 

@@ -57,7 +57,7 @@ class Busy(UnusableStore):
 def state(project: Project) -> str:
     """Return the state that a close look depends on, in a line; empty where one is always needed.
 
-    A rollback journal is such a case: our databases have none but while they are made.
+    A rollback journal is such a case: our databases have one only while they are made.
     """
     try:
         confined.check_database(project.database, project.home_root)

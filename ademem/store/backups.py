@@ -117,7 +117,7 @@ def list_all(project: Project, environment: Mapping[str, str]) -> list[Backup]:
 
 
 def is_due(project: Project, environment: Mapping[str, str], since: str, now: datetime) -> bool:
-    """Return True one PERIOD after the last weekly backup; before the first, after *since*."""
+    """Return True one PERIOD after the last weekly backup, or after *since* if there is none."""
     weekly = (it.at for it in list_all(project, environment) if it.kind is Kind.WEEKLY)
     last = next((at for at in weekly if at <= stamp(now)), since)
     return last <= stamp(now - PERIOD)
@@ -375,7 +375,7 @@ def rename_damaged(project: Project, now: datetime) -> str:
 
 
 def rename_back(project: Project, kept: str) -> None:
-    """Rename what `rename_damaged` renamed to its old name, instead of what is there."""
+    """Undo `rename_damaged`, and replace what has the old name by now."""
     for suffix in ("", *SIDECARS):
         if os.path.lexists(kept + suffix):
             os.replace(kept + suffix, project.database + suffix)

@@ -72,7 +72,7 @@ def list_owners(store: Store) -> list[tuple[str, int]]:
 
 
 def get(store: Store, agent: str = "") -> sqlite3.Row | None:
-    """Version, payload and time of the brief of the project, or of an agent by its folder."""
+    """Return version, payload and time of the project's brief, or of an agent's by its folder."""
     row: sqlite3.Row | None = store.db.execute(
         "select version, payload_json, updated_at, claimed from cto_core_memory_state"
         " where project_id = ? and agent_id = ?",
@@ -136,21 +136,21 @@ class VisibleMemories:
         return self._find(where, "order by updated_at desc limit :limit", limit=limit)
 
     def among(self, seqs: Iterable[int]) -> list[Memory]:
-        """Those of these rows that are not archived, newest first."""
+        """Return the memories with the row numbers *seqs* that are not archived, newest first."""
         where = f"status <> 'archived' and seq in ({', '.join(map(str, seqs))})"
         return self._find(where, "order by seq desc")
 
     def established(self, seqs: Iterable[int]) -> list[Memory]:
-        """Promoted, unpinned knowledge among these rows."""
+        """Return the memories with the row numbers *seqs* that are promoted, unpinned knowledge."""
         return self._find(f"{_ESTABLISHED} and seq in ({', '.join(map(str, seqs))})")
 
     def of_agent(self) -> list[Memory]:
         return self._find(f"scope = 'agent' and {_ESTABLISHED}") if self._agent else []
 
     def of_project(self, importance: str, limit: int, *, sinking: bool) -> list[Memory]:
-        """The newest promoted, unpinned knowledge of the project of one importance.
+        """Return the newest promoted, unpinned memories of the project with this importance.
 
-        *sinking* memories were shown too often since their last use.
+        With *sinking* those that were shown too often since their last use, else the others.
         """
         return memories.find(
             self._store,
@@ -207,7 +207,7 @@ def count_confirmed(store: Store) -> int:
 
 
 def word_matches(store: Store, words: Iterable[str], limit: int) -> dict[int, float]:
-    """BM25 by row number, of the newest rows that hold one of the words."""
+    """Return the BM25 scores, by row number, of the newest rows with one of the words."""
     rows = store.db.execute(
         "select rowid, -bm25(unified_memories_fts) from unified_memories_fts"
         " where unified_memories_fts match ? order by rowid desc limit ?",

@@ -70,7 +70,7 @@ def list_of_session(store: Store, session_id: str) -> list[str]:
 
 
 def list_cursors(store: Store, root: str) -> list[Cursor]:
-    """Return cursors of this worktree, then of others, the last moved first."""
+    """Return the cursors of this worktree, then of others, each the last moved first."""
     rows = store.db.execute(
         "select branch, sha, seen_at, lost_sha from head_cursors where project_id = ?"
         " order by root <> ?, seen_at desc limit ?",
@@ -135,7 +135,7 @@ def replace_rewritten(
 def list_unshown(store: Store, root: str, session_id: str = "") -> list[PeopleCommit]:
     """Return commits that no session, or only this one, was shown; the newest first.
 
-    A commit may turn out to be a session's own: its hook may run after our look.
+    The hook that records a session's own commit may run later than this.
     """
     rows = store.db.execute(
         "select sha, author, subject, committed_at, files from commits"

@@ -177,9 +177,9 @@ class Transaction:
         return self.db
 
     def _begin(self) -> None:
-        """Begin as soon as no other writer is there, within the time of the connection.
+        """Begin as soon as no other writer is there, within the time-out of the connection.
 
-        SQLite asks less and less often, up to each 100 ms, and who waits longest comes last.
+        SQLite itself would ask less and less often, so that the longest waiting comes last.
         """
         (wait_ms,) = self.db.execute("pragma busy_timeout").fetchone()
         until = time.monotonic() + wait_ms / 1000
@@ -281,7 +281,7 @@ def _range(prefix: str) -> tuple[str, str]:
 
 
 def place(db: sqlite3.Connection) -> str:
-    """Return inode and path of the database, which a copy has not; empty for one in memory."""
+    """Return inode and path of the database, which differ in a copy; empty for one in memory."""
     path = db.execute("pragma database_list").fetchone()["file"]
     try:
         return f"{os.stat(path).st_ino} {os.path.realpath(path)}"

@@ -206,7 +206,7 @@ def _memories(store: Store, where: str, values: dict[str, object]) -> list[Memor
 
 
 def blobs(store: Store, model: str, ids: Iterable[str]) -> dict[str, bytes]:
-    """The vectors that these memories have of the model, by id."""
+    """Return the vectors of these memories, computed by the model, by id."""
     rows = store.db.execute(
         "select memory_id, embedding_blob from unified_memory_embeddings"
         " where embedding_model = ? and memory_id in (select value from json_each(?))",
@@ -244,7 +244,7 @@ def count(store: Store, model: str) -> int:
 
 
 def state(store: Store, model: str) -> list[object]:
-    """Values that differ whenever a vector of the model, or its whitening, has changed."""
+    """Return values that change with every vector of the model, and with its whitening."""
     row = store.db.execute(
         "select"
         " (select count(*) from unified_memory_embeddings where embedding_model = :model),"

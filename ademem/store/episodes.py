@@ -33,7 +33,7 @@ class Action(Value):
 
 
 class Run(Value):
-    """One run of the tests; None: the tool did not say how many."""
+    """One run of the tests; a count is None where the tool printed none."""
 
     command: str
     passed: int | None = None

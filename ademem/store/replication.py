@@ -370,7 +370,7 @@ def _show_candidates(
     change: Change,
     admit: Admit = lambda memory, _before: memory,
 ) -> None:
-    """Keep a row for each text that lost, until somebody decides on it; it is no record."""
+    """Keep a candidate for each text that lost, until a person decides; it is not replicated."""
     candidates = registers.conflict_candidates(record) if record else []
     if current:
         shown_alike = record and all(
@@ -412,14 +412,14 @@ def _row_of_candidate(one: Candidate, memory: Memory, now: datetime) -> Memory:
 
 
 def _drop_candidates(store: Store, record: Record, but: Container[str]) -> None:
-    """Delete the candidates of a record that nobody has decided on, when their texts are gone."""
+    """Delete undecided candidates of a record whose texts the record no longer has."""
     for one in registers.conflict_candidates(record):
         if one.id not in but:
             _delete_derived(store, one.id)
 
 
 def withdraw(store: Store, key: str, id: str) -> bool:
-    """Delete a candidate that nobody has decided on, as the memory *id* is to say its text."""
+    """Delete an undecided candidate whose text the memory *id* takes over."""
     query = (
         "select id from main.unified_memories where project_id = ? and scope = 'project'"
         f" and ifnull(scope_owner_id, '') = '' and {LIVE} and dedupe_key = ? and id <> ?"

@@ -242,7 +242,7 @@ def restamp(before: Record, after: Record) -> Record:
 
 
 def write_over(before: Record, after: Record, stamp: str) -> Record:
-    """Return *before* after an act that gave it what *after* says; a tombstone says life alone.
+    """Return *before* with the values of *after* as one write; a tombstone has life alone.
 
     The act knows the texts that either line has, or whose memory was archived with it.
     """

@@ -347,7 +347,7 @@ def survey(
 def _are_removed(
     project: Project, texts: Texts, rendered: Collection[str], lines: Iterable[Memory]
 ) -> bool:
-    """Return True if somebody removed all files by `git rm`, and nothing was learned since."""
+    """Return True if all files were removed by `git rm`, and nothing was learned since."""
     if not rendered or any(path.startswith(FOLDER) for path in texts):
         return False
     if git.text(project.root, "ls-files", "--", FOLDER):

@@ -156,9 +156,9 @@ def each_offered(store: Store, place: Place) -> Iterator[Memory]:
 
 
 def find_later(store: Store) -> dict[str, str]:
-    """Return by id the id of the latest memory that says something else, where words tell it.
+    """Return, by memory id, the id of the latest memory that contradicts it by its words.
 
-    Settled pairs count, too: pages are equal on every machine, whatever its model and its person.
+    Pairs that a person decided count, too: pages have to be equal on every machine.
     """
     pairs = relations.list_pairs(store)
     if not pairs:
@@ -256,7 +256,7 @@ def _list_free_texts(present: Texts) -> dict[tuple[str, str], list[FreeText]]:
 
 
 class _PageFields:
-    """The fields of a memory that pages need, in a fifth of its memory."""
+    """The fields of a memory that pages need; it takes a fifth of the bytes of a Memory."""
 
     __slots__ = _PAGE_FIELDS
     tier: Tier
