@@ -99,7 +99,10 @@ def _report(
     payload: client.Payload | None,
     environment: Mapping[str, str],
 ) -> str:
-    """Name the failure to the person once a session, or the refused file at its start."""
+    """Name the failure to the person once a session, or the refused file at its start.
+
+    A dictation that was not stored is named each time.
+    """
     from ademem.core.confined import Refused
     from ademem.session import notices
 
@@ -107,6 +110,11 @@ def _report(
         return client.notice(notices.describe_refused(error)) if event == "session_start" else ""
     if found is None or payload is None or event not in REPORTING:
         return ""
+    if event == "user_prompt_submit":
+        from ademem.capture.prompt_lessons import dictations
+
+        if dictations(payload.prompt):
+            return client.notice(notices.describe_unstored(event, error))
     about = f"failure {payload.session_id}"
     is_first = trust.claim_notice(about, found.database, environment)
     return client.notice(notices.describe_failure(event, error)) if is_first else ""

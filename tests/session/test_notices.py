@@ -140,6 +140,15 @@ def test_a_failed_hook_is_named_once_a_session(world, monkeypatch):
     assert second == []
 
 
+def test_a_dictation_that_a_failed_hook_may_have_lost_is_named_each_time(world, monkeypatch):
+    monkeypatch.setattr(user_prompt_submit, "dictations", None)
+
+    for _ in range(2):
+        (line,) = prompt(world, "remember: deploys go through staging")
+        assert "failed (TypeError)" in line
+        assert line.endswith("dictate it again, as it may not be stored")
+
+
 def status_line(world, project=None):
     """Return what the script prints for the client's payload."""
     script = Path(__file__).parents[2] / "hooks/statusline.sh"
