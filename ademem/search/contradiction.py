@@ -392,6 +392,8 @@ def read(text: str) -> Facts:
     subject: list[str] = []
     labels: dict[str, str] = {}
     changes = _CHANGE.search(text) is not None
+    if changes and len(folded) > 1 and folded[0] in _NUMBERED and _is_label(raw, folded, 1):
+        labels[folded[0]] = folded[1]
     at = 0
     while at < len(raw):
         if not changes and "version" not in folded and _is_label(raw, folded, at):
@@ -672,8 +674,14 @@ def _is_front(facts: Facts, at: int) -> bool:
 
 
 def _number_two_things(left: Facts, right: Facts) -> bool:
+    """True for two of several things, each with a value of its own where one of them changed.
+
+    "Team B owns billing now" is news of what team A owned; "team B deploys on Friday now" is not.
+    """
     both = left.labels.keys() & right.labels.keys()
-    return any(left.labels[noun] != right.labels[noun] for noun in both)
+    has_other = any(left.labels[noun] != right.labels[noun] for noun in both)
+    changes = left.changes or right.changes
+    return has_other and (not changes or bool(find_differing(left, right)))
 
 
 def _have_two_owners(left: Facts, right: Facts) -> bool:

@@ -53,6 +53,12 @@ class TestPairsWrittenBeforeTheRules:
             id="a name in the place of another",
         ),
         pytest.param(
+            "Team A owns billing",
+            "Team B owns billing now",
+            "one says that something changed",
+            id="another one of several in its place",
+        ),
+        pytest.param(
             "The main branch is called master",
             "We renamed master to main",
             "one says that something changed",
@@ -198,6 +204,9 @@ def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
         pytest.param("Use pnpm and never npm", "Use pnpm instead of npm", id="one ban twice"),
         pytest.param("Use yarn in apps/web", "Use pnpm in apps/api", id="one choice a folder"),
         pytest.param("Shard 1 is in the EU", "Shard 2 is in the US", id="numbered things"),
+        pytest.param(
+            "Team A deploys on Monday", "Team B deploys on Friday now", id="news of another thing"
+        ),
         pytest.param(
             "Step one cleans the samples",
             "Step two weighs the samples",
