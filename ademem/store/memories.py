@@ -314,7 +314,7 @@ def find_confirmed(store: Store, ids: Iterable[str]) -> set[str]:
         "select distinct memory_id from memory_revisions"
         " join unified_memories as memory on memory.id = memory_id and status = 'promoted'"
         " where memory_id in (select value from json_each(?)) and actor = 'user'"
-        " and operation in ('insert', 'promote', 'edit', 'revise', 'merge', 'restore')"
+        " and operation in ('promote', 'edit', 'revise', 'merge', 'restore')"
         " and json_extract(snapshot, '$.content') = memory.content"
         " and json_extract(snapshot, '$.title') is memory.title",
         (wanted,),
