@@ -72,9 +72,15 @@ def export_procedures(
 
     *name* is that of a new file. Raises Unconfirmed when an agent names a candidate.
     """
-    publish = runtime.settings.skills.publish if publish is None else publish
+    from ademem.sync.provenance import skill_authors
+
     job = export.Export(
-        runtime=runtime, now=runtime.clock(), publish=publish, dry_run=dry_run, name=name
+        runtime=runtime,
+        now=runtime.clock(),
+        find_authors=skill_authors,
+        publish=runtime.settings.skills.publish if publish is None else publish,
+        dry_run=dry_run,
+        name=name,
     )
     return export.export_command(id, job, act(runtime))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -19,14 +19,12 @@ from ademem.store.memories import Change
 from ademem.store.procedures import IndexedSkill
 from ademem.store.runtime import Runtime
 from ademem.synthesis.procedures import export
+from ademem.synthesis.procedures.export import FindAuthors
 
 KINDS = ("added", "changed", "restored", "archived", "unchanged")
 ADDED, CHANGED, RESTORED, ARCHIVED, UNCHANGED = KINDS
 """Differences between a file and the index."""
 CONFIDENCE = 0.9
-
-FindAuthors = Callable[[Mapping[str, str], Runtime], dict[str, str | None]]
-"""Returns the untrusted author of each path; gets the digests of the files by path."""
 
 
 class Listed(Value):
@@ -138,13 +136,14 @@ def _compare(
 
 
 def _update(skill: Skill, entry: IndexedSkill | None, job: Scan) -> None:
-    """Store the file; one exported from a procedure belongs to that memory, as a person's edit."""
+    """Store the file; one exported from a procedure is an edit of that memory."""
     found = export.parse_skill_file(skill.raw)
     procedure = export.find_owner(found.sync_id, job.runtime, job.now)
     is_users = entry is not None and entry.source == procedures.USER and not entry.archived_at
     if procedure and not is_users:
         if found.edited and (entry is None or entry.content_hash != skill.digest):
-            procedure = export.import_edit(procedure, found, job.runtime, job.now)
+            author = job.authors.get(skill.path)
+            procedure = export.import_edit(procedure, found, job.runtime, job.now, author)
         export.index_file(procedure, skill.path, skill.digest, job.runtime, job.now)
         return
     memory = _memory_of(entry, job)

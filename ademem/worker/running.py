@@ -227,12 +227,13 @@ def skills(context: JobContext, _job: Job) -> None:
 
 def procedures(context: JobContext, _job: Job) -> None:
     """Learn procedures from sessions, and export promoted ones."""
+    from ademem.sync.provenance import skill_authors
     from ademem.synthesis.procedures import export, learning
 
     model = context.model.id if context.model else None
     context.figures |= learning.learn(context.runtime, context.now(), model)
     if context.runtime.settings.skills.export:
-        exported = export.export_all(context.runtime, context.now())
+        exported = export.export_all(context.runtime, context.now(), skill_authors)
         context.figures["written"] = sum(each.outcome == export.WRITTEN for each in exported)
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -35,6 +35,8 @@ WRITTEN, UNCHANGED, REMOVED, EDIT_IMPORTED, DELETED, FOREIGN, REFUSED = (
     "left alone: not a regular file",
 )
 """Outcomes for a file."""
+FindAuthors = Callable[[Mapping[str, str], Runtime], dict[str, str | None]]
+"""Returns the untrusted author in git of each file, of digests by path; None: here, or trusted."""
 MOST_NAMES = 99
 SKILL_NAME_CHARS = 64
 DESCRIPTION_CHARS = 1024
@@ -63,6 +65,7 @@ class Exported(Value):
 class Export(Value):
     runtime: Runtime
     now: datetime
+    find_authors: FindAuthors
     publish: bool
     """Write the file of Claude Code as well."""
     asked: bool = False
@@ -92,9 +95,10 @@ def export_command(id: str | None, job: Export, act: Act) -> list[Exported]:
     return [each for procedure in chosen for each in export(procedure, job)]
 
 
-def export_all(runtime: Runtime, now: datetime) -> list[Exported]:
+def export_all(runtime: Runtime, now: datetime, find_authors: FindAuthors) -> list[Exported]:
     """Update the files of promoted procedures, and remove those of archived ones."""
-    job = Export(runtime=runtime, now=now, publish=runtime.settings.skills.publish)
+    publish = runtime.settings.skills.publish
+    job = Export(runtime=runtime, now=now, find_authors=find_authors, publish=publish)
     live = [each for each in records.find_live(runtime.store) if may_be_exported(each)]
     written = [each for procedure in live for each in export(procedure, job)]
     return written + [
@@ -219,7 +223,8 @@ def _update(procedure: Procedure, path: str, name: str, job: Export) -> Exported
             return Exported(path=path, outcome=FOREIGN)
         if file.edited and file.digest != (entry.content_hash if entry else None):
             if not job.dry_run:
-                edited = import_edit(procedure, file, runtime, job.now)
+                author = job.find_authors({path: file.digest}, runtime)[path]
+                edited = import_edit(procedure, file, runtime, job.now, author)
                 index_file(edited, path, file.digest, runtime, job.now)
             return Exported(path=path, outcome=EDIT_IMPORTED)
         if matches(file, procedure.wording):
@@ -235,11 +240,13 @@ def _update(procedure: Procedure, path: str, name: str, job: Export) -> Exported
 
 
 def import_edit(
-    procedure: Procedure, file: SkillFile, runtime: Runtime, now: datetime
+    procedure: Procedure, file: SkillFile, runtime: Runtime, now: datetime, author: str | None
 ) -> Procedure:
+    """Take the text of the file over, as the *author* claims it; None: as the person's."""
     if matches(file, procedure.wording):
         return procedure
-    act = Act(store=runtime.store, now=now, actor=Trust.USER)
+    actor = Trust.USER if author is None else Trust.IMPORT
+    act = Act(store=runtime.store, now=now, actor=actor, claimed_author=author)
     return records.edit(procedure, file.wording, act, runtime.settings)
 
 
