@@ -20,6 +20,7 @@ import argparse
 import json
 import os
 import random
+import re
 import statistics
 import tempfile
 import uuid
@@ -305,9 +306,10 @@ class Year:
         return said is not None and said == Said(fact, self.truth.holds[fact])
 
     def note_shown(self, output: str) -> None:
-        """Count what a hook put before the model, by what it tells."""
+        """Count what a hook put before the model as true, by what it tells."""
+        held = re.sub(r"- no longer valid: .*?\\n", "", output)
         for text, said in self.truth.said.items():
-            if said.fact and text in output:
+            if said.fact and text in held:
                 right = self.truth.holds[said.fact] == said.value
                 self.shown["right" if right else "stale"] += 1
 
