@@ -123,8 +123,6 @@ def merge_projects(
 
     *force* merges any, for a person. Each emptied database is kept as a backup.
     """
-    from ademem.api.files import refresh_files
-
     target = find_registered(into, environment)
     chosen = [find_registered(name, environment) for name in sources]
     for each in chosen:
@@ -135,27 +133,35 @@ def merge_projects(
                 why = f"{each.name} and {target.name} are no spellings or clones of one project"
                 raise CannotDo(why, "a person merges them with --force")
             caller.require_person(environment, "to merge two different projects")
-    done = []
-    for source in chosen:
-        saved = ""
-        with _open(source, environment, now) as old, _open(target, environment, now) as new:
-            if old.project.database == new.project.database:
-                raise CannotDo("both are worktrees of one repository", "they share one memory")
-            if dry_run:
-                with suppress(DryRun), new.store.transaction():
-                    counts = transfers.merge_all(old.store, new.store, now)
-                    raise DryRun
-            else:
-                saved = backups.make(old.project, environment, Kind.REPLACED, now).path
+    return [_merge(each, target, environment, now, dry_run=dry_run) for each in chosen]
+
+
+def _merge(
+    source: RegisteredProject,
+    target: RegisteredProject,
+    environment: Mapping[str, str],
+    now: datetime,
+    *,
+    dry_run: bool,
+) -> Merged:
+    from ademem.api.files import refresh_files
+
+    with _open(source, environment, now) as old, _open(target, environment, now) as new:
+        if old.project.database == new.project.database:
+            raise CannotDo("both are worktrees of one repository", "they share one memory")
+        if dry_run:
+            with suppress(DryRun), new.store.transaction():
                 counts = transfers.merge_all(old.store, new.store, now)
-                transfers.empty(old.store)
-                transitions.scrub(old.store)
-                refresh_files(old)
-                refresh_files(new)
-        if not dry_run:
-            enrolment.forget_use(source.root, environment)
-        done.append(Merged(source=source.name, into=target.name, counts=counts, backup=saved))
-    return done
+                raise DryRun
+            return Merged(source=source.name, into=target.name, counts=counts, backup="")
+        saved = backups.make(old.project, environment, Kind.REPLACED, now)
+        counts = transfers.merge_all(old.store, new.store, now)
+        transfers.empty(old.store)
+        transitions.scrub(old.store)
+        refresh_files(old)
+        refresh_files(new)
+    enrolment.forget_use(source.root, environment)
+    return Merged(source=source.name, into=target.name, counts=counts, backup=saved.path)
 
 
 def _open(registered: RegisteredProject, environment: Mapping[str, str], now: datetime) -> Runtime:
