@@ -343,7 +343,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         or exchange == TWO_THINGS
         or (exchange == SUBJECT and differing and not ended)
         or _number_two_things(left, right)
-        or (_have_two_owners(left, right) and not ended)
+        or ((_have_two_owners(left, right) or _name_two_options(left, right)) and not ended)
     ):
         return {}
     common = min(shared, 3) / 3
@@ -380,6 +380,7 @@ def name_two_things(one: str, other: str) -> bool:
         _find_exchange(left, right) in (SUBJECT, TWO_THINGS)
         or _number_two_things(left, right)
         or _have_two_owners(left, right)
+        or _name_two_options(left, right)
     )
 
 
@@ -393,7 +394,7 @@ def read(text: str) -> Facts:
     labels: dict[str, str] = {}
     changes = _CHANGE.search(text) is not None
     if changes and len(folded) > 1 and folded[0] in _NUMBERED and _is_label(raw, folded, 1):
-        labels[folded[0]] = folded[1]
+        labels[folded[0]] = folded[1]  # of what the news is about; others may be the new value
     at = 0
     while at < len(raw):
         if not changes and "version" not in folded and _is_label(raw, folded, at):
@@ -687,15 +688,16 @@ def _number_two_things(left: Facts, right: Facts) -> bool:
 def _have_two_owners(left: Facts, right: Facts) -> bool:
     """True if each is about a thing that the other does not name: one of them belongs to it.
 
-    "The timeout of search is 5 s" and "Requests from billing time out after 9 s" both hold. So do
-    sentences about two options of a command.
+    "The timeout of search is 5 s" and "Requests from billing time out after 9 s" both hold.
     """
-    if left.option and right.option and left.option != right.option:
-        return True
     if not (left.owners or right.owners):
         return False
     mine, theirs = (facts.owners or {*facts.subject[:1]} for facts in (left, right))
     return bool(mine and theirs and mine.isdisjoint(right.stems) and theirs.isdisjoint(left.stems))
+
+
+def _name_two_options(left: Facts, right: Facts) -> bool:
+    return bool(left.option and right.option and left.option != right.option)
 
 
 def _have_one_head(left: Facts, right: Facts) -> bool:

@@ -171,12 +171,13 @@ def find_pairs(
 
 def _replace_together(pairs: Sequence[Pair]) -> list[Pair]:
     """Let a text replace all that have the value of one that it replaces, however they say it."""
-    changes = {_find_change(pair) for pair in pairs if pair.relation == SUPERSEDES} - {None}
+    found = [(pair, _find_change(pair)) for pair in pairs]
+    done = {change for pair, change in found if change and pair.relation == SUPERSEDES}
     return [
         replace(pair, relation=SUPERSEDES)
-        if _is_trusted_as_much(pair.later, pair.earlier) and _find_change(pair) in changes
+        if change in done and _is_trusted_as_much(pair.later, pair.earlier)
         else pair
-        for pair in pairs
+        for pair, change in found
     ]
 
 
