@@ -306,7 +306,7 @@ def revisions(store: Store, id: str) -> list[dict[str, Any]]:
 
 
 def find_confirmed(store: Store, ids: Iterable[str]) -> set[str]:
-    """Return the promoted memories whose present text a person wrote, confirmed or changed here."""
+    """Return the promoted memories whose present text a person confirmed or changed here."""
     wanted = array(ids)
     if wanted == "[]":
         return set()
