@@ -379,7 +379,7 @@ OPENERS = {
     "core/bytecode.py": "the package's own code, compiled",
     "capture/commits.py": "git's log of HEAD",
     "sync/provenance.py": "git's log, and transcripts of the client",
-    "sync/mirror.py": "a temporary index for git",
+    "sync/proposal.py": "a temporary index for git",
     "sync/folder.py": "is the folder there that the person named",
     "core/repository.py": "git's small files",
     "core/project.py": "is there a folder `.ade` or a worktree; nothing in it is opened",

@@ -44,7 +44,7 @@ from ademem.synthesis import anchor_verification
 from ademem.synthesis.anchor_verification import Checked
 
 if TYPE_CHECKING:
-    from ademem.sync.mirror import Proposal
+    from ademem.sync.proposal import Proposal
 
 
 def act(runtime: Runtime) -> Act:
@@ -499,9 +499,9 @@ def _decide(
 
 def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = False) -> Proposal:
     """Commit the sheet of candidates to a new branch; raises CannotPropose."""
-    from ademem.sync import mirror  # which other decisions do not need
+    from ademem.sync import proposal  # which other decisions do not need
 
-    return mirror.propose(runtime, branch or "", dry_run=dry_run)
+    return proposal.propose(runtime, branch or "", dry_run=dry_run)
 
 
 def list_conflicts(runtime: Runtime) -> list[Pair]:

@@ -1,15 +1,13 @@
-"""Write the tracked files from the store, without overwriting edits; propose the sheet to git."""
+"""Write the tracked files from the store, without overwriting edits."""
 
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from itertools import islice
 
 from ademem.core import confined, git, record_json, trust
 from ademem.core.bytecode import source_state
-from ademem.core.errors import AdememError
 from ademem.core.project import (
     files_changed,
     import_waits,
@@ -19,7 +17,7 @@ from ademem.core.project import (
 )
 from ademem.core.repository import under_way
 from ademem.core.shared_files import locked
-from ademem.core.text import counted, sha256_hex
+from ademem.core.text import sha256_hex
 from ademem.core.value import Value, as_dict, replace
 from ademem.files import (
     BRIEF,
@@ -70,7 +68,7 @@ from ademem.sync.tracked_files import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from datetime import datetime
 
     from ademem.core.memory import Memory
@@ -500,112 +498,3 @@ def _note_own_records(runtime: Runtime, due: Iterable[File], refused: Collection
         document = project_brief.load(store, agent)
         own += project_brief.own_digests(document, agent) if document else []
     trust.note_own_records(own, runtime.environment)
-
-
-PROPOSED = "ademem/candidates"
-"""The branch for review, unless another one is named."""
-NO_COMMIT = "0" * 40
-PROPOSAL_BODY = (
-    "Tick what is right, correct what is nearly right, delete what is wrong. After the merge the\n"
-    "next session, or `ademem files import`, takes the decisions over."
-)
-
-
-class CannotPropose(AdememError):
-    """No proposal was made; nothing was written."""
-
-
-class Proposal(Value):
-    branch: str
-    commit: str | None
-    """None for a dry run."""
-    count: int
-    text: str
-    """The sheet."""
-
-
-def propose(runtime: Runtime, branch: str = "", *, dry_run: bool = False) -> Proposal:
-    """Commit the sheet upon HEAD to a new branch; index, work tree and HEAD stay as they are.
-
-    Raises CannotPropose without candidates, and when git cannot commit the sheet there.
-    """
-    import tempfile  # which a refresh does not need
-
-    branch, settings = branch or PROPOSED, runtime.settings.mirror
-    offered = rendering.each_offered(runtime.store, Place(runtime.project, settings))
-    waiting = list(islice(offered, settings.topic_entries))
-    if not waiting:
-        raise CannotPropose(
-            "no candidate waits for a decision", "`ademem list --status candidate` lists them"
-        )
-    text, root = render_sheet(make_sheet(waiting)), runtime.project.root
-    if _try_git(root, "rev-parse", "--git-dir") is None:
-        raise CannotPropose(f"{root} is in no git repository", "`git init` makes one")
-    parent = _try_git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    if not parent:
-        raise CannotPropose("the repository has no commit to build upon", "commit something first")
-    parent = parent.strip()
-    ref = f"refs/heads/{branch}"
-    if _try_git(root, "check-ref-format", ref) is None:
-        raise CannotPropose(f"git allows no branch named {branch!r}", "pass another --branch")
-    if _try_git(root, "rev-parse", "--verify", "--quiet", ref) is not None:
-        raise CannotPropose(
-            f"the branch {branch} exists",
-            f"pass another --branch, or `git branch -D {branch}` if it was merged",
-        )
-    path = _run_git(root, "rev-parse", "--show-prefix") + SHEET
-    if _try_git(root, "cat-file", "blob", f"{parent}:{path}") == text.rstrip("\n"):
-        raise CannotPropose(
-            f"HEAD has this sheet already, at {SHEET}", "review it there, or capture more first"
-        )
-    proposal = Proposal(branch=branch, commit=None, count=len(waiting), text=text)
-    if dry_run:
-        return proposal
-    with tempfile.TemporaryDirectory(prefix="ademem-") as folder:
-        index = {"GIT_INDEX_FILE": os.path.join(folder, "index")}
-        blob = _run_git(root, "hash-object", "-w", "--stdin", stdin=text)
-        _run_git(root, "read-tree", parent, environment=index)
-        entry = f"100644,{blob},{path}"
-        _run_git(root, "update-index", "--add", "--cacheinfo", entry, environment=index)
-        tree = _run_git(root, "write-tree", environment=index)
-    message = f"Propose {counted(len(waiting), 'candidate')} of project memory\n\n{PROPOSAL_BODY}\n"
-    commit = _run_git(root, "commit-tree", tree, "-p", parent, stdin=message)
-    _run_git(root, "update-ref", ref, commit, NO_COMMIT)
-    return replace(proposal, commit=commit)
-
-
-def _run_git(
-    root: str, command: str, *arguments: str, stdin: str = "", environment: Mapping[str, str] = {}
-) -> str:
-    """Return what git prints, without the last line break; raise CannotPropose with its reason."""
-    try:
-        ran = git.run(
-            root,
-            command,
-            *arguments,
-            stdin=stdin.encode(),
-            environment=environment,
-            timeout_s=git.LONG_S,
-        )
-    except FileNotFoundError as error:
-        raise CannotPropose("git is not installed", "a proposal is a commit of git") from error
-    except TimeoutError as error:
-        raise CannotPropose(f"git {command} did not end", "look what keeps it") from error
-    if ran.code:
-        raise _GitRefused(
-            f"git {command}: {ran.last_error or 'failed'}",
-            "mend that, then propose again; nothing changed",
-        )
-    return ran.text.rstrip("\n")
-
-
-class _GitRefused(CannotPropose):
-    """Git ended with an error."""
-
-
-def _try_git(root: str, command: str, *arguments: str) -> str | None:
-    """Return what git prints; None when it refuses."""
-    try:
-        return _run_git(root, command, *arguments)
-    except _GitRefused:
-        return None

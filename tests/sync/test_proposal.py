@@ -10,7 +10,7 @@ import pytest
 from ademem.core.errors import AdememError
 from ademem.core.memory import Status
 from ademem.files import review_sheet
-from ademem.sync import mirror
+from ademem.sync import proposal
 from tests.builders import insert, memory, open_project, opened, project
 
 SHEET = ".ade/memory/candidates.md"
@@ -30,7 +30,7 @@ class Repository:
         return ran.stdout.strip()
 
     def propose(self, *branch, **flags):
-        return mirror.propose(opened(self.project, self.store), *branch, **flags)
+        return proposal.propose(opened(self.project, self.store), *branch, **flags)
 
     def state(self):
         """All that a person has under their hands."""
@@ -177,7 +177,7 @@ def test_a_folder_without_git_is_reported(alone, tmp_path):
     insert(store, ROW)
 
     with pytest.raises(AdememError, match="is in no git repository"):
-        mirror.propose(opened(project(tmp_path), store))
+        proposal.propose(opened(project(tmp_path), store))
     store.close()
 
 

@@ -1,0 +1,128 @@
+"""Commit the sheet of candidates to a separate branch for review."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from itertools import islice
+
+from ademem.core import git
+from ademem.core.errors import AdememError
+from ademem.core.text import counted
+from ademem.core.value import Value, replace
+from ademem.files import SHEET
+from ademem.files.review_sheet import make_sheet, render_sheet
+from ademem.sync import rendering
+from ademem.sync.branches import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ademem.store.runtime import Runtime
+
+BRANCH = "ademem/candidates"
+"""The branch for review, unless another one is named."""
+NO_COMMIT = "0" * 40
+BODY = (
+    "Tick what is right, correct what is nearly right, delete what is wrong. After the merge the\n"
+    "next session, or `ademem files import`, takes the decisions over."
+)
+
+
+class CannotPropose(AdememError):
+    """No proposal was made; nothing was written."""
+
+
+class Proposal(Value):
+    branch: str
+    commit: str | None
+    """None for a dry run."""
+    count: int
+    text: str
+    """The sheet."""
+
+
+def propose(runtime: Runtime, branch: str = "", *, dry_run: bool = False) -> Proposal:
+    """Commit the sheet upon HEAD to a new branch; index, work tree and HEAD stay as they are.
+
+    Raises CannotPropose without candidates, and when git cannot commit the sheet there.
+    """
+    branch, settings = branch or BRANCH, runtime.settings.mirror
+    offered = rendering.each_offered(runtime.store, Place(runtime.project, settings))
+    waiting = list(islice(offered, settings.topic_entries))
+    if not waiting:
+        raise CannotPropose(
+            "no candidate waits for a decision", "`ademem list --status candidate` lists them"
+        )
+    text, root = render_sheet(make_sheet(waiting)), runtime.project.root
+    if _try_git(root, "rev-parse", "--git-dir") is None:
+        raise CannotPropose(f"{root} is in no git repository", "`git init` makes one")
+    parent = _try_git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    if not parent:
+        raise CannotPropose("the repository has no commit to build upon", "commit something first")
+    parent = parent.strip()
+    ref = f"refs/heads/{branch}"
+    if _try_git(root, "check-ref-format", ref) is None:
+        raise CannotPropose(f"git allows no branch named {branch!r}", "pass another --branch")
+    if _try_git(root, "rev-parse", "--verify", "--quiet", ref) is not None:
+        raise CannotPropose(
+            f"the branch {branch} exists",
+            f"pass another --branch, or `git branch -D {branch}` if it was merged",
+        )
+    path = _run_git(root, "rev-parse", "--show-prefix") + SHEET
+    if _try_git(root, "cat-file", "blob", f"{parent}:{path}") == text.rstrip("\n"):
+        raise CannotPropose(
+            f"HEAD has this sheet already, at {SHEET}", "review it there, or capture more first"
+        )
+    proposal = Proposal(branch=branch, commit=None, count=len(waiting), text=text)
+    if dry_run:
+        return proposal
+    with tempfile.TemporaryDirectory(prefix="ademem-") as folder:
+        index = {"GIT_INDEX_FILE": os.path.join(folder, "index")}
+        blob = _run_git(root, "hash-object", "-w", "--stdin", stdin=text)
+        _run_git(root, "read-tree", parent, environment=index)
+        entry = f"100644,{blob},{path}"
+        _run_git(root, "update-index", "--add", "--cacheinfo", entry, environment=index)
+        tree = _run_git(root, "write-tree", environment=index)
+    message = f"Propose {counted(len(waiting), 'candidate')} of project memory\n\n{BODY}\n"
+    commit = _run_git(root, "commit-tree", tree, "-p", parent, stdin=message)
+    _run_git(root, "update-ref", ref, commit, NO_COMMIT)
+    return replace(proposal, commit=commit)
+
+
+def _run_git(
+    root: str, command: str, *arguments: str, stdin: str = "", environment: Mapping[str, str] = {}
+) -> str:
+    """Return what git prints, without the last line break; raise CannotPropose with its reason."""
+    try:
+        ran = git.run(
+            root,
+            command,
+            *arguments,
+            stdin=stdin.encode(),
+            environment=environment,
+            timeout_s=git.LONG_S,
+        )
+    except FileNotFoundError as error:
+        raise CannotPropose("git is not installed", "a proposal is a commit of git") from error
+    except TimeoutError as error:
+        raise CannotPropose(f"git {command} did not end", "look what keeps it") from error
+    if ran.code:
+        raise _GitRefused(
+            f"git {command}: {ran.last_error or 'failed'}",
+            "mend that, then propose again; nothing changed",
+        )
+    return ran.text.rstrip("\n")
+
+
+class _GitRefused(CannotPropose):
+    """Git ended with an error."""
+
+
+def _try_git(root: str, command: str, *arguments: str) -> str | None:
+    """Return what git prints; None when it refuses."""
+    try:
+        return _run_git(root, command, *arguments)
+    except _GitRefused:
+        return None
