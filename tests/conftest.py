@@ -10,6 +10,7 @@ import pytest
 import typer.main
 from hypothesis import HealthCheck, settings
 
+from ademem import api
 from ademem.core import caller
 from ademem.doors.cli import commands
 from ademem.session import session_start
@@ -49,6 +50,14 @@ def time_to_read():
     """In this process a session that starts imports what is new however busy the machine is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session_start, "READING_S", 600.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_work_behind_a_test():
+    """In this process doors start no worker, which would work on when the test is over."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(api, "start_worker", lambda _memories: None)
         yield
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from importlib import import_module
 
 from ademem.core import clock, project
@@ -138,7 +139,8 @@ def open_memories(
     else:
         found = project.find(root, environment, os.getcwd())
     runtime = _open(found, environment, now(), connections)
-    runtime.clock, runtime.before_close = now, refresh_hints
+    changes = runtime.store.db.total_changes
+    runtime.clock, runtime.before_close = now, partial(_follow_up, changes)
     runtime.with_personal = with_personal
     if runtime.is_read_only:
         return runtime
@@ -186,7 +188,22 @@ def _open(
     return open_copy(found, environment, now, is_locked=is_locked)
 
 
-def refresh_hints(runtime: Runtime) -> None:
+def _follow_up(changes: int, runtime: Runtime) -> None:
+    """Do what hooks need of changed memories, and leave the rest to the worker."""
+    is_changed = runtime.store.db.total_changes > changes
+    _refresh_hints(runtime)
+    if is_changed:
+        start_worker(runtime)
+
+
+def start_worker(runtime: Runtime) -> None:
+    """Start the worker for queued jobs: without a hook nothing else would write the files."""
+    from ademem import worker
+
+    worker.start(runtime, queued_only=True)
+
+
+def _refresh_hints(runtime: Runtime) -> None:
     """Update the hints of changed memories, for the hooks at files and commands."""
     from ademem.store import hints as table
 

@@ -263,7 +263,7 @@ class SkillSettings(Section):
 
 class JobSettings(Section):
     auto: bool = yours(True, stricter=LESS)
-    """Let hooks start due jobs in the background."""
+    """Start due jobs in the background, after a turn or a change."""
     memory_mb: int = yours(2048, 0, 1_000_000)
     """Maximum memory of a background process in MiB; 0: any."""
 

@@ -31,6 +31,7 @@ def run(project, *arguments, before="", door="program"):
         env={
             "PATH": os.environ["PATH"],
             "HOME": str(project),
+            "ADEMEM_JOBS_AUTO": "false",
             "PYTHONPATH": os.pathsep.join(sys.path),
         },
         capture_output=True,

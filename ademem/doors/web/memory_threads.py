@@ -213,7 +213,10 @@ class MemoryThread:
         try:
             memories = self._open()
             memories.now = memories.clock()
-            return function(memories)
+            result = function(memories)
+            if self._writes:
+                api.start_worker(memories)
+            return result
         except (sqlite3.Error, UnusableStore, OSError):
             self._close()  # the next call sees the files as they are then
             raise

@@ -463,6 +463,7 @@ def start(root):
 
     def start(*options, **more):
         environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]} | more
+        environment["ADEMEM_JOBS_AUTO"] = "false"
         environment["PYTHONPATH"] = os.pathsep.join(sys.path)
         process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, "rpc", *options],

@@ -1,0 +1,112 @@
+"""What a door changed is worked on at once: other programs have no hooks that would start it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import anyio
+import pytest
+
+from ademem import api, worker
+from ademem.core import project
+from ademem.core.memory import Draft
+from ademem.doors.web.memory_threads import OpenProject
+from ademem.worker import running
+
+RULE = "Releases are cut on Mondays, because the mirror syncs on Sunday"
+PROGRAM = [sys.executable, "-c", "from ademem.doors.cli import program; program()"]
+CLIENT = {"name": "test", "version": "1"}
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
+START_WORKER = api.start_worker
+
+
+@pytest.fixture
+def enrolled(tmp_path):
+    """A project and an environment in which jobs run."""
+    root = tmp_path / "project"
+    root.mkdir()
+    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd()}
+    api.init(str(root), environment=environment)
+    return root, environment
+
+
+def by_command(root, environment):
+    subprocess.run([*PROGRAM, "add", RULE], cwd=root, env=environment, check=True)
+
+
+def by_tool(root, environment):
+    call = {"name": "memory_add", "arguments": {"content": RULE, "category": "fact"}}
+    lines = (
+        {"id": 1, "method": "initialize", "params": HELLO},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": call},
+    )
+    text = "".join(json.dumps({"jsonrpc": "2.0"} | line) + "\n" for line in lines)
+    server = [*PROGRAM, "mcp", "--project", str(root)]
+    subprocess.run(server, input=text, text=True, cwd=root, env=environment, check=True)
+
+
+def runs(root):
+    return running.recent_runs(project.at(str(root)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", [by_command, by_tool])
+def test_what_was_learned_without_a_hook_is_worked_on_at_once(enrolled, change):
+    root, environment = enrolled
+    change(root, environment)
+
+    until = time.monotonic() + 60
+    while ("mirror", "done") not in [(run["job"], run["outcome"]) for run in runs(root)]:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    is_confirmed = change is by_command
+    assert (RULE in (root / ".ade/memory/knowledge.jsonl").read_text()) is is_confirmed
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Projects for which a worker was started, instead of a worker."""
+    projects = []
+    monkeypatch.setattr(api, "start_worker", START_WORKER)
+    monkeypatch.setattr(worker, "_detach", lambda command: projects.append(command[-1]))
+    return projects
+
+
+def test_only_what_changes_something_starts_a_worker(enrolled, started):
+    root, environment = enrolled
+    started.clear()
+
+    with api.open_memories(str(root), environment=environment) as memories:
+        api.write(memories, Draft(content=RULE))
+    assert started == [str(root)]
+    with api.open_memories(str(root), environment=environment) as memories:
+        api.list_memories(memories)
+    assert started == [str(root)]
+
+
+def test_where_jobs_are_off_a_change_starts_none(enrolled, started):
+    root, environment = enrolled
+    started.clear()
+
+    quiet = environment | {"ADEMEM_JOBS_AUTO": "false"}
+    with api.open_memories(str(root), environment=quiet) as memories:
+        api.write(memories, Draft(content=RULE))
+    assert started == []
+
+
+def test_an_act_on_the_page_starts_one_while_the_page_is_open(enrolled, started):
+    root, environment = enrolled
+    page = OpenProject(str(root), environment)
+    started.clear()
+
+    async def act():
+        await page.reads.call(api.list_memories)
+        assert started == []
+        await page.acts.call(lambda memories: api.write(memories, Draft(content=RULE)))
+        assert started == [str(root)]
+
+    anyio.run(act)
+    page.close()
