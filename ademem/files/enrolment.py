@@ -189,7 +189,8 @@ def note_use(
                 age = now - parse(registered.last_used)
                 if abs(age.total_seconds()) < FRESH_HOURS * 3600:
                     return
-    remote = strip_credentials(git.text(root, "remote", "get-url", "origin"))
+    in_git = git_root(root) or bare_repository(root)
+    remote = strip_credentials(git.text(root, "remote", "get-url", "origin")) if in_git else ""
     name = name_of(project, configured, remote)
     noted = RegisteredProject(root=root, name=name, remote=remote, last_used=stamp(now))
     with shared_files.locked(f"{_path(environment)}.lock"):
