@@ -1,9 +1,9 @@
 """What every test stands on."""
 
 import os
-import shutil
 from contextlib import closing
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -73,22 +73,18 @@ def no_waste():
 
 @pytest.fixture(scope="session", autouse=True)
 def one_schema(tmp_path_factory):
-    """Let every new database begin as a copy of one that has the schema, but no secret."""
-    schema = tmp_path_factory.mktemp("schema") / "memory.db"
-    with closing(database.sqlite3.connect(str(schema))) as db:
-        database.run_schema(db)
-    create_temporary, run_schema = database.create_temporary, database.run_schema
+    """Let every new database be a copy of one, but for its secret."""
+    file = tmp_path_factory.mktemp("schema") / "memory.db"
+    secret = bytes.fromhex(database.fill(str(file)))
+    before, after = file.read_bytes().split(secret)
 
-    def path_of_a_copy(path):
-        return shutil.copyfile(schema, create_temporary(path))
-
-    def run_unless_copied(db, done=0, upto=None):
-        if done or upto is not None or database.version(db) != database.SCHEMA_VERSION:
-            run_schema(db, done, upto)
+    def fill_with_copy(path):
+        own = os.urandom(database.SECRET_BYTES)
+        Path(path).write_bytes(before + own + after)
+        return own.hex()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(database, "create_temporary", path_of_a_copy)
-        patch.setattr(database, "run_schema", run_unless_copied)
+        patch.setattr(database, "fill", fill_with_copy)
         yield
 
 

@@ -298,17 +298,10 @@ def create(path: str) -> str:
 
     Return the secret of the new one; empty when there was one already.
     """
-    from contextlib import closing
-
     os.makedirs(os.path.dirname(path), exist_ok=True)
     temporary = create_temporary(path)
     try:
-        with closing(sqlite3.connect(temporary, isolation_level=None)) as db:
-            with Transaction(db):
-                run_schema(db)
-                add_secret(db)
-                made = read_secret(db)
-            db.execute("pragma journal_mode = wal")
+        made = fill(temporary)
         with locked(os.path.dirname(path)):
             if not os.path.lexists(path):
                 remove_files(
@@ -319,6 +312,19 @@ def create(path: str) -> str:
     finally:
         remove_files(temporary)
     return ""
+
+
+def fill(path: str) -> str:
+    """Make the schema and a secret in an empty file, and return the secret."""
+    from contextlib import closing
+
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        with Transaction(db):
+            run_schema(db)
+            add_secret(db)
+            made = read_secret(db)
+        db.execute("pragma journal_mode = wal")
+    return made
 
 
 def create_temporary(path: str) -> str:
