@@ -1,6 +1,7 @@
 """A project, a clock that only moves when told to, and events fired in this process."""
 
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +12,7 @@ from ademem.core.memory import Draft
 from ademem.session import answer
 from ademem.store import relations
 from tests.builders import NOW
+from tests.enrolled import enrol
 
 EVENTS = {
     "session_start": "SessionStart",
@@ -44,7 +46,7 @@ class World:
             "ADEMEM_NOTICE_LEVEL": "quiet",
         }
         if not enrolled:  # else it is a clone of what is
-            api.init(str(root), environment=self.environment)
+            enrol(root, self.environment)
 
     def configure(self, text):
         """Write the person's own settings."""
@@ -122,7 +124,7 @@ class Open:
         root.mkdir(exist_ok=True)
         self.root = root
         self.now = NOW
-        api.init(str(root))
+        enrol(root, os.environ)
         self.memories = api.open_memories(str(root), environment={}, now=lambda: self.now)
         self.runtime = self.memories
         self.store = self.runtime.store

@@ -9,6 +9,7 @@ import pytest
 
 from ademem.core import caller
 from ademem.doors import cli
+from tests.enrolled import enrol
 
 
 class Shell:
@@ -53,5 +54,5 @@ def ademem(tmp_path, monkeypatch, capsys):
     root.mkdir()
     monkeypatch.chdir(root)
     shell = Shell(root, monkeypatch, capsys)
-    shell("init")
+    enrol(root, os.environ)
     return shell
