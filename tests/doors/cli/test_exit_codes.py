@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 
@@ -129,12 +131,42 @@ NEED_NO_STORE = NEED_NO_PROJECT | {
 }
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A copy of the project below, which the first test makes, and where it has to be."""
+    return SimpleNamespace(
+        at=tmp_path_factory.mktemp("at"), copy=tmp_path_factory.mktemp("copy"), ids={}
+    )
+
+
 @pytest.fixture
-def project(ademem):
+def tmp_path(filled):
+    shutil.rmtree(filled.at)
+    filled.at.mkdir()
+    return filled.at
+
+
+@pytest.fixture
+def project(ademem, filled):
     """A project with a memory of each kind, and the ids of them by name."""
     for who in ("AUTHOR", "COMMITTER"):
         ademem.monkeypatch.setenv(f"GIT_{who}_NAME", "Ada")
         ademem.monkeypatch.setenv(f"GIT_{who}_EMAIL", "ada@example.org")
+    if not filled.ids:
+        filled.ids |= fill(ademem)
+        shutil.copytree(filled.at, filled.copy, dirs_exist_ok=True)
+    else:
+        shutil.rmtree(filled.at)
+        shutil.copytree(filled.copy, filled.at)
+        ademem.monkeypatch.chdir(ademem.root)
+    checks = [check for check in doctor.CHECKS if check is not doctor.hooks_fire]
+    ademem.monkeypatch.setattr(doctor, "CHECKS", checks)  # it starts a process for each hook
+    ademem.monkeypatch.setattr(model, "install_model", lambda *_, **__: DONE_INSTALLING)
+    ademem.ids = filled.ids
+    return ademem
+
+
+def fill(ademem):
     subprocess.run(["git", "init", "-q"], check=True)
     subprocess.run(["git", "commit", "-qm", "one", "--allow-empty"], check=True)
     ademem("mission", "start", "Ship passkeys", "--id", "m1")
@@ -169,11 +201,7 @@ def project(ademem):
     for name in ("base", "ours", "theirs"):
         (ademem.root / name).write_text("")
     ademem("eval", "add", "tokens", ids["CONFIRMED"])
-    checks = [check for check in doctor.CHECKS if check is not doctor.hooks_fire]
-    ademem.monkeypatch.setattr(doctor, "CHECKS", checks)  # it starts a process for each hook
-    ademem.monkeypatch.setattr(model, "install_model", lambda *_, **__: DONE_INSTALLING)
-    ademem.ids = ids
-    return ademem
+    return ids
 
 
 DONE_INSTALLING = Done(folder="/models", source="pip", trust="hash", fetched=True)
