@@ -87,11 +87,19 @@ class Shown:
 
 def find_violations(page):
     """Run axe in a world of its own, so that the policy of the page stays in force."""
-    devtools = page.context.new_cdp_session(page)
+    devtools, source = getattr(page, "devtools", None), AXE.read_text()
+    first = devtools is None
+    if first:  # later pages of this window get axe with their document, which is sent once
+        devtools = page.devtools = page.context.new_cdp_session(page)
+        devtools.send("Page.enable")
+        script = {"source": source, "worldName": "axe"}
+        devtools.send("Page.addScriptToEvaluateOnNewDocument", script)
     frame = devtools.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
-    world = devtools.send("Page.createIsolatedWorld", {"frameId": frame})["executionContextId"]
-    where = {"contextId": world, "returnByValue": True, "awaitPromise": True}
-    devtools.send("Runtime.evaluate", {"expression": AXE.read_text(), **where})
+    world = {"frameId": frame, "worldName": "axe"}
+    context = devtools.send("Page.createIsolatedWorld", world)["executionContextId"]
+    where = {"contextId": context, "returnByValue": True, "awaitPromise": True}
+    if first:
+        devtools.send("Runtime.evaluate", {"expression": source, **where})
     rules = json.dumps({"runOnly": TAGS, "resultTypes": ["violations"]})
     run = f"axe.run(document, {rules}).then(found => JSON.stringify(found.violations))"
     found = devtools.send("Runtime.evaluate", {"expression": run, **where})
