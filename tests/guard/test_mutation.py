@@ -12,26 +12,22 @@ from ademem.guard.mutation import judge
 from tests.guard.commands import READS, WRITES
 
 
-def rows(corpus):
-    return [
-        pytest.param(command, id=f"{theme}: {command}")
-        for theme, commands in corpus.items()
-        for command in commands
-    ]
+def themes(corpus):
+    return [pytest.param(commands, id=theme) for theme, commands in corpus.items()]
 
 
-@pytest.mark.parametrize("command", rows(READS))
-def test_it_only_reads(command):
-    judgement = judge(command)
+@pytest.mark.parametrize("commands", themes(READS))
+def test_they_only_read(commands):
+    judged = {command: judge(command) for command in commands}
 
-    assert not judgement.mutates, judgement.reason
+    assert {command: each.reason for command, each in judged.items() if each.mutates} == {}
 
 
-@pytest.mark.parametrize("command", rows(WRITES))
-def test_it_changes_something(command):
-    judgement = judge(command)
+@pytest.mark.parametrize("commands", themes(WRITES))
+def test_they_change_something(commands):
+    judged = {command: judge(command) for command in commands}
 
-    assert judgement.mutates, judgement.reason
+    assert {command: each.reason for command, each in judged.items() if not each.mutates} == {}
 
 
 @pytest.mark.parametrize(

@@ -63,12 +63,14 @@ def listed(table):
 EXPLAINED = {*listed(DIFFERENCES), *listed(WE_REFUSE), *listed(THEY_REFUSE)}
 
 
-@pytest.mark.parametrize("command", [each for each in CORPUS if each not in EXPLAINED])
-def test_of_the_corpus_both_read_the_same(command):
-    script = grammar.parse(command)
+@pytest.mark.parametrize("commands", [*READS.values(), *WRITES.values()], ids=[*READS, *WRITES])
+def test_of_the_corpus_both_read_the_same(commands):
+    compared = {each: (grammar.parse(each), theirs(each)) for each in {*commands} - EXPLAINED}
 
-    assert script is not None
-    assert ours(script) == theirs(command)
+    assert {each: script for each, (script, _) in compared.items() if script is None} == {}
+    assert {each: ours(script) for each, (script, _) in compared.items()} == {
+        each: found for each, (_, found) in compared.items()
+    }
 
 
 def test_every_difference_is_there_for_its_reason():
