@@ -24,7 +24,7 @@ from ademem.core.redaction import redact
 from ademem.core.registers import Record
 from ademem.core.text import clean, opening, sha256_hex, slug
 from ademem.core.value import Value, replace
-from ademem.files.readers.items import FILE_BYTES, Skipped, read_text, text_of
+from ademem.files.readers.items import EXPORT_BYTES, FILE_BYTES, Skipped, read_text, text_of
 from ademem.guard.injection import instruction_in
 from ademem.store import (
     Store,
@@ -218,7 +218,7 @@ def read_document(source: str | bytes) -> Document:
     if path.endswith(".db"):
         return _read_database(path)
     try:
-        found = json.loads(read_text(path) if path is source else source)
+        found = json.loads(read_text(path, EXPORT_BYTES) if path is source else source)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is no JSON: {error}", "`engram export` writes it") from error
     version = found.get("version") if isinstance(found, dict) else None

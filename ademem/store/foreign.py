@@ -14,8 +14,11 @@ from ademem.core.errors import UsageError
 from ademem.store import Store
 from ademem.store.database import DECODE
 
-MAX_TEXT_BYTES = 1 << 20
-"""Longest value that is read of a row."""
+MAX_VALUE_BYTES = 64 << 20
+"""Longest value of a row; a database with a longer one is refused."""
+MAX_CHARS = 1 << 20
+"""Longest text that is read of a row; of a longer one it is the beginning."""
+COPY_AGAIN = "copy it again while nothing writes to it"
 
 
 @contextmanager
@@ -24,20 +27,23 @@ def open_foreign(path: str) -> Iterator[sqlite3.Connection]:
 
     Without a log of recent writes beside it, it is opened as immutable: SQLite then makes no file.
     """
-    mode = "mode=ro" if os.path.exists(f"{path}-wal") else "mode=ro&immutable=1"
+    has_log = any(os.path.exists(path + ending) for ending in ("-wal", "-journal"))
+    mode = "mode=ro" if has_log else "mode=ro&immutable=1"
     try:
         db = sqlite3.connect(f"{Path(path).absolute().as_uri()}?{mode}", uri=True)
     except sqlite3.Error as error:
         raise UsageError(f"cannot open {path}: {error}", "name a database file") from error
     try:
         _restrict(db)
+        if os.path.getsize(path) % db.execute("pragma page_size").fetchone()[0]:
+            raise UsageError(f"cannot read {path}: its end is missing", COPY_AGAIN)
         db.execute("pragma query_only = on")
-        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_TEXT_BYTES)
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         db.row_factory = sqlite3.Row
         db.text_factory = DECODE
         yield db
     except sqlite3.DatabaseError as error:
-        raise UsageError(f"cannot read {path}: {error}", "is it whole?") from error
+        raise UsageError(f"cannot read {path}: {error}", COPY_AGAIN) from error
     finally:
         db.close()
 
@@ -60,6 +66,20 @@ def _authorize(action: int, _first: str | None, name: str | None, *_: str | None
     return sqlite3.SQLITE_OK
 
 
+def require_sound(path: str) -> None:
+    """Raise UsageError for a database that is damaged; another file is left alone."""
+    with open(path, "rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            return
+    with open_foreign(path) as db:
+        found = db.execute("pragma quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise UsageError(f"{path} is damaged: {found}", COPY_AGAIN)
+
+
+_MAGIC = b"SQLite format 3\0"
+
+
 def columns(db: sqlite3.Connection, table: str) -> frozenset[str]:
     """Return the names of a table's columns; none where there is no such table.
 
@@ -80,7 +100,10 @@ def rows(db: sqlite3.Connection, table: str, *wanted: str) -> Iterator[dict[str,
     listed = ", ".join(f'"{name}"' for name in names)
     missing = dict.fromkeys(name for name in wanted if name not in there)
     for row in db.execute(f'select {listed} from main."{table}" order by rowid'):
-        yield missing | dict(row)
+        yield missing | {
+            name: value[:MAX_CHARS] if isinstance(value, str) else value
+            for name, value in dict(row).items()
+        }
 
 
 MEMORY, SESSION, PROMPT = "unified_memories.id", "sessions.id", "user_prompts.sync_id"

@@ -132,6 +132,8 @@ def memory_service(folder):
 
 
 PALACE = """
+create table collections (id integer primary key autoincrement, name text not null unique,
+  dimension integer, created_at text not null);
 create table documents (collection_id integer not null, id text not null, document text not null,
   metadata_json text not null, embedding blob not null, dim integer not null,
   created_at text not null, updated_at text not null,
@@ -169,6 +171,10 @@ def palace(folder):
     database(
         folder / "sqlite_exact.sqlite3",
         PALACE,
+        collections=[
+            {"id": 1, "name": "mempalace_drawers", "created_at": ""},
+            {"id": 2, "name": "mempalace_closets", "created_at": ""},
+        ],
         documents=[
             drawer
             | {
@@ -176,7 +182,15 @@ def palace(folder):
                 "document": "Deploys run on Mondays",
                 "metadata_json": '{"wing": "Shop", "room": "Ops", "filed_at": "2026-01-01"}',
                 "created_at": "2026-02-01T00:00:00+00:00",
-            }
+            },
+            drawer
+            | {
+                "collection_id": 2,
+                "id": "closet_1",
+                "document": "shop ops|deploys;mondays|→d1",
+                "metadata_json": "{}",
+                "created_at": "",
+            },
         ],
     )
     return folder
@@ -415,6 +429,127 @@ def test_prompts_come_without_secrets(memories, source):
     assert SECRET.split()[-1] not in row["content"]
 
 
+def test_the_address_of_a_turn_is_no_part_of_a_note(memories, source):
+    turn = "<!-- session:6f1f turn:9ab transcript:/home/u/.claude/projects/x/6f1f.jsonl -->"
+    text = "Embeddings are computed on the CPU, as the runner has no GPU."
+    pages(source / ".memsearch", **{"memory__2026-01-02": f"## 15:10\n{turn}\n{text}\n"})
+
+    assert api.import_foreign(memories, str(source)).inserted == 1
+
+    (memory,) = stored(memories)
+    assert (memory.content, memory.quarantine_reason) == (text, None)
+
+
+def test_a_bullet_has_its_other_lines_wherever_they_begin(memories, source):
+    rows = (
+        "- Batches are cut at\n500 rows\n- Flush once\n  a batch\n\nProse\n- Ask\n```\nmake\n```\n"
+    )
+    pages(source, CLAUDE=rows)
+
+    api.import_foreign(memories, str(source))
+
+    found = {memory.content for memory in stored(memories)}
+    assert found == {"Batches are cut at\n500 rows", "Flush once\na batch", "Ask"}
+
+
+def test_a_section_that_is_too_long_is_named(memories, source):
+    pages(source, CLAUDE="# Style\n\n- Use tabs\n\n# History\n\n" + "Once there was a time. " * 90)
+
+    report = api.import_foreign(memories, str(source))
+
+    assert (report.inserted, [each.where for each in report.skipped]) == (1, ["CLAUDE.md, History"])
+
+
+def test_a_page_may_have_any_name(memories, source):
+    memsearch(source)
+    name = os.fsencode(source / ".memsearch") + b"/\xff\xfe.md"
+    Path(os.fsdecode(name)).write_text("- The name of this page is no text\n")
+
+    assert api.import_foreign(memories, str(source)).inserted == 3
+    assert api.import_foreign(memories, str(source)).known == 3
+
+
+def test_a_drawer_that_cannot_be_told_apart_is_named(memories, source):
+    palace_export(source)
+    room = source / "shop/ops.md"
+    room.write_text(room.read_text() + "## d2\n\n> half\rof it\n\n| Filed | 2026-01-01 |\n")
+
+    report = api.import_foreign(memories, str(source))
+
+    assert (report.inserted, [each.where for each in report.skipped]) == (1, ["shop/ops.md, d2"])
+
+
+def test_a_long_value_stops_no_import(memories, source):
+    path = claude_mem(source, "shop")
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("update user_prompts set prompt_text = ?", ("a log line " * 200_000,))
+        db.execute("update observations set narrative = ? where id = 1", ("one row " * 200_000,))
+        db.commit()
+
+    report = api.import_foreign(memories, str(source))
+
+    assert (report.inserted, report.prompts) == (3, 1)
+    assert [each.where for each in report.cut] == ["observation:1"]
+
+
+def test_an_export_may_be_long(memories, source):
+    row = {"id": "1", "memory": "Deploys run on Mondays"}
+    path = source / "mem0.json"
+    path.write_text(json.dumps({"results": [row]}) + " " * (9 << 20))
+
+    assert api.import_foreign(memories, str(path)).inserted == 1
+
+
+@pytest.mark.parametrize("format", ["auto", "claude-mem"])
+@pytest.mark.parametrize("left", [lambda size: size // 2, lambda size: size - 100])
+def test_the_reason_why_a_database_cannot_be_read_is_told(memories, source, left, format):
+    path = claude_mem(source, "shop")
+    path.write_bytes(path.read_bytes()[: left(path.stat().st_size)])
+
+    with pytest.raises(UsageError, match=r"cannot read .*claude-mem\.db: ") as error:
+        api.import_foreign(memories, str(path), format=format)
+
+    assert "copy it again" in error.value.hint
+    assert not stored(memories)
+
+
+def test_a_database_with_a_change_by_halves_is_not_read(memories, source):
+    path = memory_service(source)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("pragma cache_size = 1")
+        db.execute("begin")
+        db.execute("update memories set content = 'half of a change, ' || hex(randomblob(30000))")
+        copy = source / "copy.db"
+        copy.write_bytes(path.read_bytes())
+        Path(f"{copy}-journal").write_bytes(Path(f"{path}-journal").read_bytes())
+        db.execute("rollback")
+
+    with pytest.raises(UsageError, match="cannot read"):
+        api.import_foreign(memories, str(copy), format="mcp-memory-service")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        pytest.param(b'{"results": [', "is no JSON", id="half of it"),
+        pytest.param('{"results": "größe"}'.encode("latin-1"), "cannot read", id="no UTF-8"),
+    ],
+)
+def test_the_reason_why_an_export_cannot_be_read_is_told(memories, source, content, reason):
+    path = source / "mem0.json"
+    path.write_bytes(content)
+
+    with pytest.raises(UsageError, match=reason):
+        api.import_foreign(memories, str(path), format="mem0")
+
+
+def test_a_path_that_is_another_thing_names_what_the_format_reads(memories, source):
+    with pytest.raises(UsageError, match="is nothing of claude-mem") as error:
+        api.import_foreign(memories, str(mem0(source)), format="claude-mem")
+
+    assert "`claude-mem.db` or its folder" in error.value.hint
+
+
 def test_the_time_above_a_note_of_a_day_is_no_title(memories, source):
     text = "## Session 09:12\n\n### 09:12\n<!-- session:a turn:t -->\n- Cents drift by line\n"
     pages(source / ".memsearch", **{"memory__2026-01-14": text})
@@ -510,7 +645,7 @@ def test_folders_of_vector_stores_name_the_export(memories, source):
     (source / "chroma.sqlite3").touch()
     with pytest.raises(UsageError) as error:
         api.import_foreign(memories, str(source))
-    assert "mempalace export" in error.value.hint
+    assert "export_palace(" in error.value.hint
 
 
 @pytest.mark.parametrize(

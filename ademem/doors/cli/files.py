@@ -37,6 +37,7 @@ from ademem.files.project_brief import Agent
 from ademem.files.readers import NAMES as FOREIGN
 from ademem.files.readers import Report
 from ademem.files.texts import Problem
+from ademem.store.runtime import Runtime
 from ademem.sync.importer import ImportReport
 from ademem.sync.merging import merge_versions
 from ademem.sync.mirror import File
@@ -328,6 +329,7 @@ def import_(
     if format == "engram" and not status:
         with open_project(project) as memories:
             exchanged = api.import_engram(memories, source, project=from_project, dry_run=dry_run)
+            _tell_next(memories, dry_run, as_json=as_json)
         counts = as_dict(exchanged)
         skipped = counts.pop("skipped")
         figures = join_counts(counts)
@@ -356,6 +358,7 @@ def import_(
                 dry_run=dry_run,
                 follow=follow,
             )
+            _tell_next(memories, dry_run, as_json=as_json)
         return _show_foreign(report, dry_run, as_json)
     with open_project(project) as memories:
         if format == "beads":
@@ -366,11 +369,10 @@ def import_(
             imported = api.import_lines(
                 memories, _lines(source), bar, confirms=confirms, dry_run=dry_run
             )
-        overfull = "" if dry_run else api.find_overfull(memories)
-    if overfull:
-        show.echo(overfull, err=True)
+        as_json = as_json or not sys.stdout.isatty()
+        _tell_next(memories, dry_run, as_json=as_json)
     counts = {name: getattr(imported, name) for name in ("inserted", "merged", "rejected")}
-    if as_json or not sys.stdout.isatty():
+    if as_json:
         errors = [{"line": number, "message": message} for number, message in imported.errors]
         return show.json(counts | {"errors": errors})
     would = "would be: " if dry_run else ""
@@ -378,6 +380,16 @@ def import_(
     for number, message in imported.errors:
         show.echo(f"line {number}: {message}", err=True)
     return None
+
+
+def _tell_next(memories: Runtime, dry_run: bool, *, as_json: bool) -> None:
+    """Tell on standard error what waits for review, and what the next sweep archives."""
+    if dry_run:
+        return
+    if not as_json and (waiting := show.join_waiting(api.count_queue(memories))):
+        show.echo(f"to review: {waiting}", err=True)
+    if overfull := api.find_overfull(memories):
+        show.echo(overfull, err=True)
 
 
 def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:

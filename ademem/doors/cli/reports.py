@@ -116,8 +116,7 @@ def _describe_status(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "limits", "; ".join(limits)
     for line in wrap(found["overfull"] or "", COLUMNS - NAME)[:FEW]:
         yield "", line
-    waiting = ", ".join(f"{count:,} {reason}" for reason, count in found["review"].items())
-    yield "review", f"{waiting} (`ademem review`)" if waiting else "nothing waits"
+    yield "review", show.join_waiting(found["review"]) or "nothing waits"
     yield "concerns", ", ".join(f"{count:,} {name}" for name, count in found["concerns"].items())
     sessions = counted(found["sessions"], "session")
     yield "sessions", f"{sessions}; {counted(found['refusals_7d'], 'text')} refused in 7 days"

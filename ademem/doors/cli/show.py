@@ -140,6 +140,12 @@ def notices(runtime: Runtime) -> None:
         echo(runtime.copy_notice, err=True)
 
 
+def join_waiting(counts: Mapping[str, int]) -> str:
+    """Name the number of memories by the reason for which they wait; empty for none."""
+    waiting = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
+    return f"{waiting} (`ademem review`)" if waiting else ""
+
+
 def listing(
     name: str,
     rows: Sequence[Row],

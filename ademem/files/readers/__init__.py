@@ -88,9 +88,13 @@ def find_reader(name: str, path: str) -> Reader:
     """
     if not os.path.exists(path):
         raise UsageError(f"there is no {path}", "name a file or a folder")
-    found = [reader for reader in READERS if name in (AUTO, reader.name) and reader.fits(path)]
+    asked = [reader for reader in READERS if name in (AUTO, reader.name)]
+    found = [reader for reader in asked if reader.fits(path)]
+    if not found:
+        programs.require_readable(path)
     if name != AUTO and not found:
-        raise UsageError(f"{path} is nothing of {name}", "`--format auto` names what it is")
+        places = " or ".join(reader.place for reader in asked)
+        raise UsageError(f"{path} is nothing of {name}", f"name {places}")
     choose_format([reader.name for reader in found], path)
     return found[0]
 

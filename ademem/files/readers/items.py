@@ -16,7 +16,9 @@ from ademem.core.text import replace_surrogates, slug, unique
 from ademem.core.value import Value
 
 FILE_BYTES = 8 << 20
-"""Longest text file that is read."""
+"""Longest page that is read."""
+EXPORT_BYTES = 256 << 20
+"""Longest export of all memories that is read, unpacked."""
 FILES = 5000
 """Most files of one folder."""
 SECTION_CHARS = 2000
@@ -85,6 +87,8 @@ class Reader(Value):
     """A format: how to recognise it, how to read it, and what is left out."""
 
     name: str
+    place: str
+    """What its memories are in."""
     fits: Callable[[str], bool]
     read: Callable[[str, str], Found]
     """Yields the items at a path, of one of its projects; empty for all of them."""
@@ -133,13 +137,13 @@ def object_of(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def read_text(path: str) -> str:
-    """Read a file of text; raises UsageError for another, or for a long one."""
+def read_text(path: str, most: int = FILE_BYTES) -> str:
+    """Read a file of text; raises UsageError for another, or for one with more bytes than that."""
     try:
         if not os.path.isfile(path):
             raise UsageError(f"{path} is no file", "name a file of text")
-        if os.path.getsize(path) > FILE_BYTES:
-            raise UsageError(f"{path} has more than {FILE_BYTES:,} bytes", "split it")
+        if os.path.getsize(path) > most:
+            raise UsageError(f"{path} has more than {most:,} bytes", "split it")
         with open(path, encoding="utf-8-sig", errors="strict") as file:
             return file.read()
     except (OSError, UnicodeDecodeError) as error:
@@ -186,16 +190,18 @@ _FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 
 class Passage(Value):
-    """A bullet or a short section of a page."""
+    """A bullet or a section of a page."""
 
     heading: str
     text: str
+    is_section: bool = False
 
 
 def passages(text: str) -> Iterator[Passage]:
     """Yield bullets, and sections without any, under their headings.
 
-    Blocks of code over 10 lines, tables and headings without text are left out.
+    Blocks of code over 10 lines, tables, headings without text and prose beside bullets are left
+    out.
     """
     for heading, lines in _sections(_without_long_code(text.splitlines())):
         bullets = list(_bullets(lines))
@@ -203,8 +209,8 @@ def passages(text: str) -> Iterator[Passage]:
             yield from (Passage(heading=heading, text=bullet) for bullet in bullets)
         else:
             prose = "\n".join(line for line in lines if not line.lstrip().startswith("|")).strip()
-            if prose and len(prose) <= SECTION_CHARS:
-                yield Passage(heading=heading, text=prose)
+            if prose:
+                yield Passage(heading=heading, text=prose, is_section=True)
 
 
 def _sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
@@ -218,8 +224,12 @@ def _sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
     yield heading, held
 
 
+_BLOCK = re.compile(r"```|~~~|[|>]|([-*_])[ \t]*(?:\1[ \t]*){2,}$")
+"""A line that begins another block than a paragraph."""
+
+
 def _bullets(lines: list[str]) -> Iterator[str]:
-    """Join each bullet of the outermost level with what is below it."""
+    """Join each bullet of the outermost level with what is below it, and with its other lines."""
     current: list[str] = []
     for line in lines:
         found = _BULLET.match(line)
@@ -227,7 +237,11 @@ def _bullets(lines: list[str]) -> Iterator[str]:
             if current:
                 yield "\n".join(current).strip()
             current = [found[2]]
-        elif current and (line.startswith((" ", "\t")) or not line.strip()):
+        elif current and (
+            line.startswith((" ", "\t"))
+            or not line.strip()
+            or (current[-1] and not _BLOCK.match(line))
+        ):
             current.append(line.strip())
         elif current:
             yield "\n".join(current).strip()

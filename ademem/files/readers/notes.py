@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 from typing import Any
 
 from ademem.core.errors import UsageError
 from ademem.core.memory import TYPES, Category
-from ademem.core.text import sha256_hex, unique
+from ademem.core.text import replace_surrogates, sha256_hex, unique
 from ademem.core.value import Value, replace
 from ademem.files.readers.items import (
     SECTION_CHARS,
@@ -36,7 +37,7 @@ _HEADING_CHARS = 120
 def _name(path: str, root: str) -> str:
     """Return the path below the folder that was named."""
     folder = root if os.path.isdir(root) else os.path.dirname(root)
-    return os.path.relpath(path, folder).replace(os.sep, "/")
+    return replace_surrogates(os.path.relpath(path, folder).replace(os.sep, "/"))
 
 
 class Page(Value):
@@ -63,6 +64,7 @@ def _pages(paths: Iterable[str], root: str) -> Iterator[Page | Skipped]:
 
 
 OUTSIDE = "it is a link out of the folder"
+LONG_PROSE = f"it has over {SECTION_CHARS:,} characters of prose"
 
 
 def _leads_out(path: str, root: str) -> bool:
@@ -80,10 +82,14 @@ def _passage_items(
     kind: str,
     globs: Sequence[str] = (),
     created_at: datetime | None = None,
-) -> Iterator[Item]:
-    """Yield an item for each bullet or short section of a page."""
+) -> Iterator[Item | Skipped]:
+    """Yield an item for each bullet or short section of a page; a long section is skipped."""
     for passage in passages(page.text):
         heading = passage.heading[:_HEADING_CHARS]
+        if passage.is_section and len(passage.text) > SECTION_CHARS:
+            where = f"{page.name}, {heading}" if heading else page.name
+            yield Skipped(where=where, why=LONG_PROSE)
+            continue
         yield Item(
             id=f"{page.name}#{sha256_hex(passage.heading, passage.text)[:16]}",
             content=passage.text,
@@ -95,6 +101,9 @@ def _passage_items(
 
 
 # memsearch
+
+_TURN = re.compile(r"^<!-- session:[^\n>]* -->\n?", re.M)
+"""The address of the turn that a passage was noted in."""
 
 
 def _fits_memsearch(path: str) -> bool:
@@ -115,8 +124,10 @@ def _read_memsearch(path: str, project: str) -> Found:
             continue
         found = _DATE.search(os.path.basename(page.name))
         created_at = moment_of(found[1]) if found else None
+        page = replace(page, text=_TURN.sub("", page.text))
         for item in _passage_items(page, Category.FACT, created_at=created_at):
-            yield replace(item, title=None) if _TIME.fullmatch(item.title or "") else item
+            is_untitled = isinstance(item, Item) and _TIME.fullmatch(item.title or "")
+            yield replace(item, title=None) if is_untitled else item
 
 
 # basic-memory
@@ -177,7 +188,7 @@ def _note(page: Page, links: tuple[tuple[str, str], ...]) -> Iterator[Item | Ski
     if not prose:
         yield Skipped(where=page.name, why="it has no text")
     elif len(prose) > SECTION_CHARS:
-        yield Skipped(where=page.name, why=f"over {SECTION_CHARS:,} characters of prose")
+        yield Skipped(where=page.name, why=LONG_PROSE)
     else:
         yield Item(
             id=permalink,
@@ -200,6 +211,7 @@ def _without_context(text: str) -> str:
 # MemPalace, exported
 
 _DRAWER = re.compile(r"^## (\S[^\n]*)\n\n((?:>[^\n]*\n)+)\n((?:\|[^\n]*\n)*)", re.M)
+_DRAWER_ID = re.compile(r"^## (\S[^\n]*)$", re.M)
 _ROOM = re.compile(r"\A# (.+)\n")
 
 
@@ -216,7 +228,12 @@ def _read_palace_export(path: str, project: str) -> Found:
             continue
         titled = _ROOM.match(page.text)
         wing, _, room = titled[1].partition(" / ") if titled else ("", "", "")
-        for id, quoted, table in _DRAWER.findall(page.text) if room else ():
+        drawers = _DRAWER.findall(page.text) if room else ()
+        lost = Counter(_DRAWER_ID.findall(page.text) if room else ())
+        lost.subtract(id for id, _, _ in drawers)
+        for id in lost.elements():
+            yield Skipped(where=f"{page.name}, {id}", why="its text is not quoted as a whole")
+        for id, quoted, table in drawers:
             filed = re.search(r"^\| Filed \| (.*) \|$", table, re.M)
             lines = (line.removeprefix(">").removeprefix(" ") for line in quoted.splitlines())
             yield Item(
@@ -338,12 +355,14 @@ def _read_rules(path: str, project: str) -> Found:
 READERS = (
     Reader(
         name="memsearch",
+        place="a folder with `.memsearch/`",
         fits=_fits_memsearch,
         read=_read_memsearch,
-        dropped="its index in Milvus",
+        dropped="its index in Milvus, prose beside bullets",
     ),
     Reader(
         name="basic-memory",
+        place="a folder of notes with `title` and `permalink`",
         fits=_fits_basic_memory,
         read=_read_basic_memory,
         dropped=f"prose beside observations, and prose of over {SECTION_CHARS:,} characters",
@@ -351,22 +370,25 @@ READERS = (
     ),
     Reader(
         name="mempalace",
+        place="the folder of an export",
         fits=_fits_palace_export,
         read=_read_palace_export,
         dropped="sources of drawers",
     ),
     Reader(
         name="claude",
+        place="a folder of Claude Code's own memory, or with `CLAUDE.md` or `.claude/rules/`",
         fits=_fits_claude,
         read=_read_claude,
-        dropped="what `@` imports, blocks of code over 10 lines, the index",
+        dropped="what `@` imports, blocks of code over 10 lines, prose beside bullets, the index",
         files=_claude_pages,
     ),
     Reader(
         name="rules",
+        place="a folder or file of rules of other agents",
         fits=lambda path: bool(_rule_files(path)),
         read=_read_rules,
-        dropped="headings without text, tables",
+        dropped="headings without text, tables, prose beside bullets",
         files=_rule_files,
     ),
 )

@@ -14,6 +14,7 @@ from typing import Any
 from ademem.core.errors import UsageError
 from ademem.core.memory import Category
 from ademem.files.readers.items import (
+    EXPORT_BYTES,
     FILE_BYTES,
     Found,
     Item,
@@ -27,19 +28,23 @@ from ademem.files.readers.items import (
     text_of,
     texts_of,
 )
-from ademem.store.foreign import columns, open_foreign, rows
+from ademem.store.foreign import columns, open_foreign, require_sound, rows
 
 CLAUDE_MEM = "claude-mem.db"
 MEMORY_SERVICE = "sqlite_vec.db"
 PALACE = "sqlite_exact.sqlite3"
 PALACE_FACTS = "knowledge_graph.sqlite3"
 CHROMA = "chroma.sqlite3"
+EXPORT_PALACE = (
+    "python -c 'from mempalace.exporter import export_palace;"
+    """ export_palace("PALACE", "DIR")'"""
+)
+INDEXES = ("mempalace_closets", "mempalace_assets")
+"""Collections of a palace that point at drawers, or describe pictures."""
 HISTORY = "history.db"
 OPEN_MEMORY = "memories.jsonl.gz"
 BRIEF = {"human": "preferences", "persona": "notes", "project": "summary", "task": "focus"}
 """Fields of the brief by the labels of Letta's blocks."""
-EXPORT_BYTES = 256 << 20
-"""Longest unpacked export."""
 
 
 def _file(path: str, name: str) -> str:
@@ -60,9 +65,20 @@ def _has_table(path: str, name: str, table: str, *needed: str) -> bool:
 
 def _json(path: str) -> Any:
     try:
-        return json.loads(read_text(path))
+        return json.loads(read_text(path, EXPORT_BYTES))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is no JSON: {error}", "export it again") from error
+
+
+JSON_ENDINGS = (".json", ".af")
+
+
+def require_readable(path: str) -> None:
+    """Raise UsageError for a file that no reader can read, with the reason."""
+    if os.path.isfile(path):
+        require_sound(path)
+        if path.endswith(JSON_ENDINGS):
+            _json(path)
 
 
 def _fits(path: str, endings: str, holds: str) -> bool:
@@ -223,10 +239,15 @@ def _read_palace(path: str, project: str) -> Found:
     if not os.path.isfile(place):
         raise UsageError(
             f"{path} keeps its drawers in Chroma, which is not read",
-            "`mempalace export FOLDER` writes Markdown; import that folder",
+            f"`{EXPORT_PALACE}` writes Markdown; import DIR",
         )
+    wanted = ("collection_id", "id", "document", "metadata_json", "created_at")
     with open_foreign(place) as db:
-        for row in rows(db, "documents", "id", "document", "metadata_json", "created_at"):
+        collections = rows(db, "collections", "id", "name")
+        left_out = {row["id"] for row in collections if row["name"] in INDEXES}
+        for row in rows(db, "documents", *wanted):
+            if row["collection_id"] in left_out:
+                continue
             about = object_of(row["metadata_json"])
             content = text_of(row["document"])
             if not content:
@@ -386,6 +407,7 @@ def _read_letta(path: str, project: str) -> Found:
 READERS = (
     Reader(
         name="claude-mem",
+        place="`claude-mem.db` or its folder",
         fits=_fits_claude_mem,
         read=_read_claude_mem,
         projects=_claude_mem_projects,
@@ -393,30 +415,35 @@ READERS = (
     ),
     Reader(
         name="mcp-memory-service",
+        place="`sqlite_vec.db` or its folder",
         fits=_fits_memory_service,
         read=_read_memory_service,
         dropped="vectors, other edges of its graph, deleted memories",
     ),
     Reader(
         name="mempalace",
+        place="`sqlite_exact.sqlite3` or its folder",
         fits=_fits_palace,
         read=_read_palace,
-        dropped="vectors, closets, expired facts",
+        dropped="vectors, closets, descriptions of pictures, facts that have an end",
     ),
     Reader(
         name="mem0",
+        place="JSON of `get_all()`",
         fits=_fits_mem0,
         read=_read_mem0,
         dropped="vectors, entities, messages",
     ),
     Reader(
         name="openmemory",
+        place="the exported zip",
         fits=_fits_open_memory,
         read=_read_open_memory,
         dropped="deleted memories, access controls, the history of states",
     ),
     Reader(
         name="letta",
+        place="an `.af` file",
         fits=_fits_letta,
         read=_read_letta,
         dropped="messages, tools, settings of models",

@@ -61,6 +61,22 @@ def test_a_trial_import_counts_and_stores_nothing(ademem, sources, format):
     assert ademem.json("list")["count"] == 1
 
 
+@pytest.mark.parametrize("format", ["jsonl", "beads", "engram", "mem0"])
+def test_an_import_tells_what_waits_and_what_a_sweep_archives(ademem, sources, format, tmp_path):
+    sources["mem0"] = tmp_path / "mem0.json"
+    sources["mem0"].write_text('{"results": [{"memory": "Deploys run on Mondays"}]}')
+    ademem("add", "Invoices are numbered without a gap", "--category", "fact")
+    ademem("config", "set", "lifecycle.project_limit", "1")
+
+    tried = ademem("import", "--format", format, str(sources[format]), "--dry-run")
+    said = ademem("import", "--format", format, str(sources[format]))
+
+    if format in ("engram", "mem0"):  # the others print JSON where there is no terminal
+        assert "to review: 1 unconfirmed (`ademem review`)" in said
+    assert "1 above project_limit" in said
+    assert "to review: " not in tried
+
+
 def test_the_formats_of_engram_and_beads_are_recognised(ademem, sources):
     shop = sources["beads"].parents[2]
     assert ademem.json("import", "--format", "auto", str(shop))["inserted"] == 1
