@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import secrets
 import signal
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 ADDRESS = "127.0.0.1"
 NAMES = (ADDRESS, "localhost")
+ANY = ("0.0.0.0", "::")
+"""Addresses that are each address of the machine."""
 FOREIGN_SITES = ("cross-site", "same-site")
 """Values of `Sec-Fetch-Site` for requests of pages from another origin, another port included."""
 GRACE_S = 1
@@ -192,18 +195,31 @@ def _no_route(error: Exception) -> Refused | None:
     return Refused("not_found", "there is no such address", "the documentation lists them")
 
 
+def is_loopback(host: str) -> bool:
+    """Return True for a name or an address that only this machine reaches."""
+    try:
+        return host in NAMES or ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
 def parse_port(text: str, default: int) -> int:
-    """Return the port of `PORT` or `HOST:PORT`; raises UsageError for another machine's host."""
+    """Return the port of `PORT` or `HOST:PORT`; raises UsageError for any host but `NAMES`."""
     host, _, port = text.rpartition(":")
     port = port or str(default)
     if not port.isdecimal() or int(port) > 65_535:
         raise UsageError(f"{text!r} is no port", f"a number, as {default}")
-    if host not in ("", *NAMES):
+    if host in ("", *NAMES):
+        return int(port)
+    if is_loopback(host):
         raise UsageError(
-            f"{host} can be reached from elsewhere, and memory is served to this machine alone",
-            f"on the other machine: ssh -L {port}:{ADDRESS}:{port} {host}",
+            f"memory is served at {ADDRESS} alone, not at {host}", "leave the host out"
         )
-    return int(port)
+    name = "HOST" if host.strip("[]") in ANY else host
+    raise UsageError(
+        f"{host} can be reached from elsewhere, and memory is served to this machine alone",
+        f"on the other machine: ssh -L {port}:{ADDRESS}:{port} {name}",
+    )
 
 
 def bind(port: int) -> sockets.socket:

@@ -25,7 +25,7 @@ from ademem.doors.http import ADDRESS, Loopback, Refused, Server, bind, bind_fil
 from ademem.doors.mcp import core, engram
 from ademem.doors.mcp.access import Call, Caller
 from ademem.doors.mcp.engram_tools import ID, SCOPE
-from ademem.doors.mcp.tools import CURSOR, NO, TEXT, VERBS, choice, number
+from ademem.doors.mcp.tools import CURSOR, NO, QUERY, TEXT, VERBS, choice, number
 from ademem.files.engram import observation_of
 from ademem.files.enrolment import name_of, normalize_name, strip_credentials
 from ademem.guard.injection import instruction_in
@@ -496,7 +496,7 @@ OPERATIONS = (
     _write("DELETE", "/observations/{id}", delete_observation, hard=NO),
     _write("PUT", "/observations/{id}/pin", pin),
     _write("DELETE", "/observations/{id}/pin", unpin),
-    _get("/search", search, "q", q=TEXT, type=TEXT, scope=SCOPE, limit=number(10, 1, 20)),
+    _get("/search", search, "q", q=QUERY, type=TEXT, scope=SCOPE, limit=number(10, 1, 20)),
     _get(
         "/timeline",
         timeline,
@@ -541,7 +541,7 @@ OPERATIONS = (
         **SESSION,
     ),
     _get("/prompts/recent", list_prompts, **LIMIT_20),
-    _get("/prompts/search", list_prompts, "q", q=TEXT, **LIMIT_10),
+    _get("/prompts/search", list_prompts, "q", q=QUERY, **LIMIT_10),
     _write("DELETE", "/prompts/{id}", delete_prompt),
     _get("/conflicts", list_conflicts, status=TEXT, **PAGE),
     _get("/conflicts/stats", count_conflicts),

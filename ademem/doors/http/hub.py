@@ -569,7 +569,8 @@ class Server(http.SignalServer):
         await super().startup(sockets)
         if self.started:
             host, port = self.servers[0].sockets[0].getsockname()[:2]
-            self.on_ready(f"{'https' if self.config.is_ssl else 'http'}://{host}:{port}")
+            place = f"[{host}]" if ":" in host else host
+            self.on_ready(f"{'https' if self.config.is_ssl else 'http'}://{place}:{port}")
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         self.hub.is_ending = True
@@ -590,7 +591,8 @@ def serve(
     host, _, port = bind.rpartition(":")
     if not port.isdecimal() or int(port) > 65_535:
         raise UsageError(f"{bind!r} is no address", f"HOST:PORT, as {http.ADDRESS}:{PORT}")
-    if host not in ("", *http.NAMES) and not certificate and not proxied:
+    host = host.strip("[]") or http.ADDRESS
+    if not (http.is_loopback(host) or certificate or proxied):
         raise UsageError(
             f"{host} can be reached from elsewhere, and would be without TLS",
             "give --tls-cert and --tls-key, or --proxied behind a proxy that has them",
@@ -599,6 +601,6 @@ def serve(
         database.check_server(db)
         folder = database.data_folder(db)
     hub = Hub(dsn, limits or Limits(), proxied=proxied, folder=folder)
-    options = {"host": host or http.ADDRESS, "port": int(port)}
+    options = {"host": host, "port": int(port)}
     tls = {"ssl_certfile": certificate, "ssl_keyfile": key} if certificate else {}
     Server(hub, on_ready, **options, **tls).run()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ademem.doors.mcp.tools import CURSOR, NO, TEXT, VERBS, Tool, choice, number
+from ademem.doors.mcp.tools import CURSOR, NO, QUERY, TEXT, VERBS, Tool, choice, number
 
 if TYPE_CHECKING:
     Schema = dict[str, Any]
@@ -54,7 +54,7 @@ ENGRAM = (
         "Search memory by words.",
         "query",
         hints="RI",
-        query=TEXT,
+        query=QUERY,
         type=TEXT,
         scope=SCOPE,
         all_projects=NO,

@@ -101,6 +101,7 @@ class Tool(Value):
 
 TEXT: Schema = {"type": "string"}
 ID: Schema = {"type": "string", "maxLength": 64}
+QUERY: Schema = {"type": "string", "maxLength": 1000}
 TEXTS: Schema = {"type": "array", "items": TEXT, "maxItems": 20}
 YES: Schema = {"type": "boolean", "default": True}
 NO: Schema = {"type": "boolean", "default": False}
@@ -142,7 +143,7 @@ CORE = (
         description="Search project memory by words of a task, a path or an error."
         " Call it before you change anything.",
         arguments={
-            "query": _text("Plain words", 1000),
+            "query": QUERY | {"description": "Plain words"},
             "limit": number(5, 1, 20),
             "category": choice(*CATEGORIES),
             "type": TEXT,

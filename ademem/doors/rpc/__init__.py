@@ -25,6 +25,9 @@ REFUSED, FAILED = -32010, -32011
 BATCH = 100
 """Most requests of one batch."""
 
+EXAMPLE = 'a line as {"jsonrpc": "2.0", "id": 1, "method": "rpc.discover", "params": {}}'
+"""The next step after a message that is no request."""
+
 Call = Callable[[str, dict[str, Any]], Any]
 """Runs a method with its parameters; raises RpcError."""
 
@@ -44,12 +47,12 @@ def answer(body: bytes, call: Call) -> bytes | None:
             body.decode(), parse_constant=_refuse_constant, parse_float=_parse_float
         )
     except (ValueError, RecursionError) as error:
-        return encode(_error(None, RpcError(PARSE_ERROR, f"that is no JSON: {error}")))
+        return encode(_error(None, _malformed(PARSE_ERROR, f"that is no JSON: {error}")))
     if not isinstance(message, list):
         reply = _reply(message, call)
         return None if reply is None else encode(reply)
     if not 1 <= len(message) <= BATCH:
-        wrong = RpcError(INVALID_REQUEST, f"a batch has 1 to {BATCH} requests")
+        wrong = _malformed(INVALID_REQUEST, f"a batch has 1 to {BATCH} requests")
         return encode(_error(None, wrong))
     replies = [reply for each in message if (reply := _reply(each, call)) is not None]
     return encode(replies) if replies else None
@@ -63,7 +66,7 @@ def encode(value: object) -> bytes:
 
 def refusal(problem: str) -> bytes:
     """Return the answer to a message that was not read."""
-    return encode(_error(None, RpcError(INVALID_REQUEST, problem)))
+    return encode(_error(None, _malformed(INVALID_REQUEST, problem)))
 
 
 def notification(method: str, params: dict[str, Any]) -> bytes:
@@ -87,15 +90,20 @@ def _reply(message: object, call: Call) -> dict[str, Any] | None:
 def _parse(message: object) -> tuple[str, dict[str, Any]]:
     """Return the method and the parameters of a request."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        raise RpcError(INVALID_REQUEST, 'a request is an object with "jsonrpc": "2.0"')
+        raise _malformed(INVALID_REQUEST, 'a request is an object with "jsonrpc": "2.0"')
     method, params = message.get("method"), message.get("params", {})
     if not isinstance(method, str):
-        raise RpcError(INVALID_REQUEST, "`method` is a text")
+        raise _malformed(INVALID_REQUEST, "`method` is a text")
     if "id" in message and not _is_id(message["id"]):
-        raise RpcError(INVALID_REQUEST, "`id` is a text, a number or null")
+        raise _malformed(INVALID_REQUEST, "`id` is a text, a number or null")
     if not isinstance(params, dict):
-        raise RpcError(INVALID_PARAMS, "`params` is an object; parameters have names here")
+        raise _malformed(INVALID_PARAMS, "`params` is an object; parameters have names here")
     return method, params
+
+
+def _malformed(code: int, why: str) -> RpcError:
+    """Return the error for a message that is no request, with the facts that each refusal has."""
+    return RpcError(code, why, {"rule": "argument", "why": why, "next": EXAMPLE})
 
 
 def _error(id: object, error: RpcError) -> dict[str, Any]:

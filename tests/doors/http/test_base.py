@@ -140,6 +140,22 @@ def test_other_addresses_are_refused(text):
         parse_port(text, 7437)
 
 
+@pytest.mark.parametrize("host", ["::1", "[::1]", "127.0.0.2"])
+def test_another_address_of_this_machine_is_not_said_to_be_reached_from_elsewhere(host):
+    with pytest.raises(UsageError, match=r"at 127\.0\.0\.1 alone, not at") as error:
+        parse_port(f"{host}:80", 7437)
+
+    assert error.value.hint == "leave the host out"
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "[::]"])
+def test_the_way_there_names_no_address_that_is_none(host):
+    with pytest.raises(UsageError, match="can be reached from elsewhere") as error:
+        parse_port(f"{host}:80", 7437)
+
+    assert error.value.hint.endswith(":80 HOST")
+
+
 def test_an_address_elsewhere_is_refused_with_the_way_there():
     with pytest.raises(UsageError) as error:
         parse_port("build.example:80", 7437)

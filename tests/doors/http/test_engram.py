@@ -304,6 +304,17 @@ def test_any_text_for_a_number_is_answered(filled, route, text):
     assert filled(route + text)[0] == 200
 
 
+@pytest.mark.parametrize("path", ["/search", "/prompts/search"])
+def test_of_a_long_query_the_beginning_is_searched(filled, monkeypatch, path):
+    asked = []
+    name = "find" if path == "/search" else "search_prompts"
+    found = {"memories": []} if path == "/search" else []
+    monkeypatch.setattr(api, name, lambda *given, **_: asked.append(given[1]) or found)
+
+    assert filled(f"GET {path}?q={'a' * 3000}")[0] == 200
+    assert [len(query) for query in asked] == [1000]
+
+
 def test_a_save_tells_what_the_gate_changed(filled):
     saved = filled.good("POST /observations", SAVE | {"content": f"{OTHER}. " + "x" * 60_000})
 

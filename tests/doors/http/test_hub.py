@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from ademem.core.errors import UsageError
+from ademem.core.errors import AdememError, UsageError
 from ademem.doors.http import hub as server
 from ademem.store.hub import administration, database
 from ademem.sync.hub import mutations
@@ -405,6 +405,14 @@ def test_with_too_many_requests_each_hears_when_to_ask_again(hub, monkeypatch):
 def test_without_tls_only_this_machine_is_served(bind):
     with pytest.raises(UsageError, match="without TLS"):
         server.serve("", bind, print)
+
+
+@pytest.mark.parametrize("bind", ["[::1]:1", "127.0.0.2:1"])
+def test_this_machine_is_served_without_tls_at_any_of_its_addresses(bind):
+    with pytest.raises(AdememError) as error:
+        server.serve("", bind, print)
+
+    assert "TLS" not in str(error.value)
 
 
 def test_behind_a_proxy_only_what_came_by_tls_is_answered(hub, monkeypatch):

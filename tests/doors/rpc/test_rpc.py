@@ -384,7 +384,10 @@ def test_bad_messages_get_their_code_and_the_server_goes_on(root, sent, codes):
     for line in out.getvalue().splitlines():
         one = json.loads(line)
         answers += one if isinstance(one, list) else [one]
-    assert [each["error"]["code"] for each in answers if "error" in each] == codes
+    errors = [each["error"] for each in answers if "error" in each]
+    assert [each["code"] for each in errors] == codes
+    assert all(each["data"]["why"] == each["message"] for each in errors)
+    assert all(each["data"]["rule"] == "argument" and each["data"]["next"] for each in errors)
     is_lost = sent.startswith((b"Host", b"Content"))
     assert [each["id"] for each in answers if "result" in each] == ([] if is_lost else [7])
 
