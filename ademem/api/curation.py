@@ -16,7 +16,7 @@ from ademem.capture.gate.rows import review_date
 from ademem.core import client
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import FORBIDDEN, Conflict, NoSuchMemory, NotFound, UsageError
-from ademem.core.memory import Memory, Origin, Status, Trust
+from ademem.core.memory import Memory, Origin, Scope, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings
 from ademem.core.text import clean, fold, preview
@@ -595,11 +595,19 @@ def list_events(runtime: Runtime, limit: int = 20, before: str = "") -> list[Eve
 
 
 def list_at(runtime: Runtime, moment: datetime) -> list[Memory]:
-    """Return the live memories of that moment, newest first, but no quarantined ones."""
-    then = revisions.list_latest(runtime.store, stamp(moment))
-    shown = (memory for memory in then if not memory.hidden)
-    live = [memory for memory in shown if memory.live and not memory.quarantine_reason]
-    return sorted(live, key=lambda memory: (memory.created_at, memory.seq), reverse=True)
+    """Return the live memories of that moment, newest first, but no quarantined ones.
+
+    Of those of agents and missions they are the person's own, and those of the mission that runs.
+    """
+    owners = {Scope.AGENT: None, Scope.MISSION: client.mission_of(runtime.environment)}
+    shown = [
+        memory
+        for store in _stores(runtime)
+        for memory in revisions.list_latest(store, stamp(moment))
+        if memory.live and not memory.hidden and not memory.quarantine_reason
+        if memory.scope is Scope.PROJECT or memory.scope_owner_id == owners[memory.scope]
+    ]
+    return sorted(shown, key=lambda memory: (memory.created_at, memory.seq), reverse=True)
 
 
 def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]:

@@ -227,6 +227,8 @@ def drop_deferred(runtime: Runtime, id: str) -> None:
 
 
 MOST_NODES = 500
+ALL = -1
+"""The limit of SQLite for no limit."""
 MOST_OF_ONE = 40
 """Memories that are shown of one tag, topic or file."""
 DEPTH = 2
@@ -303,7 +305,7 @@ def _neighbours(runtime: Runtime, node: Node) -> Iterator[Node]:
             yield Node(kind="memory", name=each.id, memory=each, relation="shares it")
         return
     found: dict[str, str] = {}
-    for pair in verdicts.list_all(store, memory, None, MOST_OF_ONE):
+    for pair in verdicts.list_all(store, memory, limit=ALL):
         other = pair.target if pair.source == memory.id else pair.source
         if pair.status != verdicts.BESIDE and pair.relation != "not_conflict":
             waits = "?" if pair.status == "pending" else ""

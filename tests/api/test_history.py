@@ -29,6 +29,10 @@ class Past:
     def __init__(self, store):
         self.store = store
         self.now = NOW
+        self.environment = {"ADEMEM_MISSION": "m1"}
+
+    def open_personal(self):
+        return None
 
     @property
     def act(self):
@@ -73,6 +77,15 @@ def test_the_log_tells_newest_first_what_was_done_and_by_whom(past):
     assert (inserted.operations, inserted.actor) == ({"insert": 1}, "agent")
     assert archived.at - inserted.at == timedelta(minutes=1)
     assert inserted.text == "Tabs are forbidden in this code"
+
+
+def test_a_past_moment_has_no_more_than_a_list_of_now(past):
+    past.write("Deploys run on Mondays")
+    past.write("Notes of the planner", scope="agent", owner="planner")
+    past.write("Findings of this mission", scope="mission", owner="m1")
+    past.write("Findings of another mission", scope="mission", owner="m2")
+
+    assert past.then(past.now) == ["Deploys run on Mondays", "Findings of this mission"]
 
 
 def test_changes_of_one_act_are_one_event(past):

@@ -52,6 +52,14 @@ def test_what_has_no_owner_is_found_from_every_project(world, tmp_path, scope):
     assert hit.memory.content == listed.content == CANARY
 
 
+def test_a_list_of_a_past_moment_has_it_too(world):
+    write(world)
+    with world.memories() as memories:
+        (listed,) = api.list_at(memories, memories.clock())
+
+    assert listed.content == CANARY
+
+
 def test_no_byte_of_it_is_in_the_project_whatever_is_written_there(world, tmp_path):
     with world.memories() as memories:
         api.write(memories, Draft(content="Deploys need a lock", promoted=True))

@@ -11,6 +11,7 @@ import pytest
 from ademem.api.relating import MOST_NODES, Graph, Node, get_graph
 from ademem.core.errors import UsageError
 from ademem.doors.web.memory_pages import LISTED, NODE, RING, lay_out
+from ademem.store import relations
 from tests import builders
 from tests.doors.web.test_pages import texts
 
@@ -84,6 +85,23 @@ def test_a_contradiction_is_settled_in_the_list(joined):
     joined.post(f"/memory/{one.id}/settle", other=other.id)
 
     assert not any(draw(joined, where)[1].values())
+
+
+def test_a_memory_has_all_its_relations_and_says_where_there_are_more(browser):
+    with browser.world.memories() as memories:
+        count = MOST_NODES + 9
+        rows = [builders.memory(f"Lesson number {at} of many") for at in range(count)]
+        centre, *others = builders.insert(memories.store, *rows)
+
+        def relate(found):
+            for other in found:
+                named = {"score": 1.0, "reason": "", "actor": "ademem", "now": builders.NOW}
+                relations.add(memories.store, centre, other, "conflicts_with", **named)
+            graph = get_graph(memories, "memory", centre.id)
+            return len(graph.nodes), graph.is_cut
+
+        assert relate(others[:60]) == (61, False)
+        assert relate(others[60:]) == (MOST_NODES, True)
 
 
 @pytest.mark.parametrize(("count", "is_cut"), [(40, False), (41, True)])
