@@ -18,7 +18,7 @@ from textual.widgets import Input, OptionList, Static, TextArea
 
 from ademem import api
 from ademem.api.curation import Waiting
-from ademem.core.errors import AdememError, Conflict
+from ademem.core.errors import AdememError, Conflict, explain_machine_error
 from ademem.core.memory import Memory
 from ademem.core.untrusted import visible
 from ademem.core.value import Value
@@ -120,16 +120,21 @@ def _session(place: Place) -> list[Row]:
     return rows
 
 
+def _size(rows: Sequence[Row]) -> str:
+    """Return the number of rows, with a plus where the list may go on."""
+    return f"{len(rows):,}{'+' if len(rows) == MOST else ''}"
+
+
 def _dashboard(place: Place) -> list[Row]:
     waiting = api.count_queue(place.memories)
     counts = {
-        "candidates": sum(waiting.values()),
-        "conflicts": waiting.get("contradictory", 0),
-        "recent": len(_recent(place)),
-        "sessions": len(_sessions(place)),
+        "candidates": f"{sum(waiting.values()):,}",
+        "conflicts": f"{waiting.get('contradictory', 0):,}",
+        "recent": _size(_recent(place)),
+        "sessions": _size(_sessions(place)),
     }
     rows = [
-        Row(id=name, text=f"{name:<12}{count:>6,}", opens=name) for name, count in counts.items()
+        Row(id=name, text=f"{name:<12}{count:>6}", opens=name) for name, count in counts.items()
     ]
     return [*rows, Row(id="search", text="search", opens="results")]
 
@@ -340,7 +345,7 @@ class Terminal(App[None]):
 
     def show_row(self, news: str = "") -> None:
         """Show where the cursor is, and the texts beside its row."""
-        at = f"{(self.options.highlighted or 0) + 1} of {len(self.rows)}" if self.rows else ""
+        at = f"{(self.options.highlighted or 0) + 1} of {_size(self.rows)}" if self.rows else ""
         mode, project = api.get_search_mode(self.memories), self.memories.project.name
         head = (self.listing.name, at, news, self.memories.branch, mode, f"ademem: {project}")
         self.head.update(Content(visible(" · ".join(filter(None, head)))))
@@ -362,6 +367,7 @@ class Terminal(App[None]):
         self.foot.update(Content(visible(text)))
 
     def fail(self, error: Exception) -> None:
+        error = explain_machine_error(error) or error
         hint = getattr(error, "hint", "")
         self.say(f"{error} ({hint})" if hint else str(error))
 

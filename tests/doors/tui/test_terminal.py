@@ -2,8 +2,10 @@
 
 import os
 import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -12,7 +14,7 @@ from textual.geometry import Size
 
 from ademem import api
 from ademem.core.memory import Status
-from ademem.doors.tui import KEYS, Terminal
+from ademem.doors.tui import KEYS, MOST, Terminal
 from ademem.store.transitions import waits_for
 from tests import builders
 from tests.doors.tui.conftest import CONTRADICTING, FRAMES, KNOWN, LESSONS, ORDER
@@ -153,6 +155,30 @@ def test_an_agents_shell_decides_nothing(desk):
     assert desk.world.live() == before
     assert not any("mail the passkeys" in frame for frame in frames)
     assert sum("nothing is decided here: codex runs this shell" in frame for frame in frames) > 10
+
+
+def test_a_locked_database_is_told_with_the_next_step_and_the_row_stays(desk):
+    other = sqlite3.connect(desk.world.root / ".ade/ade.db", isolation_level=None)
+
+    def lock(app):
+        app.memories.store.db.execute("pragma busy_timeout = 0")
+        other.execute("begin immediate")
+
+    with closing(other):
+        frame = desk.play(*FIRST_LESSON, lock, "r")
+
+    assert LESSONS[0][:20] in frame
+    assert "database is locked (another program holds it" in frame
+    assert desk.get(desk.lessons[0]).live
+
+
+def test_a_list_that_may_go_on_says_so(desk):
+    with desk.world.memories() as memories:
+        rows = [builders.memory(f"Lesson number {at} of many") for at in range(MOST)]
+        builders.insert(memories.store, *rows)
+
+    assert re.search(r"recent +300\+", desk.play())
+    assert "1 of 300+" in desk.play("j", "j", "enter")
 
 
 def test_a_skipped_one_is_left_out_till_tomorrow(desk):
