@@ -224,6 +224,8 @@ _NUMBERED = (
     - _VERSIONED
 )
 """Nouns that a number follows to tell one of several."""
+_COUNTED = ("node", "release")
+"""Nouns that a number follows for a version as well as to tell one of several."""
 _MEASURE = re.compile(r"(\d+(?:[.,]\d+)*)([a-z]+|%)")
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _CLOCKS = {"noon": "12:00", "midnight": "00:00"}
@@ -682,7 +684,23 @@ def _number_two_things(left: Facts, right: Facts) -> bool:
     both = left.labels.keys() & right.labels.keys()
     has_other = any(left.labels[noun] != right.labels[noun] for noun in both)
     changes = left.changes or right.changes
-    return has_other and (not changes or bool(find_differing(left, right)))
+    is_about_two = has_other and (not changes or bool(find_differing(left, right)))
+    return is_about_two or _count_two_things(left, right)
+
+
+def _count_two_things(left: Facts, right: Facts) -> bool:
+    """True if both begin with one of several by its number, and have another value each.
+
+    "Node 3 listens on port 81" and "Node 4 listens on port 82 now" are about two machines; "Node 20
+    runs in CI now" has no other value than its version.
+    """
+    noun = left.words[0] if left.words else ""
+    if noun not in _COUNTED or right.words[:1] != (noun,):
+        return False
+    if not all(_NUMBER.fullmatch("".join(facts.words[1:2])) for facts in (left, right)):
+        return False
+    number, differing = f"version {stem(noun)}", find_differing(left, right)
+    return number in differing and bool(differing - {number, "date"})
 
 
 def _have_two_owners(left: Facts, right: Facts) -> bool:

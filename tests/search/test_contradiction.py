@@ -154,6 +154,19 @@ class TestPairsWrittenBeforeTheRules:
             "one says no",
             id="a negation",
         ),
+        pytest.param("We use Node 18", "We use Node 20 now", "18 against 20", id="an upgrade"),
+        pytest.param(
+            "Node 18 runs in CI",
+            "Node 20 runs in CI now",
+            "18 against 20",
+            id="an upgrade that comes first",
+        ),
+        pytest.param(
+            "Release 3.1 needs Node 18",
+            "Release 3.1 needs Node 20 now",
+            "18 against 20",
+            id="news of one release",
+        ),
     ],
 )
 def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
@@ -206,6 +219,12 @@ def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
         pytest.param("Shard 1 is in the EU", "Shard 2 is in the US", id="numbered things"),
         pytest.param(
             "Team A deploys on Monday", "Team B deploys on Friday now", id="news of another thing"
+        ),
+        pytest.param(
+            "Node 3 listens on port 81", "Node 4 listens on port 82 now", id="news of another node"
+        ),
+        pytest.param(
+            "Release 3.1 needs Node 18", "Release 4.0 needs Node 20 now", id="news of a release"
         ),
         pytest.param(
             "Step one cleans the samples",
