@@ -25,6 +25,7 @@ from ademem.core.registers import Record
 from ademem.core.text import clean, opening, sha256_hex, slug
 from ademem.core.value import Value, replace
 from ademem.files.readers.items import EXPORT_BYTES, FILE_BYTES, Skipped, read_text, text_of
+from ademem.files.records import at_most
 from ademem.guard.injection import instruction_in
 from ademem.store import (
     Store,
@@ -426,7 +427,7 @@ def _apply(
             "tags": () if kind in set(Category) or not slug(kind) else (slug(kind)[:60],),
             "topic_key": _plain(row.get("topic_key"))[: record_json.MAX_CHARS] or None,
         }
-    created = _moment(row, "created_at") or changed
+    created = at_most(_moment(row, "created_at") or changed, job.now)
     bare = Record(id=id, sync_id=current.sync_id if current else sync_id, created_at=stamp(created))
     record = registers.write(bare, values, at)
     replaced = (ours.over if ours else {}).items()
@@ -537,7 +538,7 @@ def _add_session(row: Row, job: Job) -> bool:
     if not id or redact(id).found or instruction_in(id):
         return False
     if sessions.may_import(job.store, id):
-        started = _moment(row, "started_at") or job.now
+        started = at_most(_moment(row, "started_at"), job.now)
         directory = text_of(row.get("directory"))[: record_json.MAX_CHARS]
         directory = "" if instruction_in(directory) else directory
         sessions.add(job.store, id, directory, None, "import", started)
@@ -598,7 +599,7 @@ def _add_prompt(row: Row, job: Job) -> bool:
     id = text_of(row.get("sync_id"))
     if not record_json.is_id(id) or redact(id).found:
         id = sha256_hex("prompts", session, id or content)[:32]
-    created = _moment(row, "created_at") or job.now
+    created = at_most(_moment(row, "created_at"), job.now)
     added = sessions.add_prompt(job.store, session, id, content, created, sync_id=id)
     if added:
         stored = {

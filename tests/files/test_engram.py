@@ -11,6 +11,7 @@ from datetime import timedelta
 import pytest
 
 from ademem import api
+from ademem.core.clock import stamp
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import GateSettings
@@ -248,6 +249,19 @@ def test_one_project_of_several_is_imported(opened, tmp_path):
 def test_a_dry_run_writes_nothing(opened, tmp_path):
     assert imported(opened, tmp_path, document(), dry_run=True).inserted == 2
     assert exported(opened)["observations"] == []
+
+
+def test_what_comes_from_the_future_does_not_stay_the_newest_for_ever(opened, tmp_path):
+    later = json.loads(json.dumps(document()).replace("2026-", "2999-"))
+    with opened("here") as memories:
+        api.import_engram(memories, saved(tmp_path, later))
+        (memory,) = api.list_memories(memories)
+        (session,) = api.list_sessions(memories, 1)
+        (prompt,) = api.search_prompts(memories, limit=1)
+        latest = stamp(memories.now + timedelta(days=1))
+
+    assert stamp(memory.created_at) == session["started_at"] == prompt["created_at"] == latest
+    assert exported(opened)["observations"] == later["observations"]
 
 
 @pytest.mark.parametrize("version", ["9.9.9", None, 1])

@@ -293,7 +293,7 @@ def _add_prompt(reader: Reader, prompt: Prompt, job: Job) -> bool:
         f"{reader.name}:{prompt.session_id}",
         prompt.id,
         content,
-        prompt.created_at or job.now,
+        records.at_most(prompt.created_at, job.now),
     )
 
 
