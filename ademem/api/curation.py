@@ -438,14 +438,11 @@ def remove_by_agent(runtime: Runtime, id: str, *, delete: bool = False, reason: 
     A reason that reads as an instruction is left out of the history.
     """
     runtime = runtime.holding(id)
-    memory = memories.get(runtime.store, id)
-    if memories.is_of_person(runtime.store, memory):
-        raise OfPerson(memory, "delete" if delete else "archive")
     reason = "" if instruction_in(reason) else preview(clean(redact(reason).text), REASON_CHARS)
     done = replace(act(runtime), reason=reason)
     remove = transitions.delete if delete else transitions.archive
     with runtime.store.transaction():
-        return remove(memory.id, done)
+        return remove(id, done)
 
 
 def pin_by_agent(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
@@ -454,8 +451,6 @@ def pin_by_agent(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
     memory = memories.get(runtime.store, id)
     if memory.pinned is pinned:
         return memory
-    if not pinned and memories.is_of_person(runtime.store, memory):
-        raise OfPerson(memory, "pin --off")
     if pinned and memory.status is not Status.PROMOTED:
         raise CannotDo(f"{memory.id} is not confirmed", f"a person: `ademem promote {memory.id}`")
     with runtime.store.transaction():
@@ -510,16 +505,25 @@ def list_conflicts(runtime: Runtime) -> list[Pair]:
 
 def settle_conflict(runtime: Runtime, id: str, other: str) -> bool:
     """Record that both memories are true; return False where no conflict was known."""
-    store = runtime.store
-    left, right = memories.get(store, id), memories.get(store, other)
-    return relations.resolve(store, left, right, get_speaker(runtime), runtime.clock())
+    return relations.resolve(runtime.store, *_settle(runtime, id, other))
 
 
 def reopen_conflict(runtime: Runtime, id: str, other: str) -> bool:
     """Take `settle_conflict` back; return False where nothing was settled."""
-    store = runtime.store
-    left, right = memories.get(store, id), memories.get(store, other)
-    return relations.reopen(store, left, right, get_speaker(runtime), runtime.clock())
+    return relations.reopen(runtime.store, *_settle(runtime, id, other))
+
+
+def _settle(runtime: Runtime, id: str, other: str) -> tuple[Memory, Memory, str, datetime]:
+    """Return the pair, and by whom and when it is settled.
+
+    Raises OfPerson for an agent, where a person said or confirmed one of the two.
+    """
+    done = act(runtime)
+    left, right = memories.get(runtime.store, id), memories.get(runtime.store, other)
+    for one, its in ((left, right), (right, left)) if done.by_agent else ():
+        if memories.is_of_person(runtime.store, one):
+            raise OfPerson(one, f"review --settle {its.id}")
+    return left, right, done.actor, done.now
 
 
 def list_acts(runtime: Runtime) -> list[dict[str, Any]]:
@@ -621,7 +625,8 @@ def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]
 def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
     """Restore every memory that the event changed to its state before, last change first.
 
-    Raises NoSuchEvent, or CannotDo when one of them was changed since or is deleted for good.
+    Raises NoSuchEvent, or CannotDo when one of them was changed since or is deleted for good, and
+    for an agent where a person did it, or said or confirmed one of them.
     """
     from ademem.synthesis.procedures.records import undo_details
 
@@ -631,6 +636,9 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
         changed = revisions.of_events(act.store, [event])
         if not changed:
             raise NoSuchEvent(event)
+        for each in changed if act.by_agent else ():
+            if each.actor == Trust.USER or memories.is_of_person(act.store, each.memory()):
+                raise CannotDo(f"{event} is a person's to undo", f"a person: `ademem undo {event}`")
         for left in {revision.memory_id: revision for revision in changed}.values():
             if left.operation == "delete" and not left.snapshot["content"]:
                 raise CannotDo(f"{left.memory_id} was deleted for good", "nothing of it is left")

@@ -73,6 +73,7 @@ def judge(
 
     The verdict takes effect if its judge is trusted as much as what it is about, is sure of it, and
     nobody more trusted judged otherwise. `supersedes` is about the target, other verbs about both.
+    Of what a person confirmed, an agent's replaces nothing, and settles no pair that waits.
     Else it stands beside the pair, and a review shows it.
     Raises UsageError, NoSuchRelation, NoSuchMemory, or CannotDo for what is no longer live.
     """
@@ -97,6 +98,11 @@ def judge(
         sure = kind is Trust.USER or confidence >= SURE
         affected = (target,) if relation == relations.SUPERSEDES else (source, target)
         may = sure and all(RANK[kind] >= RANK[memory.trust] for memory in affected)
+        contested = (relations.CONFLICT, relations.SUPERSEDES)
+        waits = before and before.status == "pending" and before.relation in contested
+        if may and kind is not Trust.USER and (waits or relation == relations.SUPERSEDES):
+            ids = (memory.id for memory in affected)
+            may = not memories.find_confirmed(runtime.store, ids)
         rank = RANK[Trust(before.kind)] if before and before.kind in frozenset(Trust) else -1
         overruled = before is not None and before.status == "judged" and rank > RANK[kind]
         in_effect = may and not overruled

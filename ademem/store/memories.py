@@ -314,7 +314,7 @@ def find_confirmed(store: Store, ids: Iterable[str]) -> set[str]:
         "select distinct memory_id from memory_revisions"
         " join unified_memories as memory on memory.id = memory_id and status = 'promoted'"
         " where memory_id in (select value from json_each(?)) and actor = 'user'"
-        " and operation in ('promote', 'edit', 'revise', 'merge', 'restore')"
+        " and operation in ('promote', 'pin', 'edit', 'revise', 'merge', 'restore')"
         " and json_extract(snapshot, '$.content') = memory.content"
         " and json_extract(snapshot, '$.title') is memory.title",
         (wanted,),
@@ -325,6 +325,16 @@ def find_confirmed(store: Store, ids: Iterable[str]) -> set[str]:
 def is_of_person(store: Store, memory: Memory) -> bool:
     """Return True for a text that a person said, or confirmed here."""
     return memory.trust is Trust.USER or bool(find_confirmed(store, [memory.id]))
+
+
+def is_removed_by_person(store: Store, memory: Memory) -> bool:
+    """Return True if the last act that may have removed the memory was a person's."""
+    query = (
+        "select actor from memory_revisions where memory_id = ?"
+        " and operation in ('archive', 'reject', 'delete', 'supersede', 'undo')"
+        " order by revision desc limit 1"
+    )
+    return store.column(query, (memory.id,)) == [Trust.USER]
 
 
 def list_by_number(store: Store, seqs: Iterable[int]) -> list[Memory]:

@@ -42,12 +42,11 @@ class CannotDo(AdememError):
 
 
 class OfPerson(CannotDo):
-    """A person said or confirmed the memory, and an agent may not change it."""
+    """A person said, confirmed or removed the memory, and an agent may not change that."""
 
-    def __init__(self, memory: Memory, verb: str) -> None:
+    def __init__(self, memory: Memory, verb: str, done: str = "said or confirmed") -> None:
         super().__init__(
-            f"{memory.id} was said or confirmed by a person",
-            f"a person: `ademem {verb} {memory.id}`",
+            f"{memory.id} was {done} by a person", f"a person: `ademem {verb} {memory.id}`"
         )
 
 
@@ -68,6 +67,10 @@ class Act(Value):
     """Shared by all changes of one act; empty for single changes."""
     made: Commit | None = None
     """The commit that brought the change into the files, if one did."""
+
+    @property
+    def by_agent(self) -> bool:
+        return self.actor in (Trust.AGENT, Trust.TOOL, Trust.WEB)
 
     def change(self, operation: str) -> Change:
         return Change(
@@ -237,6 +240,7 @@ def refuse(id: str, act: Act) -> Memory:
 def supersede(id: str, act: Act, by: str) -> Memory:
     """Replace a memory by another of its scope and owner: it leads to that one from now on."""
     memory, heir = memories.get(act.store, id), memories.get(act.store, by)
+    _check_of_person(memory, act, "archive")
     homes = {(each.scope, each.scope_owner_id) for each in (memory, heir)}
     if memory.id == heir.id or len(homes) > 1:
         raise CannotDo(f"{memory.id} and {heir.id} are not two memories of one scope and owner")
@@ -273,6 +277,8 @@ def restore(id: str, act: Act) -> Memory:
     memory = memories.get(act.store, id)
     if memory.live:
         raise CannotDo(f"{memory.id} is not archived", "nothing to do")
+    if act.by_agent and memories.is_removed_by_person(act.store, memory):
+        raise OfPerson(memory, "restore", "removed")
     if memory.promoted_at:
         _check_held(memory, act)
     return _change(
@@ -289,6 +295,10 @@ def restore(id: str, act: Act) -> Memory:
 def delete(id: str, act: Act, *, hard: bool = False) -> Memory:
     """Hide it from everything; *hard* leaves no byte of it in the database."""
     memory = memories.get(act.store, id)
+    if hard and act.by_agent:
+        why = "deleting for good is for a person"
+        raise CannotDo(why, f"a person: `ademem delete {memory.id} --hard`")
+    _check_of_person(memory, act, "delete")
     if not hard:
         _check_not_deleted(memory)
         return _change(memory, act, "delete", deleted_at=act.now, pinned=False)
@@ -307,6 +317,8 @@ def pin(id: str, act: Act, *, pinned: bool = True) -> Memory:
     memory = memories.get(act.store, id)
     if pinned:
         _check_held(memory, act)
+    else:
+        _check_of_person(memory, act, "pin --off")
     if not memory.live:
         raise CannotDo(f"{memory.id} is {_state(memory)}", RESTORE_FIRST)
     return _change(
@@ -323,6 +335,7 @@ def renew(id: str, act: Act, review_after: datetime | None) -> Memory:
     """Record that a memory was reviewed and still holds, until its next review."""
     memory = memories.get(act.store, id)
     _check_held(memory, act)
+    _check_of_person(memory, act, "review --reviewed")
     return _change(memory, act, "edit", review_after=review_after)
 
 
@@ -330,6 +343,7 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
     """Change some fields, within the bounds and the redaction that a new memory meets."""
     memory = memories.get(act.store, id)
     _check_not_deleted(memory)
+    _check_of_person(memory, act, "edit")
     if memory.quarantine_reason and act.actor != Trust.USER:
         raise CannotDo(f"{memory.id} is quarantined, as it {memory.quarantine_reason}", BY_PERSON)
     for name in ("content", "title"):
@@ -391,6 +405,12 @@ def waits_for(memory: Memory) -> str:
     return f"unconfirmed: {memory.trust} by {memory.source_type}{times}{gone}"
 
 
+def _check_of_person(memory: Memory, act: Act, verb: str) -> None:
+    """Raise OfPerson where an agent would change what a person said or confirmed."""
+    if act.by_agent and memories.is_of_person(act.store, memory):
+        raise OfPerson(memory, verb)
+
+
 def _check_held(memory: Memory, act: Act) -> None:
     """Raise CannotDo where a person has to confirm it, and the act is another's."""
     if act.actor == Trust.USER:
@@ -432,6 +452,7 @@ def _check_not_deleted(memory: Memory) -> None:
 
 
 def _archive(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
+    _check_of_person(memory, act, "archive")
     _check_not_deleted(memory)
     if memory.status is Status.ARCHIVED:
         raise CannotDo(f"{memory.id} is archived already", "`ademem restore` brings it back")

@@ -165,17 +165,17 @@ def find_pairs(
     for score, _, other in best:
         is_earlier = (times[memory.id], memory.seq) < (times[other.id], other.seq)
         earlier, later = (memory, other) if is_earlier else (other, memory)
-        pairs.append(make_pair(earlier, later, score))
-    return _replace_together(pairs)
+        pairs.append(make_pair(earlier, later, score, store))
+    return _replace_together(pairs, store)
 
 
-def _replace_together(pairs: Sequence[Pair]) -> list[Pair]:
+def _replace_together(pairs: Sequence[Pair], store: Store) -> list[Pair]:
     """Let a text replace all that have the value of one that it replaces, however they say it."""
     found = [(pair, _find_change(pair)) for pair in pairs]
     done = {change for pair, change in found if change and pair.relation == SUPERSEDES}
     return [
         replace(pair, relation=SUPERSEDES)
-        if change in done and _is_trusted_as_much(pair.later, pair.earlier)
+        if change in done and _is_trusted_as_much(pair.later, pair.earlier, store)
         else pair
         for pair, change in found
     ]
@@ -187,13 +187,17 @@ def _find_change(pair: Pair) -> tuple[str, str, str] | None:
     return (pair.later.id, *values) if values else None
 
 
-def _is_trusted_as_much(later: Memory, earlier: Memory) -> bool:
-    return RANK[later.trust] >= RANK[earlier.trust]
+def _is_trusted_as_much(later: Memory, earlier: Memory, store: Store) -> bool:
+    """True for a text of as much trust; what a person confirmed is trusted as their own words."""
+    if RANK[later.trust] < RANK[earlier.trust]:
+        return False
+    is_confirmed = memories.find_confirmed(store, [earlier.id])
+    return not is_confirmed or memories.is_of_person(store, later)
 
 
-def make_pair(earlier: Memory, later: Memory, score: float) -> Pair:
+def make_pair(earlier: Memory, later: Memory, score: float, store: Store) -> Pair:
     """Propose the later text as the heir where the match is strong and it is trusted as much."""
-    may_replace = score >= STRONG and _is_trusted_as_much(later, earlier)
+    may_replace = score >= STRONG and _is_trusted_as_much(later, earlier, store)
     relation = SUPERSEDES if may_replace else CONFLICT
     why = contradiction.explain(earlier.whole_text, later.whole_text)
     return Pair(earlier=earlier, later=later, relation=relation, score=round(score, 3), why=why)

@@ -140,9 +140,11 @@ def merge_row(
 ) -> Memory:
     """Count one more observation; *corroborates*: this origin is new.
 
-    Text from the files of others only counts as an observation of a person's own memory.
+    Of a person's own memory, what files of others or an agent say only counts as an observation.
     """
-    if draft.origin.claimed_author is not None and memory.claimed_author is None:
+    is_strange = draft.origin.claimed_author is not None and memory.claimed_author is None
+    by_agent = draft.origin.trust not in (Trust.USER, Trust.IMPORT)
+    if is_strange or (by_agent and not may_change_text):
         return replace(
             memory,
             observation_count=memory.observation_count + 1,
