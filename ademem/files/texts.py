@@ -37,6 +37,8 @@ class Problem(Value):
     message: str
     passes: bool = False
     """True if the next rendering repairs it without loss."""
+    hint: str = ""
+    """The command by which a person decides; empty for what only an edit of the file solves."""
 
 
 class Texts:

@@ -116,8 +116,9 @@ def describe_problems(problems: Sequence[Problem]) -> list[str]:
         return []
     first, more = problems[0], len(problems) - 1
     where = first.path if first.line is None else f"{first.path}:{first.line}"
-    end = f"{f' (and {more} more)' if more else ''} (`ademem files check`)"
-    return [_fitting("ademem: not imported: ", f"{where}: {first.message}", end)]
+    text = first.message if first.hint else f"{where}: {first.message}"
+    end = f"{f' (and {more} more)' if more else ''} (`{first.hint or 'ademem files check'}`)"
+    return [_fitting("ademem: not imported: ", text, end)]
 
 
 def describe_failure(event: str, error: Exception) -> str:

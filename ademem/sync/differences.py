@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ademem.sync.tracked_files import MergeBase
 
 SOURCE = "file"
+AT_WORK = "as an agent was at work"
 
 
 class Difference(Value):
@@ -148,8 +149,7 @@ class ImportContext:
             )
         if "content" in changes:
             self.require_length(changes["content"], changes.get("title", current.title))
-        is_text = bool(changes.keys() & {"title", "content"})
-        if source.by_agent and is_text and memories.is_of_person(self.act.store, current):
+        if self.is_for_person(current, source):
             return self.propose(current, changes, source, position)
         transitions.edit(current.id, self.act_of(source, current.id), self.settings, **changes)
         return self.note("edited", current.id)
@@ -161,7 +161,9 @@ class ImportContext:
         source: Source,
         position: tuple[str, int],
     ) -> None:
-        """Write an agent's change as a candidate; the memory stays as a person wants it."""
+        """Write an agent's text as a candidate; the memory stays as a person wants it."""
+        if not changes.keys() & {"title", "content"}:
+            return self.keep(current, position, "edit")
         from ademem.capture import gate
 
         act, (path, line) = self.act, position
@@ -175,12 +177,23 @@ class ImportContext:
         written = gate.propose(
             current, draft, act.store, self.settings, act.now, event_id=self.event
         )
-        if written.memory and not written.deduped:
-            self.note("added", written.memory.id)
-            message = f"an agent changed what a person said or confirmed: {written.memory.id} waits"
-        else:
-            message = f"an agent changed {current.id}, which a person said or confirmed; it stays"
-        self.ignored.append(Problem(path=path, line=line, message=f"{message} (`ademem review`)"))
+        if written.memory is None or written.deduped:
+            return self.keep(current, position, "edit")
+        id = written.memory.id
+        self.note("added", id)
+        message = f"{id} waits beside {current.id}, {AT_WORK}"
+        problem = Problem(path=path, line=line, message=message, hint="ademem review")
+        return self.ignored.append(problem)
+
+    def is_for_person(self, current: Memory, source: Source) -> bool:
+        """Return True where an agent changes what a person said or confirmed."""
+        return source.by_agent and memories.is_of_person(self.act.store, current)
+
+    def keep(self, current: Memory, position: tuple[str, int], verb: str) -> None:
+        """Report an agent's change that has no effect; the files are written as they were."""
+        path, line = position
+        message, hint = f"{current.id} stays, {AT_WORK}", f"ademem {verb} {current.id}"
+        self.ignored.append(Problem(path=path, line=line, message=message, hint=hint))
 
     def require_length(self, content: str, title: str | None) -> None:
         """Raise CannotDo for a text that would be cut, as the page is written anew."""
@@ -279,10 +292,12 @@ class _Comparison:
             pages_are_read = all(item.path in now.read for item in items)
             if items and pages_are_read and not (here and here.needs_no_item):
                 versions = frozenset((items[0].values,))
-                yield _difference(items[0], _archive, id=id, path=items[0].path, versions=versions)
+                given = {"id": id, "position": items[0].position, "versions": versions}
+                yield _difference(items[0], _archive, **given)
             elif lines and not (here or lines.is_archived) and lines.last.path in now.read:
                 line = lines.last  # its page may be gone
-                yield _difference(line, _archive, id=id, path=line.path, versions=lines.values)
+                given = {"id": id, "position": line.position, "versions": lines.values}
+                yield _difference(line, _archive, **given)
 
     def find_decisions(self) -> Iterator[Difference]:
         """Yield candidates of the sheet that are new, changed, ticked or removed."""
@@ -362,20 +377,27 @@ def _edit_item(context: ImportContext, id: str, now: PlacedItem, before: PlacedI
     if not current.live:
         if before or not context.history.has_returned(current.id):
             return None
+        if source.by_agent and memories.is_removed_by_person(context.act.store, current):
+            return context.keep(current, now.position, "restore")
         current = transitions.restore(current.id, context.act_of(source, current.id))
         context.note("restored", current.id)
     return context.edit(current, _changed_fields(current, now, before), source, now.position)
 
 
-def _archive(context: ImportContext, id: str, path: str, versions: Container[Values]) -> None:
+def _archive(
+    context: ImportContext, id: str, position: tuple[str, int], versions: Container[Values]
+) -> None:
     """Archive the memory, unless it was changed after the *versions* that were removed."""
     current = context.find(id)
     if current is None or not current.live or not context.history.has_change(current.id):
-        return
+        return None
     if values_of(current) in versions:
-        source = context.provenance.of(path, current.id)
+        source = context.provenance.of(position[0], current.id)
+        if context.is_for_person(current, source):
+            return context.keep(current, position, "archive")
         transitions.archive(current.id, context.act_of(source, current.id))
         context.note("archived", current.id)
+    return None
 
 
 def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) -> None:
@@ -460,7 +482,10 @@ def _refuse(context: ImportContext, id: str, before: PlacedItem | None, offered:
     if current is None or (before and _changed_fields(current, before, None)):
         return
     history = context.history
-    act = context.act_of(context.provenance.of(SHEET, current.id))
+    source = context.provenance.of(SHEET, current.id)
+    if context.is_for_person(current, source):
+        return context.keep(current, (SHEET, 1), "reject")
+    act = context.act_of(source)
     if history.by_hand or (offered and history.has_file_change(SHEET)):
         transitions.reject(current.id, act)
         context.note("rejected", current.id)

@@ -11,6 +11,7 @@ from ademem.core.redaction import redact
 from ademem.core.registers import (
     LIVE,
     REJECTED,
+    REMOVED,
     as_time,
     has_writes_of,
     join,
@@ -31,6 +32,7 @@ from ademem.sync.merging import has_stamps, restamp, write_over
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
+    from typing import Any
 
     from ademem.core.memory import Memory
     from ademem.core.registers import Record
@@ -126,17 +128,20 @@ def import_record(
     source = context.provenance.of_record(
         line.path, line.found, id, [each.raw for each in lines.lines]
     )
+    if memory and current and source.by_agent and _is_for_person(memory, current, joined, store):
+        texts: dict[str, Any] = {"content": found.text[0], "title": found.text[1]}
+        if joined.life == LIVE and memory.live and found.texts:
+            ours = {"content": memory.content, "title": memory.title}
+            changes = texts if texts != ours else {}
+            return context.propose(memory, changes, source, line.position)
+        verb = {LIVE: "restore", REMOVED: "delete --hard"}.get(joined.life, "archive")
+        return context.keep(memory, line.position, verb)
     if source.by_agent:  # it may add a text, and confirm nothing
-        ours = {"status": Status.CANDIDATE.value, "pinned": False}
-        ours |= values_of(current) if current else {}
+        kept = {"status": Status.CANDIDATE.value, "pinned": False}
+        kept |= values_of(current) if current else {}
         names = found.registers.keys() & {"status", "pinned"}
-        undecided = {name: (found.registers[name][0], ours[name]) for name in names}
+        undecided = {name: (found.registers[name][0], kept[name]) for name in names}
         found = replace(found, registers={**found.registers, **undecided})
-        if memory and memories.is_of_person(store, memory):
-            changes = {"content": found.text[0], "title": found.text[1]}
-            if changes != {"content": memory.content, "title": memory.title}:
-                context.propose(memory, changes, source, line.position)
-            found = replace(found, texts={})
     admit_text = make_admission_rule(store, context.settings, context.act.now, source.author)
 
     def admit(row: Memory, before: Memory | None) -> Memory:
@@ -162,6 +167,17 @@ def import_record(
         context.note("edited", id)
     elif was_live != is_live:
         context.note("archived" if was_live else "restored" if memory else "added", id)
+
+
+def _is_for_person(memory: Memory, current: Record, joined: Record, store: Store) -> bool:
+    """Return True for a change that no agent may make: see `store.transitions.OfPerson`."""
+    if joined.life == REMOVED:
+        return True
+    if values_of(joined) == values_of(current):
+        return False
+    if not memory.live and joined.life == LIVE:
+        return memories.is_removed_by_person(store, memory)
+    return memories.is_of_person(store, memory)
 
 
 def _check(line: KnowledgeLine) -> None:

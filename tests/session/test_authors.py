@@ -67,10 +67,13 @@ class Client:
     def stop(self):
         self.world.fire("stop", prompt_id="p1")
 
-    def next(self):
-        """The next session takes over what the files say."""
+    def notice(self):
+        """The next session takes over what the files say; returns what the person reads."""
         self.world.now = datetime.now(UTC) + timedelta(minutes=1)
-        self.world.fire("session_start", source="startup", session_id="s2")
+        return self.world.notice(session_id="s2")
+
+    def next(self):
+        self.notice()
         with self.world.memories() as memories:
             return {row.content: row for row in api.list_memories(memories)}
 
@@ -206,7 +209,9 @@ def test_an_agents_edit_of_what_a_person_said_or_confirmed_is_a_candidate(
     page = world.root / path
     page.write_text(page.read_text().replace("Fridays", "Mondays"))
 
-    found = client.next()
+    said, found = client.notice(), {row.content: row for row in world.live()}
+    waits = f"{found[TEXT].id} waits beside {memory.id}, as an agent was at work"
+    assert said == f"ademem: not imported: {waits} (`ademem review`)"
     assert (found[TEXT].trust, found[TEXT].status) == ("agent", "candidate")
     assert (found[FRIDAYS].id, found[FRIDAYS].status) == (memory.id, "promoted")
     with world.memories() as memories:
@@ -258,16 +263,111 @@ def test_a_box_that_an_agent_ticks_confirms_nothing(world, client):
 
 def test_an_entry_that_an_agent_deletes_is_archived_by_the_agent(world, client):
     with world.memories() as memories:
-        memory = api.write(memories, confirmed(TEXT)).memory
+        memory = by_agent(memories)
         api.refresh_files(memories)
     client.ask()
     client.edit(GOTCHAS)
     (world.root / GOTCHAS).write_text("# Gotchas\n")
 
-    assert TEXT not in client.next()
+    assert FRIDAYS not in client.next()
     with world.memories() as memories:
         last = api.list_revisions(memories, memory.id)[-1]
     assert (last["operation"], last["actor"]) == ("archive", "agent")
+
+
+def line_with(**changes):
+    def change(_page, lines):
+        lines.write_text(json.dumps(json.loads(lines.read_text()) | changes) + "\n")
+
+    return change
+
+
+def line_of_another_store(**changes):
+    """Changes the line as a store does that writes later, of a memory that is not shown."""
+
+    def change(page, lines):
+        without_entry(page, lines)
+        line = json.loads(lines.read_text())
+        later = stamp(datetime.now(UTC) + timedelta(minutes=5))
+        line |= {"status": "archived", "updated_at": later, "stamps": {"0000-1a2b3c4d": []}}
+        lines.write_text("")
+        archive = lines.with_name("knowledge.archive.jsonl")
+        archive.write_text(json.dumps(line | changes) + "\n")
+
+    return change
+
+
+def without_entry(page, _lines):
+    page.write_text("# Gotchas\n")
+
+
+def without_entry_and_line(page, lines):
+    page.write_text("# Gotchas\n")
+    lines.write_text("")
+
+
+def in_another_page(page, _lines):
+    page.with_name("decisions.md").write_text(f"# Decisions\n\n{page.read_text()[11:]}")
+    page.write_text("# Gotchas\n")
+
+
+def with_a_tag(page, _lines):
+    page.write_text(f"{page.read_text()}  - tags: stop\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "verb"),
+    [
+        pytest.param(without_entry, "archive", id="entry deleted"),
+        pytest.param(without_entry_and_line, "archive", id="entry and line deleted"),
+        pytest.param(in_another_page, "edit", id="entry moved"),
+        pytest.param(with_a_tag, "edit", id="entry tagged"),
+        pytest.param(line_of_another_store(life="archived"), "archive", id="line archived"),
+        pytest.param(line_of_another_store(life="deleted"), "archive", id="line deleted"),
+        pytest.param(
+            line_of_another_store(life="removed", content=""), "delete --hard", id="line removed"
+        ),
+        pytest.param(line_with(status="candidate"), "edit", id="line demoted"),
+        pytest.param(line_with(category="fact"), "edit", id="line of another category"),
+        pytest.param(line_with(tags=["stop"], path="docs/**"), "edit", id="line tagged and tied"),
+    ],
+)
+@pytest.mark.parametrize("write", [by_person, by_agent_and_person])
+def test_no_other_change_of_an_agent_in_the_files_touches_what_a_person_confirmed(
+    world, client, write, change, verb
+):
+    with world.memories() as memories:
+        before = write(memories)
+        api.refresh_files(memories)
+        page, lines = world.root / GOTCHAS, world.root / LINES
+        texts = page.read_text(), lines.read_text()
+    client.ask()
+    client.run("python tidy.py")
+    change(page, lines)
+    said = client.notice()
+
+    with world.memories() as memories:
+        after = api.get(memories, before.id)
+        assert (after.live, after.status, after.category) == (True, "promoted", "gotcha")
+        assert (after.tags, after.file_scope_pattern) == (before.tags, None)
+        api.refresh_files(memories)
+        assert (page.read_text(), lines.read_text()) == texts
+    assert said.startswith(f"ademem: not imported: {before.id} stays, as an agent was at work")
+    assert said.endswith(f"(`ademem {verb} {before.id}`)")
+
+
+@pytest.mark.parametrize("change", [without_entry, without_entry_and_line, in_another_page])
+def test_what_a_person_does_in_the_files_between_turns_counts(world, client, change):
+    with world.memories() as memories:
+        before = by_person(memories)
+        api.refresh_files(memories)
+    change(world.root / GOTCHAS, world.root / LINES)
+    client.next()
+
+    with world.memories() as memories:
+        after = api.get(memories, before.id)
+    assert (after.live, after.category) == (change is in_another_page, after.category)
+    assert after.category == ("decision" if change is in_another_page else "gotcha")
 
 
 def test_a_brief_that_an_agent_edits_says_so(world, client):

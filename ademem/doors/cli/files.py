@@ -202,7 +202,8 @@ def _report(report: ImportReport, *, would: bool = False) -> None:
     if report.advice:
         show.echo(report.advice)
     for problem in report.problems:
-        show.echo(f"{problem.path}:{problem.line or 1}: {problem.message}", err=True)
+        hint = f" (`{problem.hint}`)" if problem.hint else ""
+        show.echo(f"{problem.path}:{problem.line or 1}: {problem.message}{hint}", err=True)
 
 
 @app.command("merge-file")
