@@ -306,6 +306,7 @@ def import_engram(
         admit=record_import.make_admission_rule(runtime.store, runtime.settings.gate, now, None),
         event=new_event(),
         project=project,
+        by_agent=provenance.trust_of_caller(runtime.environment, runtime.store) is not Trust.USER,
         dry_run=dry_run,
     )
     return engram.import_document(document, job)

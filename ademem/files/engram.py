@@ -32,6 +32,7 @@ from ademem.store import (
     database,
     foreign,
     ledger,
+    memories,
     memory_queries,
     relations,
     replication,
@@ -81,6 +82,8 @@ class Job(Value):
     """The act, which can be undone."""
     project: str = ""
     """Only rows of this project of Engram; empty for all of them."""
+    by_agent: bool = False
+    """An agent asked for it: what a person confirmed stays, too."""
     dry_run: bool = False
     is_shared: bool = False
     """The rows are those of a chunk, which others read, too."""
@@ -346,8 +349,9 @@ def _import_observation(row: Row, earlier: Iterable[Row], job: Job) -> str | Ski
     changed = _moment(row, "deleted_at", "updated_at", "created_at")
     if changed is None or not _is_newer(row, changed, current, job):
         return "known"
-    if current.trust is Trust.USER:
-        return _propose(row, sync_id, job)
+    is_confirmed = job.by_agent and memories.find_confirmed(job.store, [current.id])
+    if current.trust is Trust.USER or is_confirmed:
+        return "known" if row.get("deleted_at") else _propose(row, sync_id, job)
     if current.quarantine_reason or current.scope is not Scope.PROJECT:
         return "rejected"  # a person decides
     return _apply(row, sync_id, current, job)

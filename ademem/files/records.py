@@ -223,7 +223,8 @@ def import_lines(
     """Import each line once; report a bad one and skip it.
 
     *mission* is for the lines of a mission that do not name it. Unless the importer *confirms*,
-    confirmed memories come as candidates and none is pinned.
+    confirmed memories come as candidates, none is pinned, and what a person said, confirmed or
+    removed here stays.
     Chunks are committed one by one, and *on_progress* gets the number of lines read; the next
     import of the same lines brings what an interrupted one did not reach.
     """
@@ -259,7 +260,19 @@ def _import_line(line: str, job: Import, *, confirms: bool) -> Outcome:
         record |= {"pinned": False, "tier": None, "promoted_at": None, STAMPS: None}
         if choice(record, "status", Status) is Status.PROMOTED:
             record["status"] = Status.CANDIDATE
+        sync_id = text(record, "sync_id") if MARK in record else None
+        current = memory_queries.by_sync_id(job.store, sync_id)
+        if current and _is_for_person(current, job.store):
+            if record["content"] == current.content:
+                return Outcome.MERGED
+            raise BadLine(f"is another text of {current.id}, which a person decides about")
     return restore(record, job) if MARK in record else import_plain(record, job)
+
+
+def _is_for_person(memory: Memory, store: Store) -> bool:
+    if memory.live:
+        return memories.is_of_person(store, memory)
+    return memories.is_removed_by_person(store, memory)
 
 
 def _restore_relation(record: Record, job: Import, *, confirms: bool) -> Outcome:

@@ -84,6 +84,9 @@ def restore(
     if backup is not None and id is None:
         from ademem.api import recovery
 
+        if not dry_run and (client := caller.client_of(os.environ)):
+            why = "to replace the database is a person's to decide"
+            raise caller.NotByPerson(f"{why}, and {client} runs this shell")
         place = personal_project(os.environ) if own else None
         place = place or project_.find(project, os.environ, os.getcwd())
         done = recovery.restore_backup(

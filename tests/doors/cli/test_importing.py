@@ -110,3 +110,57 @@ def test_an_option_that_a_format_has_not_is_refused_by_name(ademem, sources, for
     assert f"{format} has no `{' '.join(option[:2]) if option[0] == '--as' else option[0]}`" in said
     assert ademem.exit_code == 2
     assert ademem.json("list")["count"] == 0
+
+
+@pytest.fixture
+def confirmed(ademem):
+    """A memory of an agent that a person confirmed; the shell is the agent's again."""
+    ademem.inside()
+    id = ademem.json("add", "Use Redis for locks")["memory"]["id"]
+    ademem.outside()
+    ademem("promote", id)
+    ademem.inside()
+    return id
+
+
+def test_an_agents_import_of_our_export_leaves_what_a_person_confirmed(ademem, confirmed):
+    ademem("export", "ours.jsonl")
+    path = ademem.root / "ours.jsonl"
+    later = json.loads(path.read_text()) | {"updated_at": "2100-01-01T00:00:00.000Z"}
+    changes = {"content": "Use Kafka for locks"}, {"status": "archived"}, {"tags": ["stop"]}
+    path.write_text("".join(f"{json.dumps(later | change)}\n" for change in changes))
+    (error,) = ademem.json("import", "--format", "ademem", "ours.jsonl")["errors"]
+
+    assert confirmed in error["message"]
+    kept = ademem.json("get", confirmed)
+    assert (kept["content"], kept["status"], kept["tags"]) == (
+        "Use Redis for locks",
+        "promoted",
+        [],
+    )
+
+
+@pytest.mark.parametrize(
+    "change", [{"content": "Use Kafka for locks"}, {"deleted_at": "2100-01-01"}]
+)
+def test_an_agents_import_of_engram_puts_another_text_beside_it(ademem, confirmed, change):
+    ademem("export", "--format", "engram", "engram.json")
+    path = ademem.root / "engram.json"
+    document = json.loads(path.read_text())
+    for row in document["observations"]:
+        row |= {"updated_at": "2100-01-01 00:00:00"} | change
+    path.write_text(json.dumps(document))
+    ademem("import", "--format", "engram", "engram.json")
+
+    kept = ademem.json("get", confirmed)
+    assert (kept["content"], kept["status"]) == ("Use Redis for locks", "promoted")
+    proposed = [row["content"] for row in ademem.json("candidates")["memories"]]
+    assert proposed == ([change["content"]] if "content" in change else [])
+
+
+def test_an_agent_replaces_no_database_by_a_backup(ademem, confirmed):
+    ademem("backup")
+    said = ademem("restore", "--backup", "latest")
+
+    assert ademem.exit_code == 4
+    assert "is a person's to decide" in said
