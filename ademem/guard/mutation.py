@@ -18,8 +18,10 @@ from ademem.guard.programs import (
     READERS,
     READING_ARGUMENTS,
     READING_OPTIONS,
+    RENEWING_WORDS,
     SUBCOMMANDS,
     SYNONYMS,
+    UNSET,
     VALUE_OPTIONS,
     VERSION_PROGRAMS,
     WRITING_OPTIONS,
@@ -37,6 +39,8 @@ MAX_CHARS = 40_000
 """Length up to which a command is parsed; a thousand characters can take 50 ms."""
 
 _READERS = frozenset(READERS.split())
+_RENEWING = re.compile(r"(?!.*(?:AUTO|DISABLE|NO|SKIP)_)(?:[A-Z\d]+_)*UPDATE(?:_[A-Z\d]+)*")
+"""Variables such as UPDATE_SNAPSHOTS and INSTA_UPDATE, with which tests write what they expect."""
 _ONE_DASH = ("find", "go", "terraform")
 """Programs with options of one dash and a word, never clusters of letters."""
 
@@ -76,6 +80,8 @@ class CommandPart(Value):
         parent, _, last = self.key.rpartition(" ")
         if not parent:
             return self.key in _READERS
+        if not RENEWING_WORDS.isdisjoint(split_words(last.partition(":")[2])):
+            return False
         return any(_matches(last, name) for name in (_subcommands(parent) or "").split())
 
     def has_option(self, option: str) -> bool:
@@ -166,6 +172,8 @@ def variable(part: CommandPart) -> Judgement | None:
     declared = part.command.words[1:] if part.key in DECLARING else ()
     for word in (*part.command.assignments, *declared):
         name, _, value = word.text.partition("=")
+        if _RENEWING.fullmatch(name) and value not in UNSET:
+            return _mutates(f"`{word.text}` has tests write what they expect")
         if name in COMMAND_VARIABLES.split() and judge(value, part.settings).mutates:
             return _mutates(f"`{word.text}` runs a command that may change anything")
     return None
@@ -225,7 +233,7 @@ def not_listed(part: CommandPart) -> Judgement | None:
 
 
 def writing_option(part: CommandPart) -> Judgement | None:
-    options = WRITING_OPTIONS.get(part.key, "").split()
+    options = WRITING_OPTIONS.get(part.key.partition(":")[0], "").split()
     given = next((option for option in options if part.has_option(option)), None)
     return _mutates(f"`{part.key} {given}` does more than read") if given else None
 

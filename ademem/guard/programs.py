@@ -17,25 +17,27 @@ READERS = (
     " locate which whereis cat batcat head tail more nl tac rev wc cut paste join comm cmp"
     " diff colordiff delta sort uniq tr fold fmt column expand strings size od hexdump"
     " base64 md5 md5sum sha1sum sha256sum sha512sum shasum cksum grep egrep fgrep zgrep rg sed"
-    " awk jq zcat tar nm objdump readelf ldd otool cloc tokei tee"
+    " awk jq yq zcat tar bzip2 gunzip gzip unzip xz zipinfo xxd nm objdump readelf ldd otool cloc"
+    " tokei tee bat ag ack"
     # the shell itself
     " cd pushd popd dirs echo printf test [ [[ true false : exit return break continue shift set"
     " unset export declare local readonly typeset let read wait jobs type"
     " ulimit umask times getopts shopt trap history command exec xargs env printenv sleep yes seq"
-    " . source help info tldr apropos tput clear tty expr bc factor numfmt"
+    " . source help info man tldr apropos tput clear tty expr bc factor numfmt"
     # the machine
-    " date cal id who whoami w groups last uname uptime arch nproc getconf locale free"
+    " date cal id who whoami w groups last uname uptime arch nproc getconf locale free hostname"
     " vmstat iostat lscpu lsblk lsof ps pgrep pidof pstree top htop ping dig nslookup"
-    " host whois getent netstat curl"
+    " host whois getent netstat ss journalctl crontab curl java"
     # tests and linters: what they write are caches
     " pytest py.test tox nox unittest jest vitest mocha rspec phpunit bats ctest mypy pyright"
-    " flake8 bandit black isort shellcheck yamllint markdownlint actionlint eslint"
+    " flake8 pylint bandit black isort shellcheck yamllint markdownlint actionlint hadolint"
+    " rubocop tflint eslint"
     " prettier tsc gofmt staticcheck json.tool"
     # build programs that only test, and programs that only check code or a process
     " gradle just make mvn ninja rake task bash sh zsh"
     # alone they tell what they can do
-    " ademem aws bd cargo docker gh git go helm kubectl npm pip pnpm podman"
-    " ruff systemctl terraform uv"
+    " ademem alembic aws bd buf cargo composer deno docker dotnet gh git go golangci-lint helm"
+    " kubectl npm pip pnpm podman poetry ruff swiftlint systemctl terraform uv"
 )
 """Programs that only read, unless a table below restricts them."""
 
@@ -65,6 +67,12 @@ COMMAND_VARIABLES = (
 )
 """Variables that hold a command that programs run, or a library that they load."""
 
+UNSET = ("", "0", "false", "no", "off")
+"""Values with which a variable such as UPDATE_SNAPSHOTS switches nothing on."""
+
+RENEWING_WORDS = frozenset({"fix", "update", "write"})
+"""Words behind the colon of a script, such as `test:update`, that show that it changes files."""
+
 DECLARING = ("declare", "export", "local", "readonly", "typeset")
 """Shell builtins whose arguments are assignments."""
 
@@ -93,22 +101,27 @@ SUBCOMMANDS = {
     "ademem model": "status verify",
     "ademem procedures": "list show",
     "ademem skills": "list",
+    "alembic": "branches check current heads history show",
     "apt": "list policy search show",
     "aws": "help",
     "aws *": "describe-* get-* head-* help list list-* ls",
     "bd": "blocked count doctor graph help info list lint prime ready search show stale"
     " stats status version where",
+    "buf": "breaking lint",
     "bun": "test",
     "bun run": "test test:*",
     "cargo": "audit c check clippy deny fmt help locate-project metadata outdated pkgid search t"
     " test tree version",
     "cargo nextest": "list run",
+    "composer": "audit licenses outdated show why",
+    "deno": "check doc fmt info lint test",
     "docker": "diff events history images info inspect logs port ps search stats top version",
     "docker compose": "config events images logs ls port ps top version",
     "docker container": "inspect list logs ls port top",
     "docker image": "history inspect list ls",
     "docker network": "inspect list ls",
     "docker volume": "inspect list ls",
+    "dotnet": "test",
     "gh": "api search status version",
     "gh auth": "status",
     "gh issue": "list status view",
@@ -130,6 +143,7 @@ SUBCOMMANDS = {
     "git worktree": "list",
     "go": "doc env fmt list test version vet",
     "go mod": "graph verify why",
+    "golangci-lint": "linters run version",
     "helm": "env get history lint list ls search show status version",
     "kubectl": "api-resources api-versions apply cluster-info create delete describe diff events"
     " explain get kustomize logs top version",
@@ -143,10 +157,14 @@ SUBCOMMANDS = {
     "pip": "check debug freeze help index inspect list show",
     "pnpm": "audit licenses list ls outdated run t test why",
     "pnpm run": "test test:*",
+    "poetry": "check show",
+    "poetry env": "info list",
     "ruff": "check config format linter rule version",
+    "swiftlint": "lint",
     "systemctl": "cat is-active is-enabled is-failed list-dependencies list-sockets list-timers"
     " list-unit-files list-units show status",
     "terraform": "fmt graph output plan providers show validate version",
+    "terraform providers": "schema",
     "terraform state": "list show",
     "uv": "help tree version",
     "uv pip": "check freeze list show tree",
@@ -182,17 +200,32 @@ VALUE_OPTIONS = {
 }
 """Options that take the next word as their value."""
 
+_RENEWING = "--fix --update --update-snapshot --update-snapshots --updateSnapshot -u"
+"""Options of test programs, also behind the script that runs them, that write what they expect."""
+
 WRITING_OPTIONS = {
+    **dict.fromkeys(("bun run test", "bun test", "jest", "npm run test", "npm t"), _RENEWING),
+    **dict.fromkeys(("npm test", "npm tst", "pnpm run test", "pnpm t", "pnpm test"), _RENEWING),
+    **dict.fromkeys(("vitest", "yarn jest", "yarn run test", "yarn test"), _RENEWING),
+    "yarn vitest": _RENEWING,
+    "ack": "--ackrc --pager",
     "ademem doctor": "--fix",
+    "ag": "--pager",
     "base64": "--output -o",
+    "bat": "--build --clear --generate-config-file --pager",
     "bd doctor": "--fix",
     "cargo clippy": "--fix",
+    "cargo test": "--bless",
     "date": "--set -s",
+    "deno lint": "--fix",
+    "deno test": "--coverage --junit-path",
     "docker compose config": "--output -o",
+    "dotnet test": "--collect --diag --logger --output --results-directory -d -l -o -r",
     "env": "--split-string -S",
     "eslint": "--fix --init --output-file -o",
     "file": "--compile -C",
     "find": "-delete -fls -fprint -fprint0 -fprintf",
+    "git apply": "--apply --build-fake-ancestor",
     "git archive": "--exec --output -o",
     "git branch": "--copy --delete --edit-description --force --move --set-upstream-to --track"
     " --unset-upstream -C -D -M -c -d -f -m -t -u",
@@ -213,24 +246,37 @@ WRITING_OPTIONS = {
     "git tag": "--annotate --delete --edit --file --force --local-user --message --sign --trailer"
     " -F -a -d -e -f -m -s -u",
     "go env": "-u -w",
+    "go list": "-toolexec",
     "go test": "-c -coverprofile -cpuprofile -exec -memprofile -o -toolexec -trace -update",
     "go vet": "-fix -toolexec -vettool",
     "gofmt": "-w",
+    "golangci-lint run": "--fix",
     "history": "-a -c -d -n -r -w",
-    "jest": "--init --updateSnapshot -u",
+    "hostname": "--file -F -b",
+    "journalctl": "--cursor-file --flush --relinquish-var --rotate --setup-keys"
+    " --smart-relinquish-var --sync --update-catalog --vacuum-files --vacuum-size --vacuum-time",
     "kubectl cluster-info": "--output-directory",
     "kubectl kustomize": "--output -o",
-    "mypy": "--install-types",
+    "mypy": "--any-exprs-report --cobertura-xml-report --html-report --install-types --junit-xml"
+    " --linecount-report --linecoverage-report --lineprecision-report --txt-report --xml-report",
     "npm audit": "fix",
+    "pnpm audit": "--fix",
     "prettier": "--write -w",
-    "pytest": "--basetemp --force-regen --inline-snapshot --snapshot-update",
+    "pylint": "--init-hook --load-plugins --output",
+    "pytest": "--accept --basetemp --force-regen --html --inline-snapshot --junit-xml --junitxml"
+    " --regen-all --report-log --snapshot-update --update-snapshots",
     "rg": "--hostname-bin --pre",
+    "rubocop": "--auto-correct --auto-correct-all --auto-gen-config --autocorrect --autocorrect-all"
+    " --fix-layout --init --out --require -A -a -o -r -x",
     "ruff check": "--add-noqa --fix --fix-only --output-file -o",
     "sort": "--compress-program --output -o",
+    "ss": "--kill -K",
+    "swiftlint lint": "--autocorrect --fix",
     "terraform plan": "-generate-config-out -out",
-    "terraform providers": "lock mirror",
+    "tflint": "--fix --init",
     "tree": "-o",
-    "vitest": "--update -u",
+    "tsc": "--build --generateCpuProfile --generateTrace --init -b false",
+    "yq": "--in-place --inplace --split-exp --write-output -i -s -w",
 }
 """Options, or words, with which a reading command does more than read."""
 
@@ -238,6 +284,7 @@ READING_OPTIONS = {
     "ademem export": "-",
     "black": "--check --diff",
     "cargo fmt": "--check",
+    "deno fmt": "--check",
     "git add": "--dry-run -n",
     "git apply": "--check --numstat --stat --summary",
     "git branch": "--contains --list --merged --no-contains --no-merged --points-at --show-current"
@@ -267,9 +314,11 @@ MAX_OPERANDS = {
     "git branch": 0,
     "git symbolic-ref": 1,
     "git tag": 0,
+    "hostname": 0,
     "json.tool": 1,
     "tee": 0,
     "uniq": 1,
+    "xxd": 1,
 }
 """Numbers of operands up to which a command only reads."""
 
@@ -297,14 +346,19 @@ _TESTS = r"(?:(?:check|spec|tests?|-q|--tests)(?:\0|$))+"
 
 READING_ARGUMENTS = {
     "awk": _AWK,
+    "crontab": r"(?:-u\0[^-\0]+\0)?-l",
     "curl": rf"{_REQUEST}(?:\0{_REQUEST})*",
     "date": r"(?:[-+][^\0]*(?:\0|$))*",
     "gh api": r"(?:(?:--paginate|--slurp|-i|--jq\0[^\0]+|-q\0[^\0]+|-H\0[^\0]+"
     r"|(?:-X|--method)\0GET|(?!graphql)[^-\0][^\0]*)(?:\0|$))+",
     "git config": r"(?:--(?:global|local|system|show-origin|show-scope|null|name-only)\0)*"
     rf"(?:(?:--(?:get|list)[^\0]*|-l|get|list){_OPERANDS}|[\w-]+\.[\w.-]+)",
+    "java": r"--?version",
+    "man": rf"[^-\0][^\0]*{_OPERANDS}",
     "sed": rf"(?:-[nErsuz]+\0)*(?:-[nErsuz]*e\0)?{_SED}(?:\0-e\0{_SED})*{_OPERANDS}",
     "tar": rf"(?:-?(?:[vzjJaf]*t[vzjJaf]*|(?=\w*O)(?=\w*x)[vzjJafxO]+)|--list){_OPERANDS}",
+    "unzip": rf"-[lptvZ]{_OPERANDS}",
+    **dict.fromkeys(("bzip2", "gunzip", "gzip", "xz"), rf"-(?=\w*[clt])[cdklqtv]+{_OPERANDS}"),
     **dict.fromkeys(("bash", "sh", "zsh"), rf"-n{_OPERANDS}"),
     **dict.fromkeys(("gradle", "just", "make", "mvn", "ninja", "rake", "task"), _TESTS),
     **dict.fromkeys((".", "source"), r"[^\0]*bin/activate"),
