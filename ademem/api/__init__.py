@@ -197,10 +197,10 @@ def _follow_up(changes: int, runtime: Runtime) -> None:
 
 
 def start_worker(runtime: Runtime) -> None:
-    """Start the worker for queued jobs: without a hook nothing else would write the files."""
+    """Start the worker for what is due: without a hook nothing else would write the files."""
     from ademem import worker
 
-    worker.start(runtime, queued_only=True)
+    worker.start(runtime)
 
 
 def _refresh_hints(runtime: Runtime) -> None:

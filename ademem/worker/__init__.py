@@ -26,18 +26,13 @@ worker.{}(sys.argv[1])
 """Program of a worker; its arguments are the folder of the package and the project."""
 
 
-def start(runtime: Runtime, *, queued_only: bool = False) -> None:
-    """Start a detached worker when a job is due, none runs, and this process is none.
-
-    With *queued_only* jobs that come with time are left to the next session.
-    """
+def start(runtime: Runtime) -> None:
+    """Start a detached worker when a job is due, none runs, and this process is none."""
     if not runtime.settings.jobs.auto or runtime.environment.get("ADEMEM_DISABLE"):
         return
     from ademem.store import jobs
 
     if not jobs.any_due(runtime.store, ON_DEMAND, runtime.clock()):
-        if queued_only:
-            return
         from ademem.worker import running  # the table usually has a due job, if there is one
 
         if not running.any_due(runtime):

@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from ademem import api, worker
+from ademem.api import reports
 from ademem.core import project
 from ademem.core.memory import Draft
 from ademem.doors.web.memory_threads import OpenProject
@@ -19,6 +20,7 @@ RULE = "Releases are cut on Mondays, because the mirror syncs on Sunday"
 PROGRAM = [sys.executable, "-c", "from ademem.doors.cli import program; program()"]
 CLIENT = {"name": "test", "version": "1"}
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
+QUIET = {"ADEMEM_JOBS_AUTO": "false"}
 START_WORKER = api.start_worker
 
 
@@ -48,6 +50,13 @@ def by_tool(root, environment):
     subprocess.run(server, input=text, text=True, cwd=root, env=environment, check=True)
 
 
+def wait_for(root, job):
+    until = time.monotonic() + 60
+    while (job, "done") not in [(run["job"], run["outcome"]) for run in runs(root)]:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
 def runs(root):
     return running.recent_runs(project.at(str(root)))
 
@@ -58,12 +67,19 @@ def test_what_was_learned_without_a_hook_is_worked_on_at_once(enrolled, change):
     root, environment = enrolled
     change(root, environment)
 
-    until = time.monotonic() + 60
-    while ("mirror", "done") not in [(run["job"], run["outcome"]) for run in runs(root)]:
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    wait_for(root, "mirror")
     is_confirmed = change is by_command
     assert (RULE in (root / ".ade/memory/knowledge.jsonl").read_text()) is is_confirmed
+
+
+@pytest.mark.slow
+def test_what_a_program_without_hooks_saved_has_a_vector_when_it_ends(enrolled, models):
+    root, environment = enrolled
+    by_tool(root, environment | models)
+
+    wait_for(root, "embed")
+    with api.open_memories(str(root), environment=environment | models | QUIET) as memories:
+        assert reports.vectors(memories)["embedded"] == 1
 
 
 @pytest.fixture
@@ -91,8 +107,7 @@ def test_where_jobs_are_off_a_change_starts_none(enrolled, started):
     root, environment = enrolled
     started.clear()
 
-    quiet = environment | {"ADEMEM_JOBS_AUTO": "false"}
-    with api.open_memories(str(root), environment=quiet) as memories:
+    with api.open_memories(str(root), environment=environment | QUIET) as memories:
         api.write(memories, Draft(content=RULE))
     assert started == []
 
