@@ -75,7 +75,8 @@ FUNCTIONS = {
         list_mission_memories promote_from_mission
     """,
     "files": """
-        inspect_files check_files preview_files refresh_files import_files read_pending_brief
+        inspect_files check_files preview_files refresh_files import_files request_import
+        read_pending_brief
         export_memories export_some import_lines import_beads import_feedback
         find_format import_foreign compare_foreign import_engram export_engram
         get_brief update_brief list_earlier_briefs list_agents

@@ -38,8 +38,11 @@ def by_command(root, environment):
     subprocess.run([*PROGRAM, "add", RULE], cwd=root, env=environment, check=True)
 
 
-def by_tool(root, environment):
-    call = {"name": "memory_add", "arguments": {"content": RULE, "category": "fact"}}
+SAVED = {"content": RULE, "category": "fact"}
+
+
+def by_tool(root, environment, tool="memory_add", arguments=SAVED):
+    call = {"name": tool, "arguments": arguments}
     lines = (
         {"id": 1, "method": "initialize", "params": HELLO},
         {"method": "notifications/initialized"},
@@ -47,7 +50,13 @@ def by_tool(root, environment):
     )
     text = "".join(json.dumps({"jsonrpc": "2.0"} | line) + "\n" for line in lines)
     server = [*PROGRAM, "mcp", "--project", str(root)]
-    subprocess.run(server, input=text, text=True, cwd=root, env=environment, check=True)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(server, text=True, cwd=root, env=environment, **pipes) as running:
+        running.stdin.write(text)
+        running.stdin.flush()
+        answers = [json.loads(running.stdout.readline()) for _ in range(2)]
+        running.stdin.close()
+    assert "error" not in answers[1]
 
 
 def wait_for(root, job):
@@ -125,3 +134,14 @@ def test_an_act_on_the_page_starts_one_while_the_page_is_open(enrolled, started)
 
     anyio.run(act)
     page.close()
+
+
+@pytest.mark.slow
+def test_what_was_pulled_is_imported_for_a_program_without_hooks(enrolled):
+    root, environment = enrolled
+    (root / ".ade/memory/facts.md").write_text(f"# Facts\n\n- {RULE}\n")
+    by_tool(root, environment, "memory_search", {"query": "releases"})
+
+    wait_for(root, "mirror")
+    with api.open_memories(str(root), environment=environment | QUIET) as memories:
+        assert [memory.content for memory in api.list_memories(memories)] == [RULE]

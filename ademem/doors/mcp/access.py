@@ -187,8 +187,10 @@ class Call:
             self.runtime = memories
             self.turn = self._find_turn(memories.store)
             environment[SESSION_ID] = self.turn.session_id
-            if writes and self.turn.session_id == self.caller.session_id:
-                self.caller.begin_session(memories)
+            if self.turn.session_id == self.caller.session_id:  # no hook runs in it
+                api.request_import(memories)
+                if writes:
+                    self.caller.begin_session(memories)
             try:
                 yield memories
             finally:
