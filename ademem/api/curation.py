@@ -16,7 +16,7 @@ from ademem.capture.gate.rows import review_date
 from ademem.core import client
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import FORBIDDEN, Conflict, NoSuchMemory, NotFound, UsageError
-from ademem.core.memory import Memory, Origin, Scope, Status, Trust
+from ademem.core.memory import Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings
 from ademem.core.text import clean, fold, preview
@@ -598,20 +598,40 @@ def list_events(runtime: Runtime, limit: int = 20, before: str = "") -> list[Eve
     return events[::-1]
 
 
-def list_at(runtime: Runtime, moment: datetime) -> list[Memory]:
-    """Return the live memories of that moment, newest first, but no quarantined ones.
+class Past(Value):
+    """A page of the memories of a past moment."""
 
-    Of those of agents and missions they are the person's own, and those of the mission that runs.
+    memories: tuple[Memory, ...]
+    total: int
+    """The number on all pages."""
+    has_more: bool = False
+
+
+def list_at(runtime: Runtime, moment: datetime, limit: int | None = None, after: str = "") -> Past:
+    """List the live memories of that moment, newest first, but no quarantined ones.
+
+    *after* is the id of the last one of the page before.
     """
-    owners = {Scope.AGENT: None, Scope.MISSION: client.mission_of(runtime.environment)}
-    shown = [
-        memory
-        for store in _stores(runtime)
-        for memory in revisions.list_latest(store, stamp(moment))
-        if memory.live and not memory.hidden and not memory.quarantine_reason
-        if memory.scope is Scope.PROJECT or memory.scope_owner_id == owners[memory.scope]
+    mission, stores = client.mission_of(runtime.environment), list(_stores(runtime))
+    keys = [
+        (key, of)
+        for of, store in enumerate(stores)
+        for key in revisions.list_then(store, stamp(moment), mission)
     ]
-    return sorted(shown, key=lambda memory: (memory.created_at, memory.seq), reverse=True)
+    keys.sort(reverse=True)
+    start = next((at + 1 for at, (key, _) in enumerate(keys) if key.endswith(f" {after}")), 0)
+    page = keys[start:] if limit is None else keys[start : start + limit]
+    found = {
+        memory.id: memory
+        for number, store in enumerate(stores)
+        for memory in revisions.read_then(store, [key for key, of in page if of == number])
+    }
+    ids = [key.rsplit(" ", 1)[1] for key, _ in page]
+    return Past(
+        memories=tuple(found[id] for id in ids if id in found),
+        total=len(keys),
+        has_more=start + len(page) < len(keys),
+    )
 
 
 def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]:

@@ -6,14 +6,14 @@ both, as they have texts that nothing else finds.
 
 from __future__ import annotations
 
-from ademem.core.json_text import array, loads
+from ademem.core.json_text import array, loads, numbers
 from ademem.core.value import Value
-from ademem.store import database, memories
+from ademem.store import BROWSED, LIVE, database, memories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from ademem.core.memory import Memory
@@ -92,13 +92,36 @@ def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
     return database.read_rows(rows, _from_row, TABLE, _key)
 
 
-def list_latest(store: Store, moment: str) -> list[Memory]:
-    """Return every memory as its last revision until the moment left it."""
+_FIELDS = (
+    *("created_at", "status", "deleted_at", "superseded_by", "quarantine_reason", "source_type"),
+    *("scope", "scope_owner_id"),
+)
+_THEN = f"""
+select created_at || ' ' || printf('%012d', seq) || ' ' || memory_id from (
+  select seq, memory_id, {", ".join(f"json_extract(row, '$.{name}') as {name}" for name in _FIELDS)}
+  from (
+    select seq, memory_id, case when json_valid(snapshot) then snapshot else '{{}}' end as row
+    from memory_revisions where seq in (
+      select max(seq) from memory_revisions where created_at <= :moment group by memory_id)))
+where {LIVE} and quarantine_reason is null and {BROWSED}
+  and (scope = 'project' or scope_owner_id is case scope when 'mission' then :mission end)
+"""
+
+
+def list_then(store: Store, moment: str, mission: str | None) -> list[str]:
+    """Return the keys of the revisions that memories of a list had at the moment, in no order.
+
+    They sort by the time of the memory. Of those of agents and missions they are of the person
+    and of this mission.
+    """
+    return store.column(_THEN, {"moment": moment, "mission": mission})
+
+
+def read_then(store: Store, keys: Iterable[str]) -> list[Memory]:
+    """Return memories as the revisions of these keys left them, in no order."""
     rows = store.db.execute(
-        "select * from memory_revisions where seq in"
-        " (select max(seq) from memory_revisions where created_at <= ? group by memory_id)"
-        " order by seq",
-        (moment,),
+        "select * from memory_revisions where seq in (select value from json_each(?))",
+        (numbers(int(key.split()[1]) for key in keys),),
     )
     return database.read_rows(
         rows, lambda row: memories.from_snapshot(loads(row["snapshot"])), TABLE, _key

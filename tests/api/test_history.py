@@ -58,7 +58,7 @@ class Past:
         return [json.dumps(line | {"stamps": None}) for line in lines]
 
     def then(self, moment):
-        return sorted(memory.content for memory in curation.list_at(self, moment))
+        return sorted(memory.content for memory in curation.list_at(self, moment).memories)
 
 
 @pytest.fixture
@@ -86,6 +86,24 @@ def test_a_past_moment_has_no_more_than_a_list_of_now(past):
     past.write("Findings of another mission", scope="mission", owner="m2")
 
     assert past.then(past.now) == ["Deploys run on Mondays", "Findings of this mission"]
+
+
+def test_a_past_moment_comes_in_pages_and_only_a_page_is_read(past, monkeypatch):
+    texts = [f"Rule number {n} holds everywhere" for n in range(5)]
+    for text in texts:
+        past.write(text)
+    read = []
+    reader = memories.from_snapshot
+    monkeypatch.setattr(memories, "from_snapshot", lambda row: read.append(row) or reader(row))
+
+    pages, after, has_more = [], "", True
+    while has_more:
+        page = curation.list_at(past, past.now, 2, after)
+        assert page.total == 5
+        pages.append([memory.content for memory in page.memories])
+        after, has_more = page.memories[-1].id, page.has_more
+    assert pages == [texts[4:2:-1], texts[2:0:-1], texts[:1]]
+    assert len(read) == 5
 
 
 def test_changes_of_one_act_are_one_event(past):

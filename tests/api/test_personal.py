@@ -55,7 +55,7 @@ def test_what_has_no_owner_is_found_from_every_project(world, tmp_path, scope):
 def test_a_list_of_a_past_moment_has_it_too(world):
     write(world)
     with world.memories() as memories:
-        (listed,) = api.list_at(memories, memories.clock())
+        (listed,) = api.list_at(memories, memories.clock()).memories
 
     assert listed.content == CANARY
 

@@ -315,9 +315,9 @@ def test_nobody_meets_it_who_did_not_ask_for_its_category(skilled):
     assert hit.memory.title == "release"
     assert len(api.list_memories(skilled.memories, asked)) == 2
     assert len(api.list_memories(skilled.memories, Filters(types=("command",)))) == 1
-    assert [memory.source_type for memory in api.list_at(skilled.memories, skilled.now)] == [
-        "agent"
-    ]
+    assert [
+        memory.source_type for memory in api.list_at(skilled.memories, skilled.now).memories
+    ] == ["agent"]
 
 
 def test_no_file_and_no_export_repeats_it(skilled):

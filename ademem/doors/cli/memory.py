@@ -324,7 +324,8 @@ def list_(
         raise UsageError("--at lists all memories of that moment", "leave out the other filters")
     with open_project(project) as memories:
         if at is not None:
-            found = api.list_at(memories, parse_time(at, datetime.now(UTC)))[:limit]
+            then = api.list_at(memories, parse_time(at, datetime.now(UTC)), limit)
+            found = list(then.memories)
         else:
             found = api.list_memories(memories, filters, limit)
         later = {} if at else api.find_later(memories, found)

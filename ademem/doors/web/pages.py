@@ -127,10 +127,10 @@ def _cost(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 def _log(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     at, after = request.query.get("at", ""), request.query.get("after", "")
     if at:
-        then = api.list_at(memories, _moment(at))
-        page, following = cut([{"id": each.id, "memory": each} for each in then], "id", after)
-        rows = [views.to_row(each["memory"]) for each in page]
-        return {"at": at, "total": len(then), "then": rows, "next": following}
+        then = api.list_at(memories, _moment(at), PAGE, after)
+        rows = [views.to_row(memory) for memory in then.memories]
+        following = then.memories[-1].id if then.has_more and then.memories else ""
+        return {"at": at, "total": then.total, "then": rows, "next": following}
     events = api.list_events(memories, PAGE + 1, after)
     return {
         "at": "",
