@@ -175,7 +175,7 @@ def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:
     """
     from ademem.guard import shell
 
-    script = shell.parse(command) if len(command) <= COMMAND_CHARS else None
+    script = shell.parse(command, COMMAND_CHARS)
     if script is None:
         return []
     files: dict[str, str] = {}

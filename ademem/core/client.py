@@ -29,6 +29,9 @@ SLASH = "/ademem:"
 NAME_BYTES = 255
 """Longest id or name, as those of turns and agents become names of files."""
 
+PATH_CHARS = 4096
+"""Longest path that Linux knows; a longer one names no file, and takes a minute to be resolved."""
+
 MESSAGE_CHARS = 200_000
 """Characters that are read of the end of a model's message."""
 
@@ -72,7 +75,7 @@ class Payload(Value):
 
     @property
     def path(self) -> str:
-        return _text(self.tool_input, "file_path") or _text(self.tool_input, "notebook_path")
+        return _path(self.tool_input, "file_path") or _path(self.tool_input, "notebook_path")
 
 
 class TurnKey(Value):
@@ -116,8 +119,8 @@ def read(raw: bytes) -> Payload:
         prompt_id=safe_id(_name(data, "prompt_id")),
         agent_id=safe_id(_name(data, "agent_id")),
         agent_type=safe_id(_name(data, "agent_type")),
-        cwd=_text(data, "cwd"),
-        transcript_path=_text(data, "transcript_path"),
+        cwd=_path(data, "cwd"),
+        transcript_path=_path(data, "transcript_path"),
         source=_name(data, "source"),
         permission_mode=_name(data, "permission_mode"),
         prompt=_text(data, "prompt"),
@@ -221,6 +224,11 @@ def _object(texts: dict[str, str]) -> str:
 def _name(data: dict[str, Any], key: str) -> str:
     text = _text(data, key)
     return text if len(text.encode()) <= NAME_BYTES else ""
+
+
+def _path(data: dict[str, Any], key: str) -> str:
+    text = _text(data, key)
+    return text if len(text) <= PATH_CHARS else ""
 
 
 def _text(data: dict[str, Any], key: str) -> str:

@@ -46,7 +46,7 @@ def refusal(
     *is_quarantined* is True if the memory with this id, or prefix of one, is quarantined; for an
     empty id, if any is.
     """
-    script = shell.parse(command) if len(command) <= mutation.MAX_CHARS else None
+    script = shell.parse(command)
     if script is None:
         return _by_its_words(command, is_quarantined)
     commands = [part.command for part in mutation.parts_in(script, settings)]
@@ -56,7 +56,7 @@ def refusal(
 
 def writes_settings(command: str, settings: GuardSettings) -> bool:
     """True if a shell command may write `.ade/config.toml` or `.ade/config.local.toml`."""
-    script = shell.parse(command) if len(command) <= mutation.MAX_CHARS else None
+    script = shell.parse(command)
     if script is None:
         return re.search(_SETTINGS, command) is not None
     parts = list(mutation.parts_in(script, settings))

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
     from ademem.guard.shell import Script
 
-MAX_CHARS = 40_000
-"""Length up to which a command is parsed; a thousand characters can take 50 ms."""
-
 _READERS = frozenset(READERS.split())
 _RENEWING = re.compile(r"(?!.*(?:AUTO|DISABLE|NO|SKIP)_)(?:[A-Z\d]+_)*UPDATE(?:_[A-Z\d]+)*")
 """Variables such as UPDATE_SNAPSHOTS and INSTA_UPDATE, with which tests write what they expect."""
@@ -96,7 +93,7 @@ class CommandPart(Value):
 def judge(command: str, settings: GuardSettings | None = None) -> Judgement:
     """Judge every command that could run, reached or not."""
     settings = settings or GuardSettings()
-    if len(command) > MAX_CHARS:
+    if len(command) > shell.MAX_CHARS:
         return _mutates("it is too long to be read in the time a tool call can wait")
     script = shell.parse(command)
     if script is None:

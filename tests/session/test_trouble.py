@@ -101,6 +101,23 @@ def test_five_megabytes_are_read_in_half_the_time_that_the_client_grants(world, 
     assert time.process_time() - started < 5
 
 
+@pytest.mark.parametrize(
+    ("tool", "value"),
+    [
+        pytest.param({"tool_name": "Bash"}, {"command": "echo 1 > a\n" * 100_000}, id="command"),
+        pytest.param({"tool_name": "Write"}, {"file_path": "/a" * MB}, id="path"),
+        pytest.param({"tool_name": "Edit", "cwd": "/a" * MB}, {"file_path": "a"}, id="folder"),
+    ],
+)
+def test_an_endless_call_is_looked_up_in_the_time_that_it_can_wait(world, tool, value):
+    world.know("Never push to main without asking")
+
+    started = time.process_time()
+    assert understood("pre_tool_use", world.fire("pre_tool_use", **tool, tool_input=value))
+    assert world.failures() == []
+    assert time.process_time() - started < 5
+
+
 def test_a_prompt_that_dictates_too_much_is_saved_whole_and_reported_in_part(world):
     lines = [f"remember: rule {n} {'is never broken 😀 ' * 20}" for n in range(30)]
 

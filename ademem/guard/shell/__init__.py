@@ -82,9 +82,18 @@ _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 _SAFE_QUOTED = _SAFE | frozenset(" ~#&|;<>()[]{}*?")
 
 
+MAX_CHARS = 40_000
+"""Length up to which a command is parsed; a thousand characters can take 50 ms."""
+
+
 @lru_cache(maxsize=4)
-def parse(command: str) -> Script | None:
-    """Parse a script as bash would; None for a syntax error such as an unclosed quote."""
+def parse(command: str, most: int = MAX_CHARS) -> Script | None:
+    """Parse a script as bash would; None for a syntax error such as an unclosed quote.
+
+    None also for more than *most* characters, as a tool call cannot wait for them.
+    """
+    if len(command) > most:
+        return None
     single = parse_plain(command)
     if single is not None:
         return Script(commands=(single,))
