@@ -82,6 +82,12 @@ class World:
     def memories(self):
         return api.open_memories(str(self.root), environment=self.environment, now=lambda: self.now)
 
+    def terminal(self):
+        """The memories in a terminal of the person's, where what is done is their act."""
+        outside = {"CLAUDE_CODE_SESSION_ID": ""}
+        environment = self.environment | outside
+        return api.open_memories(str(self.root), environment=environment, now=lambda: self.now)
+
     def work(self):
         """Let a worker do what is due."""
         with self.memories() as memories:

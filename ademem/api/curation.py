@@ -658,7 +658,9 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
             raise NoSuchEvent(event)
         for each in changed if act.by_agent else ():
             if each.actor == Trust.USER or memories.is_of_person(act.store, each.memory()):
-                raise CannotDo(f"{event} is a person's to undo", f"a person: `ademem undo {event}`")
+                raise CannotDo(
+                    f"to undo {event} needs a person", f"a person: `ademem undo {event}`"
+                )
         for left in {revision.memory_id: revision for revision in changed}.values():
             if left.operation == "delete" and not left.snapshot["content"]:
                 raise CannotDo(f"{left.memory_id} was deleted for good", "nothing of it is left")

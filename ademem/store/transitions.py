@@ -277,10 +277,10 @@ def restore(id: str, act: Act) -> Memory:
     memory = memories.get(act.store, id)
     if memory.live:
         raise CannotDo(f"{memory.id} is not archived", "nothing to do")
-    if act.by_agent and memories.is_removed_by_person(act.store, memory):
-        raise OfPerson(memory, "restore", "removed")
     if memory.promoted_at:
         _check_held(memory, act)
+    if act.by_agent and memories.is_removed_by_person(act.store, memory):
+        raise OfPerson(memory, "restore", "removed")
     return _change(
         memory,
         act,

@@ -93,7 +93,7 @@ def test_a_word_of_change_and_a_word_that_is_said_of_many_things_relate_none(
 def test_a_replacement_can_be_taken_back(world, write, take_back):
     old = write(EARLIER).memory
     write(LATER)
-    with world.memories() as memories:
+    with world.terminal() as memories:
         take_back(memories, old.id)
 
     assert replaced(world) == []
@@ -104,7 +104,7 @@ def test_a_decision_that_is_taken_back_leaves_both_to_be_decided(world, write, e
     old = write(EARLIER).memory
     new = write(LATER, Trust.AGENT).memory
     kept, gone = (old, new) if earlier_is_kept else (new, old)
-    with world.memories() as memories:
+    with world.terminal() as memories:
         api.supersede(memories, gone.id, kept.id)
         undo_last(memories, gone.id)
         hits = api.search(memories, "which package manager").hits
