@@ -242,6 +242,12 @@ def files_changed(project: Project) -> bool:
     return _listing(project, watched_refs(noted)) != noted
 
 
+def files_edited(project: Project) -> bool:
+    """Return True if a file was written since `record_state`, wherever the branches are."""
+    noted = [line for line in recorded_state(project).splitlines() if not line.startswith(_REF)]
+    return not under_way(project.root) and _list_files(project) != noted
+
+
 def recorded_state(project: Project) -> str:
     """Return what `record_state` wrote; empty where it cannot be read."""
     try:
@@ -275,14 +281,8 @@ def was_read(project: Project) -> bool:
 
 
 def _listing(project: Project, refs: Iterable[str]) -> str:
-    """List name, time and size of each file, then HEAD and the refs."""
-    found: list[tuple[str, os.stat_result]] = []
-    with suppress(confined.Refused):
-        found += confined.entries(project.root, project.memory)
-    with suppress(confined.Refused):
-        brief = confined.status(project.root, os.path.join(project.ade, "cto/core-memory.json"))
-        found += [("../cto/core-memory.json", brief)] if brief else []
-    lines = [f"{name} {there.st_mtime_ns} {there.st_size}" for name, there in found]
+    """List the files, then HEAD and the refs."""
+    lines = _list_files(project)
     if lines:
         from ademem.core.redaction import redact
 
@@ -292,3 +292,14 @@ def _listing(project: Project, refs: Iterable[str]) -> str:
     shared = common_dir(top) if top else None
     lines += [f"{_REF}{ref} {shared and tip(shared, ref)}" for ref in refs]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _list_files(project: Project) -> list[str]:
+    """List name, time and size of each file."""
+    found: list[tuple[str, os.stat_result]] = []
+    with suppress(confined.Refused):
+        found += confined.entries(project.root, project.memory)
+    with suppress(confined.Refused):
+        brief = confined.status(project.root, os.path.join(project.ade, "cto/core-memory.json"))
+        found += [("../cto/core-memory.json", brief)] if brief else []
+    return [f"{name} {there.st_mtime_ns} {there.st_size}" for name, there in found]

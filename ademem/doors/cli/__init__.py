@@ -253,6 +253,7 @@ def answer(question: Question) -> int:
     with api.open_memories(question.project, on_import=_import_progress()) as memories:
         memories.before_close = None  # an answer changes no hint
         show.notices(memories)
+        show.unread_edits(memories)
         search = api.recall if question.counts else api.search
         found = search(memories, question.query, None, question.limit)
         drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])

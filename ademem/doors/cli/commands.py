@@ -272,6 +272,8 @@ def open_project(project: str | None, *, catch_up: bool = True) -> Runtime:
     """Open the project and import pending changes of its files, unless *catch_up* is False."""
     memories = api.open_memories(project, on_import=import_progress(), catch_up=catch_up)
     show.notices(memories)
+    if catch_up:
+        show.unread_edits(memories)
     return memories
 
 

@@ -8,6 +8,7 @@ import sys
 from ademem.core import caller, untrusted
 from ademem.core.errors import NO, REFUSED, AdememError
 from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, claimed_name, flags
+from ademem.core.project import files_edited
 from ademem.core.text import preview
 from ademem.core.untrusted import visible
 from ademem.core.value import as_dict
@@ -138,6 +139,12 @@ def notices(runtime: Runtime) -> None:
     warn(runtime.warnings)
     if runtime.copy_notice:
         echo(runtime.copy_notice, err=True)
+
+
+def unread_edits(runtime: Runtime) -> None:
+    """Tell a person on standard error that what is shown may be older than the files."""
+    if files_edited(runtime.project) and not caller.client_of(os.environ):
+        echo("ademem: the files changed since they were read (`ademem files import`)", err=True)
 
 
 def join_waiting(counts: Mapping[str, int]) -> str:

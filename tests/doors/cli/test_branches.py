@@ -36,6 +36,7 @@ def test_a_branch_can_be_asked_for(ademem):
     for command in (["recall", "expire"], ["search", "expire"], ["list"]):
         (found,) = ademem.json(*command, "--branch", "topic")["memories"]
         assert found["id"] == id
+    ademem("files", "import")  # which the checkout changed
     assert ademem("recall", "expire", "--branch", "other") == 'nothing in memory answers "expire"\n'
 
 

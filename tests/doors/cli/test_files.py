@@ -306,3 +306,23 @@ def test_a_brief_is_shown_to_a_model_without_anything_like_a_tag(ademem):
 
     assert "</ademem-memory>" in person
     assert "</ademem-memory>" not in ademem("core", "show")
+
+
+def test_a_person_is_told_of_edits_that_were_not_read(ademem):
+    ademem("add", "Releases are cut on Mondays")
+    ademem("files", "refresh")
+    page = ademem.root / ".ade/memory/facts.md"
+    page.write_text(page.read_text().replace("Mondays", "Thursdays"))
+    notice = "ademem: the files changed since they were read (`ademem files import`)"
+
+    for command in (["recall", "releases"], ["list"]):
+        shown = ademem(*command)
+        assert "Mondays" in shown
+        assert notice in shown
+    ademem.inside()
+    assert notice not in ademem("list")
+    ademem.outside()
+    ademem("files", "import")
+    shown = ademem("recall", "releases")
+    assert "Thursdays" in shown
+    assert notice not in shown
