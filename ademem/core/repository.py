@@ -219,11 +219,10 @@ def _is_head_of_repository(path: str) -> bool:
 def above(where: str, name: str, there: Callable[[str], bool]) -> str | None:
     """Return the innermost folder at or above *where* with an entry *name* that is *there*."""
     folder = os.path.realpath(where)
-    while not there(os.path.join(folder, name)):
-        parent = os.path.dirname(folder)
-        if parent == folder:
+    while not there(f"{folder.rstrip('/')}/{name}"):
+        if folder == "/":
             return None
-        folder = parent
+        folder = folder.rpartition("/")[0] or "/"
     return folder
 
 
