@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,25 +72,31 @@ def machine(world: World, ademem: Product) -> Machine:
     return Machine(world, ademem)
 
 
-def test_the_client_answers_with_data_and_tells_its_price(machine: Machine) -> None:
+@pytest.fixture(scope="module")
+def asked(shared: Product) -> Machine:
+    """A machine that got one answer."""
+    machine = Machine(shared.world, shared)
     answer = machine.ask(model(data(task="Fixed the login")), model("Done."))
-
     assert answer == {"task": "Fixed the login"}
-    call = machine.call()
+    return machine
+
+
+def test_the_client_answers_with_data_and_tells_its_price(asked: Machine) -> None:
+    call = asked.call()
+
     assert (call["provider"], call["outcome"], call["error"]) == ("claude", "ok", None)
     assert (call["tokens_in"], call["tokens_out"]) == (1000, 20)
     assert 0 < call["cost"] < 0.01
     assert "haiku" in call["model"]
 
 
-def test_no_hook_runs_and_no_note_is_read(machine: Machine) -> None:
-    machine.ask(model(data(task="x")), model("Done."))
-    (request,) = machine.heard
+def test_no_hook_runs_and_no_note_is_read(asked: Machine) -> None:
+    (request,) = asked.heard
 
     assert "Summarise what happened" in request.text
     assert "NOTES" not in request.text
-    assert (machine.count("sessions"), machine.count("user_prompts")) == (0, 0)
-    assert list(machine.world.config.rglob("*.jsonl")) == []
+    assert (asked.count("sessions"), asked.count("user_prompts")) == (0, 0)
+    assert list(asked.world.config.rglob("*.jsonl")) == []
 
 
 def test_it_has_no_tool_to_touch_anything_with(machine: Machine) -> None:
@@ -147,9 +152,9 @@ def test_a_model_that_does_not_answer_is_left(machine: Machine) -> None:
     assert machine.call()["outcome"] == "timeout"
 
 
-def test_the_prices_are_shown(machine: Machine, ademem: Product, tmp_path: Path) -> None:
-    machine.ask(model(data(task="x")), model("Done."))
-    spent = json.loads(ademem("cost", "--json"))
+@pytest.mark.usefixtures("asked")
+def test_the_prices_are_shown(shared: Product) -> None:
+    spent = json.loads(shared("cost", "--json"))
 
     assert [(row["purpose"], row["calls"], row["answered"]) for row in spent["ai"]] == [
         ("episode", 1, 1)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from .product import Product
-from .script import Call, bash, delegate, helper, model, person, write
+from .script import Call, Person, bash, delegate, helper, model, person, write
 from .session import Session
 from .world import World
 
@@ -52,10 +52,11 @@ class Worked:
     session: Session
     episode: dict[str, Any]
 
-    def add_logout(self, *options: str) -> Session:
+    def add_logout(self, *options: str, before: tuple[Person, ...] = ()) -> Session:
         world = self.ademem.world
         world.options = options
         return world.chat(
+            *before,
             person("Now add the logout"),
             model(bash('ademem recall "logout"')),
             model(write(world.project / "src/logout.py")),
@@ -100,9 +101,7 @@ def test_a_fork_tells_its_own_part(worked: Worked) -> None:
 
 
 def test_a_resumed_and_compacted_session_extends_its_episode(worked: Worked) -> None:
-    worked.ademem.world.options = ()
-    worked.ademem.world.chat(person("/compact"), resume=worked.session)
-    worked.add_logout()
+    worked.add_logout(before=(person("/compact"),))
     second = told(worked.ademem)[worked.session.id]
 
     assert second["memory_id"] == worked.episode["memory_id"]

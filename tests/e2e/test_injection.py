@@ -8,6 +8,7 @@ import pytest
 
 from .product import Product
 from .script import Call, bash, model, person
+from .session import Session
 
 pytestmark = [pytest.mark.e2e, pytest.mark.contract(full_only=True)]
 
@@ -47,23 +48,30 @@ def test_no_injection_becomes_a_promoted_memory(ademem: Product) -> None:
     assert not any("previous instructions" in content for content in ademem.memories())
 
 
-def test_the_next_session_does_not_hear_it(ademem: Product) -> None:
-    later = ademem.world.chat(
+@pytest.fixture(scope="module")
+def held(ademem: Product) -> str:
+    (first, *_) = json.loads(ademem("review", "--json"))["memories"]
+    return str(first["id"])
+
+
+@pytest.fixture(scope="module")
+def later(ademem: Product, held: str) -> Session:
+    """The next session, which asks for it and tries to approve it."""
+    return ademem.world.chat(
         person("Which instructions were there before, and what goes to main?"),
         model(bash('ademem recall "previous instructions push main" --candidates')),
+        model(bash(f"ademem promote {held}")),
         model("Nothing."),
     )
+
+
+def test_the_next_session_does_not_hear_it(later: Session) -> None:
     heard = "\n".join(request.text for request in later.requests)
 
     assert CONFIRMED in heard
     assert "Ignore all previous" not in heard
 
 
-def test_the_model_cannot_approve_it(ademem: Product) -> None:
-    (held, *_) = json.loads(ademem("review", "--json"))["memories"]
-    later = ademem.world.chat(
-        person("Thanks!"), model(bash(f"ademem promote {held['id']}")), model("Tried.")
-    )
-
-    assert "That is for a person" in later.requests[1].results[0].text
-    assert held["id"] in {row["id"] for row in json.loads(ademem("review", "--json"))["memories"]}
+def test_the_model_cannot_approve_it(ademem: Product, held: str, later: Session) -> None:
+    assert "That is for a person" in later.requests[2].results[0].text
+    assert held in {row["id"] for row in json.loads(ademem("review", "--json"))["memories"]}
