@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from .script import bash, delegate, helper, model, person, write
 from .scripted_model import SUMMARY
-from .world import World
+from .session import Session
+from .world import World, opened
 
 pytestmark = [pytest.mark.e2e, pytest.mark.contract]
 
@@ -89,25 +92,41 @@ NO_VERDICTS = {
 """Shell commands, by what they print or how they end."""
 
 
+@dataclass(frozen=True)
+class Answered:
+    """A session whose calls got verdicts of every kind, after two contexts at its start."""
+
+    world: World
+    session: Session
+
+
+@pytest.fixture(scope="module")
+def answered(claude: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answered]:
+    with opened(claude, tmp_path_factory.mktemp("answered")) as world:
+        for units, end in ((10_000, " the end"), (10_001, " a later end")):
+            text = "é" * (units - len(end)) + end
+            hook(world, "SessionStart", say(answer("SessionStart", additionalContext=text)))
+        cases = [f"*verdict-{number}.txt*) {NO_VERDICTS[name]};;" for number, name in numbered()]
+        cases.append(f"*) {say(deny('look first'))};;")
+        hook(world, "PreToolUse", f"case $(cat) in {' '.join(cases)} esac", matcher="Write")
+        writes = [write(world.project / f"verdict-{number}.txt") for number, _ in numbered()]
+        first = write(world.project / "a.txt")
+        calls = (first, bash("echo sibling"), *writes)
+        yield Answered(world, world.chat(person("go"), model(*calls), model("done")))
+
+
 def test_one_clean_denial_stops_the_tool_and_gives_its_reason_and_nothing_else_does(
-    world: World,
+    answered: Answered,
 ) -> None:
-    cases = [f"*verdict-{number}.txt*) {NO_VERDICTS[name]};;" for number, name in numbered()]
-    cases.append(f"*) {say(deny('look first'))};;")
-    hook(world, "PreToolUse", f"case $(cat) in {' '.join(cases)} esac", matcher="Write")
-    writes = [write(world.project / f"verdict-{number}.txt") for number, _ in numbered()]
-    first = write(world.project / "a.txt")
-    session = world.chat(person("go"), model(first, bash("echo sibling"), *writes), model("done"))
-    denied, sibling, *_ = session.requests[1].results
+    project = answered.world.project
+    denied, sibling, *_ = answered.session.requests[1].results
     stopped = [
-        name
-        for number, name in numbered()
-        if not (world.project / f"verdict-{number}.txt").exists()
+        name for number, name in numbered() if not (project / f"verdict-{number}.txt").exists()
     ]
 
     assert denied.is_error
     assert denied.text.endswith("look first")
-    assert not (world.project / "a.txt").exists()
+    assert not (project / "a.txt").exists()
     assert (sibling.text, sibling.is_error) == ("sibling", False)
     assert stopped == []
 
@@ -136,14 +155,11 @@ def test_compaction_forgets_every_context_and_starts_the_session_again(world: Wo
     assert SUMMARY in after
 
 
-def test_a_context_beyond_ten_thousand_units_is_cut(world: World) -> None:
-    for units, end in ((10_000, " the end"), (10_001, " a later end")):
-        text = "é" * (units - len(end)) + end
-        hook(world, "SessionStart", say(answer("SessionStart", additionalContext=text)))
-    session = world.chat(person("go"), model("done"))
+def test_a_context_beyond_ten_thousand_units_is_cut(answered: Answered) -> None:
+    start = answered.session.requests[0].text
 
-    assert " the end" in session.requests[0].text
-    assert " a later end" not in session.requests[0].text
+    assert " the end" in start
+    assert " a later end" not in start
 
 
 def test_a_finished_background_agent_speaks_as_if_it_were_a_prompt(world: World) -> None:

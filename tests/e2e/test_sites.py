@@ -7,6 +7,7 @@ import pytest
 from .product import Product
 from .script import bash, delegate, helper, model, person, write
 from .scripted_model import SUMMARY
+from .session import Session
 from .world import World
 
 pytestmark = pytest.mark.e2e
@@ -14,20 +15,27 @@ pytestmark = pytest.mark.e2e
 RULE = f"Tokens expire in UTC{' by the clock of the server, whatever the zone of the client' * 6}"
 SMALL = "[briefing]\nmax_chars = 500\n"
 """Settings by which a briefing has no room for RULE."""
+QUOTA = "Quota of zone north exceeded in stage: free the idle zone first"
 KNOWN = "Project memory on `src/auth.py`"
 
 
-def test_an_edit_brings_up_what_is_known_of_the_file_once_and_after_compaction_again(
-    world: World, ademem: Product
-) -> None:
+@pytest.fixture(scope="module")
+def session(shared: Product) -> Session:
+    """Work at a file and with a command, of which more is known than a briefing has room for."""
+    world, file = shared.world, shared.world.project / "src/auth.py"
     world.write(".ade/config.toml", SMALL)
-    ademem("add", RULE, "--category", "convention", "--path", "src/**")
-    file = world.project / "src/auth.py"
-    session = world.chat(
+    world.program("stage", "echo 'stage: error: quota of zone north exceeded' >&2\nexit 1")
+    shared("add", RULE, "--category", "convention", "--path", "src/**")
+    shared("add", "Wait for the smoke test", "--category", "convention", "--command", "stage now")
+    shared("add", QUOTA, "--category", "gotcha")
+    return world.chat(
         person("Thanks!"),
         model(write(file, "one\n")),
         model(write(file, "two\n")),
         model(bash("rm src/auth.py")),
+        model(bash("stage status || true")),
+        model(bash("cd . && stage --dry now")),
+        model(bash("stage --dry now")),
         model("Done."),
         person("/compact"),
         person("Thanks!"),
@@ -35,34 +43,26 @@ def test_an_edit_brings_up_what_is_known_of_the_file_once_and_after_compaction_a
         model(write(file, "four\n")),
         model("Done."),
     )
-    asked = [request.text for request in session.requests]
-    start, first, second, third, compacted, again, last = asked
-
-    assert [text.count(KNOWN) for text in (start, first, second, third)] == [0, 1, 1, 1]
-    assert [text.count(KNOWN) for text in (compacted, again, last)] == [0, 1, 1]
-    assert file.read_text() == "four\n"
 
 
-def test_a_command_and_its_failure_bring_up_what_is_known_of_them(
-    world: World, ademem: Product
+def test_an_edit_brings_up_what_is_known_of_the_file_once_and_after_compaction_again(
+    session: Session, shared: Product
 ) -> None:
-    world.write(".ade/config.toml", SMALL)
-    world.program("stage", "echo 'stage: error: quota of zone north exceeded' >&2\nexit 1")
-    ademem("add", "Wait for the smoke test", "--category", "convention", "--command", "stage now")
-    quota = "Quota of zone north exceeded in stage: free the idle zone first"
-    ademem("add", quota, "--category", "gotcha")
-    session = world.chat(
-        person("Thanks!"),
-        model(bash("stage status || true")),
-        model(bash("cd . && stage --dry now")),
-        model(bash("stage --dry now")),
-        model("Done."),
-    )
-    _, status, *_ = asked = [request.text for request in session.requests]
+    asked = [request.text.count(KNOWN) for request in session.requests]
+    start, first, second, third, *_ = asked
 
-    assert "Project memory on" not in status
-    assert asked[-1].count("Project memory on `cd . && stage --dry now`") == 1
-    assert asked[-1].count("Project memory on `stage: error:") == 1
+    assert [start, first, second, third] == [0, 1, 1, 1]
+    assert asked[-3:] == [0, 1, 1]
+    assert (shared.world.project / "src/auth.py").read_text() == "four\n"
+
+
+def test_a_command_and_its_failure_bring_up_what_is_known_of_them(session: Session) -> None:
+    asked = [request.text for request in session.requests]
+    status, last = asked[4], asked[6]
+
+    assert "Project memory on `stage" not in status
+    assert last.count("Project memory on `cd . && stage --dry now`") == 1
+    assert last.count("Project memory on `stage: error:") == 1
 
 
 @pytest.mark.contract(full_only=True)
