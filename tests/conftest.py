@@ -64,10 +64,11 @@ def no_work_behind_a_test():
 @pytest.fixture(scope="session", autouse=True)
 def no_waste():
     """Wait for no disk: no test cuts the power. Build the commands once, not for each call."""
-    build = cache(typer.main.get_command)
+    build = typer.main.get_command
+    all_commands = cache(lambda: build(commands.load()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _file: None)
-        patch.setattr(typer.main, "get_command", lambda app: commands.load() and build(app))
+        patch.setattr(typer.main, "get_command", lambda _app: all_commands())
         yield
 
 

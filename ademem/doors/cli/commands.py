@@ -156,18 +156,17 @@ def load(modules: Iterable[str] = MODULES) -> typer.Typer:
     """Define the commands of these modules, and hide those in no panel."""
     for module in modules:
         import_module(f"{__package__}.{module}")
-    _hide(app, "")
+    _hide(app, "", {name for names in PANELS.values() for name in names})
     return app
 
 
-def _hide(group: typer.Typer, prefix: str) -> None:
-    listed = {name for names in PANELS.values() for name in names}
+def _hide(group: typer.Typer, prefix: str, listed: set[str]) -> None:
     for command in group.registered_commands:
         name = command.name or getattr(command.callback, "__name__", "")
         command.hidden = f"{prefix}{name}" not in listed
     for below in group.registered_groups:
         if below.typer_instance and isinstance(below.name, str):
-            _hide(below.typer_instance, f"{prefix}{below.name} ")
+            _hide(below.typer_instance, f"{prefix}{below.name} ", listed)
             below.hidden = all(not name.startswith(f"{prefix}{below.name} ") for name in listed)
 
 
