@@ -18,13 +18,17 @@ from ademem.store.inspection import open_read_only
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+NAME = "project"
+"""The name of the folder, which is that of the project in its database."""
+
 
 def enrol(root: Path, environment: Mapping[str, str]) -> None:
-    """Leave what `ademem init` leaves in a folder outside git that has no memory yet."""
-    if (root / ".ade").exists() or repository.git_root(str(root)):
+    """Leave what `ademem init` leaves; in most tests the folder is a new one called `project`."""
+    is_new = root.name == NAME and not (root / ".ade").exists()
+    if not is_new or repository.git_root(str(root)):
         api.init(str(root), environment=environment)
         return
-    files, secret = _model(root.name)
+    files, secret = _model()
     own = os.urandom(SECRET_BYTES)
     for name, (content, status) in files.items():
         path = root / name
@@ -39,10 +43,10 @@ def enrol(root: Path, environment: Mapping[str, str]) -> None:
 
 
 @cache
-def _model(name: str) -> tuple[dict[Path, tuple[bytes, os.stat_result]], bytes]:
-    """The files of an enrolled folder of this name, and the secret in its database."""
+def _model() -> tuple[dict[Path, tuple[bytes, os.stat_result]], bytes]:
+    """The files of an enrolled folder, and the secret in its database."""
     with tempfile.TemporaryDirectory() as home:
-        root = Path(home, name)
+        root = Path(home, NAME)
         root.mkdir()
         api.init(str(root), environment={"HOME": home, "PATH": os.environ["PATH"]})
         made = project.at(str(root))
