@@ -173,6 +173,12 @@ def add_prompt(
     return cursor.rowcount > 0
 
 
+def has_prompt(store: Store, session_id: str, prompt_id: str) -> bool:
+    """Return True for a prompt that is stored, or was deleted."""
+    query = "select 1 from user_prompts where session_id = ? and prompt_id = ?"
+    return store.has_row(query, (session_id, prompt_id))
+
+
 def count_prompts(store: Store, session_id: str) -> int:
     query = "select count(*) from user_prompts where session_id = ?"
     return store.number(query, (session_id,))

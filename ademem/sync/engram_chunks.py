@@ -58,7 +58,7 @@ _KINDS = {"sessions": "session", "observations": "observation", "prompts": "prom
 class BadManifest(AdememError):
     """The manifest is not changed, as chunks of others would be lost from it."""
 
-    hint = f"take {MANIFEST} out of git's history, or ask who wrote it last"
+    hint = f"`git checkout HEAD -- {MANIFEST}` brings back the last that was committed"
 
 
 class Manifest(Value):

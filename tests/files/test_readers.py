@@ -429,6 +429,23 @@ def test_prompts_come_without_secrets(memories, source):
     assert SECRET.split()[-1] not in row["content"]
 
 
+def test_prompts_are_counted_and_one_that_reads_as_an_order_is_named(memories, source):
+    path = claude_mem(source, "shop", "blog")
+    with closing(sqlite3.connect(path)) as db:
+        query = "update user_prompts set prompt_text = ? where content_session_id = 'c-blog'"
+        db.execute(query, (ORDER,))
+        db.commit()
+
+    reports = [
+        api.import_foreign(memories, str(path), project=name) for name in ("shop", "blog", "shop")
+    ]
+    (shop,) = api.compare_foreign(memories, str(path), project="shop")[1]
+
+    assert [(each.prompts, each.known) for each in reports] == [(1, 0), (0, 0), (0, 4)]
+    assert [each.where for each in reports[1].skipped] == ["prompt c-blog:1"]
+    assert (shop.known, shop.new) == (4, 0)
+
+
 def test_the_address_of_a_turn_is_no_part_of_a_note(memories, source):
     turn = "<!-- session:6f1f turn:9ab transcript:/home/u/.claude/projects/x/6f1f.jsonl -->"
     text = "Embeddings are computed on the CPU, as the runner has no GPU."

@@ -35,6 +35,7 @@ from ademem.store.transitions import Act, CannotDo
 
 READERS: tuple[Reader, ...] = (*programs.READERS, *notes.READERS)
 AUTO = "auto"
+AS_ORDER = "it reads as an order to a model, and its author is unknown"
 NAMES = tuple(dict.fromkeys(reader.name for reader in READERS))
 
 
@@ -74,7 +75,7 @@ class Report(Value):
 
 
 class Comparison(Value):
-    """How many items of one project of a source are imported, and how many are not."""
+    """How many items and prompts of one project of a source are imported, and how many are not."""
 
     project: str
     known: int
@@ -128,8 +129,11 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
                 match found:
                     case Skipped():
                         skipped.append(found)
+                    case Prompt() if instruction_in(content := redact(found.content).text):
+                        skipped.append(Skipped(where=f"prompt {found.id}", why=AS_ORDER))
                     case Prompt():
-                        counts["prompts" if _add_prompt(reader, found, job) else "known"] += 1
+                        is_new = _add_prompt(reader, found, content, job)
+                        counts["prompts" if is_new else "known"] += 1
                     case Item():
                         outcome = _write(reader, found, job)
                         counts[outcome] += 1
@@ -162,10 +166,16 @@ def compare(reader: Reader, path: str, job: Job) -> list[Comparison]:
     _require_project(path, job.project, projects)
     compared = []
     for project in [job.project] if job.project else projects or [""]:
-        items = [each for each in reader.read(path, project) if isinstance(each, Item)]
-        imported = sum(ledger.is_claimed(job.store, records.SOURCE, _key(reader, i)) for i in items)
-        compared.append(Comparison(project=project, known=imported, new=len(items) - imported))
+        found = [each for each in reader.read(path, project) if not isinstance(each, Skipped)]
+        imported = sum(_is_imported(reader, each, job) for each in found)
+        compared.append(Comparison(project=project, known=imported, new=len(found) - imported))
     return compared
+
+
+def _is_imported(reader: Reader, found: Item | Prompt, job: Job) -> bool:
+    if isinstance(found, Prompt):
+        return sessions.has_prompt(job.store, _session_id(reader, found), found.id)
+    return ledger.is_claimed(job.store, records.SOURCE, _key(reader, found))
 
 
 def _require_project(path: str, project: str, projects: list[str]) -> None:
@@ -282,19 +292,19 @@ def _memory_of(reader: Reader, item: Item | None, job: Job) -> Memory | None:
     return memory_queries.live_by_id(job.store, id) if id else None
 
 
-def _add_prompt(reader: Reader, prompt: Prompt, job: Job) -> bool:
-    """Add a prompt, without its secrets; one that was deleted here stays deleted.
-
-    An instruction is not added: nobody knows who typed it.
-    """
-    content = redact(prompt.content).text
-    return not instruction_in(content) and sessions.add_prompt(
+def _add_prompt(reader: Reader, prompt: Prompt, content: str, job: Job) -> bool:
+    """Add a prompt, without its secrets; one that was deleted here stays deleted."""
+    return sessions.add_prompt(
         job.store,
-        f"{reader.name}:{prompt.session_id}",
+        _session_id(reader, prompt),
         prompt.id,
         content,
         records.at_most(prompt.created_at, job.now),
     )
+
+
+def _session_id(reader: Reader, prompt: Prompt) -> str:
+    return f"{reader.name}:{prompt.session_id}"
 
 
 def _source_id(reader: Reader, id: str) -> str:
