@@ -70,7 +70,7 @@ def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments)
         pytest.param(
             ["mcp", "--http", "0.0.0.0:80"],
             "0.0.0.0 can be reached from elsewhere, and memory is served to this machine alone"
-            " (on the other machine: ssh -L 80:127.0.0.1:80 0.0.0.0",
+            " (on the other machine: ssh -L 80:127.0.0.1:80 HOST)",
             2,
             id="every address",
         ),
