@@ -523,7 +523,9 @@ def read(line: str, needed: tuple[str, ...] = ("content",)) -> Record:
     import orjson
 
     try:
-        record = orjson.loads(line.removeprefix("\ufeff").encode("utf-8", "replace"))
+        record = orjson.loads(line.removeprefix("\ufeff").encode())
+    except UnicodeEncodeError as error:
+        raise BadLine("is not UTF-8") from error
     except orjson.JSONDecodeError as error:
         raise BadLine(f"is no JSON: {error}") from error
     if not isinstance(record, dict):

@@ -14,7 +14,7 @@ import typer
 from ademem import api
 from ademem.core.errors import NO, AdememError, UsageError
 from ademem.core.shared_files import write_bytes
-from ademem.core.text import counted, join_counts
+from ademem.core.text import counted, join_counts, replace_surrogates
 from ademem.core.value import as_dict, replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
@@ -281,6 +281,7 @@ def set_core(
     show.report(project_brief.as_json(document), [line], as_json=as_json)
 
 
+OTHER_FORMAT = "if another program wrote it, `--format auto` names the format"
 FOREIGN_OPTIONS = ("--as personal", "--from-project", "--status", "--follow")
 OPTIONS: dict[str, tuple[str, ...]] = {
     "jsonl": (),
@@ -373,6 +374,8 @@ def import_(
         as_json = as_json or not sys.stdout.isatty()
         _tell_next(memories, dry_run, as_json=as_json)
     counts = {name: getattr(imported, name) for name in ("inserted", "merged", "rejected")}
+    if imported.errors and not any(counts.values()):
+        show.echo(f"no line could be read: {OTHER_FORMAT}", err=True)
     if as_json:
         errors = [{"line": number, "message": message} for number, message in imported.errors]
         return show.json(counts | {"errors": errors})
@@ -415,7 +418,8 @@ def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
 
 def _import_feedback(source: str, dry_run: bool, project: str | None, as_json: bool) -> None:
     with open_project(project) as memories:
-        captured = api.import_feedback(memories, "".join(_lines(source)), dry_run=dry_run)
+        text = replace_surrogates("".join(_lines(source)))
+        captured = api.import_feedback(memories, text, dry_run=dry_run)
     if as_json:
         return show.json(captured)
     counts = {name: len(ids) for name, ids in as_dict(captured).items() if isinstance(ids, tuple)}
@@ -467,13 +471,13 @@ def export(
 
 def _lines(source: str) -> Iterator[str]:
     if source == "-":
-        yield from stdin()
+        yield from stdin("surrogateescape")
         return
     try:
-        with open(source, encoding="utf-8", errors="replace") as file:
+        with open(source, encoding="utf-8", errors="surrogateescape") as file:
             yield from file
     except OSError as error:
         raise UsageError(
             f"cannot read {source}: {error.strerror}",
-            "name a file, or - for standard input; `--format beads` takes a folder",
+            "name a file, or - for standard input; `--format auto` tells what a folder has",
         ) from error

@@ -77,6 +77,33 @@ def test_an_import_tells_what_waits_and_what_a_sweep_archives(ademem, sources, f
     assert "to review: " not in tried
 
 
+def test_a_file_of_another_program_leads_to_its_format(ademem, tmp_path):
+    path = tmp_path / "mem0.json"
+    path.write_text('{"results": [{"memory": "Deploys run on Mondays"}]}')
+
+    assert "`--format auto` names the format" in ademem("import", str(path))
+    assert "`--format auto` tells" in ademem("import", str(tmp_path))
+    path.write_text(f"{LINE}\n[]\n")
+    assert "--format auto" not in ademem("import", str(path))
+
+
+def test_a_line_that_is_not_utf_8_is_named_and_the_others_go_on(ademem, tmp_path):
+    path = tmp_path / "lines.jsonl"
+    path.write_bytes(b'{"content": "caf\xe9 is written in Latin-1"}\n' + LINE.encode())
+
+    found = ademem.json("import", str(path))
+
+    assert found["errors"] == [{"line": 1, "message": "is not UTF-8"}]
+    assert found["inserted"] == ademem.json("list")["count"] == 1
+
+
+def test_a_remark_that_is_not_utf_8_is_stored_all_the_same(ademem, tmp_path):
+    path = tmp_path / "remarks.json"
+    path.write_bytes(REMARK.replace("amount", "caf~").encode().replace(b"~", b"\xe9"))
+
+    assert len(ademem.json("import", "--format", "pr", str(path))["added"]) == 1
+
+
 def test_the_formats_of_engram_and_beads_are_recognised(ademem, sources):
     shop = sources["beads"].parents[2]
     assert ademem.json("import", "--format", "auto", str(shop))["inserted"] == 1

@@ -108,7 +108,7 @@ def test_the_beginning_of_several_ids_is_not_enough(ademem):
     ("arguments", "told", "code"),
     [
         pytest.param(["add", "-"], "standard input is no text in UTF-8", 2, id="add"),
-        pytest.param(["import", "-"], '"message": "is no JSON', 0, id="import"),
+        pytest.param(["import", "-"], '"message": "is not UTF-8', 0, id="import"),
         pytest.param(["import", "--format", "pr", "-"], "the input is no JSON", 2, id="capture"),
     ],
 )
