@@ -236,6 +236,7 @@ def import_foreign(
     personal: bool = False,
     dry_run: bool = False,
     follow: bool = False,
+    on_progress: Callable[[int], None] | None = None,
 ) -> readers.Report:
     """Import the memories of another program; *project* is one of the source's.
 
@@ -251,6 +252,7 @@ def import_foreign(
         personal=personal,
         project=project,
         dry_run=dry_run,
+        on_progress=on_progress or (lambda count: None),
     )
     reader = readers.find_reader(format, path)
     if follow and reader.files is None:
@@ -290,7 +292,12 @@ def _compare_engram(runtime: Runtime, path: str, project: str) -> list[readers.C
 
 
 def import_engram(
-    runtime: Runtime, path: str | bytes, *, project: str = "", dry_run: bool = False
+    runtime: Runtime,
+    path: str | bytes,
+    *,
+    project: str = "",
+    dry_run: bool = False,
+    on_progress: Callable[[int], None] | None = None,
 ) -> engram.Report:
     """Import an export, its text, or the database of Engram; *project* is one of its projects.
 
@@ -315,6 +322,7 @@ def import_engram(
         project=project,
         by_agent=provenance.trust_of_caller(runtime.environment, runtime.store) is not Trust.USER,
         dry_run=dry_run,
+        on_progress=on_progress or (lambda count: None),
     )
     return engram.import_document(document, job)
 

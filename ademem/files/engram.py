@@ -11,7 +11,7 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,8 @@ SOURCE = "engram"
 TARGET = "engram"
 """The target whose chunks are in `.engram/`; it is enrolled by the first export."""
 TITLE_CHARS = 60
+STEP = 1000
+"""Observations between two reports of progress."""
 PERSONAL = ("personal", "global")
 KEPT = """
     id sync_id session_id type tool_name project scope topic_key revision_count duplicate_count
@@ -85,6 +87,8 @@ class Job(Value):
     by_agent: bool = False
     """An agent asked for it: what a person confirmed stays, too."""
     dry_run: bool = False
+    on_progress: Callable[[int], None] = lambda count: None
+    """Gets the number of observations read, now and then."""
     is_shared: bool = False
     """The rows are those of a chunk, which others read, too."""
     kept: dict[str, Row] = {}
@@ -297,7 +301,9 @@ def import_document(document: Document, job: Job) -> Report:
             versions = document.get("observation_versions", ())
             for row in sorted(versions, key=lambda row: text_of(row.get("captured_at"))):
                 earlier.setdefault(text_of(row.get("observation_sync_id")), []).append(row)
-            for row in _of_project(document["observations"], job):
+            for number, row in enumerate(_of_project(document["observations"], job), 1):
+                if number % STEP == 0:
+                    job.on_progress(number)
                 outcome = _import_observation(row, earlier.get(_sync_id(row), ()), job)
                 if isinstance(outcome, Skipped):
                     skipped.append(outcome)

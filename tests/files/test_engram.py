@@ -251,6 +251,15 @@ def test_a_dry_run_writes_nothing(opened, tmp_path):
     assert exported(opened)["observations"] == []
 
 
+def test_a_long_import_tells_how_far_it_is(opened, tmp_path, monkeypatch):
+    monkeypatch.setattr(engram, "STEP", 1)
+    counts = []
+
+    imported(opened, tmp_path, document(), on_progress=counts.append)
+
+    assert counts == [1, 2]
+
+
 def test_what_comes_from_the_future_does_not_stay_the_newest_for_ever(opened, tmp_path):
     later = json.loads(json.dumps(document()).replace("2026-", "2999-"))
     with opened("here") as memories:

@@ -16,6 +16,7 @@ import pytest
 
 from ademem import api
 from ademem.core.errors import UsageError
+from ademem.files import readers
 from ademem.files.readers import READERS, find_reader
 from ademem.files.readers.items import passages
 from ademem.session import notices
@@ -558,6 +559,16 @@ def test_the_reason_why_an_export_cannot_be_read_is_told(memories, source, conte
 
     with pytest.raises(UsageError, match=reason):
         api.import_foreign(memories, str(path), format="mem0")
+
+
+def test_a_long_import_tells_how_far_it_is(memories, source, monkeypatch):
+    monkeypatch.setattr(readers, "STEP", 2)
+    counts = []
+
+    path = str(claude_mem(source, "shop"))
+    api.import_foreign(memories, path, dry_run=True, on_progress=counts.append)
+
+    assert counts == [2, 4]
 
 
 def test_a_path_that_is_another_thing_names_what_the_format_reads(memories, source):

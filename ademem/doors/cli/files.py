@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import unified_diff
 from enum import StrEnum
 from pathlib import Path
@@ -330,7 +330,13 @@ def import_(
         return _import_feedback(source, dry_run, project, as_json)
     if format == "engram" and not status:
         with open_project(project) as memories:
-            exchanged = api.import_engram(memories, source, project=from_project, dry_run=dry_run)
+            exchanged = api.import_engram(
+                memories,
+                source,
+                project=from_project,
+                dry_run=dry_run,
+                on_progress=_progress_of("item"),
+            )
             _tell_next(memories, dry_run, as_json=as_json)
         counts = as_dict(exchanged)
         skipped = counts.pop("skipped")
@@ -359,6 +365,7 @@ def import_(
                 personal=as_ is Destination.PERSONAL,
                 dry_run=dry_run,
                 follow=follow,
+                on_progress=_progress_of("item"),
             )
             _tell_next(memories, dry_run, as_json=as_json)
         return _show_foreign(report, dry_run, as_json)
@@ -366,7 +373,7 @@ def import_(
         if format == "beads":
             imported = api.import_beads(memories, source, dry_run=dry_run)
         else:
-            bar = (lambda count: progress(counted(count, "line"))) if sys.stderr.isatty() else None
+            bar = _progress_of("line")
             confirms = not show.to_model()
             imported = api.import_lines(
                 memories, _lines(source), bar, confirms=confirms, dry_run=dry_run
@@ -386,8 +393,17 @@ def import_(
     return None
 
 
+def _progress_of(noun: str) -> Callable[[int], None] | None:
+    """Return what shows how many were read, on a terminal."""
+    if not sys.stderr.isatty():
+        return None
+    return lambda count: progress(counted(count, noun))
+
+
 def _tell_next(memories: Runtime, dry_run: bool, *, as_json: bool) -> None:
     """Tell on standard error what waits for review, and what the next sweep archives."""
+    if sys.stderr.isatty():
+        progress("")
     if dry_run:
         return
     if not as_json and (waiting := show.join_waiting(api.count_queue(memories))):

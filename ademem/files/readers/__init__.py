@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 
@@ -35,6 +35,8 @@ from ademem.store.transitions import Act, CannotDo
 
 READERS: tuple[Reader, ...] = (*programs.READERS, *notes.READERS)
 AUTO = "auto"
+STEP = 1000
+"""Items between two reports of progress."""
 AS_ORDER = "it reads as an order to a model, and its author is unknown"
 NAMES = tuple(dict.fromkeys(reader.name for reader in READERS))
 
@@ -54,6 +56,8 @@ class Job(Value):
     project: str = ""
     """The project of the source; empty where it has one."""
     dry_run: bool = False
+    on_progress: Callable[[int], None] = lambda count: None
+    """Gets the number of items read, now and then."""
 
 
 class Report(Value):
@@ -125,7 +129,9 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
     made: dict[str, Item] = {}
     try:
         with database.BulkWrites(job.store.db), job.store.transaction():
-            for found in reader.read(path, job.project):
+            for number, found in enumerate(reader.read(path, job.project), 1):
+                if number % STEP == 0:
+                    job.on_progress(number)
                 match found:
                     case Skipped():
                         skipped.append(found)

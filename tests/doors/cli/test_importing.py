@@ -1,6 +1,7 @@
 """The formats of `ademem import`, and its trial runs."""
 
 import json
+import sys
 
 import pytest
 
@@ -75,6 +76,16 @@ def test_an_import_tells_what_waits_and_what_a_sweep_archives(ademem, sources, f
         assert "to review: 1 unconfirmed (`ademem review`)" in said
     assert "1 above project_limit" in said
     assert "to review: " not in tried
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_what_was_done_stands_on_a_line_without_the_progress(ademem, sources, monkeypatch, options):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+
+    said = ademem("import", str(sources["jsonl"]), *options)
+
+    assert "1 line\r\x1b[K" in said
 
 
 def test_a_file_of_another_program_leads_to_its_format(ademem, tmp_path):
