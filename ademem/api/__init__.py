@@ -9,10 +9,10 @@ from functools import partial
 from importlib import import_module
 
 from ademem.core import clock, project
-from ademem.core.errors import NotEnrolled, suppress
+from ademem.core.errors import NotEnrolled
 from ademem.core.project import import_waits
 from ademem.store import database
-from ademem.store.runtime import Runtime, has_stray, is_writable, move_stray, open_runtime, program
+from ademem.store.runtime import Runtime, is_writable, move_personal, open_runtime, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,9 +145,7 @@ def open_memories(
     runtime.with_personal = with_personal
     if runtime.is_read_only:
         return runtime
-    with suppress(database.OperationalError):  # busy: the next opening moves them
-        if has_stray(runtime):
-            move_stray(runtime)
+    move_personal(runtime)
     is_pending = import_waits(found)
     is_new = not is_pending and not os.path.exists(found.readings)
     if is_new or (is_pending and catch_up):

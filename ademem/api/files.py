@@ -25,7 +25,7 @@ from ademem.files.texts import Problem
 from ademem.store import admission, briefs, jobs, ledger, memory_queries, open_in_memory
 from ademem.store.database import DryRun
 from ademem.store.memories import new_event
-from ademem.store.runtime import Runtime, is_writable, open_runtime
+from ademem.store.runtime import Runtime, is_writable, move_personal, open_runtime
 from ademem.sync import checks, importer, mirror
 from ademem.sync.importer import ImportReport
 from ademem.sync.mirror import Preview, Refreshed
@@ -195,6 +195,7 @@ def import_lines(
         )
     if imported.inserted and not dry_run:
         relating.relate_imported(runtime.store, runtime.clock())
+    move_personal(runtime)
     return imported
 
 
@@ -258,6 +259,7 @@ def import_foreign(
     if follow and reader.files is None:
         raise UsageError(f"{reader.name} is imported as a whole", "leave `--follow` out")
     report = readers.import_from(reader, path, job)
+    move_personal(runtime)
     if follow and reader.files is not None and not dry_run:
         place = os.path.realpath(path)
         ledger.follow(runtime.store, reader.name, place, reader.files(place))
@@ -324,7 +326,9 @@ def import_engram(
         dry_run=dry_run,
         on_progress=on_progress or (lambda count: None),
     )
-    return engram.import_document(document, job)
+    report = engram.import_document(document, job)
+    move_personal(runtime)
+    return report
 
 
 def export_engram(runtime: Runtime) -> dict[str, Any]:

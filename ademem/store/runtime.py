@@ -15,7 +15,7 @@ from ademem.core.repository import staging
 from ademem.core.settings import load_configuration, trust_roots
 from ademem.core.text import clean
 from ademem.core.trust import has_personal, personal_folder
-from ademem.store import Store, open_store
+from ademem.store import Store, database, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -196,6 +196,13 @@ def is_personal(draft: Draft) -> bool:
         return Scope.parse(draft.scope) is Scope.AGENT and not draft.owner
     except ValueError:  # which the gate refuses
         return False
+
+
+def move_personal(runtime: Runtime) -> None:
+    """Move the person's own memories out of a project; the next opening does where it is busy."""
+    with suppress(database.OperationalError):
+        if has_stray(runtime):
+            move_stray(runtime)
 
 
 def has_stray(runtime: Runtime) -> bool:
