@@ -5,6 +5,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
 from ademem.core.memory import Category
+from tests.builders import insert, memory
 from tests.doors.mcp.conftest import unpack
 
 RULE = "Login sessions expire after ten minutes"
@@ -60,7 +61,9 @@ def test_an_unknown_address_has_the_code_of_the_protocol(serve, uri):
 
 
 def test_a_long_text_ends_with_a_whole_line(serve, world):
-    world.know(*(f"Service {n} listens on port {n * 7} since the {n}th of May" for n in range(400)))
+    said = (f"Service {n} listens on port {n * 7} since the {n}th of May" for n in range(400))
+    with world.memories() as memories:
+        insert(memories.store, *(memory(text, category=Category.CONVENTION) for text in said))
 
     async def scenario(client):
         return (await client.read_resource("memory://briefing")).contents[0].text
