@@ -33,8 +33,11 @@ settings.load_profile("patient")
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with the tests that wait longest, so that no process ends long after the others."""
-    items.sort(key=lambda item: "tests/worker/" not in item.nodeid)
+    """Begin with the tests that wait longest, and leave short files for the end.
+
+    So no process ends long after the others.
+    """
+    items.sort(key=lambda item: not item.nodeid.startswith(("tests/worker/", "tests/test_")))
 
 
 @pytest.fixture(scope="session", autouse=True)
