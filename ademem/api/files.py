@@ -250,6 +250,7 @@ def import_foreign(
         store=runtime.store,
         settings=runtime.settings.gate,
         now=runtime.clock(),
+        event=new_event(),
         personal=personal,
         project=project,
         dry_run=dry_run,
@@ -276,7 +277,11 @@ def compare_foreign(
         return format, _compare_engram(runtime, path, project)
     reader = readers.find_reader(format, path)
     job = readers.Job(
-        store=runtime.store, settings=runtime.settings.gate, now=runtime.now, project=project
+        store=runtime.store,
+        settings=runtime.settings.gate,
+        now=runtime.now,
+        event="",
+        project=project,
     )
     return reader.name, readers.compare(reader, path, job)
 

@@ -81,6 +81,10 @@ def undone_since(store: Store, event: str) -> dict[str, str]:
     return {id: by for id, by in last.items() if is_undone(id)}
 
 
+def has_event(store: Store, event: str) -> bool:
+    return store.has_row("select 1 from memory_revisions where event_id = ? limit 1", (event,))
+
+
 def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
     rows = store.db.execute(
         "select revision.* from memory_revisions as revision"

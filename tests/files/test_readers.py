@@ -422,6 +422,21 @@ def test_what_a_worktree_noted_belongs_to_the_project_it_was_merged_into(memorie
     assert (report.inserted, report.merged) == (4, 2)
 
 
+def test_an_import_is_one_act_that_is_taken_back_as_a_whole(memories, source):
+    row = {"memory": "Deploys run on Mondays"}
+    rows = [row, row | {"memory": "Builds are cached"}, row | {"memory": "Tabs", "user_id": "ann"}]
+    (source / "mem0.json").write_text(json.dumps({"results": rows}))
+    assert api.import_foreign(memories, str(source / "mem0.json"), dry_run=True).event == ""
+
+    report = api.import_foreign(memories, str(source / "mem0.json"))
+    api.undo(memories, report.event)
+
+    assert [memory.content for memory in api.list_memories(memories)] == ["Tabs"]
+    api.undo(memories, api.list_events(memories, 1)[0].id)
+    assert len(api.list_memories(memories)) == 3
+    assert api.import_foreign(memories, str(source / "mem0.json")).event == ""
+
+
 def test_prompts_come_without_secrets(memories, source):
     api.import_foreign(memories, str(claude_mem(source, "shop")))
 

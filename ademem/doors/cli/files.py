@@ -418,12 +418,13 @@ def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
         for name in ("inserted", "merged", "known", "rejected", "briefs", "prompts")
     }
     if as_json:
-        head = {"format": report.format, "dry_run": dry_run}
+        head = {"format": report.format, "dry_run": dry_run, "event": report.event}
         rest = {name: getattr(report, name) for name in ("skipped", "cut", "dropped")}
         return show.json(head | counts | rest)
     figures = join_counts(counts)
     would = "would be " if dry_run and figures else ""
-    show.echo(f"{report.format}: {would}{figures or 'nothing there'}")
+    undo = f" (`ademem undo {report.event}` takes it back)" if report.event else ""
+    show.echo(f"{report.format}: {would}{figures or 'nothing there'}{undo}")
     for each in report.skipped:
         show.say(f"skipped {each.where}: {each.why}", err=True)
     for each in report.cut:

@@ -377,6 +377,8 @@ def _attributes(memory: Memory) -> Iterator[str]:
     if memory.tags:
         yield f"tags: {' '.join(memory.tags)}"
     yield f"from: {memory.trust} by {memory.source_type}, {memory.created_at:%Y-%m-%d %H:%M} UTC"
+    if memory.source_id and memory.trust == "import":
+        yield f"source: {memory.source_id}"
     if memory.quarantine_reason:
         yield f"{waits_for(memory)} (`ademem promote {memory.id}` approves it)"
 

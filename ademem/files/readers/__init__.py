@@ -26,6 +26,7 @@ from ademem.store import (
     ledger,
     memory_queries,
     relations,
+    revisions,
     sessions,
     transitions,
     verdicts,
@@ -51,6 +52,8 @@ class Job(Value):
     store: Store
     settings: GateSettings
     now: datetime
+    event: str
+    """The act, which can be undone; each of the person's own memories is one for itself."""
     personal: bool = False
     """All items are the person's own, for every project."""
     project: str = ""
@@ -62,6 +65,8 @@ class Job(Value):
 
 class Report(Value):
     format: str
+    event: str = ""
+    """The act that takes all of it back, but for the person's own; empty where nothing changed."""
     inserted: int = 0
     merged: int = 0
     known: int = 0
@@ -155,6 +160,7 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
         pass
     return Report(
         format=reader.name,
+        event=job.event if revisions.has_event(job.store, job.event) else "",
         **counts,
         skipped=tuple(skipped),
         cut=tuple(cut),
@@ -219,9 +225,8 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
         ),
     )
     status = Status.ARCHIVED if item.archived else None
-    importing = Import(
-        store=job.store, settings=job.settings, now=job.now, event_id=new_event(), cuts=[]
-    )
+    event = new_event() if is_own and not draft.owner else job.event
+    importing = Import(store=job.store, settings=job.settings, now=job.now, event_id=event, cuts=[])
     before = (
         text
         for text in item.earlier

@@ -88,6 +88,15 @@ def test_what_was_done_stands_on_a_line_without_the_progress(ademem, sources, mo
     assert "1 line\r\x1b[K" in said
 
 
+def test_a_memory_names_the_program_that_it_came_from(ademem, tmp_path):
+    path = tmp_path / "mem0.json"
+    path.write_text('{"results": [{"id": "m7", "memory": "Deploys run on Mondays"}]}')
+    ademem("import", "--format", "auto", str(path))
+
+    (memory,) = ademem.json("list")["memories"]
+    assert "source: mem0:m7" in ademem("get", memory["id"])
+
+
 def test_a_file_of_another_program_leads_to_its_format(ademem, tmp_path):
     path = tmp_path / "mem0.json"
     path.write_text('{"results": [{"memory": "Deploys run on Mondays"}]}')
