@@ -36,6 +36,7 @@ from ademem.store import (
     memory_queries,
     relations,
     replication,
+    revisions,
     sessions,
     verdicts,
 )
@@ -96,6 +97,8 @@ class Job(Value):
 
 
 class Report(Value):
+    event: str = ""
+    """The act that takes all of it back, but for the person's own; empty where nothing changed."""
     inserted: int = 0
     updated: int = 0
     deleted: int = 0
@@ -323,7 +326,8 @@ def import_document(document: Document, job: Job) -> Report:
                 raise database.DryRun
     except database.DryRun:
         pass
-    return Report(**counts, skipped=tuple(skipped))
+    event = job.event if revisions.has_event(job.store, job.event) else ""
+    return Report(event=event, **counts, skipped=tuple(skipped))
 
 
 def _of_project(found: Iterable[Row], job: Job) -> Iterator[Row]:

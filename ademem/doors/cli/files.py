@@ -339,11 +339,12 @@ def import_(
             )
             _tell_next(memories, dry_run, as_json=as_json)
         counts = as_dict(exchanged)
-        skipped = counts.pop("skipped")
+        skipped, event = counts.pop("skipped"), counts.pop("event")
         figures = join_counts(counts)
-        line = f"engram: {'would be ' if dry_run else ''}{figures or 'nothing new'}"
+        undo = f" (`ademem undo {event}` takes it back)" if event else ""
+        line = f"engram: {'would be ' if dry_run else ''}{figures or 'nothing new'}{undo}"
         lines = [line, *(f"skipped {each.where}: {each.why}" for each in skipped)]
-        values = {"dry_run": dry_run, **counts, "skipped": skipped}
+        values = {"dry_run": dry_run, "event": event, **counts, "skipped": skipped}
         return show.report(values, lines, as_json=as_json)
     if format in ("engram", *FOREIGN):
         with open_project(project) as memories:

@@ -364,6 +364,7 @@ def whole(
 
 def _attributes(memory: Memory) -> Iterator[str]:
     from ademem.core import anchor
+    from ademem.core.memory import Trust
     from ademem.store.transitions import waits_for
 
     keys = memory_json(memory)
@@ -377,7 +378,7 @@ def _attributes(memory: Memory) -> Iterator[str]:
     if memory.tags:
         yield f"tags: {' '.join(memory.tags)}"
     yield f"from: {memory.trust} by {memory.source_type}, {memory.created_at:%Y-%m-%d %H:%M} UTC"
-    if memory.source_id and memory.trust == "import":
+    if memory.source_id and memory.trust is Trust.IMPORT:
         yield f"source: {memory.source_id}"
     if memory.quarantine_reason:
         yield f"{waits_for(memory)} (`ademem promote {memory.id}` approves it)"

@@ -1,6 +1,7 @@
 """The formats of `ademem import`, and its trial runs."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -52,8 +53,9 @@ def test_a_trial_import_counts_and_stores_nothing(ademem, sources, format):
     tried = ademem.json(*command, "--dry-run")
     events = ademem.json("log")["count"]
     done = ademem.json(*command)
-    tried.pop("dry_run", None)
-    done.pop("dry_run", None)
+    for found in (tried, done):
+        found.pop("dry_run", None)
+        found.pop("event", None)
 
     assert tried.get("inserted", len(tried.get("added", ()))) == 1
     assert events == 0
@@ -95,6 +97,14 @@ def test_a_memory_names_the_program_that_it_came_from(ademem, tmp_path):
 
     (memory,) = ademem.json("list")["memories"]
     assert "source: mem0:m7" in ademem("get", memory["id"])
+
+
+def test_an_import_of_engrams_names_the_act_that_takes_it_back(ademem, sources):
+    said = ademem("import", "--format", "engram", str(sources["engram"]))
+    (event,) = re.findall(r"`ademem undo (\w+)` takes it back", said)
+    ademem("undo", event)
+
+    assert ademem.json("list")["count"] == 0
 
 
 def test_a_file_of_another_program_leads_to_its_format(ademem, tmp_path):
