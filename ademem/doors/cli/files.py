@@ -14,7 +14,7 @@ import typer
 from ademem import api
 from ademem.core.errors import NO, AdememError, UsageError
 from ademem.core.shared_files import write_bytes
-from ademem.core.text import counted, join_counts, replace_surrogates
+from ademem.core.text import counted, join_counts, preview, replace_surrogates
 from ademem.core.value import as_dict, replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
@@ -281,6 +281,7 @@ def set_core(
     show.report(project_brief.as_json(document), [line], as_json=as_json)
 
 
+WHERE_CHARS = 120
 OTHER_FORMAT = "if another program wrote it, `--format auto` names the format"
 FOREIGN_OPTIONS = ("--as personal", "--from-project", "--status", "--follow")
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -427,9 +428,9 @@ def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
     undo = f" (`ademem undo {report.event}` takes it back)" if report.event else ""
     show.echo(f"{report.format}: {would}{figures or 'nothing there'}{undo}")
     for each in report.skipped:
-        show.say(f"skipped {each.where}: {each.why}", err=True)
+        show.say(f"skipped {preview(each.where, WHERE_CHARS)}: {each.why}", err=True)
     for each in report.cut:
-        show.say(f"stored in part, {each.where}: {each.why}", err=True)
+        show.say(f"stored in part, {preview(each.where, WHERE_CHARS)}: {each.why}", err=True)
     show.echo(f"not imported: {report.dropped}", err=True)
     return None
 

@@ -303,7 +303,7 @@ def _read_claude(path: str, project: str) -> Found:
             content=text.strip(),
             title=text_of(fields.get("description"))[:_HEADING_CHARS] or name,
             kind=_KINDS[kind],
-            topic_key=name,
+            topic_key=name[:_HEADING_CHARS],
             personal=kind == "user",
             links=tuple(("related", link.strip()) for link in _LINK.findall(text)),
         )

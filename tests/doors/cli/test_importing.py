@@ -107,6 +107,18 @@ def test_an_import_of_engrams_names_the_act_that_takes_it_back(ademem, sources):
     assert ademem.json("list")["count"] == 0
 
 
+def test_a_long_name_of_an_item_fits_on_a_line(ademem, tmp_path):
+    path = tmp_path / "deploys.md"
+    fields = f"name: {'n' * 5000}\ndescription: When we deploy\nmetadata:\n  type: project"
+    path.write_text(f"---\n{fields}\n---\n{'Deploys run on Mondays. ' * 5000}\n")
+
+    said = ademem("import", "--format", "claude", str(path))
+
+    assert "stored in part, nnn" in said
+    assert max(map(len, said.splitlines())) < 250
+    assert len(ademem.json("list")["memories"][0]["topic_key"]) == 120
+
+
 def test_a_file_of_another_program_leads_to_its_format(ademem, tmp_path):
     path = tmp_path / "mem0.json"
     path.write_text('{"results": [{"memory": "Deploys run on Mondays"}]}')
