@@ -130,8 +130,15 @@ def run_in_terminal(command: Sequence[str]) -> int:
     return subprocess.run(command, check=False).returncode
 
 
+FILES = 1 << 16
+"""More than the files that a process has open."""
+
+
 def detach(command: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Start *command* at low priority in a new session, with no file of ours open."""
+    """Start *command* at low priority in a new session, with no file open that we have.
+
+    A lock or the end of a pipe that a caller of ours passed on would be held as long as it runs.
+    """
     if os.fork():
         return
     try:
@@ -139,6 +146,7 @@ def detach(command: Sequence[str], environment: Mapping[str, str]) -> None:
         null = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(null, stream)
+        os.closerange(3, FILES)
         os.nice(10)
         os.execve(command[0], list(command), environment)
     finally:

@@ -1,5 +1,7 @@
 """Programs that are run to their end."""
 
+import os
+import select
 import sys
 
 import pytest
@@ -8,6 +10,7 @@ from ademem.core import process
 
 MEGABYTES = b"x" * 3_000_000
 """More than pipes hold."""
+PATIENCE_S = 10
 
 
 def python(code, **options):
@@ -66,3 +69,20 @@ def test_a_program_that_is_not_there_is_an_os_error():
 
 def test_a_broken_pipe_ends_a_program_as_in_a_shell():
     assert process.run(["sh", "-c", "kill -PIPE $$; echo alive"], timeout_s=30).code == -13
+
+
+def test_a_detached_program_holds_no_file_that_a_caller_passed_on(tmp_path):
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    command = [sys.executable, "-c", f"open({str(gate)!r}).read()"]
+    code = "import os; from ademem.core import process; process.detach({!r}, dict(os.environ))"
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)
+
+    python(code.format(command))
+    os.close(writing)
+    ended, _, _ = select.select([reading], [], [], PATIENCE_S)
+    gate.write_text("")  # ends the program
+    os.close(reading)
+
+    assert ended
