@@ -125,7 +125,7 @@ def test_a_hard_delete_and_a_scrub_reach_the_texts(world, stored):
     world.know(f"the {CANARY} opens the vault", "Deploys go through staging")
     world.fire("session_start", source="startup")
     world.fire("session_start", source="startup", session_id="s2")
-    with world.memories() as memories:
+    with world.terminal() as memories:
         memories.store.db.execute(
             "update injections set text = 'token ' || ? where session_id = 's2'", (secret,)
         )

@@ -80,7 +80,7 @@ def test_it_is_cleaned_and_trusted_no_more_than_before(moved, clean):
     with closing(sqlite3.connect(file, isolation_level=None)) as db:
         db.execute("update unified_memories set content = ?", (f"the key is {secret}",))
     assert secret.encode() in b"".join(each.read_bytes() for each in file.parent.glob("ade.db*"))
-    with moved.memories() as opened:
+    with moved.terminal() as opened:
         (found,) = api.list_memories(opened)
         clean(opened, found.id)
         assert {each.trust for each in api.list_memories(opened)} <= {"import"}

@@ -150,7 +150,7 @@ def test_the_way_back_leads_past_what_was_typed_and_shows_what_is_there_now(show
     expect(page.locator("#rows .rows > li")).to_have_count(1)
     page.click("#rows a")
     expect(page.locator("h1")).to_contain_text("Memory")
-    with shown.world.memories() as memories:
+    with shown.world.terminal() as memories:
         api.delete(memories, page.url.rpartition("/")[2], hard=True)
     page.go_back()
     expect(page.locator("#words")).to_have_value("login tokens")

@@ -130,7 +130,7 @@ def test_a_hard_deletion_forgets_the_acts(browser):
     edit_brief(browser)
     save_question(browser)
     (memory,) = browser.world.live()
-    with browser.world.memories() as memories:
+    with browser.world.terminal() as memories:
         assert len(api.list_acts(memories)) == 2
         api.delete(memories, memory.id, hard=True)
         assert api.list_acts(memories) == []

@@ -253,7 +253,7 @@ def test_a_scrub_and_a_hard_deletion_forget_earlier_briefs(world):
     (memory,) = world.live()
     forget = (partial(api.delete, id=memory.id, hard=True), api.scrub)
     for number, act in enumerate(forget):
-        with world.memories() as memories:
+        with world.terminal() as memories:
             for text in (f"Ask Ada {number}", f"Ask Grace {number}"):
                 api.update_brief(memories, {"notes": [text]})
             assert api.list_earlier_briefs(memories)

@@ -301,7 +301,7 @@ def test_what_was_deleted_for_good_is_nowhere(sent, by_page):
     if by_page:
         browser.post(f"/memory/{memory.id}/delete-hard", typed=memory.id)
     else:
-        with browser.world.memories() as memories:
+        with browser.world.terminal() as memories:
             api.delete(memories, memory.id, hard=True)
 
     assert left_of_canary(browser, memory.id) == []
