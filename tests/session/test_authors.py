@@ -356,6 +356,48 @@ def test_no_other_change_of_an_agent_in_the_files_touches_what_a_person_confirme
     assert said.endswith(f"(`ademem {verb} {before.id}`)")
 
 
+def entry_again(page, _lines, texts):
+    page.write_text(texts[0])
+
+
+def line_again(_page, lines, texts):
+    later = stamp(datetime.now(UTC) + timedelta(minutes=5))
+    written = {"updated_at": later, "stamps": {"0000-1a2b3c4d": []}}
+    lines.write_text(json.dumps(json.loads(texts[1]) | written) + "\n")
+
+
+@pytest.mark.parametrize("change", [entry_again, line_again])
+def test_what_a_person_archived_no_agent_brings_back_in_the_files(world, client, change):
+    page, lines = world.root / GOTCHAS, world.root / LINES
+    with world.memories() as memories:
+        memory = by_agent_and_person(memories)
+        api.refresh_files(memories)
+        texts = page.read_text(), lines.read_text()
+    with world.terminal() as memories:
+        api.archive(memories, memory.id)
+        api.refresh_files(memories)
+    client.ask()
+    client.run("python tidy.py")
+    change(page, lines, texts)
+
+    assert f"(`ademem restore {memory.id}`)" in client.notice()
+    assert world.live() == []
+
+
+def test_a_persons_candidate_that_an_agent_takes_off_the_sheet_still_waits(world, client):
+    world.environment["ADEMEM_MIRROR_CANDIDATES"] = "true"
+    world.environment["ADEMEM_GATE_PROMOTE_SOURCES"] = "tool"
+    with world.memories() as memories:
+        memory = api.write(memories, replace(confirmed(FRIDAYS), promoted=False)).memory
+        api.refresh_files(memories)
+    client.ask()
+    client.run("python tidy.py")
+    (world.root / SHEET).write_text("# Candidates\n")
+
+    assert f"(`ademem reject {memory.id}`)" in client.notice()
+    assert [row.status for row in world.live()] == ["candidate"]
+
+
 @pytest.mark.parametrize("change", [without_entry, without_entry_and_line, in_another_page])
 def test_what_a_person_does_in_the_files_between_turns_counts(world, client, change):
     with world.memories() as memories:
