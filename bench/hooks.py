@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 SESSION = "bench"
+QUIET = {"ADEMEM_JOBS_AUTO": "false"}
+"""No worker beside what is timed."""
 NOUNS = Path(__file__).with_name("words.txt").read_text().split()
 
 
@@ -63,7 +65,7 @@ class Bench:
         api.init(root)
         install.install(root, Where.LOCAL, python=sys.executable, hooks=install.hooks_folder())
         self.commands = install.find_commands(root, Where.LOCAL)
-        self.memories: Runtime = api.open_memories(root, environment={})
+        self.memories: Runtime = api.open_memories(root, environment=QUIET)
         fill(self.memories, size, self.rng)
 
     def required(self, call: dict[str, Any], *, searched: bool = False) -> dict[str, Any]:
@@ -112,7 +114,7 @@ def fresh_id() -> str:
 
 def timed(command: list[str], stdin: str, cwd: str) -> float:
     """Seconds of one process."""
-    environment = os.environ | {"CLAUDE_PROJECT_DIR": cwd, "ADEMEM_JOBS_AUTO": "false"}
+    environment = os.environ | QUIET | {"CLAUDE_PROJECT_DIR": cwd}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     started = time.perf_counter()
     subprocess.run(

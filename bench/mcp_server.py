@@ -20,7 +20,7 @@ import time
 from typing import Any, NamedTuple
 
 from ademem import api
-from hooks import fill, sentence, timed
+from hooks import QUIET, fill, sentence, timed
 
 YARDSTICK = [sys.executable, "-I", "-c", "import json, sqlite3"]
 OURS = [sys.executable, "-c", "from ademem.doors.cli import program; program()", "mcp"]
@@ -55,11 +55,8 @@ class Server:
     """A running server; every request is timed."""
 
     def __init__(self, command: list[str], root: str) -> None:
-        environment = os.environ | {
-            "ADEMEM_JOBS_AUTO": "false",
-            "ADEMEM_DOORS_WRITES_PER_MINUTE": "100000",
-            "CLAUDE_PROJECT_DIR": root,
-        }
+        given = {"ADEMEM_DOORS_WRITES_PER_MINUTE": "100000", "CLAUDE_PROJECT_DIR": root}
+        environment = os.environ | QUIET | given
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         self.began = time.perf_counter()
         self.process = subprocess.Popen(
@@ -146,7 +143,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as root:
         subprocess.run(["git", "init", "-q", root], check=True)
         api.init(root)
-        with api.open_memories(root, environment={}) as memories:
+        with api.open_memories(root, environment=QUIET) as memories:
             fill(memories, given.size, random.Random(given.size))
         for goal in measure(root, given.runs):
             verdict = "ok" if goal.ratio <= goal.most else "MISSED"

@@ -40,6 +40,11 @@ def main(root: str, model: Model | None = None) -> None:
 
         return serve_while(runtime.project, runtime.environment, embedder, "work")
 
+    def pause() -> None:
+        if not place.has_home:  # the rest of the work is for nobody
+            raise SystemExit
+        time.sleep(PAUSE_S)
+
     try:
         _bound_memory(runtime)
         context = JobContext(
@@ -47,7 +52,7 @@ def main(root: str, model: Model | None = None) -> None:
             clock.now,
             model or find_model(runtime),
             patient=True,
-            pause=lambda: time.sleep(PAUSE_S),
+            pause=pause,
             offer=offer,
         )
         run_due(context)

@@ -59,6 +59,16 @@ def test_a_worker_makes_no_project_where_the_folder_was_moved_away(world):
     assert not world.root.exists()
 
 
+def test_a_worker_ends_where_the_project_is_removed_meanwhile(world):
+    texts = known(world, *(f"note {number}" for number in range(300)))
+    process = worker(world)
+    process.stdout.readline()
+    world.root.rename(world.root.with_name("removed"))
+
+    assert len(told(process)) < len(texts) / 2
+    assert process.returncode == 0
+
+
 @pytest.mark.slow
 def test_what_a_killed_worker_kept_is_kept_and_the_rest_is_done_later(world):
     texts = known(world, *(f"note {number}" for number in range(examples(400, share=2))))

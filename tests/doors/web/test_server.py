@@ -119,15 +119,17 @@ def test_in_the_shell_of_an_agent_it_decides_nothing(world, monkeypatch):
     assert not any("code=" in line for line in said)
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.7", "::"])
-def test_an_address_that_others_reach_is_refused_with_the_line_that_forwards(world, host):
+@pytest.mark.parametrize(
+    ("host", "way"), [("0.0.0.0", "HOST"), ("192.168.1.7", "192.168.1.7"), ("::", "HOST")]
+)
+def test_an_address_that_others_reach_is_refused_with_the_line_that_forwards(world, host, way):
     command = [sys.executable, "-c", RUN, "web", "--no-open", "--host", host, "--port", "8200"]
     ended = subprocess.run(
         command, cwd=world.root, env=world.environment, capture_output=True, text=True, check=False
     )
 
     assert ended.returncode == 2
-    assert f"ssh -L 8200:127.0.0.1:8200 {host}" in ended.stderr
+    assert f"ssh -L 8200:127.0.0.1:8200 {way}" in ended.stderr
     assert server.find_running(at(str(world.root))) is None
 
 
