@@ -9,8 +9,8 @@ from functools import partial
 from importlib import import_module
 
 from ademem.core import clock, project
-from ademem.core.errors import NotEnrolled
-from ademem.core.project import import_waits
+from ademem.core.errors import NotEnrolled, suppress
+from ademem.core.project import files_edited, import_waits
 from ademem.store import database
 from ademem.store.runtime import Runtime, is_writable, move_personal, open_runtime, program
 
@@ -75,8 +75,7 @@ FUNCTIONS = {
         list_mission_memories promote_from_mission
     """,
     "files": """
-        inspect_files check_files preview_files refresh_files import_files request_import
-        read_pending_brief
+        inspect_files check_files preview_files refresh_files import_files read_pending_brief
         export_memories export_some import_lines import_beads import_feedback
         find_format import_foreign compare_foreign import_engram export_engram
         get_brief update_brief list_earlier_briefs list_agents
@@ -200,6 +199,15 @@ def start_worker(runtime: Runtime) -> None:
     from ademem import worker
 
     worker.start(runtime)
+
+
+def request_import(runtime: Runtime) -> None:
+    """Have the worker import edits of the files, where no session of hooks does."""
+    if files_edited(runtime.project):
+        from ademem.store import jobs
+
+        with suppress(database.OperationalError):  # busy: the next call does it
+            jobs.queue(runtime.store, "mirror", "project", runtime.clock())
 
 
 def _refresh_hints(runtime: Runtime) -> None:

@@ -123,13 +123,6 @@ def import_pending(
                 jobs.queue(runtime.store, "mirror", "project", runtime.clock())
 
 
-def request_import(runtime: Runtime) -> None:
-    """Have the worker import what changed in the files, and write them."""
-    with suppress(confined.Refused, sqlite3.OperationalError):
-        if files_changed(runtime.project):
-            jobs.queue(runtime.store, "mirror", "project", runtime.clock())
-
-
 def read_pending_brief(runtime: Runtime) -> tuple[CoreMemory | None, BadCore | None]:
     """Return the project brief of the file if it is not imported, or why it cannot be."""
     return project_brief.pending_edit(runtime.store, runtime.project)
