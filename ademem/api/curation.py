@@ -505,15 +505,15 @@ def list_conflicts(runtime: Runtime) -> list[Pair]:
 
 def settle_conflict(runtime: Runtime, id: str, other: str) -> bool:
     """Record that both memories are true; return False where no conflict was known."""
-    return relations.resolve(runtime.store, *_settle(runtime, id, other))
+    return relations.resolve(runtime.store, *_read_pair(runtime, id, other))
 
 
 def reopen_conflict(runtime: Runtime, id: str, other: str) -> bool:
     """Take `settle_conflict` back; return False where nothing was settled."""
-    return relations.reopen(runtime.store, *_settle(runtime, id, other))
+    return relations.reopen(runtime.store, *_read_pair(runtime, id, other))
 
 
-def _settle(runtime: Runtime, id: str, other: str) -> tuple[Memory, Memory, str, datetime]:
+def _read_pair(runtime: Runtime, id: str, other: str) -> tuple[Memory, Memory, str, datetime]:
     """Return the pair, and by whom and when it is settled.
 
     Raises OfPerson for an agent, where a person said or confirmed one of the two.
