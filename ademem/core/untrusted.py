@@ -57,12 +57,13 @@ def escape(text: str, angle: str = "&lt;") -> str:
     return "".join(angle if place in opening else char for place, char in enumerate(text))
 
 
-def entry(memory: Memory, chars: int = SHORT_CHARS) -> str:
-    """Format a memory as one line: category, text or its first sentences, provenance."""
+def entry(memory: Memory, chars: int = SHORT_CHARS, mark: str = "") -> str:
+    """Format a memory as one line: category, text or its first sentences, provenance, a mark."""
     title = f"{memory.title}: " if memory.title else ""
     text = opening(title + memory.content, chars)
+    about = f"{provenance(memory)}, {mark}" if mark else provenance(memory)
     whole = text.removesuffix("…")  # which alone would have plain text looked at sign by sign
-    return f"- [{memory.category}] {escape(whole)}{text[len(whole) :]} ({provenance(memory)})"
+    return f"- [{memory.category}] {escape(whole)}{text[len(whole) :]} ({about})"
 
 
 def provenance(memory: Memory) -> str:

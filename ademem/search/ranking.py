@@ -126,6 +126,10 @@ class Ranked(Value):
     later: Later | None = None
     """A later memory that says something else."""
 
+    @property
+    def mark(self) -> str:
+        return self.later.mark if self.later else ""
+
 
 class Hit(Ranked):
     """A candidate with its whole memory."""

@@ -64,9 +64,9 @@ class Entry(Value):
     """Memories of which a line has a part."""
 
 
-def memory_entry(memory: Memory, chars: int = ENTRY_CHARS, worth: float = 1.0) -> Entry:
-    text = untrusted.entry(memory, chars)
-    return Entry(text=text, chars=units(text) + 1, worth=worth, memory=memory)
+def memory_entry(memory: Memory, mark: str = "") -> Entry:
+    text = untrusted.entry(memory, ENTRY_CHARS, mark)
+    return Entry(text=text, chars=units(text) + 1, memory=memory)
 
 
 def line(text: str, quoted: tuple[Memory, ...] = ()) -> Entry:
@@ -145,19 +145,21 @@ class Reader(Value):
         ranked = self.current(sorted(rows, key=lambda memory: -worths[memory.id]))
         entries: list[Entry] = []
         least = 0.0  # a later memory is worth no less than the one that it says otherwise
-        for memory in reversed(ranked):
-            least = max(least, worths.get(memory.id, 0.0))
-            entries.append(memory_entry(memory, ENTRY_CHARS, least))
+        for entry in reversed(ranked):
+            least = max(least, worths.get(entry.memory.id, 0.0) if entry.memory else 0.0)
+            entries.append(replace(entry, worth=least))
         return entries[::-1]
 
-    def current(self, found: Sequence[Memory]) -> list[Memory]:
+    def current(self, found: Sequence[Memory]) -> list[Entry]:
         """Return the later of a pair first, found or not, and none that a later one replaced."""
         later = relations.find_later(self.store, [memory.seq for memory in found])
         valid = [one for one in found if one.seq not in later or not later[one.seq].replaces]
         paired = {later[one.seq].seq for one in valid if one.seq in later}
         added = paired.difference(one.seq for one in valid)
         others = self.visible.among(added) if added else []
-        return relations.put_later_first([*valid, *others], later)
+        shown = relations.put_later_first([*valid, *others], later)
+        marks = relations.mark_contradicted(self.store, shown)
+        return [memory_entry(memory, marks.get(memory.id, "")) for memory in shown]
 
 
 def make_reader(
@@ -394,7 +396,7 @@ def recent_knowledge(reader: Reader) -> list[Entry]:
     """Return the newest memories, confirmed or not."""
     newest = reader.visible.newest(RECENT_MEMORIES)
     own = (memory for memory in reader.own if not memory.is_pinned)
-    return [memory_entry(memory) for memory in (*reader.current(newest), *own)]
+    return [*reader.current(newest), *map(memory_entry, own)]
 
 
 def procedures(reader: Reader) -> list[Entry]:
@@ -415,11 +417,14 @@ def knowledge(reader: Reader) -> list[Entry]:
 
 def fresh(reader: Reader) -> list[Entry]:
     """Return pinned and new memories that the session was not shown."""
+    of_mission = reader.of_mission()[:RECENT_MEMORIES] if reader.mission else []
     newest = reader.current(reader.visible.newest(RECENT_MEMORIES))
-    if reader.mission:
-        newest = [*reader.of_mission()[:RECENT_MEMORIES], *newest]
-    found = [entry.memory for entry in pinned(reader) if entry.memory not in newest] + newest
-    return [memory_entry(memory) for memory in found if memory and memory.id not in reader.seen]
+    entries = {
+        entry.memory.id: entry
+        for entry in (*pinned(reader), *map(memory_entry, of_mission), *newest)
+        if entry.memory
+    }
+    return [entry for id, entry in entries.items() if id not in reader.seen]
 
 
 def conflicts(reader: Reader) -> list[Entry]:

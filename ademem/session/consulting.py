@@ -140,7 +140,7 @@ def _decide(
                 carried = [by_id[id].memory for id in ids]
                 from ademem.core import untrusted
 
-                entries = [untrusted.entry(memory, hint_events.ENTRY_CHARS) for memory in carried]
+                entries = hint_events.format_entries(carried, store, hint_events.ENTRY_CHARS)
                 named = hint_events.named(what)
                 why = f"project memory has a rule for `{named}`:"
                 if irreversible and not any(by_id[id].stops for id in ids):

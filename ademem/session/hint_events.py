@@ -13,10 +13,11 @@ from ademem.store import logs
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from ademem.core.client import Payload, TurnKey
     from ademem.core.memory import Memory
+    from ademem.store import Store
     from ademem.store.injections import Placed
     from ademem.store.runtime import Runtime
 
@@ -209,7 +210,7 @@ def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[M
 
 def show(
     payload: Payload,
-    found: Iterable[tuple[Memory, str]],
+    found: Sequence[tuple[Memory, str]],
     what: str,
     key: TurnKey,
     runtime: Runtime,
@@ -220,7 +221,6 @@ def show(
 
     Those of the ids *again* are shown again.
     """
-    from ademem.core import untrusted
     from ademem.store import injections, ledger
     from ademem.store.injections import place
 
@@ -230,12 +230,12 @@ def show(
     lines: list[str] = []
     shown: list[logs.Shown] = []
     placed: list[Placed] = []
-    for memory, state in found:
+    entries = format_entries([memory for memory, _ in found], runtime.store, ENTRY_CHARS)
+    for (memory, state), entry in zip(found, entries, strict=True):
         if ledger.is_own_error(runtime.store, memory, key.session_id):
             placed.append(place(memory, left_out="own"))
             continue
-        mark = STALE if state in ("changed", "gone") else ""
-        entry = untrusted.entry(memory, ENTRY_CHARS) + mark
+        entry += STALE if state in ("changed", "gone") else ""
         room -= _tokens(entry) if memory.id not in seen else 0
         is_full = len(lines) == settings.hints
         why = "seen" if memory.id in seen else "limit" if is_full else "room" if room < 0 else ""
@@ -252,6 +252,15 @@ def show(
     text = page(what, lines)
     injections.record(runtime, event, text, key, placed, tool_use_id=payload.tool_use_id)
     return text
+
+
+def format_entries(found: Sequence[Memory], store: Store, chars: int) -> list[str]:
+    """Format memories as lines, of which the earlier of two that contradict each other says so."""
+    from ademem.core import untrusted
+    from ademem.store import relations
+
+    marks = relations.mark_contradicted(store, found)
+    return [untrusted.entry(one, chars, marks.get(one.id, "")) for one in found]
 
 
 def page(what: str, lines: list[str]) -> str:

@@ -149,7 +149,7 @@ def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
             log_decision(call, key, "warn" if mode == "warn" else "deny", turn.why, runtime)
         query = query_of(turn, call, runtime.project.root)
         hits = _assist(turn, query, runtime) if mode == "assist" else []
-        entries = [untrusted.entry(hit.memory) for hit in hits]
+        entries = [untrusted.entry(hit.memory, mark=hit.mark) for hit in hits]
         if mode == "assist":
             answer = untrusted.fence(entries) if hits else "Nothing in it answers this turn."
             reason = (

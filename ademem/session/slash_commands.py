@@ -65,7 +65,7 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
     hits = current(found)
     if not hits:
         return client.block(f"ademem: nothing found for “{preview(visible(text), CHARS)}”")
-    entries = [untrusted.entry(hit.memory) for hit in hits]
+    entries = [untrusted.entry(hit.memory, mark=hit.mark) for hit in hits]
     context = f"Project memory, as the person looked it up:\n{untrusted.fence(entries)}"
     if not runtime.is_read_only:
         key = new_key(payload, runtime)

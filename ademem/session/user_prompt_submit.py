@@ -57,7 +57,12 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     key = new_key(payload, runtime)
     # Search before the transaction, which holds the lock of the database.
     found, left_out = _recall(prompt, key, runtime) if recalls else ([], [])
-    entries = [untrusted.entry(memory) for memory, _ in found]
+    entries = []
+    if found:
+        from ademem.session import hint_events
+
+        recalled = [memory for memory, _ in found]
+        entries = hint_events.format_entries(recalled, runtime.store, untrusted.SHORT_CHARS)
     if runtime.is_read_only:
         lines = _lines(entries)
         return client.context("UserPromptSubmit", "\n".join(lines)) if lines else None

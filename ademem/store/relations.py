@@ -273,6 +273,13 @@ def _follow(seq: int, steps: Mapping[int, Later]) -> Later:
     return later
 
 
+def mark_contradicted(store: Store, found: Iterable[Memory]) -> dict[str, str]:
+    """Return by id the marks of those of the project that a later one of them contradicts."""
+    rows = {memory.seq: memory.id for memory in found if memory.shown_scope != "personal"}
+    later = find_later(store, list(rows))
+    return {rows[seq]: each.mark for seq, each in later.items() if each.seq in rows}
+
+
 def put_later_first(found: Iterable[Memory], later: Mapping[int, Later]) -> list[Memory]:
     """Put a later memory before the first that it says otherwise, if that stood before it."""
     rows = {memory.seq: memory for memory in found}
