@@ -20,7 +20,6 @@ import argparse
 import json
 import os
 import random
-import re
 import statistics
 import tempfile
 import uuid
@@ -306,8 +305,13 @@ class Year:
         return said is not None and said == Said(fact, self.truth.holds[fact])
 
     def note_shown(self, output: str) -> None:
-        """Count what a hook put before the model as true, by what it tells."""
-        held = re.sub(r"- no longer valid: .*?\\n", "", output)
+        """Count what a hook put before the model as true, by what it tells.
+
+        A line that says "no longer valid", "contradicted by" or "contradicts" puts nothing as true.
+        """
+        doubted = ("- no longer valid: ", ", contradicted by ", " contradicts ")
+        lines = output.split(r"\n")
+        held = "\n".join(line for line in lines if not any(map(line.count, doubted)))
         for text, said in self.truth.said.items():
             if said.fact and text in held:
                 right = self.truth.holds[said.fact] == said.value
