@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import unicodedata
+import weakref
 from collections.abc import Sequence
 
 import numpy as np
@@ -42,6 +43,10 @@ class E5:
         self._model = self._engine.e5_load(os.fsencode(os.path.join(folder, needed[-1].path)))
         if not self._model:
             raise DamagedModel("its engine cannot read the weights")
+        self._engine.e5_free.argtypes = [ctypes.c_void_p]
+        self._engine.e5_free.restype = None
+        # Not at the end of the process, when a thread may still embed.
+        weakref.finalize(self, self._engine.e5_free, self._model).atexit = False
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """The texts as passages, a unit row each."""

@@ -1,6 +1,7 @@
 """The second model: its package as a source, and its engine where it is installed."""
 
 import hashlib
+import os
 from zipfile import ZipFile
 
 import numpy as np
@@ -211,3 +212,17 @@ def test_any_text_has_a_unit_vector_and_the_same_one_again(real, text):
     assert np.linalg.norm(row) == pytest.approx(1, abs=1e-3)
     assert np.linalg.norm(question) == pytest.approx(1, abs=1e-3)
     np.testing.assert_array_equal(row, real.embed([text])[0])
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="reads Linux's list of mappings")
+def test_the_weights_of_the_real_one_leave_the_memory_with_it(real, models):
+    def weights():
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            return sum(line.rstrip().endswith(".bin") and "e5" in line for line in maps)
+
+    before = weights()
+    another = embedding.load_second(EmbedSettings(), models)
+    assert weights() > before
+    del another
+
+    assert weights() == before
