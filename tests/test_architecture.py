@@ -716,7 +716,7 @@ def tracked():
 
 def elsewhere():
     """What only this machine, or a package index, would be called."""
-    shared = {Path("/"), Path(tempfile.gettempdir()), Path("/tmp")}  # on every machine
+    shared = set(map(Path, ("/", "/tmp", "/dev/shm", tempfile.gettempdir())))  # on every machine
     folders = {f"{folder}/" for folder in {ROOT, ROOT.parent, Path.home()} - shared}
     hosts = r"\b(?:pypi|npm\w*|crates|\w*\.debian|files\.python\w*)\.(?:org|com|net|io)\b"
     return re.compile("|".join([hosts, *map(re.escape, folders)]))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl  # noqa: F401  (nobody may not be able to read where Python is)
+import contextlib  # noqa: F401  (nobody may not be able to read where Python is)
+import fcntl  # noqa: F401
 import os
 import sqlite3
 import sys
