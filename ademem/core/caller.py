@@ -67,6 +67,11 @@ def require_person(environment: Mapping[str, str], act: str) -> None:
     """Raise NotByPerson unless a person types this in a terminal; *act* begins the message."""
     if not has_terminal():
         raise NotByPerson(f"{act} is a person's to decide, and this is no terminal")
+    refuse_client(environment, act)
+
+
+def refuse_client(environment: Mapping[str, str], act: str) -> None:
+    """Raise NotByPerson in a coding agent's shell, but not in a script of a person."""
     client = client_of(environment)
     if client:
         raise NotByPerson(f"{act} is a person's to decide, and {client} runs this shell")

@@ -84,9 +84,8 @@ def restore(
     if backup is not None and id is None:
         from ademem.api import recovery
 
-        if not dry_run and (client := caller.client_of(os.environ)):
-            why = "to replace the database is a person's to decide"
-            raise caller.NotByPerson(f"{why}, and {client} runs this shell")
+        if not dry_run:
+            caller.refuse_client(os.environ, "to replace the database")
         place = personal_project(os.environ) if own else None
         place = place or project_.find(project, os.environ, os.getcwd())
         done = recovery.restore_backup(
@@ -212,10 +211,8 @@ def require_person(memories: Runtime, id: str, verb: str) -> None:
     memory = api.get(memories, id)
     if memory.quarantine_reason:
         caller.require_person(os.environ, f"to {verb} {memory.id}, which is quarantined,")
-    elif verb != "edit" and (client := caller.client_of(os.environ)):
-        raise caller.NotByPerson(
-            f"to {verb} {memory.id} is a person's to decide, and {client} runs this shell"
-        )
+    elif verb != "edit":
+        caller.refuse_client(os.environ, f"to {verb} {memory.id}")
 
 
 @contextmanager

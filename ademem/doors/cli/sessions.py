@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ademem import api
+from ademem.core import caller
 from ademem.core.client import MISSION, mission_of
 from ademem.core.errors import UsageError
 from ademem.core.memory import flags
@@ -111,6 +112,8 @@ def delete(
 ) -> None:
     """Delete a session that has no memories, and its prompts."""
     with open_project(project) as memories:
+        if api.get_session(memories, id)["prompts"] and not dry_run:
+            caller.refuse_client(os.environ, f"`ademem session delete {id}`")
         api.delete_session(memories, id, dry_run=dry_run)
     _show_deleted(id, dry_run, as_json)
 
@@ -160,6 +163,8 @@ def delete_prompt(
     as_json: AsJson = False,
 ) -> None:
     """Delete a prompt for good."""
+    if not dry_run:
+        caller.refuse_client(os.environ, f"`ademem prompts delete {id}`")
     with open_project(project) as memories:
         whole = api.delete_prompt(memories, id, dry_run=dry_run)
     _show_deleted(whole, dry_run, as_json)

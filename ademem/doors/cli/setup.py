@@ -122,6 +122,8 @@ def uninstall(
     as_json: AsJson = False,
 ) -> None:
     """Remove the hooks from the settings file. `.ade/` stays."""
+    if not dry_run:
+        caller.refuse_client(os.environ, "`ademem uninstall`")
     root = _root(project)
     if agent or mcp:
         changes = [_remove_from_agent(name, root, dry_run=dry_run) for name in agent or ()]
@@ -289,6 +291,7 @@ def trust(
 ) -> None:
     """Review and trust what came with a project, part by part."""
     if revoke:
+        caller.refuse_client(os.environ, "`ademem trust --revoke`")
         configuring.revoke(project, database=database)
         show.report({"revoked": True}, ["trust in this project is revoked"], as_json=as_json)
         return

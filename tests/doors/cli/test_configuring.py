@@ -410,6 +410,40 @@ def test_a_database_that_was_not_made_here_is_asked_for(person, monkeypatch, tmp
     assert person.ademem.json("trust", "--show")["database"] == {"user": 0, "pinned": 1}
 
 
+@pytest.mark.parametrize(
+    "command", ["uninstall", "trust --revoke", "prompts delete {prompt}", "session delete typed"]
+)
+def test_no_agent_takes_away_what_a_person_agreed_to_or_typed(ademem, command, monkeypatch):
+    with api.open_memories(str(ademem.root)) as memories:
+        api.start_session(memories, "typed")
+        api.add_prompt(memories, "Sign the webhooks", "typed")
+        (prompt,) = api.search_prompts(memories)
+    ademem("install")
+    monkeypatch.setattr(caller, "client_above", lambda: "codex")
+    command = command.format(prompt=prompt["id"])
+
+    said = ademem(*command.split())
+    assert f"`ademem {command}` is a person's to decide, and codex runs this shell" in said
+    assert "in a terminal of your own" in said
+    assert ademem.exit_code == 4
+    monkeypatch.setattr(caller, "client_above", lambda: "")
+    assert ademem.json("prompts", "search")["count"] == 1
+    assert (ademem.root / ".claude/settings.local.json").exists()
+
+    ademem(*command.split())
+    assert ademem.exit_code == 0
+
+
+def test_an_agent_deletes_a_session_without_prompts_and_tries_an_uninstallation(ademem):
+    ademem.inside()
+    ademem("session", "start", "own")
+    ademem("install")
+
+    for words in (("session", "delete", "own"), ("uninstall", "--dry-run")):
+        ademem(*words)
+        assert ademem.exit_code == 0
+
+
 def test_uninstalling_forgets_what_was_agreed(person):
     person.file("config.toml", HOSTILE)
     person("trust", answers="y\n")
