@@ -14,11 +14,14 @@ from ademem.guard.programs import (
     DECLARING,
     DEVICES,
     GIT_SETTINGS,
+    HARMLESS_SETTING,
     MAX_OPERANDS,
+    OPTION_VARIABLES,
     READERS,
     READING_ARGUMENTS,
     READING_OPTIONS,
     RENEWING_WORDS,
+    SETTING_VARIABLES,
     SUBCOMMANDS,
     SYNONYMS,
     UNSET,
@@ -169,10 +172,19 @@ def variable(part: CommandPart) -> Judgement | None:
     declared = part.command.words[1:] if part.key in DECLARING else ()
     for word in (*part.command.assignments, *declared):
         name, _, value = word.text.partition("=")
+        name = name.rstrip("+")
         if _RENEWING.fullmatch(name) and value not in UNSET:
             return _mutates(f"`{word.text}` has tests write what they expect")
-        if name in COMMAND_VARIABLES.split() and judge(value, part.settings).mutates:
-            return _mutates(f"`{word.text}` runs a command that may change anything")
+        if program := OPTION_VARIABLES.get(name):
+            mutates = judge(f"{program} {value}", part.settings).mutates
+        elif re.fullmatch(COMMAND_VARIABLES, name):
+            mutates = judge(value, part.settings).mutates
+        else:
+            mutates = re.fullmatch(SETTING_VARIABLES, name) is not None and not all(
+                re.fullmatch(HARMLESS_SETTING, each) for each in value.split()
+            )
+        if mutates:
+            return _mutates(f"`{word.text}` may have anything run")
     return None
 
 

@@ -61,11 +61,29 @@ ALWAYS_ALLOWED = {
 """Subcommands that may always write, and why."""
 
 COMMAND_VARIABLES = (
-    "BASH_ENV BAT_PAGER DYLD_INSERT_LIBRARIES EDITOR GH_PAGER GIT_ASKPASS GIT_EDITOR"
-    " GIT_EXTERNAL_DIFF GIT_PAGER GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND LD_PRELOAD LESSOPEN MANPAGER"
-    " PAGER PROMPT_COMMAND SSH_ASKPASS VISUAL"
+    r"BASH_ENV|(?:LD|DYLD)_\w+|\w*(?:ASKPASS|EDITOR|PAGER|WRAPPER)|LESS(?:CLOSE|OPEN)|VISUAL"
+    r"|GIT_(?:EXEC_PATH|EXTERNAL_DIFF|SSH)|(?:GIT\w*|PROMPT)_COMMAND|PERL5OPT|RUBYOPT"
+    r"|PYTHON(?:HOME|STARTUP)|(?:BAT|RIPGREP)_CONFIG_PATH|(?i:npm_config_\w*shell)"
 )
-"""Variables that hold a command that programs run, or a library that they load."""
+"""Variables whose value is a command that programs run, or a file that they load or obey."""
+
+SETTING_VARIABLES = (
+    r"PATH|(?:C|CPP|CXX|GO|LD|MAKE|RUST|RUSTDOC)FLAGS|\w+_OPT(?:ION)?S|\w+ADDOPTS"
+    r"|GIT_(?:CONFIG|TRACE)\w*"
+)
+"""Variables that set which programs are found, or their options; some values change nothing."""
+
+HARMLESS_SETTING = (
+    r"(?:(?:[^\s:]*/\.?s?bin|\$PATH|\$\{PATH\})(?::|$))+|\d+|true|false|/dev/null|(?:[a-z_]+=\d+:?)+"
+    r"|--(?:experimental|max|no)-[\w-]+(?:=\d+)?|--trace-(?:deprecation|uncaught|warnings)"
+    r"|--enable-source-maps|--openssl-legacy-provider|-X(?:m[sx]|ss)\w+|-D|-?[DW]?warnings"
+    r"|-[gOW]\w*|-[qsvwx]+|-j\d*"
+)
+"""A word of such a value with which programs write no more than without it: a folder of programs
+by its name, a number, and options that load and name no file."""
+
+OPTION_VARIABLES = {"GOFLAGS": "go test", "PYTEST_ADDOPTS": "pytest"}
+"""Variables that hold options of a command in the tables."""
 
 UNSET = ("", "0", "false", "no", "off")
 """Values with which a variable such as UPDATE_SNAPSHOTS switches nothing on."""
@@ -247,7 +265,8 @@ WRITING_OPTIONS = {
     " -F -a -d -e -f -m -s -u",
     "go env": "-u -w",
     "go list": "-toolexec",
-    "go test": "-c -coverprofile -cpuprofile -exec -memprofile -o -toolexec -trace -update",
+    "go test": "-blockprofile -c -coverprofile -cpuprofile -exec -memprofile -mutexprofile -o"
+    " -toolexec -trace -update",
     "go vet": "-fix -toolexec -vettool",
     "gofmt": "-w",
     "golangci-lint run": "--fix",
@@ -263,8 +282,9 @@ WRITING_OPTIONS = {
     "pnpm audit": "--fix",
     "prettier": "--write -w",
     "pylint": "--init-hook --load-plugins --output",
-    "pytest": "--accept --basetemp --force-regen --html --inline-snapshot --junit-xml --junitxml"
-    " --regen-all --report-log --snapshot-update --update-snapshots",
+    "pytest": "--accept --basetemp --debug --force-regen --html --inline-snapshot --junit-xml"
+    " --junitxml --log-file --pastebin --regen-all --report-log --snapshot-update"
+    " --update-snapshots",
     "rg": "--hostname-bin --pre",
     "rubocop": "--auto-correct --auto-correct-all --auto-gen-config --autocorrect --autocorrect-all"
     " --fix-layout --init --out --require -A -a -o -r -x",
@@ -275,7 +295,7 @@ WRITING_OPTIONS = {
     "terraform plan": "-generate-config-out -out",
     "tflint": "--fix --init",
     "tree": "-o",
-    "tsc": "--build --generateCpuProfile --generateTrace --init -b false",
+    "tsc": "--build --generateCpuProfile --generateTrace --init --tsBuildInfoFile -b false",
     "yq": "--in-place --inplace --split-exp --write-output -i -s -w",
 }
 """Options, or words, with which a reading command does more than read."""
@@ -342,6 +362,13 @@ _REQUEST = (
     r"|(?:-H|-m|-u|-A|--header|--max-time|--user)\0[^\0]+|(?:-w|--write-out)\0(?![^\0]*output)[^\0]+"
     r"|(?:-X|--request)\0(?:GET|HEAD|OPTIONS)|-[fgiIkLsSv]*o\0/dev/null|[^-\0][^\0]*)"
 )
+
+
+def _without(argument: str) -> str:
+    """Return the pattern of arguments without this one, or a word that may become one."""
+    return rf"(?!(?:.*\0)?(?:-(?:\0|$)|{argument})).*"
+
+
 _TESTS = r"(?:(?:check|spec|tests?|-q|--tests)(?:\0|$))+"
 
 READING_ARGUMENTS = {
@@ -354,7 +381,9 @@ READING_ARGUMENTS = {
     "git config": r"(?:--(?:global|local|system|show-origin|show-scope|null|name-only)\0)*"
     rf"(?:(?:--(?:get|list)[^\0]*|-l|get|list){_OPERANDS}|[\w-]+\.[\w.-]+)",
     "java": r"--?version",
+    **dict.fromkeys(("go list", "go test", "go vet"), _without(r"--?mod[=\0]mod(?:\0|$)")),
     "man": rf"[^-\0][^\0]*{_OPERANDS}",
+    "pytest": _without(r"--cov-report[=\0](?!term|\0|$)"),
     "sed": rf"(?:-[nErsuz]+\0)*(?:-[nErsuz]*e\0)?{_SED}(?:\0-e\0{_SED})*{_OPERANDS}",
     "tar": rf"(?:-?(?:[vzjJaf]*t[vzjJaf]*|(?=\w*O)(?=\w*x)[vzjJafxO]+)|--list){_OPERANDS}",
     "unzip": rf"-[lptvZ]{_OPERANDS}",
