@@ -14,9 +14,12 @@ case $payload in
 *[Gg][Oo][Tt][Cc][Hh][Aa]:*) ;;
 *[Cc][Oo][Nn][Vv][Ee][Nn][Tt][Ii][Oo][Nn]:*) ;;
 *)
-  case ${payload%%'"tool_response"'*} in
-  *git*commit* | *git*merge* | *git*rebase* | *git*cherry-pick* | *git*revert* | *git*pull* | *git*' am '*) ;;
-  *git*notes*' -F'* | *git*notes*--file* | *'gh pr '*' -F'* | *'gh pr '*--body-file*) ;; # a message in a file
+  # Two words in one pattern would take the square of the length.
+  rest=${payload%%'"tool_response"'*}
+  case $rest in *git* | *'gh pr '*) ;; *) exit 0 ;; esac
+  case $rest in
+  *commit* | *merge* | *rebase* | *cherry-pick* | *revert* | *pull* | *' am '*) ;;
+  *' -F'* | *--file* | *--body-file*) ;; # a message in a file
   *) exit 0 ;;
   esac
   ;;

@@ -19,8 +19,6 @@ case $id in
 *)
   # The guard is content. What memory has on files and commands stands in lists of what `grep`
   # is to look for; a reader who was told some has lists of its own, with the rest.
-  # A command that may be ours is read in every turn: approving is for people.
-  case $payload in *'"command":"'*ade*mem*) id= ;; esac
   # A call of our MCP server is noted with its turn, which the server is not told.
   case $head in *'"tool_name":"mcp__'*__mem*) id= ;; esac
   # What came with a clone as a link is nothing of ours: Python refuses it, and says so.
@@ -28,18 +26,27 @@ case $id in
   if [ -n "$id" ] && [ -f "$marks/clear/$id" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
     [ ! -L "$marks/clear" ] && [ ! -L "$marks/sites" ]; then
     case $payload in
-    *'"file_path":"'*) list=files about=${payload#*'"file_path":"'} about=${about%%'"'*} call=$about ;;
-    *'"notebook_path":"'*) list=files about=${payload#*'"notebook_path":"'} about=${about%%'"'*} call=$about ;;
-    *'"command":"'*) list=commands about=${payload#*'"command":"'} call=${about%%'"'*} ;;
-    *) list= about= call=${head#*'"tool_name":"'} call=${call%%'"'*} ;;
+    *'"file_path":"'*) list=files part='"file_path":"' ;;
+    *'"notebook_path":"'*) list=files part='"notebook_path":"' ;;
+    *'"command":"'*) list=commands part='"command":"' ;;
+    *) list= part='"tool_name":"' ;;
     esac
-    if [ ! -s "$marks/clear/$id" ] ||
-      { [ "$list" = commands ] && . "$hooks/only_reads.sh" && only_reads "$call"; } ||
+    # A shell takes the square of the length to remove a text, so what is long is for Python.
+    rest=${payload%%"$part"*} about=
+    [ ${#rest} -gt 4000 ] || about=${payload#*"$part"}
+    call=${about%%'"'*}
+    [ "$list" = commands ] || about=$call
+    if [ -z "$about" ]; then
+      about=.ade # for Python
+    elif [ ! -s "$marks/clear/$id" ] ||
+      { [ "$list" = commands ] && [ ${#call} -le 4000 ] && . "$hooks/only_reads.sh" && only_reads "$call"; } ||
       LC_ALL=C grep -qxF -e "$call" "$marks/clear/$id" 2>/dev/null; then
       [ -n "$list" ] || exit 0
     else
-      about=.ade # for Python
+      about=.ade
     fi
+    # A command that may be ours is read in every turn: approving is for people.
+    case $list:$about in commands:*ade*) case $about in *mem*) about=.ade ;; esac ;; esac
     case $head in
     *'"agent_id":"'*) reader=$id ;;
     *) reader=${head#*'"session_id":"'} reader=${reader%%'"'*} ;;

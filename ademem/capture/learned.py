@@ -161,7 +161,9 @@ class Body(Value):
 
 
 def may_have_lessons(command: str) -> bool:
-    """False for a command that holds no lesson for sure."""
+    """False for a command that holds no lesson for sure, or is too long to be parsed."""
+    if len(command) > COMMAND_CHARS:
+        return False
     if _MARKER.search(command) or ("bd" in command and " -f" in command):
         return True
     programs = ("bd", *_BEFORE_SUBCOMMAND)

@@ -1,6 +1,7 @@
 """hooks/start.sh, run as Claude Code runs it: the registered command line in a shell."""
 
 import json
+import resource
 import shutil
 import subprocess
 import sys
@@ -565,6 +566,36 @@ def test_in_mode_consult_python_decides_about_changes_that_were_not_looked_up(
     machine.start("PreToolUse", payload)
 
     assert machine.asked is asked
+
+
+LONG = "a digit made in the header\n" * 3_000
+"""Words of which a pattern of two, such as `*git*commit*`, finds the first often."""
+
+
+@pytest.mark.parametrize(
+    ("event", "payload"),
+    [
+        pytest.param(
+            "PreToolUse",
+            before_tool({"content": LONG, "file_path": "/w/a.py"}, tool_name="Write"),
+            id="the path behind the text",
+        ),
+        pytest.param("PreToolUse", running("cat " + "a " * 40_000), id="a long command that reads"),
+        pytest.param("PreToolUse", running(LONG * 12), id="a long command"),
+        pytest.param(
+            "PostToolUse",
+            before_tool({"command": LONG}, after={"tool_response": {"stdout": ""}}),
+            id="the result of one",
+        ),
+        pytest.param("PostToolUse", after_tool("a fact " * 3_000_000), id="a long result"),
+    ],
+)
+def test_a_long_call_takes_no_time(machine, event, payload):
+    consulted(machine, "/w/a.py")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    machine.start(event, payload)
+
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 0.5
 
 
 @pytest.mark.parametrize("carrying", [False, True])
