@@ -18,11 +18,20 @@ from ademem.core.memory import Trust
 from ademem.core.project import files_changed
 from ademem.core.repository import under_way
 from ademem.core.settings import load_configuration
+from ademem.core.value import replace
 from ademem.files import project_brief, records
 from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
 from ademem.files.records import Imported
 from ademem.files.texts import Problem
-from ademem.store import admission, briefs, jobs, ledger, memory_queries, open_in_memory
+from ademem.store import (
+    admission,
+    briefs,
+    jobs,
+    ledger,
+    memory_queries,
+    open_in_memory,
+    revisions,
+)
 from ademem.store.database import DryRun
 from ademem.store.memories import new_event
 from ademem.store.runtime import Runtime, is_writable, move_personal, open_runtime
@@ -176,6 +185,7 @@ def import_lines(
     """
     from ademem.capture.gate import relating
 
+    event = new_event()
     with _rolled_back(runtime) if dry_run else nullcontext():
         imported = records.import_lines(
             lines,
@@ -183,23 +193,31 @@ def import_lines(
             runtime.settings,
             runtime.clock(),
             on_progress,
+            event=event,
             mission=mission_of(runtime.environment),
             confirms=confirms,
         )
     if imported.inserted and not dry_run:
         relating.relate_imported(runtime.store, runtime.clock())
     move_personal(runtime)
-    return imported
+    return _with_event(imported, event, runtime)
 
 
 def import_beads(runtime: Runtime, source: str, *, dry_run: bool = False) -> Imported:
     from ademem.files import beads
 
+    event = new_event()
     with _rolled_back(runtime) if dry_run else nullcontext():
-        imported = beads.import_files(source, runtime.store, runtime.settings.gate, runtime.clock())
+        imported = beads.import_files(
+            source, runtime.store, runtime.settings.gate, runtime.clock(), event
+        )
     if not dry_run:
         beads.save_misread(imported.misread, runtime.project)
-    return imported
+    return _with_event(imported, event, runtime)
+
+
+def _with_event(imported: Imported, event: str, runtime: Runtime) -> Imported:
+    return replace(imported, event=event if revisions.has_event(runtime.store, event) else "")
 
 
 @contextmanager

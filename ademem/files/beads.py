@@ -78,12 +78,14 @@ class ImportedFiles(Imported):
     """The lines that the errors are about."""
 
 
-def import_files(source: str, store: Store, settings: GateSettings, now: datetime) -> ImportedFiles:
-    """Import the lines of a Beads project, oldest first, so that the newest counts.
+def import_files(
+    source: str, store: Store, settings: GateSettings, now: datetime, event: str = ""
+) -> ImportedFiles:
+    """Import the lines of a Beads project in one act, oldest first, so that the newest counts.
 
     *source* is the project, a folder of it, or one file; raises UsageError when there is none.
     """
-    job = Import(store=store, settings=settings, now=now, cuts=[])
+    job = Import(store=store, settings=settings, now=now, event_id=event, cuts=[])
     lines = [line for root, path in _find_sources(source) for line in _read_lines(path, root)]
     counts: Counter[Outcome] = Counter()
     misread = [_misread(line, line.fault) for line in lines if line.record is None]

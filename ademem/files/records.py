@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from contextlib import suppress
 from enum import StrEnum
 from itertools import islice
 
@@ -172,6 +173,8 @@ class Imported(Value):
     """Lines refused by the gate, whose log has the reasons, or deleted here for good."""
     errors: tuple[tuple[int, str], ...]
     """Number and error of each line that could not be read, or was stored in part."""
+    event: str = ""
+    """The act that takes all of it back, but for the person's own; empty where nothing changed."""
 
 
 def export_lines(store: Store, include_personal: bool = False) -> Iterator[dict[str, Any]]:
@@ -217,18 +220,22 @@ def import_lines(
     now: datetime,
     on_progress: Callable[[int], None] | None = None,
     *,
+    event: str = "",
     mission: str | None = None,
     confirms: bool = True,
 ) -> Imported:
     """Import each line once; report a bad one and skip it.
 
+    All changes belong to the act *event*; each of the person's own memories is one for itself.
     *mission* is for the lines of a mission that do not name it. Unless the importer *confirms*,
     confirmed memories come as candidates, none is pinned, and what a person said, confirmed or
     removed here stays.
     Chunks are committed one by one, and *on_progress* gets the number of lines read; the next
     import of the same lines brings what an interrupted one did not reach.
     """
-    job = Import(store=store, settings=settings.gate, now=now, mission=mission, cuts=[])
+    job = Import(
+        store=store, settings=settings.gate, now=now, event_id=event, mission=mission, cuts=[]
+    )
     counts: Counter[Outcome] = Counter()
     errors: list[tuple[int, str]] = []
     numbered = enumerate(lines, 1)
@@ -266,6 +273,10 @@ def _import_line(line: str, job: Import, *, confirms: bool) -> Outcome:
             if record["content"] == current.content:
                 return Outcome.MERGED
             raise BadLine(f"is another text of {current.id}, which a person decides about")
+    scope, owner = home(record, job)
+    with suppress(ValueError):  # the gate names an unknown scope
+        if owner is None and Scope.parse(scope) is Scope.AGENT:
+            job = replace(job, event_id="")  # it moves to a database of its own
     return restore(record, job) if MARK in record else import_plain(record, job)
 
 
@@ -504,7 +515,11 @@ def write_once(key: str, draft: Draft, status: Status | None, job: Import) -> Ou
         return Outcome.MERGED
     if status is Status.ARCHIVED:
         change = Change(
-            operation="archive", actor=Trust.IMPORT, at=job.now, reason="the line is archived"
+            operation="archive",
+            actor=Trust.IMPORT,
+            at=job.now,
+            reason="the line is archived",
+            event_id=job.event_id,
         )
         archived = replace(written.memory, **transitions.archived(), promoted_at=None)
         memories.update(job.store, archived, change)

@@ -342,8 +342,8 @@ def import_(
         counts = as_dict(exchanged)
         skipped, event = counts.pop("skipped"), counts.pop("event")
         figures = join_counts(counts)
-        undo = f" (`ademem undo {event}` takes it back)" if event else ""
-        line = f"engram: {'would be ' if dry_run else ''}{figures or 'nothing new'}{undo}"
+        would = "would be " if dry_run else ""
+        line = f"engram: {would}{figures or 'nothing new'}{_describe_undo(event)}"
         lines = [line, *(f"skipped {each.where}: {each.why}" for each in skipped)]
         values = {"dry_run": dry_run, "event": event, **counts, "skipped": skipped}
         return show.report(values, lines, as_json=as_json)
@@ -387,9 +387,10 @@ def import_(
         show.echo(f"no line could be read: {OTHER_FORMAT}", err=True)
     if as_json:
         errors = [{"line": number, "message": message} for number, message in imported.errors]
-        return show.json(counts | {"errors": errors})
+        return show.json(counts | {"event": imported.event, "errors": errors})
     would = "would be: " if dry_run else ""
-    show.echo(would + ", ".join(f"{name} {count}" for name, count in counts.items()))
+    figures = ", ".join(f"{name} {count}" for name, count in counts.items())
+    show.echo(f"{would}{figures}{_describe_undo(imported.event)}")
     for number, message in imported.errors:
         show.echo(f"line {number}: {message}", err=True)
     return None
@@ -414,6 +415,10 @@ def _tell_next(memories: Runtime, dry_run: bool, *, as_json: bool) -> None:
         show.echo(overfull, err=True)
 
 
+def _describe_undo(event: str) -> str:
+    return f" (`ademem undo {event}` takes it back)" if event else ""
+
+
 def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
     counts = {
         name: getattr(report, name)
@@ -425,7 +430,7 @@ def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
         return show.json(head | counts | rest)
     figures = join_counts(counts)
     would = "would be " if dry_run and figures else ""
-    undo = f" (`ademem undo {report.event}` takes it back)" if report.event else ""
+    undo = _describe_undo(report.event)
     show.echo(f"{report.format}: {would}{figures or 'nothing there'}{undo}")
     for each in report.skipped:
         show.say(f"skipped {preview(each.where, WHERE_CHARS)}: {each.why}", err=True)

@@ -64,6 +64,33 @@ def test_a_trial_import_counts_and_stores_nothing(ademem, sources, format):
     assert ademem.json("list")["count"] == 1
 
 
+OWN = {"content": "I prefer short answers", "scope": "personal"}
+
+
+@pytest.mark.parametrize(
+    ("format", "own"), [pytest.param("jsonl", OWN, id="jsonl"), pytest.param("beads", None)]
+)
+def test_an_import_is_taken_back_as_a_whole_but_for_what_is_the_persons_own(
+    ademem, sources, format, own
+):
+    texts = ("Refunds need a second approval", "Webhooks are signed with HMAC")
+    lines = [
+        {"content": text, "key": text, "status": status, "type": "learned"}
+        for text, status in zip(texts, ("archived", "candidate"), strict=True)
+    ]
+    with sources[format].open("a") as file:
+        file.writelines(json.dumps(line) + "\n" for line in [*lines, own] if line)
+    command = ("import", "--format", format, str(sources[format]))
+    tried = ademem.json(*command, "--dry-run")
+    done = ademem.json(*command)
+    again = ademem.json(*command)
+    ademem("undo", done["event"])
+
+    assert [found["event"] for found in (tried, again)] == ["", ""]
+    listed = ademem.json("list", "--all")["memories"]
+    assert [row["content"] for row in listed] == ([own["content"]] if own else [])
+
+
 @pytest.mark.parametrize("format", ["jsonl", "beads", "engram", "mem0"])
 def test_an_import_tells_what_waits_and_what_a_sweep_archives(ademem, sources, format, tmp_path):
     sources["mem0"] = tmp_path / "mem0.json"
