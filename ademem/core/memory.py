@@ -77,6 +77,9 @@ TYPES = {
 MAX_TITLED_BYTES = 50_000
 """Longest text of a memory with a title, in UTF-8 bytes."""
 
+MAX_KEY_CHARS = 2000
+"""Longest key, path or other value beside a text that a record may have."""
+
 DIALOGUE = "dialogue"
 """Tag of a turn of a dialogue, whose title is the speaker."""
 

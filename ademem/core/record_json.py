@@ -19,7 +19,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ademem.core import anchor
-from ademem.core.memory import MAX_TITLED_BYTES, Category, Importance
+from ademem.core.memory import MAX_KEY_CHARS, MAX_TITLED_BYTES, Category, Importance
 from ademem.core.registers import (
     FIELDS,
     FIRST_STAMP,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from ademem.core.registers import Text, Write
 
-MAX_CHARS = 2000
+MAX_CHARS = MAX_KEY_CHARS
 """Longest value of a register."""
 MAX_TEXT = MAX_TITLED_BYTES * 2
 """Longest text, in characters."""

@@ -6,6 +6,7 @@ import re
 
 from ademem.core.clock import UTC
 from ademem.core.memory import (
+    MAX_KEY_CHARS,
     MAX_TITLED_BYTES,
     SCOPES,
     TYPES,
@@ -229,7 +230,15 @@ def strict_mode(draft: Reviewed, gate: Gate) -> Reviewed:
 
 
 def length(draft: Reviewed, gate: Gate) -> Reviewed:
-    """Truncate a text that is too long, with a note of its size."""
+    """Truncate a text that is too long, with a note of its size, and leave out such a key or path.
+
+    Two keys that only begin alike are not one.
+    """
+    for name in ("topic_key", "knowledge_key", "bead", "path"):
+        size = len(getattr(draft, name) or "")
+        if size > MAX_KEY_CHARS:
+            draft = replace(draft, **{name: None})
+            draft = with_note(draft, f"without {name}: it had {size:,} characters")
     if not draft.title:
         limit = gate.settings.max_chars
         return _cut(draft, truncate(draft.content, limit), f"{len(draft.content):,} characters")

@@ -201,6 +201,16 @@ def test_a_long_text_is_cut_and_the_note_says_how_long_it_was(content, title, si
     assert draft.notes == ((note,) if note else ())
 
 
+@pytest.mark.parametrize("name", ["topic_key", "knowledge_key", "bead", "path"])
+def test_a_key_or_path_that_no_other_copy_reads_is_left_out(name):
+    fits = kept(Draft(content="WAL needs shared memory", **{name: "k" * 2000}))
+    draft = kept(Draft(content="WAL needs shared memory", **{name: "k" * 2001}))
+
+    assert (getattr(fits, name), fits.notes) == ("k" * 2000, ())
+    assert getattr(draft, name) is None
+    assert draft.notes == (f"without {name}: it had 2,001 characters",)
+
+
 def test_a_combined_sign_is_not_cut_in_two():
     draft = kept(Draft(content="x" * 1999 + "q\u0323\u0307" + "y"))
 
