@@ -306,14 +306,18 @@ def revisions(store: Store, id: str) -> list[dict[str, Any]]:
 
 
 def find_confirmed(store: Store, ids: Iterable[str]) -> set[str]:
-    """Return the promoted memories whose present text a person confirmed or changed here."""
+    """Return the promoted memories whose present text a person confirmed or changed here.
+
+    One that was archived since can come back as promoted, and counts as well.
+    """
     wanted = array(ids)
     if wanted == "[]":
         return set()
     rows = store.column(
         "select distinct memory_id from memory_revisions"
-        " join unified_memories as memory on memory.id = memory_id and status = 'promoted'"
-        " where memory_id in (select value from json_each(?)) and actor = 'user'"
+        " join unified_memories as memory on memory.id = memory_id"
+        " where (status = 'promoted' or status = 'archived' and promoted_at is not null)"
+        " and memory_id in (select value from json_each(?)) and actor = 'user'"
         " and operation in ('promote', 'pin', 'edit', 'revise', 'merge', 'restore')"
         " and json_extract(snapshot, '$.content') = memory.content"
         " and json_extract(snapshot, '$.title') is memory.title",

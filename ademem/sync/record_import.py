@@ -9,6 +9,7 @@ from ademem.core import record_json
 from ademem.core.memory import Draft, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.registers import (
+    LIFE,
     LIVE,
     REJECTED,
     REMOVED,
@@ -173,11 +174,12 @@ def _is_for_person(memory: Memory, current: Record, joined: Record, store: Store
     """Return True for a change that no agent may make: see `store.transitions.OfPerson`."""
     if joined.life == REMOVED:
         return True
-    if values_of(joined) == values_of(current):
-        return False
+    theirs, ours = values_of(joined), values_of(current)
     if not memory.live and joined.life == LIVE:
-        return memories.is_removed_by_person(store, memory)
-    return memories.is_of_person(store, memory)
+        if memories.is_removed_by_person(store, memory):
+            return True
+        ours |= {LIFE: LIVE}  # it aged, and may come back as it was
+    return theirs != ours and memories.is_of_person(store, memory)
 
 
 def _check(line: KnowledgeLine) -> None:

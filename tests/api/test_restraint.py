@@ -112,6 +112,15 @@ def test_no_other_act_of_an_agent_changes_the_text_that_a_person_confirmed(memor
             transitions.edit(confirmed.id, act, memories.settings.gate, content="Ten hours")
 
 
+def test_an_agent_changes_nothing_of_what_a_person_confirmed_and_was_archived_since(memories):
+    confirmed = confirm(memories, candidate(memories))
+    transitions.archive(confirmed.id, replace(by_person(memories), actor="ademem"))
+    with pytest.raises(CannotDo, match="confirmed by a person"):
+        api.edit(memories, confirmed.id, content="They last ten hours")
+
+    assert api.restore(memories, confirmed.id).content == TEXT
+
+
 def test_a_confirmation_counts_for_the_text_that_was_confirmed_alone(memories):
     confirmed = confirm(memories, candidate(memories))
     assert rows.find_confirmed(memories.store, [confirmed.id]) == {confirmed.id}

@@ -362,8 +362,10 @@ def entry_again(page, _lines, texts):
 
 def line_again(_page, lines, texts):
     later = stamp(datetime.now(UTC) + timedelta(minutes=5))
-    written = {"updated_at": later, "stamps": {"0000-1a2b3c4d": []}}
-    lines.write_text(json.dumps(json.loads(texts[1]) | written) + "\n")
+    line = json.loads(texts[1])
+    replaced = [f"{line['updated_at']}-{writer}" for writer in line["stamps"]]
+    written = {"updated_at": later, "stamps": {"0000-1a2b3c4d": [], "over": replaced}}
+    lines.write_text(json.dumps(line | written) + "\n")
 
 
 @pytest.mark.parametrize("change", [entry_again, line_again])
@@ -382,6 +384,26 @@ def test_what_a_person_archived_no_agent_brings_back_in_the_files(world, client,
 
     assert f"(`ademem restore {memory.id}`)" in client.notice()
     assert world.live() == []
+
+
+@pytest.mark.parametrize("text", [FRIDAYS, TEXT])
+@pytest.mark.parametrize("write", [by_person, by_agent_and_person])
+def test_what_aged_an_agent_brings_back_in_the_files_as_it_was(world, client, write, text):
+    page, lines = world.root / GOTCHAS, world.root / LINES
+    with world.memories() as memories:
+        memory = write(memories)
+        api.refresh_files(memories)
+        texts = page.read_text(), lines.read_text().replace(FRIDAYS, text)
+        act = Act(store=memories.store, now=memories.clock(), actor="ademem")
+        transitions.archive(memory.id, act)
+        api.refresh_files(memories)
+    client.ask()
+    client.run("python tidy.py")
+    line_again(page, lines, texts)
+    said = client.notice()
+
+    assert [row.content for row in world.live()] == ([FRIDAYS] if text == FRIDAYS else [])
+    assert (f"(`ademem restore {memory.id}`)" in said) is (text != FRIDAYS)
 
 
 def test_a_persons_candidate_that_an_agent_takes_off_the_sheet_still_waits(world, client):
