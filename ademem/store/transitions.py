@@ -364,8 +364,6 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
         changes["tags"] = unique(redact(tag).text for tag in changes["tags"])
     _check_labels(memory, act, changes)
     if "content" in changes or "title" in changes:
-        if act.actor not in (Trust.USER, Trust.IMPORT) and memories.is_of_person(act.store, memory):
-            raise OfPerson(memory, "edit")
         from ademem.guard.injection import instruction_in_titled
 
         changes["trust"] = act.said_by or act.actor

@@ -106,7 +106,7 @@ def test_what_a_person_pinned_is_for_a_person_to_unpin(memories):
 
 def test_no_other_act_of_an_agent_changes_the_text_that_a_person_confirmed(memories):
     confirmed = confirm(memories, candidate(memories))
-    for actor in ("agent", "web", "tool", "ademem"):
+    for actor in ("agent", "web", "tool"):
         act = Act(store=memories.store, now=memories.clock(), actor=actor)
         with pytest.raises(CannotDo, match="confirmed by a person"):
             transitions.edit(confirmed.id, act, memories.settings.gate, content="Ten hours")
