@@ -197,7 +197,7 @@ KEYS = (
     Key(keys="R", action="reject_why", does="reject it with a reason"),
     Key(keys="p", action="accept(True)", does="accept and pin it, or all that are selected"),
     Key(keys="m", action="merge", does="merge with the one like it; you choose the text"),
-    Key(keys="c", action="settle", does="settle a contradiction in a review, else copy"),
+    Key(keys="c", action="settle", does="resolve a contradiction in a review, else copy"),
     Key(keys="s", action="skip", does="skip till tomorrow in a review, else search"),
     Key(keys="x", action="select", does="select"),
     Key(keys="t", action="tag", does="tag what is selected, else the timeline around it"),
@@ -214,7 +214,7 @@ HELP = "\n".join(
     for key in KEYS
 )
 HINTS = "? keys  / search  Enter open  q back"
-REVIEW_HINTS = "a accept e edit r reject p pin m merge c settle x select s skip z undo ? keys"
+REVIEW_HINTS = "a accept e edit r reject p pin m merge c resolve x select s skip z undo ? keys"
 
 
 class Rows(OptionList):
@@ -502,7 +502,7 @@ class Terminal(App[None]):
         if chosen:
             self.act(partial(undoable.decide_all, found=chosen, verb=verb))
         elif self.memory and self.row and self.row.item and not waits_for(self.memory):
-            self.say("it is confirmed already: c settles the contradiction")
+            self.say("it is confirmed already: c resolves the contradiction")
         elif self.memory:
             self.act(partial(one, id=self.memory.id, revision=self.memory.revision_count))
 

@@ -214,7 +214,7 @@ def reopen(memories: Runtime, id: str, other: str) -> Done:
 
 
 def _of_pair(memories: Runtime, opposite: Callable[..., Done], id: str, other: str) -> Done:
-    label = f"settle “{_name(api.get(memories, id))}”"
+    label = f"resolve “{_name(api.get(memories, id))}”"
     given = {"id": id, "other": other}
     return Done(label=label, way=opposite.__name__, given=given, memory=id)
 

@@ -388,7 +388,7 @@ def conflict_problems(texts: Texts, path: str) -> Iterator[Problem]:
         if line.startswith(CONFLICT_MARKS):
             begins = line.startswith(CONFLICT_MARKS[0])
             if begins or not is_open:
-                message = "a conflict of a git merge; settle it and commit"
+                message = "a conflict of a git merge; resolve it and commit"
                 yield Problem(path=path, line=number, message=message)
             is_open = begins
 

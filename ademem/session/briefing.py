@@ -474,7 +474,7 @@ RECENT = Section(title="Recent knowledge", entries=recent_knowledge, share=0.25)
 PROCEDURES = Section(title="Procedures", entries=procedures, share=0.15, ranked=True)
 PEOPLE = Section(title="Committed outside of sessions", entries=commits_by_people, share=0.15)
 SINCE = Section(title="Since the last session", entries=since_last_session, share=0.15)
-CONTRADICTIONS = Section(title="Contradictions to settle", entries=conflicts, share=0.1)
+CONTRADICTIONS = Section(title="Contradictions to resolve", entries=conflicts, share=0.1)
 KNOWN = Section(title="Project knowledge", entries=knowledge, share=1.0, ranked=True)
 
 SECTIONS = (

@@ -193,7 +193,7 @@ def test_of_a_conflict_the_place_alone_is_reported(here, found, path):
         text = file.read()
     shared_files.write_atomic(f"{here.root}/{path}", f"<<<<<<< a\n{text}=======\n{text}>>>>>>> b\n")
 
-    assert found() == [f"{path}:1: a conflict of a git merge; settle it and commit"]
+    assert found() == [f"{path}:1: a conflict of a git merge; resolve it and commit"]
 
 
 def test_entries_that_a_person_added_are_no_damage(found):

@@ -209,7 +209,7 @@ def note(pair: Pair, written: Memory) -> str:
     text = f"“{preview(other.whole_text, NOTE_CHARS)}” ({pair.why})"
     if pair.is_done:
         return f"replaces {other.id} {text}; `ademem restore {other.id}` brings it back"
-    return f"says something else than {other.id} {text}; `ademem review` settles it"
+    return f"says something else than {other.id} {text}; `ademem review` resolves it"
 
 
 def _is_certain(pair: Pair) -> bool:

@@ -384,7 +384,7 @@ def _keep(review: Review, kept: Memory, other: Memory) -> None:
 def _keep_both(review: Review, subject: Subject, _rest: str) -> None:
     ids = (subject.memory.id, subject.alike[0].id)
     api.settle_conflict(review.memories, *ids)
-    review.note("settled", subject.memory, lambda: api.reopen_conflict(review.memories, *ids))
+    review.note("resolved", subject.memory, lambda: api.reopen_conflict(review.memories, *ids))
     review.settle_pair()
 
 
@@ -469,7 +469,7 @@ CONFLICT_CHOICES = (
     Choice(name="1", does="keep the first, and archive the second", act=_keep_first),
     Choice(name="2", does="keep the second, and archive the first", act=_keep_second),
     Choice(name="both", does="keep both as true", act=_keep_both),
-    Choice(name="conflict", does="settle it: c both, c left or c right", act=_settle),
+    Choice(name="conflict", does="resolve it: c both, c left or c right", act=_settle),
     Choice(name="merge", does="make one memory of both in $EDITOR", act=_merge),
     *ALWAYS,
 )

@@ -220,10 +220,10 @@ def test_both_sides_of_a_contradiction_are_kept_until_an_undo(person):
     person.contradict(person.other, person.lesson)
     shown = person.answer("both", "undo", "c", "c both", "both")
 
-    assert "settled" in shown[1]
+    assert "resolved" in shown[1]
     assert "1 of 2" in shown[2]
     assert "c both, c left (the first) or c right (the second)?" in shown[3]
-    assert shown[-1].endswith("settled 2\n")
+    assert shown[-1].endswith("resolved 2\n")
     assert person.ademem.json("review")["count"] == 0
 
 

@@ -97,7 +97,7 @@ REVIEWED = (
     ("p", "6 of 6"),
     ("u", "not pinned after all"),
     ("p", "6 of 6"),
-    ("q", "settled 1, accepted 2, edited 1, pinned 1"),
+    ("q", "resolved 1, accepted 2, edited 1, pinned 1"),
 )
 RESUMED = (
     ("", "the last review stopped here"),
