@@ -194,9 +194,9 @@ def list_filtered(store: Store, filters: Filters, limit: int | None) -> list[Mem
     given = {"limit": -1 if limit is None else limit}
     column, is_down = ORDERS[filters.order]
     beyond, way = ("<", "desc") if is_down else (">", "asc")
-    shown = _shown_sql(filters)
-    query = _LISTED.format(shown=shown, column=column, beyond=beyond, way=way)
     for statuses in filters.stages:
+        shown = _shown_sql(filters, statuses, column)
+        query = _LISTED.format(shown=shown, column=column, beyond=beyond, way=way)
         rows = store.db.execute(query, _bind(store, filters, statuses) | given)
         if found := memories.from_rows(rows):
             return found
@@ -204,20 +204,24 @@ def list_filtered(store: Store, filters: Filters, limit: int | None) -> list[Mem
 
 
 def count_listed(store: Store, filters: Filters) -> int:
-    query = f"select count(*) from unified_memories as memory where {_shown_sql(filters)}"
     for statuses in filters.stages:
+        shown = _shown_sql(filters, statuses)
+        query = f"select count(*) from unified_memories as memory where {shown}"
         (found,) = store.db.execute(query, _bind(store, filters, statuses)).fetchone()
         if found:
             return int(found)
     return 0
 
 
-def _shown_sql(filters: Filters) -> str:
-    """`_SHOWN`, with `since` as the start of an index.
-
-    A condition that may be null uses no index; without a moment, that of statuses reads less.
-    """
-    return f"{_SHOWN} and memory.created_at >= :since" if filters.since else _SHOWN
+def _shown_sql(filters: Filters, statuses: tuple[str, ...], column: str = "") -> str:
+    """Return `_SHOWN` in words that let SQLite read the fewest pages for an order by a column."""
+    if filters.since:  # a condition that may be null uses no index
+        return f"{_SHOWN} and memory.created_at >= :since"
+    is_most = Status.PROMOTED in statuses and not (filters.categories or filters.concerns)
+    if column == "created_at" or not is_most:
+        return _SHOWN
+    # Most rows are read as they lie in half the time that an index of their statuses takes.
+    return _SHOWN.replace("memory.project_id", "+memory.project_id", 1)
 
 
 _COUNTED = (

@@ -52,21 +52,42 @@ def test_no_page_walks_through_all_texts(browser, path):
     [
         ({"statuses": (Status.ARCHIVED,)}, "project_status (project_id=? AND status=?)"),
         ({"since": LONG_AGO}, "project_created (project_id=? AND created_at>?)"),
+        ({"concerns": ("unused",)}, "project_status (project_id=? AND status=?)"),
     ],
 )
 def test_a_list_and_its_count_read_the_part_of_an_index_that_fits(world, filters, index):
     with world.memories() as memories:
         asked = Filters(order="believed", **filters)
-        queries = []
-        memories.store.db.set_trace_callback(queries.append)
-        api.list_memories(memories, asked)
-        api.count_memories(memories, asked)
-        memories.store.db.set_trace_callback(None)
-        plans = [
-            [row[3] for row in memories.store.db.execute(f"explain query plan {query}")]
-            for query in queries
-            if "from unified_memories as memory" in query
-        ]
+        queries = trace(memories, api.list_memories, asked) + trace(
+            memories, api.count_memories, asked
+        )
+        plans = list_plans(memories, queries)
 
     assert plans
     assert all(f"SEARCH memory USING INDEX idx_unified_memories_{index}" in plan for plan in plans)
+
+
+@pytest.mark.parametrize("order", ["changed", "believed", "used"])
+def test_a_list_without_an_index_of_its_order_reads_the_rows_as_they_lie(world, order):
+    with world.memories() as memories:
+        asked = Filters(statuses=(Status.PROMOTED, Status.CANDIDATE), order=order)
+        (plan,) = list_plans(memories, trace(memories, api.list_memories, asked))
+
+    assert "SCAN memory" in plan
+
+
+def trace(memories, read, filters):
+    """Return the statements that a reading runs, with their values."""
+    queries = []
+    memories.store.db.set_trace_callback(queries.append)
+    read(memories, filters)
+    memories.store.db.set_trace_callback(None)
+    return queries
+
+
+def list_plans(memories, queries):
+    return [
+        [row[3] for row in memories.store.db.execute(f"explain query plan {query}")]
+        for query in queries
+        if "from unified_memories as memory" in query
+    ]
