@@ -598,12 +598,16 @@ def list_events(runtime: Runtime, limit: int = 20, before: str = "") -> list[Eve
     return events[::-1]
 
 
+COUNTED = 1000
+"""Memories of a past moment that are counted; one more stands for more."""
+
+
 class Past(Value):
     """A page of the memories of a past moment."""
 
     memories: tuple[Memory, ...]
     total: int
-    """The number on all pages."""
+    """The number on all pages, at most COUNTED + 1."""
     has_more: bool = False
 
 
@@ -612,25 +616,29 @@ def list_at(runtime: Runtime, moment: datetime, limit: int | None = None, after:
 
     *after* is the id of the last one of the page before.
     """
-    mission, stores = client.mission_of(runtime.environment), list(_stores(runtime))
-    keys = [
-        (key, of)
-        for of, store in enumerate(stores)
-        for key in revisions.list_then(store, stamp(moment), mission)
-    ]
-    keys.sort(reverse=True)
-    start = next((at + 1 for at, (key, _) in enumerate(keys) if key.endswith(f" {after}")), 0)
-    page = keys[start:] if limit is None else keys[start : start + limit]
+    at, mission = stamp(moment), client.mission_of(runtime.environment)
+    stores = list(_stores(runtime))
+    start = next(filter(None, (revisions.find_place(store, after) for store in stores)), None)
+    most = -1 if limit is None else limit + 1
+    listed = sorted(
+        (
+            (*place, of)
+            for of, store in enumerate(stores)
+            for place in revisions.list_then(store, at, mission, most, start)
+        ),
+        reverse=True,
+    )
+    page = listed[:limit]
     found = {
         memory.id: memory
         for number, store in enumerate(stores)
-        for memory in revisions.read_then(store, [key for key, of in page if of == number])
+        for memory in revisions.read_then(store, (row for *_, row, of in page if of == number))
     }
-    ids = [key.rsplit(" ", 1)[1] for key, _ in page]
+    total = sum(revisions.count_then(store, at, mission, COUNTED + 1) for store in stores)
     return Past(
-        memories=tuple(found[id] for id in ids if id in found),
-        total=len(keys),
-        has_more=start + len(page) < len(keys),
+        memories=tuple(found[id] for _, _, id, _, _ in page if id in found),
+        total=min(total, COUNTED + 1),
+        has_more=len(listed) > len(page),
     )
 
 

@@ -14,10 +14,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from ademem.core.memory import Memory
     from ademem.store import Store
+
+    Place: TypeAlias = tuple[str, int, str]
+    """Time, row number and id of a memory, by which a list of a past moment is sorted."""
 
 
 TABLE = "memory_revisions"
@@ -97,35 +100,64 @@ def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
 
 
 _FIELDS = (
-    *("created_at", "status", "deleted_at", "superseded_by", "quarantine_reason", "source_type"),
+    *("status", "deleted_at", "superseded_by", "quarantine_reason", "source_type"),
     *("scope", "scope_owner_id"),
 )
+# Walks an index by the time of the memories, newest first, up to the limit.
 _THEN = f"""
-select created_at || ' ' || printf('%012d', seq) || ' ' || memory_id from (
-  select seq, memory_id, {", ".join(f"json_extract(row, '$.{name}') as {name}" for name in _FIELDS)}
-  from (
-    select seq, memory_id, case when json_valid(snapshot) then snapshot else '{{}}' end as row
-    from memory_revisions where seq in (
-      select max(seq) from memory_revisions where created_at <= :moment group by memory_id)))
+select created_at, seq, id, revision from (
+  select memory.created_at, memory.seq, memory.id, past.seq as revision,
+    {", ".join(f"json_extract(past.snapshot, '$.{name}') as {name}" for name in _FIELDS)}
+  from unified_memories as memory
+  cross join memory_revisions as past on past.seq = (
+    select max(seq) from memory_revisions
+    where memory_id = memory.id and created_at <= :moment)
+  where memory.project_id = :project and memory.created_at <= :moment
+    and (:at = '' or (memory.created_at, memory.seq, memory.id) < (:at, :seq, :id))
+    and json_valid(past.snapshot))
 where {LIVE} and quarantine_reason is null and {BROWSED}
   and (scope = 'project' or scope_owner_id is case scope when 'mission' then :mission end)
+order by created_at desc, seq desc
+limit :limit
 """
 
 
-def list_then(store: Store, moment: str, mission: str | None) -> list[str]:
-    """Return the keys of the revisions that memories of a list had at the moment, in no order.
+def find_place(store: Store, id: str) -> Place | None:
+    query = "select created_at, seq, id from unified_memories where id = ?"
+    row = store.db.execute(query, (id,)).fetchone()
+    return row and tuple(row)
 
-    They sort by the time of the memory. Of those of agents and missions they are of the person
-    and of this mission.
+
+def list_then(
+    store: Store, moment: str, mission: str | None, limit: int, after: Place | None = None
+) -> list[tuple[str, int, str, int]]:
+    """Return places in a list of the moment, newest first, with the revisions of then.
+
+    Of those of agents and missions they are of the person and of this mission.
     """
-    return store.column(_THEN, {"moment": moment, "mission": mission})
+    rows = store.db.execute(_THEN, _bind_then(store, moment, mission, limit, after))
+    return [tuple(row) for row in rows]
 
 
-def read_then(store: Store, keys: Iterable[str]) -> list[Memory]:
-    """Return memories as the revisions of these keys left them, in no order."""
+def count_then(store: Store, moment: str, mission: str | None, most: int) -> int:
+    """Count what `list_then` lists, up to *most*."""
+    query = f"select count(*) from ({_THEN})"
+    return store.number(query, _bind_then(store, moment, mission, most))
+
+
+def _bind_then(
+    store: Store, moment: str, mission: str | None, limit: int, after: Place | None = None
+) -> dict[str, object]:
+    names = ("project", "moment", "mission", "limit", "at", "seq", "id")
+    values = (store.project_id, moment, mission, limit, *(after or ("", 0, "")))
+    return dict(zip(names, values, strict=True))
+
+
+def read_then(store: Store, seqs: Iterable[int]) -> list[Memory]:
+    """Return memories as the revisions in these rows left them, in no order."""
     rows = store.db.execute(
         "select * from memory_revisions where seq in (select value from json_each(?))",
-        (numbers(int(key.split()[1]) for key in keys),),
+        (numbers(seqs),),
     )
     return database.read_rows(
         rows, lambda row: memories.from_snapshot(loads(row["snapshot"])), TABLE, _key

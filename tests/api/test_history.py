@@ -15,7 +15,7 @@ from ademem.capture import gate
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import GateSettings
 from ademem.files import records
-from ademem.store import memories, transitions
+from ademem.store import LIVE, memories, transitions
 from ademem.store.transitions import Act, CannotDo
 from tests import builders
 from tests.builders import NOW
@@ -56,6 +56,9 @@ class Past:
         """Without stamps: to take back is a later write, with stamps of its own."""
         lines = records.export_lines(self.store, True)
         return [json.dumps(line | {"stamps": None}) for line in lines]
+
+    def live(self):
+        return sorted(memory.content for memory in memories.find(self.store, LIVE))
 
     def then(self, moment):
         return sorted(memory.content for memory in curation.list_at(self, moment).memories)
@@ -104,6 +107,15 @@ def test_a_past_moment_comes_in_pages_and_only_a_page_is_read(past, monkeypatch)
         after, has_more = page.memories[-1].id, page.has_more
     assert pages == [texts[4:2:-1], texts[2:0:-1], texts[:1]]
     assert len(read) == 5
+
+
+def test_memories_of_a_past_moment_are_counted_up_to_a_limit(past, monkeypatch):
+    monkeypatch.setattr(curation, "COUNTED", 2)
+    for n in range(5):
+        past.write(f"Rule number {n} holds everywhere")
+
+    page = curation.list_at(past, past.now, 4)
+    assert (page.total, len(page.memories), page.has_more) == (3, 4, True)
 
 
 def test_changes_of_one_act_are_one_event(past):
@@ -243,21 +255,24 @@ ACTS = {
     ),
     kept=st.integers(0, 14),
 )
-def test_taking_back_any_suffix_of_the_history_restores_export_and_memories(acts, kept):
+def test_any_moment_is_listed_and_restored_by_taking_back_what_followed(acts, kept):
     past = Past(in_memory())
-    states = [(past.export(), past.then(past.now))]
+    states = [(past.export(), past.live())]
+    moments = [past.now]
     for name, content, which in acts:
         before = [row.id for row in memories.find(past.store, "true", "order by seq")]
         try:
             ACTS[name](past, content, before[which % len(before)] if before else "none")
         except (CannotDo, memories.NoSuchMemory):
             continue
-        states.append((past.export(), past.then(past.now)))
+        states.append((past.export(), past.live()))
+        moments.append(past.now)
     kept = min(kept, len(states) - 1)
     done = [event.id for event in curation.list_events(past, 100)]
     assert len(done) == len(states) - 1
     for event in done[: len(done) - kept]:
         past.undo(event)
 
-    assert (past.export(), past.then(past.now)) == states[kept]
+    assert (past.export(), past.live()) == states[kept]
+    assert [past.then(moment) for moment in moments] == [live for _, live in states]
     past.store.close()

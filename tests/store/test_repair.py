@@ -224,9 +224,10 @@ def test_a_revision_that_cannot_be_read_is_left_out_of_history(store):
 
     (one, other) = insert(store, memory(), memory("Deploys go through staging"))
     force(store.db, "snapshot", "{}", where="memory_id = 'x' or seq = 1", table="memory_revisions")
-    standing = revisions.list_then(store, "2030-01-01T00:00:00.000Z", None)
+    standing = revisions.list_then(store, "2030-01-01T00:00:00.000Z", None, 9)
+    seqs = [row for *_, row in standing]
 
-    assert [each.id for each in revisions.read_then(store, standing)] == [other.id]
+    assert [each.id for each in revisions.read_then(store, seqs)] == [other.id]
     assert one.id != other.id
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from ademem import api
-from ademem.api.curation import require_revision
+from ademem.api.curation import COUNTED, require_revision
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory
 from ademem.doors import reading, undoable, views
@@ -130,7 +130,8 @@ def _log(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         then = api.list_at(memories, _moment(at), PAGE, after)
         rows = [views.to_row(memory) for memory in then.memories]
         following = then.memories[-1].id if then.has_more and then.memories else ""
-        return {"at": at, "total": then.total, "then": rows, "next": following}
+        page = {"total": then.total, "most": COUNTED, "then": rows, "next": following}
+        return {"at": at, **page}
     events = api.list_events(memories, PAGE + 1, after)
     return {
         "at": "",
