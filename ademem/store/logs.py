@@ -442,10 +442,11 @@ def add_uses(store: Store, id: str, count: int, last: str) -> None:
 def impression_totals(store: Store) -> sqlite3.Row:
     row: sqlite3.Row = store.db.execute(
         "select count(*) as memories, ifnull(sum(shown), 0) as shown, ifnull(sum(used), 0) as used,"
-        " ifnull(sum(used > 0), 0) as used_memories,"
-        f" ifnull(sum(unused > {PATIENCE} and not pinned), 0) as sinking"
-        " from memory_exposure cross join unified_memories on id = memory_id"
-        " where +project_id = :project",
+        f" ifnull(sum(used > 0), 0) as used_memories, ifnull(sum(case when unused > {PATIENCE} then"
+        "  (select not pinned from unified_memories where id = memory_id) end), 0) as sinking"
+        # Those of other projects are few, which an index tells; so none of ours is read.
+        " from memory_exposure where memory_id not in (select id from unified_memories"
+        "  where project_id < :project or project_id > :project)",
         {"project": store.project_id},
     ).fetchone()
     return row
@@ -454,8 +455,10 @@ def impression_totals(store: Store) -> sqlite3.Row:
 def list_most_shown(store: Store, limit: int) -> list[sqlite3.Row]:
     return store.db.execute(
         "select id, category, title, content, pinned, quarantine_reason, shown, used, unused,"
-        " last_used_at from memory_exposure cross join unified_memories on id = memory_id"
-        " where +project_id = ? and deleted_at is null"
-        " order by shown desc, used, seq limit ?",
+        # Sorted before the memories are read: the cross join walks them in this order to the limit.
+        " last_used_at from (select * from memory_exposure"
+        "  order by shown desc, used, memory_id limit -1)"
+        " cross join unified_memories on id = memory_id"
+        " where +project_id = ? and deleted_at is null limit ?",
         (store.project_id, limit),
     ).fetchall()

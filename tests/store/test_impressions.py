@@ -1,8 +1,11 @@
 """How often memories were shown, and what came of it."""
 
+import random
+
 import pytest
 
 from ademem.core.client import TurnKey
+from ademem.core.clock import stamp
 from ademem.store import logs
 from tests.builders import NOW, insert, memory
 
@@ -54,3 +57,32 @@ def test_an_impossible_count_stops_no_further_one(store, value):
 
     assert all(1 <= count <= 1_000_000 for count in counts)
     assert logs.count_unused(store, [known.id]) == {known.id: 0}
+
+
+def test_what_was_shown_most_is_listed_and_all_that_the_project_showed_is_summed(store):
+    choice, rows = random.Random(3), []
+    store.db.execute("insert into projects values ('other', '/o', 'o', '', '')")
+    for each in insert(store, *(memory(f"fact {at}", pinned=at % 7 == 0) for at in range(60))):
+        project = choice.choice((*(store.project_id,) * 4, "other"))
+        deleted_at = choice.choice((None, None, stamp(NOW)))
+        shown, unused, used = (choice.randrange(most) for most in (6, 20, 3))
+        store.db.execute(
+            "update unified_memories set project_id = ?, deleted_at = ? where id = ?",
+            (project, deleted_at, each.id),
+        )
+        store.db.execute(
+            "insert into memory_exposure values (?, ?, ?, ?, null)", (each.id, shown, unused, used)
+        )
+        if project != "other":
+            sinks = unused > logs.PATIENCE and not each.pinned
+            rows.append((-shown, used, each.id, sinks, not deleted_at))
+
+    listed = [id for _, _, id, _, is_there in sorted(rows) if is_there]
+    assert [row["id"] for row in logs.list_most_shown(store, 20)] == listed[:20]
+    assert dict(logs.impression_totals(store)) == {
+        "memories": len(rows),
+        "shown": -sum(shown for shown, *_ in rows),
+        "used": sum(used for _, used, *_ in rows),
+        "used_memories": sum(used > 0 for _, used, *_ in rows),
+        "sinking": sum(sinks for *_, sinks, _ in rows),
+    }
