@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ademem.capture import gate, provenance
@@ -575,13 +574,20 @@ def list_revisions(runtime: Runtime, id: str) -> list[dict[str, Any]]:
 
 
 def list_events(runtime: Runtime, limit: int = 20, before: str = "") -> list[Event]:
-    ids = revisions.newest_events(runtime.store, limit, before)
-    undone = revisions.undone_since(runtime.store, ids[-1]) if ids else {}
-    newest = revisions.of_events(runtime.store, ids)
+    store = runtime.store
+    ids = revisions.newest_events(store, limit, before)
+    undone = revisions.undone_since(store, ids[-1]) if ids else {}
+    changes: dict[str, list[tuple[int, str, str]]] = {}
+    for event, seq, memory, operation in revisions.list_changes(store, ids):
+        changes.setdefault(event, []).append((seq, memory, operation))
+    # An act may have changed all memories: of each only the first revision is read whole.
+    firsts = revisions.by_seqs(store, (rows[0][0] for rows in changes.values()))
+    first_of = {row.event_id: row for row in firsts}
     events = []
-    for id, same in groupby(newest, key=lambda row: row.event_id):
-        rows = list(same)
-        first = rows[0]
+    for id, rows in changes.items():
+        first = first_of.get(id) or next(iter(revisions.of_events(store, [id])), None)
+        if first is None:  # none of them can be read
+            continue
         quarantined = first.snapshot["quarantine_reason"]
         events.append(
             Event(
@@ -589,8 +595,8 @@ def list_events(runtime: Runtime, limit: int = 20, before: str = "") -> list[Eve
                 at=parse(first.created_at),
                 actor=first.actor,
                 session_id=first.session_id,
-                operations=dict(Counter(row.operation for row in rows)),
-                memories=_ids(rows),
+                operations=dict(Counter(operation for _, _, operation in rows)),
+                memories=tuple(dict.fromkeys(memory for _, memory, _ in rows)),
                 text=QUARANTINED if quarantined else str(first.snapshot["content"]),
                 undone_by=undone.get(id, ""),
             )
@@ -630,9 +636,9 @@ def list_at(runtime: Runtime, moment: datetime, limit: int | None = None, after:
     )
     page = listed[:limit]
     found = {
-        memory.id: memory
+        revision.memory_id: revision.memory()
         for number, store in enumerate(stores)
-        for memory in revisions.read_then(store, (row for *_, row, of in page if of == number))
+        for revision in revisions.by_seqs(store, (row for *_, row, of in page if of == number))
     }
     total = sum(revisions.count_then(store, at, mission, COUNTED + 1) for store in stores)
     return Past(
@@ -645,7 +651,7 @@ def list_at(runtime: Runtime, moment: datetime, limit: int | None = None, after:
 def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]:
     """Undo a whole act, even an undo."""
     own = runtime.open_personal()
-    if own and revisions.of_events(own.store, [event]):
+    if own and revisions.has_event(own.store, event):
         runtime = own
     return undo_event(event, act(runtime), dry_run=dry_run)
 

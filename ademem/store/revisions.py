@@ -88,14 +88,31 @@ def has_event(store: Store, event: str) -> bool:
     return store.has_row("select 1 from memory_revisions where event_id = ? limit 1", (event,))
 
 
+_OF_EVENTS = """
+select {columns} from memory_revisions as revision
+join (
+  select event_id, max(seq) as end from memory_revisions
+  where event_id in (select value from json_each(?)) group by event_id) as event
+using (event_id)
+order by event.end, revision.seq
+"""
+
+
 def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
-    rows = store.db.execute(
-        "select revision.* from memory_revisions as revision"
-        " join (select event_id, max(seq) as end from memory_revisions"
-        "   where event_id in (select value from json_each(?)) group by event_id) as event"
-        " using (event_id) order by event.end, revision.seq",
-        (array(events),),
-    )
+    rows = store.db.execute(_OF_EVENTS.format(columns="revision.*"), (array(events),))
+    return database.read_rows(rows, _from_row, TABLE, _key)
+
+
+def list_changes(store: Store, events: Sequence[str]) -> list[tuple[str, int, str, str]]:
+    """Return event, row number, memory and operation of what `of_events` reads."""
+    columns = "revision.event_id, seq, memory_id, operation"
+    rows = store.db.execute(_OF_EVENTS.format(columns=columns), (array(events),))
+    return [tuple(row) for row in rows]
+
+
+def by_seqs(store: Store, seqs: Iterable[int]) -> list[Revision]:
+    query = "select * from memory_revisions where seq in (select value from json_each(?))"
+    rows = store.db.execute(query, (numbers(seqs),))
     return database.read_rows(rows, _from_row, TABLE, _key)
 
 
@@ -151,17 +168,6 @@ def _bind_then(
     names = ("project", "moment", "mission", "limit", "at", "seq", "id")
     values = (store.project_id, moment, mission, limit, *(after or ("", 0, "")))
     return dict(zip(names, values, strict=True))
-
-
-def read_then(store: Store, seqs: Iterable[int]) -> list[Memory]:
-    """Return memories as the revisions in these rows left them, in no order."""
-    rows = store.db.execute(
-        "select * from memory_revisions where seq in (select value from json_each(?))",
-        (numbers(seqs),),
-    )
-    return database.read_rows(
-        rows, lambda row: memories.from_snapshot(loads(row["snapshot"])), TABLE, _key
-    )
 
 
 def last(store: Store, memory_id: str) -> Revision:

@@ -97,16 +97,19 @@ def test_a_past_moment_comes_in_pages_and_only_a_page_is_read(past, monkeypatch)
         past.write(text)
     read = []
     reader = memories.from_snapshot
-    monkeypatch.setattr(memories, "from_snapshot", lambda row: read.append(row) or reader(row))
+    monkeypatch.setattr(
+        memories, "from_snapshot", lambda row: read.append(row["id"]) or reader(row)
+    )
 
     pages, after, has_more = [], "", True
     while has_more:
         page = curation.list_at(past, past.now, 2, after)
         assert page.total == 5
+        assert set(read) == {memory.id for memory in page.memories}
+        read.clear()
         pages.append([memory.content for memory in page.memories])
         after, has_more = page.memories[-1].id, page.has_more
     assert pages == [texts[4:2:-1], texts[2:0:-1], texts[:1]]
-    assert len(read) == 5
 
 
 def test_memories_of_a_past_moment_are_counted_up_to_a_limit(past, monkeypatch):
@@ -127,6 +130,35 @@ def test_changes_of_one_act_are_one_event(past):
     event = past.newest()
     assert (event.id, event.operations) == ("sweep-1", {"archive": 2})
     assert event.memories == tuple(row.id for row in rows)
+
+
+def test_the_log_reads_one_revision_of_an_act_on_many(past, monkeypatch):
+    rows = [past.write(f"Rule number {n} holds everywhere") for n in range(5)]
+    change = memories.Change(operation="archive", actor="user", at=past.act.now, event_id="sweep-1")
+    for row in rows:
+        memories.update(past.store, row, change)
+    read, reader = [], memories.from_snapshot
+    monkeypatch.setattr(
+        memories, "from_snapshot", lambda row: read.append(row["id"]) or reader(row)
+    )
+
+    event = past.newest()
+    assert event.text == "Rule number 0 holds everywhere"
+    assert event.memories == tuple(row.id for row in rows)
+    assert read == [rows[0].id]
+
+
+def test_the_log_tells_of_an_act_of_which_the_first_revision_cannot_be_read(past):
+    rows = [past.write(f"Rule number {n} holds everywhere") for n in range(2)]
+    change = memories.Change(operation="archive", actor="user", at=past.act.now, event_id="sweep-1")
+    for row in rows:
+        memories.update(past.store, row, change)
+    past.store.db.execute(
+        "update memory_revisions set snapshot = '{}' where event_id = 'sweep-1' and memory_id = ?",
+        (rows[0].id,),
+    )
+
+    assert past.newest().text == "Rule number 1 holds everywhere"
 
 
 def test_an_edit_is_taken_back_with_the_time_it_had(past):

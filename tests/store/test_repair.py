@@ -227,7 +227,7 @@ def test_a_revision_that_cannot_be_read_is_left_out_of_history(store):
     standing = revisions.list_then(store, "2030-01-01T00:00:00.000Z", None, 9)
     seqs = [row for *_, row in standing]
 
-    assert [each.id for each in revisions.read_then(store, seqs)] == [other.id]
+    assert [each.memory_id for each in revisions.by_seqs(store, seqs)] == [other.id]
     assert one.id != other.id
 
 
