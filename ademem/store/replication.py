@@ -340,8 +340,9 @@ def _reveal(store: Store, key: str, topic: str | None, change: Change) -> None:
     The eldest that lost the topic to another gets it back, if none has it now.
     """
     rows = store.db.execute(
+        # The plus leaves the index of the few hidden texts, not one of all memories.
         "select * from main.unified_memories where dedupe_key = ? and superseded_by is not null"
-        " and project_id = ? and scope = 'project'",
+        " and +project_id = ? and scope = 'project'",
         (key, store.project_id),
     ).fetchall()
     hidden = [

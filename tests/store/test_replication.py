@@ -235,10 +235,18 @@ def test_the_same_text_learned_under_two_ids_shows_the_elder_until_its_text_chan
     for store in (anna, ben):
         assert memories.get(store, younger.id).superseded_by == elder.id
         assert replication.read(store, younger.id).life == "live"
+    asked = []
+    ben.db.set_trace_callback(asked.append)
     transitions.edit(elder.id, act_of(ben, 90), GateSettings(), content="Deploys run at one.")
+    ben.db.set_trace_callback(None)
     send(ben, anna)
     for store in (anna, ben):
         assert memories.get(store, younger.id).live
+    hidden = [query for query in asked if "superseded_by is not null" in query]
+    plans = [
+        row["detail"] for query in hidden for row in ben.db.execute(f"explain query plan {query}")
+    ]
+    assert {plan.partition("_superseded ")[2] for plan in plans} == {"(dedupe_key=?)"}
     assert exported(anna) == exported(ben)
 
 
