@@ -190,9 +190,11 @@ def list_memories(
     return found[:limit]
 
 
-def count_memories(runtime: Runtime, filters: Filters) -> int:
+def count_memories(runtime: Runtime, filters: Filters, most: int) -> int:
+    """Count what `list_memories` lists, up to *most*."""
     own = runtime.open_personal()
-    return sum(count_listed(each.store, filters) for each in (runtime, own) if each)
+    found = sum(count_listed(each.store, filters, most) for each in (runtime, own) if each)
+    return min(found, most)
 
 
 def list_candidates(runtime: Runtime, limit: int = 20) -> list[Memory]:

@@ -21,6 +21,8 @@ from ademem.store.transitions import waits_for
 
 BEST = 10
 """Memories of the week that the overview shows."""
+COUNTED = 1000
+"""Memories of the week that are counted."""
 NEARLY_FULL = 0.8
 """Share of a scope's limit from which it is marked."""
 PROMPTS, DECISIONS = 500, 500
@@ -84,6 +86,7 @@ def read_overview(memories: Runtime) -> dict[str, Any]:
     learned = Filters(since=week, statuses=UNARCHIVED, order="believed")
     pinned = api.list_memories(memories, replace(learned, tiers=(Tier.PINNED,)), BEST)
     best = (each for each in api.list_memories(memories, learned, BEST) if each not in pinned)
+    count = api.count_memories(memories, learned, COUNTED + 1)
     status = api.get_status(memories)
     scopes = [
         {
@@ -100,7 +103,7 @@ def read_overview(memories: Runtime) -> dict[str, Any]:
         "status": status,
         "health": health(status),
         "waiting": sum(status["review"].values()),
-        "learned": api.count_memories(memories, learned),
+        "learned": f"{min(count, COUNTED):,}{'+' * (count > COUNTED)}",
         "best": [memory_view.to_row(memory) for memory in [*pinned, *best][:BEST]],
         "scopes": scopes,
         "last_session": next(iter(api.list_sessions(memories, 1)), None),

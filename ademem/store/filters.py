@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core.client import mission_of
 from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array, numbers
-from ademem.core.memory import Status
+from ademem.core.memory import Status, Tier
 from ademem.core.value import Value, as_dict
 from ademem.store import BROWSED, CURRENT, memories
 from ademem.store.logs import PATIENCE
@@ -203,11 +203,13 @@ def list_filtered(store: Store, filters: Filters, limit: int | None) -> list[Mem
     return []
 
 
-def count_listed(store: Store, filters: Filters) -> int:
+def count_listed(store: Store, filters: Filters, most: int) -> int:
+    """Count memories by filter alone, up to *most*."""
     for statuses in filters.stages:
         shown = _shown_sql(filters, statuses)
-        query = f"select count(*) from unified_memories as memory where {shown}"
-        (found,) = store.db.execute(query, _bind(store, filters, statuses)).fetchone()
+        rows = f"select 1 from unified_memories as memory where {shown} limit :limit"
+        values = _bind(store, filters, statuses) | {"limit": most}
+        (found,) = store.db.execute(f"select count(*) from ({rows})", values).fetchone()
         if found:
             return int(found)
     return 0
@@ -215,6 +217,8 @@ def count_listed(store: Store, filters: Filters) -> int:
 
 def _shown_sql(filters: Filters, statuses: tuple[str, ...], column: str = "") -> str:
     """Return `_SHOWN` in words that let SQLite read the fewest pages for an order by a column."""
+    if filters.tiers == (Tier.PINNED,):  # few, which an index of scopes and tiers finds
+        return f"{_SHOWN} and memory.tier = 1 and memory.scope in ('project', 'agent', 'mission')"
     if filters.since:  # a condition that may be null uses no index
         return f"{_SHOWN} and memory.created_at >= :since"
     is_most = Status.PROMOTED in statuses and not (filters.categories or filters.concerns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import timedelta
 
 import pytest
@@ -9,8 +10,10 @@ import pytest
 from ademem.core.memory import Category, Scope, Status, Tier
 from ademem.core.value import replace
 from ademem.search import ranking
-from ademem.search.engine import Filters, list_filtered
+from ademem.search.engine import ORDERS, UNARCHIVED, Filters, list_filtered
+from ademem.store import filters as filters_module
 from ademem.store import memories
+from ademem.store.filters import count_listed
 from ademem.store.maintenance import ADEMEM
 from ademem.store.memories import Change
 from tests.builders import NOW
@@ -231,3 +234,41 @@ def test_a_search_looks_a_second_time_only_for_an_archive(keep, ask, monkeypatch
     ask("something else entirely", faded=True)
 
     assert len(looks) == times
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_is_listed_does_not_depend_on_how_it_is_read(store, keep, monkeypatch, order):
+    choice = random.Random(order)
+    homes = ({}, {}, OF_ADA, OF_APOLLO, {"scope": Scope.AGENT})
+    for at in range(60):
+        moment = NOW - timedelta(days=at % 7, hours=choice.randrange(3))
+        keep(
+            f"fact {at}",
+            **choice.choice(homes),
+            status=choice.choice(tuple(Status)),
+            tier=choice.choice((1, 2, 3)),
+            category=choice.choice((Category.FACT, Category.GOTCHA)),
+            confidence=choice.choice((0.5, 0.9)),
+            created_at=moment,
+            updated_at=moment + timedelta(hours=at % 5),
+        )
+    asked = [
+        Filters(statuses=statuses, tiers=tiers, categories=categories, since=since, order=order)
+        for statuses in (UNARCHIVED, (Status.PROMOTED,), (Status.ARCHIVED,), tuple(Status))
+        for tiers in ((), (Tier.PINNED,), (Tier.PINNED, Tier.FADING))
+        for categories in ((), (Category.GOTCHA,))
+        for since in (None, NOW - timedelta(days=3))
+    ]
+    asked += [replace(each, owner="ada", mission="apollo") for each in asked]
+
+    def read():
+        return [
+            ([m.id for m in list_filtered(store, each, 20)], count_listed(store, each, 9))
+            for each in asked
+        ]
+
+    found = read()
+    monkeypatch.setattr(filters_module, "_shown_sql", lambda *_: filters_module._SHOWN)
+
+    assert found == read()
+    assert len({str(each) for each in found}) > 20

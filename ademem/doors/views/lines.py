@@ -38,7 +38,7 @@ def overview(page: Mapping[str, Any]) -> Iterator[str]:
     yield f"waiting for review   {page['waiting']:,}"
     yield from (f"  {name}: {count:,}" for name, count in page["status"]["review"].items())
     yield f"contradictions       {status['lifecycle']['conflicts']:,}"
-    yield f"learned in 7 days    {page['learned']:,}"
+    yield f"learned in 7 days    {page['learned']}"
     yield f"confirmed            {status['memories']['promoted']:,}"
     for scope in page["scopes"]:
         limit = f" of {scope['limit']:,}" if scope["limit"] else ""

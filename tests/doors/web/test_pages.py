@@ -9,6 +9,7 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Origin
+from ademem.doors import reading
 from ademem.doors.views import diff_words
 from ademem.doors.web.memory_pages import PAGE
 from ademem.doors.web.pages import PAGES
@@ -238,6 +239,18 @@ def test_memories_of_an_agent_or_a_mission_are_found_from_their_number(browser, 
     assert "scout" in texts(browser.get(led).text.partition("<main")[2])
     assert "Scouts read the map" in mine
     assert f'<a href="{led}">All {scope}s</a>' in nobodys
+
+
+def test_the_overview_counts_what_the_week_taught_up_to_a_limit(browser, monkeypatch):
+    monkeypatch.setattr(reading, "COUNTED", 2)
+    browser.world.now = builders.NOW
+    for count, shown in ((2, "2"), (3, r"2\+")):
+        with browser.world.memories() as memories:
+            builders.insert(memories.store, builders.memory(f"Lesson {count}"))
+            if count == 2:
+                builders.insert(memories.store, builders.memory("Lesson 1"))
+
+        assert re.search(rf"<b>{shown}</b> learned in 7 days", browser.get("/").text)
 
 
 def test_the_overview_begins_with_the_pinned_ones_of_the_week(browser):

@@ -2,11 +2,12 @@
 
 import re
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
 from ademem import api
-from ademem.core.memory import Status
+from ademem.core.memory import Status, Tier
 from ademem.search.engine import Filters
 from tests import builders
 
@@ -53,14 +54,17 @@ def test_no_page_walks_through_all_texts(browser, path):
         ({"statuses": (Status.ARCHIVED,)}, "project_status (project_id=? AND status=?)"),
         ({"since": LONG_AGO}, "project_created (project_id=? AND created_at>?)"),
         ({"concerns": ("unused",)}, "project_status (project_id=? AND status=?)"),
+        (
+            {"since": LONG_AGO, "tiers": (Tier.PINNED,)},
+            "project_scope_tier (project_id=? AND scope=? AND tier=?)",
+        ),
     ],
 )
 def test_a_list_and_its_count_read_the_part_of_an_index_that_fits(world, filters, index):
     with world.memories() as memories:
         asked = Filters(order="believed", **filters)
-        queries = trace(memories, api.list_memories, asked) + trace(
-            memories, api.count_memories, asked
-        )
+        queries = trace(memories, api.list_memories, asked)
+        queries += trace(memories, partial(api.count_memories, most=9), asked)
         plans = list_plans(memories, queries)
 
     assert plans
