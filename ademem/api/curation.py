@@ -153,12 +153,16 @@ def list_queue(runtime: Runtime, *, with_skipped: bool = False) -> list[Waiting]
     return sorted(found)
 
 
-def count_queue(runtime: Runtime) -> dict[str, int]:
-    """Count what `list_queue` lists by reason; the person's own memories are one."""
+def count_queue(runtime: Runtime, pairs: Sequence[Pair] | None = None) -> dict[str, int]:
+    """Count what `list_queue` lists by reason; the person's own memories are one.
+
+    *pairs* are those of `list_conflicts`, where they were read already.
+    """
     skipped = list_skipped(runtime)
-    pairs = [pair.right for pair in list_conflicts(runtime) if pair.right not in skipped]
-    counts = {"contradictory": len(pairs)} if pairs else {}
-    counts |= memory_queries.count_waiting(runtime.store, {*skipped, *pairs})
+    pairs = list_conflicts(runtime) if pairs is None else pairs
+    shown = [pair.right for pair in pairs if pair.right not in skipped]
+    counts = {"contradictory": len(shown)} if shown else {}
+    counts |= memory_queries.count_waiting(runtime.store, {*skipped, *shown})
     own = runtime.open_personal()
     waiting = sum(memory_queries.count_waiting(own.store, skipped).values()) if own else 0
     return counts | ({"personal": waiting} if waiting else {})

@@ -31,13 +31,12 @@ from ademem.store import (
     maintenance,
     memory_queries,
     missions,
-    relations,
     schema_version,
     statistics,
 )
 from ademem.store.maintenance import LoggedRun
 from ademem.store.runtime import Runtime
-from ademem.store.statistics import Change, Position
+from ademem.store.statistics import Change, Held, Position
 from ademem.worker import running
 
 TOP_TAGS = 10
@@ -48,10 +47,11 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
     """Return the keys of `ademem status --json`."""
     runtime.now = runtime.clock()
     store, settings = runtime.store, runtime.settings
-    owners = statistics.by_owner(store)
+    held, pairs = statistics.count_held(store), curation.list_conflicts(runtime)
+    owners = statistics.by_owner(held)
     call = maintenance.last_call(store)
     saved = backups.list_all(runtime.project, runtime.environment)
-    listed = filters.count(store, mission_of(runtime.environment))
+    listed = statistics.listed(held, mission_of(runtime.environment))
     return {
         "project": store.project_id,
         "root": runtime.project.root,
@@ -69,12 +69,12 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
             for scope in Scope
             for counts in (owners.get(scope, []),)
         },
-        "overfull": find_overfull(runtime),
+        "overfull": find_overfull(runtime, held),
         "memories": {
             "promoted": listed.get(Status.PROMOTED, 0),
             "candidates": listed.get(Status.CANDIDATE, 0),
         }
-        | statistics.memories(store),
+        | statistics.memories(held),
         "concerns": filters.count_concerns(store, mission_of(runtime.environment)),
         "sessions": statistics.sessions(store),
         "prompts": statistics.prompts(store),
@@ -83,8 +83,8 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
         "embeddings": vectors(runtime),
         "imports": imports(runtime.project),
         "jobs": work_due(runtime),
-        "lifecycle": lifecycle(runtime),
-        "review": curation.count_queue(runtime),
+        "lifecycle": lifecycle(runtime, len(pairs)),
+        "review": curation.count_queue(runtime, pairs),
         "guard": settings.guard.mode,
         "decisions": statistics.guard_decisions(store),
         "ai": {
@@ -204,7 +204,7 @@ def get_ledger(runtime: Runtime, days: int = 30, session: str = "") -> Ledger:
     )
 
 
-def lifecycle(runtime: Runtime) -> dict[str, Any]:
+def lifecycle(runtime: Runtime, conflicts: int) -> dict[str, Any]:
     store = runtime.store
     swept = maintenance.last(store, maintenance.SWEEP)
     merged = maintenance.last(store, maintenance.CONSOLIDATION)
@@ -221,7 +221,7 @@ def lifecycle(runtime: Runtime) -> dict[str, Any]:
         "last_consolidation": merged
         and describe(merged, {name: merged.counts[old] for name, old in names.items()}),
         "next_consolidation": stamp(running.next_consolidation(store, runtime.now)),
-        "conflicts": len(relations.list_conflicts(store)),
+        "conflicts": conflicts,
         "missions": [mission.id for mission in missions.list_all(store, running=True)],
     }
 
@@ -280,7 +280,7 @@ def get_knowledge(runtime: Runtime) -> dict[str, Any]:
     return {
         "observations": statistics.observations(store),
         "entries": len(rows),
-        "archived": statistics.memories(store)["archived"],
+        "archived": statistics.memories(statistics.count_held(store))["archived"],
         "by_category": dict(Counter(row["category"] for row in rows).most_common()),
         "by_source": dict(Counter(row["source_type"] for row in rows).most_common()),
         "top_tags": dict(tags.most_common(TOP_TAGS)),
@@ -336,10 +336,12 @@ def get_guard_state(runtime: Runtime) -> dict[str, Any]:
     }
 
 
-def find_overfull(runtime: Runtime) -> str | None:
+def find_overfull(runtime: Runtime, held: Sequence[Held] = ()) -> str | None:
     """Name the memories that the next sweep archives above a limit, and how to keep them."""
     settings = runtime.settings.lifecycle
-    over = maintenance.above(runtime.store, settings.limit_of)
+    under_way = [mission.id for mission in missions.list_all(runtime.store, running=True)]
+    held = held or statistics.count_held(runtime.store)
+    over = statistics.above(held, settings.limit_of, under_way)
     if not over:
         return None
     above = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())

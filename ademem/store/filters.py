@@ -235,19 +235,6 @@ _COUNTED = (
 """What `list_filtered` lists without filters, whatever its status."""
 
 
-def count(store: Store, mission: str | None) -> dict[str, int]:
-    """Count by status what `list_filtered` lists, from the index of counts."""
-    rows = store.db.execute(
-        f"select status, count(*) from unified_memories where {_COUNTED}"
-        " group by scope, scope_owner_id, status",
-        {"project": store.project_id, "mission": mission},
-    )
-    found: dict[str, int] = {}
-    for status, held in rows:  # in the order of the index: sorting them takes as long again
-        found[status] = found.get(status, 0) + held
-    return found
-
-
 def count_concerns(store: Store, mission: str | None) -> dict[str, int]:
     rows = store.db.execute(
         f"select concern, count(*) from ({_CONCERNS})"

@@ -13,7 +13,7 @@ from ademem.store.memories import TABLE, TURN, columns, from_values
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
     from typing import Any
 
@@ -111,26 +111,6 @@ def oldest(store: Store, now: datetime) -> str | None:
     query = "select min(created_at) from unified_memories where project_id = ? and created_at <= ?"
     row = store.db.execute(query, (store.project_id, stamp(now))).fetchone()
     return row[0] if row[0] else None
-
-
-def above(store: Store, limit_of: Callable[[str], int]) -> dict[str, int]:
-    """Return by scope the number of live memories beyond the limits, where 0 is none.
-
-    Memories of running missions do not count.
-    """
-    rows = store.db.execute(
-        "select scope, count(*) as held from unified_memories"
-        f" where project_id = :project and {LIVE} and source_type <> '{SKILL}'"
-        " and not (scope = 'mission' and scope_owner_id in"
-        "  (select id from memory_missions where ended_at is null))"
-        " group by scope, scope_owner_id",
-        {"project": store.project_id},
-    )
-    over: dict[str, int] = {}
-    for scope, held in rows:
-        if 0 < limit_of(scope) < held:
-            over[scope] = over.get(scope, 0) + held - limit_of(scope)
-    return over
 
 
 def idle_days(row: sqlite3.Row, now: datetime) -> float:

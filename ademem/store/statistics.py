@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from ademem.core.memory import SKILL
 from ademem.core.value import Value, replace
 from ademem.store import BROWSED, LIVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from typing import Any
 
     from ademem.store import Store
@@ -50,17 +51,62 @@ _PROMPTS = (
 )
 
 
-def memories(store: Store) -> dict[str, int]:
+class Held(Value):
+    """Numbers of memories of one scope, owner and status that are not deleted."""
+
+    scope: str
+    owner: str | None
+    status: str
+    all: int
+    current: int
+    """Not superseded; the numbers below are of these."""
+    aging: int
+    """Skills do not age."""
+    quarantined: int
+    pinned: int
+    listed: int
+    """In a list without filters."""
+
+    @property
+    def live(self) -> int:
+        return self.current if self.status != "archived" else 0
+
+
+_HELD = f"""
+select scope, scope_owner_id, status, count(*), sum(superseded_by is null),
+  sum(superseded_by is null and source_type <> '{SKILL}'),
+  sum(superseded_by is null and quarantine_reason is not null),
+  sum(superseded_by is null and pinned),
+  sum(superseded_by is null and quarantine_reason is null and {BROWSED})
+from unified_memories where project_id = ? and deleted_at is null
+group by scope, scope_owner_id, status
+"""
+
+
+def count_held(store: Store) -> list[Held]:
+    """Count all memories in one walk through the index of counts."""
+    rows = store.db.execute(_HELD, (store.project_id,))
+    return [Held(**dict(zip(Held._fields, row, strict=True))) for row in rows]
+
+
+def memories(held: Sequence[Held]) -> dict[str, int]:
     """Count live memories in quarantine and pinned ones, and the archived that are not deleted."""
-    row = store.db.execute(
-        f"select ifnull(sum(quarantine_reason is not null and {LIVE}), 0) as quarantined,"
-        " ifnull(sum(status = 'archived'), 0) as archived,"
-        f" ifnull(sum(pinned = 1 and {LIVE}), 0) as pinned from unified_memories"
-        # Sums over the few rows that count: five over all rows took five times as long.
-        " where deleted_at is null"
-        " and (pinned = 1 or quarantine_reason is not null or status = 'archived')"
-    ).fetchone()
-    return dict(row)
+    live = [some for some in held if some.live]
+    return {
+        "quarantined": sum(some.quarantined for some in live),
+        "archived": sum(some.all for some in held if some.status == "archived"),
+        "pinned": sum(some.pinned for some in live),
+    }
+
+
+def listed(held: Iterable[Held], mission: str | None) -> dict[str, int]:
+    """Count by status what a list without filters has, of the person and of the mission."""
+    found: dict[str, int] = {}
+    for some in held:
+        own = mission if some.scope == "mission" else None
+        if some.scope == "project" or some.owner == own:
+            found[some.status] = found.get(some.status, 0) + some.listed
+    return found
 
 
 def count_promoted(store: Store) -> int:
@@ -81,16 +127,33 @@ def by_scope(store: Store) -> dict[str, dict[str, int]]:
     return found
 
 
-def by_owner(store: Store) -> dict[str, list[int]]:
-    rows = store.db.execute(
-        f"select scope, count(*) from unified_memories where project_id = ? and {LIVE}"
-        " group by scope, scope_owner_id",
-        (store.project_id,),
-    )
-    found: dict[str, list[int]] = {}
-    for scope, count in rows:
-        found.setdefault(scope, []).append(count)
-    return found
+def by_owner(held: Iterable[Held]) -> dict[str, list[int]]:
+    """Return by scope the number of live memories of each owner."""
+    found: dict[str, dict[str | None, int]] = {}
+    for some in held:
+        if some.live:
+            counts = found.setdefault(some.scope, {})
+            counts[some.owner] = counts.get(some.owner, 0) + some.live
+    return {scope: [*counts.values()] for scope, counts in found.items()}
+
+
+def above(
+    held: Iterable[Held], limit_of: Callable[[str], int], missions: Collection[str]
+) -> dict[str, int]:
+    """Return by scope the number of live memories beyond the limits, where 0 is none.
+
+    Those of the *missions*, which run, do not count.
+    """
+    counts: dict[tuple[str, str | None], int] = {}
+    for some in held:
+        if some.live and not (some.scope == "mission" and some.owner in missions):
+            key = some.scope, some.owner
+            counts[key] = counts.get(key, 0) + some.aging
+    over: dict[str, int] = {}
+    for (scope, _), count in counts.items():
+        if 0 < limit_of(scope) < count:
+            over[scope] = over.get(scope, 0) + count - limit_of(scope)
+    return over
 
 
 def live_kinds(store: Store) -> list[sqlite3.Row]:

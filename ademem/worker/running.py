@@ -151,7 +151,7 @@ def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
     """Tell whether a project, an agent or a mission is near its limit."""
     return any(
         max(counts) > CROWDED_SHARE * limit
-        for scope, counts in statistics.by_owner(store).items()
+        for scope, counts in statistics.by_owner(statistics.count_held(store)).items()
         if (limit := settings.limit_of(scope))
     )
 
