@@ -146,7 +146,7 @@ def _match(
     *,
     alone: bool,
 ) -> Matches:
-    most = -1 if alone else postings + 1
+    most, always = postings + 1, ALWAYS if alone else 1
     counts = full_text.count_rows(store, terms, most)
     if capitals is not None and min(counts.values(), default=0) <= RARE:
         # which no search for a prompt needs
@@ -156,7 +156,10 @@ def _match(
         times = {wider.get(term, term): number for term, number in times.items()}
         again = full_text.count_rows(store, dict.fromkeys(wider.values(), Index.WORDS), most)
         counts = {term: again.get(term, counts.get(term, 0)) for term in terms}
-    chosen = choose_terms(counts, postings, ALWAYS if alone else 1)
+    if alone and sum(0 < count < most for count in counts.values()) < always:
+        common = [term for term, count in counts.items() if count == most]  # one may be chosen
+        counts |= full_text.count_rows(store, {term: terms[term] for term in common})
+    chosen = choose_terms(counts, postings, always)
     missing = [term for term, count in counts.items() if not count]
     total = full_text.total_rows(store)
     information = {t: word_information(total, max(1, counts[t])) for t in chosen + missing}

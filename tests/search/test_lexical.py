@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
-from ademem.search.lexical import MAX_TERMS, choose_terms
+from ademem.core.value import replace
+from ademem.search.lexical import MAX_TERMS, choose_terms, find_matches
+from ademem.search.query import parse
+from ademem.search.ranking import DEFAULTS
+from ademem.store import full_text
 from ademem.store.full_text import total_rows
 from tests.builders import insert, memory
 
@@ -51,3 +57,25 @@ def test_rows_are_counted_as_the_full_text_index_has_them(store):
 
     store.db.execute("delete from unified_memories where seq % 3 = 0")
     assert total_rows(store) == counted() == 200
+
+
+def test_common_words_are_counted_up_to_a_limit_without_another_match(keep, store, monkeypatch):
+    choice = random.Random(2)
+    words = [f"word{letter}" for letter in "abcdefghij"]
+    for number in range(60):
+        own = [word for at, word in enumerate(words) if choice.random() < 0.6 / (at + 1)]
+        keep(" ".join([f"fact {number}", *own]))
+    asked = [parse(" ".join(choice.sample(words, choice.randrange(1, 7)))) for _ in range(40)]
+    few = replace(DEFAULTS, postings=8)
+    count, limits = full_text.count_rows, []
+
+    def note_limit(store, terms, most=-1):
+        limits.append(most)
+        return count(store, terms, most)
+
+    monkeypatch.setattr(full_text, "count_rows", note_limit)
+    found = [find_matches(query, store, few, alone=True) for query in asked]
+    monkeypatch.setattr(full_text, "count_rows", lambda store, terms, _=-1: count(store, terms))
+
+    assert found == [find_matches(query, store, few, alone=True) for query in asked]
+    assert 0 < limits.count(-1) < len(asked) <= limits.count(9)
