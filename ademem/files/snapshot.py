@@ -34,6 +34,7 @@ MOST_PAGES = 50
 
 _MARK = re.compile(r"<!-- (\S+) -->[ \t\r]*$", re.M)
 CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
+_LINE_MARKS = (*CONFLICT_MARKS, "=======", "|||||||")
 
 Values = tuple[Category | None, str, str, tuple[str, ...], str]
 """Category, title, content, tags and path; equal for items that differ in line wrapping alone."""
@@ -254,10 +255,11 @@ def snapshot(
     unchanged: Collection[str] = (),
     known_lines: dict[str, KnowledgeLine] | None = None,
 ) -> Snapshot:
-    """Parse files by their path; report one with conflict markers and skip it.
+    """Parse files by their path; report one with conflict markers, and skip it if it is a page.
 
-    Of *unchanged* pages the text alone is noted. Two snapshots with the same *known_lines* share
-    lines that are in both.
+    Lines of both sides of a conflict are read: without its line, a memory on a page is taken for
+    another one. Of *unchanged* pages the text alone is noted. Two snapshots with the same
+    *known_lines* share lines that are in both.
     """
     known_lines = {} if known_lines is None else known_lines
     placed = PlacedItems(texts)
@@ -276,8 +278,10 @@ def snapshot(
             continue
         if found := list(conflict_problems(texts, path)):
             problems += found
-            continue
-        sound.append(path)
+            if path not in LINE_FILES:
+                continue
+        else:
+            sound.append(path)
         if path in LINE_FILES:
             for line in _parse_lines(path, texts.lines(path), problems, beyond, known_lines):
                 id = line.id
@@ -437,7 +441,7 @@ def _parse_lines(
     lines_read: dict[str, KnowledgeLine],
 ) -> Iterator[KnowledgeLine]:
     for number, raw in enumerate(lines, 1):
-        if not raw:
+        if not raw or raw.startswith(_LINE_MARKS):
             continue
         line = lines_read.get(raw)
         if line is not None and (line.path, line.number) == (path, number):

@@ -622,6 +622,26 @@ def test_a_conflict_is_reported_and_the_file_left_alone_until_it_is_settled(repo
     assert "retries need a limit" in repository.read(GOTCHAS)
 
 
+def test_a_new_clone_reads_both_sides_of_a_conflict_of_lines_as_they_were_written(
+    repository, tmp_path_factory
+):
+    rows = [gotcha(repository, text) for text in ("the cache is not thread safe", "retry twice")]
+    repository.refresh()
+    settled = repository.read(LINES)
+    ours, theirs = settled.splitlines(keepends=True)
+    repository.write(LINES, f"<<<<<<< HEAD\n{ours}||||||| base\n=======\n{theirs}>>>>>>> topic\n")
+    repository.commit()
+    clone = fork(repository, tmp_path_factory.mktemp("new") / "clone")
+    (problem,) = clone.taken().problems
+
+    assert (problem.path, problem.line) == (LINES, 1)
+    assert {row.id for row in rows} == {clone.get(row).id for row in rows}
+
+    clone.write(LINES, settled)
+    clone.refresh()
+    assert clone.read(LINES) == settled
+
+
 def test_both_texts_of_a_union_merge_are_kept(repository):
     row = gotcha(repository)
     repository.refresh()
