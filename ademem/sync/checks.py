@@ -179,7 +179,7 @@ def outdated_files(subject: Subject) -> Iterator[Problem]:
                 if is_imported(file.path)
                 else f"{REFRESH[:-1]} --force` overwrites it"
             )
-            message = f"was edited by hand; {way}"
+            message = f"was changed by hand or by git; {way}"
             line = _first_difference(file.present, file.wanted or "")
         passes = file.ours and file.present != NOT_TEXT
         yield Problem(path=file.path, line=line, message=message, passes=passes)

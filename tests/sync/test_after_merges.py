@@ -222,7 +222,7 @@ def test_what_a_pull_brought_is_to_be_imported_and_no_other_fault(merged, tmp_pa
 
     found = check(theirs.project, theirs.store, theirs.settings.mirror)
     assert {problem.message for problem in found if not problem.passes} == {
-        "was edited by hand; `ademem files import` takes it over"
+        "was changed by hand or by git; `ademem files import` takes it over"
     }
     theirs.refresh(lazily=True)
     assert check(theirs.project, theirs.store, theirs.settings.mirror) == ()

@@ -109,7 +109,7 @@ def test_a_missing_file_is_reported(here, found):
 
 def test_an_edit_by_hand_is_reported_with_its_line_and_the_way_out(found):
     assert found(GOTCHAS, "- two", "- three") == [
-        f"{GOTCHAS}:7: was edited by hand; `ademem files import` takes it over"
+        f"{GOTCHAS}:7: was changed by hand or by git; `ademem files import` takes it over"
     ]
 
 
@@ -199,7 +199,7 @@ def test_of_a_conflict_the_place_alone_is_reported(here, found, path):
 def test_entries_that_a_person_added_are_no_damage(found):
     (only,) = found(GOTCHAS, "- two", "- my own\n\n- two")
 
-    assert "was edited by hand" in only
+    assert "was changed by hand or by git" in only
 
 
 def test_a_page_of_a_split_topic_is_listed_with_its_first(store, here, found):
