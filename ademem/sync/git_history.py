@@ -12,7 +12,7 @@ from ademem.core.registers import Commit
 from ademem.core.repository import branch, commit, git_root
 from ademem.core.text import number
 from ademem.core.value import Value, replace
-from ademem.files import FOLDER, knowledge
+from ademem.files import FOLDER, KNOWLEDGE, knowledge
 from ademem.files.snapshot import is_imported, states_in
 from ademem.files.texts import clean_line
 from ademem.store.runtime import redact_branch
@@ -303,11 +303,13 @@ def _find_outdated(project: Project, base: MergeBase, head: str) -> tuple[set[st
     """Return the files that git set back to an old rendering, and True if others were edited.
 
     To the text of *head* by a stash, a reset or a restore since the base; to that of an earlier
-    commit by a checkout, which stages it.
+    commit by a checkout, which stages it; to that of a popped stash together with the lines, which
+    an editor of a page leaves alone.
     """
     root, fingerprints = project.root, load_fingerprints(project)
     states = _list_uncommitted(project)
     outdated: set[str] = set()
+    popped: set[str] = set()
     if states is None:
         return outdated, False
     present, is_edited = present_text(project), False
@@ -315,15 +317,19 @@ def _find_outdated(project: Project, base: MergeBase, head: str) -> tuple[set[st
         if base.texts.digests.get(path) == present.digests[path]:
             continue
         staged = states.of(path)
+        is_rendering = fingerprint(path, present[path]) in fingerprints.get(path, ())
         if staged is None:
-            is_rendering = fingerprint(path, present[path]) in fingerprints.get(path, ())
             if is_rendering and base.commit == head:
                 outdated.add(path)
         elif staged and _is_in_history(root, path, staged):
             outdated.add(path)
+        elif is_rendering:
+            popped.add(path)
         else:
             is_edited = True
-    return outdated, is_edited
+    if KNOWLEDGE in popped:
+        return outdated | popped, is_edited
+    return outdated, is_edited or bool(popped)
 
 
 def is_committed_text(project: Project, path: str, text: str) -> bool:

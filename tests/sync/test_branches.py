@@ -117,6 +117,20 @@ def test_discarding_what_is_not_committed_neither_archives_nor_restores(main, di
     assert main.refresh().written == ()
 
 
+def test_a_stash_that_is_popped_archives_nothing_that_was_learned_since(main):
+    main.learn("the queue is a ring")
+    main.refresh()
+    main.git("stash", "--quiet")
+    row = main.learn(LESSON)
+    main.refresh()
+    main.git("checkout", "--quiet", "--", ".ade")
+    main.git("stash", "pop", "--quiet")
+    main.refresh()
+
+    assert main.row(row).live
+    assert main.shown() == sorted([LESSON, "the queue is a ring", TRUNK])
+
+
 @pytest.mark.parametrize(
     "path", [f"{FOLDER}/MEMORY.md", f"{FOLDER}/gotchas.md", f"{FOLDER}/knowledge.jsonl", FOLDER]
 )
