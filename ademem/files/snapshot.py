@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections import Counter
 from functools import cache, lru_cache
 
 from ademem.core.memory import Category
@@ -370,10 +371,10 @@ def values_of(memory: Memory) -> Values:
     return _normalize(memory.category, title, clean(memory.content), memory.tags, path)
 
 
-def states_in(path: str, text: str) -> frozenset[object]:
-    """Return the states of the items of a page or of the sheet, or the lines of another file."""
+def count_states(path: str, text: str) -> Counter[object]:
+    """Count the states of the items of a page or of the sheet, or the lines of another file."""
     if path in LINE_FILES:
-        return frozenset(clean_lines(text))
+        return Counter(clean_lines(text))
     if path == SHEET:
         from ademem.files.review_sheet import parse_sheet
 
@@ -382,7 +383,7 @@ def states_in(path: str, text: str) -> frozenset[object]:
         )
     else:
         placed = _parse_items(path, text)
-    return frozenset(each.state for each in placed)
+    return Counter(each.state for each in placed)
 
 
 def conflict_problems(texts: Texts, path: str) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ from ademem.core.repository import branch, commit, git_root
 from ademem.core.text import number
 from ademem.core.value import Value, replace
 from ademem.files import FOLDER, KNOWLEDGE, knowledge
-from ademem.files.snapshot import is_imported, states_in
+from ademem.files.snapshot import count_states, is_imported
 from ademem.files.texts import clean_line
 from ademem.store.runtime import redact_branch
 from ademem.sync.branches import read_trees
@@ -371,7 +371,7 @@ def _states_at(root: str, head: str | None, path: str) -> frozenset[object] | No
     except OSError:
         return None
     content = next(git.parse_objects(ran.output), b"")
-    return states_in(path, (content or b"").decode("utf-8", "replace"))
+    return frozenset(count_states(path, (content or b"").decode("utf-8", "replace")))
 
 
 def _is_in_history(root: str, path: str, object: str) -> bool:

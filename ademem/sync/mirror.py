@@ -31,7 +31,7 @@ from ademem.files import (
 )
 from ademem.files.project_brief import BadCore
 from ademem.files.review_sheet import make_sheet, parse_sheet, render_sheet
-from ademem.files.snapshot import CONFLICT_MARKS, is_imported
+from ademem.files.snapshot import CONFLICT_MARKS, count_states, is_imported
 from ademem.files.texts import OVERSIZE, Texts, clean_lines
 from ademem.store import briefs, changes, creation_time, ledger, memory_queries, relations
 from ademem.store.database import DryRun
@@ -372,15 +372,18 @@ def _find_waiting(project: Project, found: Iterable[File], place: Place) -> set[
 def _has_no_news(file: File, place: Place) -> bool:
     """Return True if what a refresh would change is written for people alone, or known elsewhere.
 
-    That is the index, another order of the entries, and what the default branch says as well.
+    That is the index, another order or layout of the entries, as a formatter gives them, and what
+    the default branch says as well.
     """
     present, wanted = (_parts_of(file.path, text) for text in (file.present, file.wanted))
     if any(part.startswith(CONFLICT_MARKS) for part in present):
         return False
     if file.path in (INDEX, BRIEF_PAGE):
         return file.wanted is not None and (file.present is not None or place.is_elsewhere)
-    if file.wanted is not None and sorted(present) == sorted(wanted):
-        return file.path.endswith(".md")
+    if file.wanted is not None and file.path.endswith(".md"):
+        states = [count_states(file.path, text or "") for text in (file.present, file.wanted)]
+        if states[0] == states[1]:
+            return True
     if not place.is_elsewhere:
         return False
     there = {*_parts_of(file.path, place.text_on_default(file.path))}

@@ -71,6 +71,19 @@ def test_what_waits_after_a_merge_is_written_with_the_next_memory_or_on_request(
         assert clone.refresh().written == ()
 
 
+def test_pages_that_a_formatter_committed_stay_as_it_left_them(repository):
+    gotcha(repository, "Alpha is a server\nof two parts")
+    gotcha(repository, "Beta is a cache", tags=("cache",))
+    repository.refresh()
+    for path in (INDEX, GOTCHAS):
+        text = repository.read(path).replace("\n- ", "\n* ").replace("\n\n* ", "\n* ")
+        repository.write(path, text)
+    repository.commit()
+
+    assert repository.refresh(lazily=True).written == ()
+    assert GOTCHAS in repository.refresh().written
+
+
 def test_an_index_with_changes_of_its_own_does_not_wait(merged):
     clone = merged[0]
     clone.refresh(lazily=True)
