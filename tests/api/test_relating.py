@@ -211,6 +211,22 @@ def test_what_is_written_into_a_file_is_compared_when_it_is_imported(world, writ
     assert replaced(world) == [EARLIER]
 
 
+def test_of_several_changes_of_one_value_in_a_file_the_last_is_left(world, write):
+    write("Billing is a service")
+    with world.memories() as memories:
+        api.refresh_files(memories)
+    page = world.root / ".ade/memory/facts.md"
+    texts = [
+        f"The API of billing listens on port 800{at} instead of 800{at - 1}" for at in (1, 2, 3)
+    ]
+    page.write_text("".join((page.read_text(), *(f"- {text}\n" for text in texts))))
+    with world.memories() as memories:
+        api.import_files(memories)
+        relating.catch_up(memories.store, memories.clock())
+
+    assert sorted(replaced(world)) == texts[:2]
+
+
 @pytest.mark.parametrize("is_settled", [False, True])
 def test_pages_show_the_later_of_two_facts_first(world, bring, is_settled):
     bring()

@@ -118,8 +118,11 @@ def _record(pairs: Collection[Pair], store: Store, now: datetime) -> list[Pair]:
 
 
 def record(pair: Pair, store: Store, now: datetime) -> Pair | None:
-    """Store a pair; None where it is known, or a person said that both are true."""
+    """Store a pair; None where it is known, settled by another one, or said to be true of both."""
     with store.transaction():
+        both = memory_queries.by_ids(store, (pair.earlier.id, pair.later.id))
+        if not all(one.live for one in both):  # another pair was recorded since this one was found
+            return None
         if not relations.add(
             store,
             pair.earlier,
