@@ -64,8 +64,9 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         recalled = [memory for memory, _ in found]
         entries = hint_events.format_entries(recalled, runtime.store, untrusted.SHORT_CHARS)
     if runtime.is_read_only:
-        lines = _lines(entries)
-        return client.context("UserPromptSubmit", "\n".join(lines)) if lines else None
+        notice = f"{runtime.copy_notice}; your text was not stored"
+        unstored = [notice] if dictations(prompt) else []
+        return client.context("UserPromptSubmit", "\n".join(_lines(entries)), unstored) or None
     with runtime.store.transaction():
         if runtime.settings.capture.prompts:
             is_first = sessions.add_prompt(

@@ -303,8 +303,10 @@ def test_where_nothing_can_be_written_a_session_is_briefed_from_a_copy(machine, 
     machine.arm()
     with trouble(machine):
         ran = machine.fire_all((hook, None) for hook in NAMES)
+        dictated = machine.fire("user_prompt_submit", prompt="remember: deploys need a ticket")
     machine.within = []
 
+    assert json.loads(dictated.said)["systemMessage"].endswith("; your text was not stored")
     assert [one for one in ran if not one.well] == []
     assert "session_start" in {one.hook for one in ran if one.said}
     assert machine.failures() == []
