@@ -50,7 +50,8 @@ def is_worker_running(runtime: Runtime) -> bool:
 def sweep(runtime: Runtime, *, dry_run: bool = False) -> Swept:
     """Age the memories; the result's `id` is the event that `undo` takes back."""
     if dry_run:
-        return sweeping.preview_sweep(runtime.store, runtime.settings.lifecycle, runtime.clock())
+        shared, settings = sweeping.is_shared(runtime), runtime.settings.lifecycle
+        return sweeping.preview_sweep(runtime.store, settings, runtime.clock(), shared=shared)
     return sweeping.sweep_locked(runtime, runtime.clock())
 
 

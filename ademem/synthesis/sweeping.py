@@ -9,11 +9,22 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
+from ademem.core import git
 from ademem.core.failure_log import describe
-from ademem.core.memory import Category, Importance, Status, Tier, combined_confidence, decayed
+from ademem.core.memory import (
+    Category,
+    Importance,
+    Scope,
+    Status,
+    Tier,
+    combined_confidence,
+    decayed,
+)
+from ademem.core.repository import list_tracked
 from ademem.core.settings import LifecycleSettings
 from ademem.core.shared_files import locked
 from ademem.core.value import Value, replace
+from ademem.files import KNOWLEDGE
 from ademem.guard.injection import instruction_in_memory
 from ademem.store import (
     Store,
@@ -24,6 +35,7 @@ from ademem.store import (
     memories,
     memory_queries,
     relations,
+    stamps,
     transitions,
 )
 from ademem.store.maintenance import ADEMEM
@@ -86,6 +98,8 @@ class AgingMemory(NamedTuple):
     """A later memory says otherwise, and the contradiction is not settled."""
     used_since_faded: bool
     """It was accessed after a sweep demoted it."""
+    shared: bool
+    """Other clones or machines may use it, which this store does not know."""
     in_live_mission: bool
     of_ended_mission: bool
     revision: int
@@ -171,7 +185,7 @@ def demote(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
 def archive(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
     """Archive a fading memory or a candidate when it is idle or has a low score."""
     is_candidate = memory.status == Status.CANDIDATE
-    is_movable = is_candidate or memory.tier == Tier.FADING
+    is_movable = is_candidate or (memory.tier == Tier.FADING and not memory.shared)
     if not memory.ages or memory.is_archived or not is_movable:
         return memory
     is_weak = is_candidate and memory.confidence < WEAK_CONFIDENCE
@@ -267,8 +281,10 @@ Pair = tuple[AgingMemory, AgingMemory]
 """A memory before and after the passes."""
 
 
-def preview_sweep(store: Store, settings: LifecycleSettings, now: datetime) -> Swept:
-    pairs = _run_passes(store, settings, now)
+def preview_sweep(
+    store: Store, settings: LifecycleSettings, now: datetime, *, shared: bool = False
+) -> Swept:
+    pairs = _run_passes(store, settings, now, shared)
     return _summarize(
         "", sum(map(_has_decayed, pairs)), [pair for pair in pairs if pair[1].transition], settings
     )
@@ -282,16 +298,34 @@ def sweep_locked(runtime: Runtime, now: datetime, *, trigger: str = "manual") ->
     project = runtime.project
     with locked(os.path.join(project.home, "run", "lifecycle.lock"), root=project.home_root):
         injections.prune(runtime.store, runtime.settings.capture, now)
-        return sweep(runtime.store, runtime.settings.lifecycle, now, trigger=trigger)
+        shared, settings = is_shared(runtime), runtime.settings.lifecycle
+        return sweep(runtime.store, settings, now, trigger=trigger, shared=shared)
+
+
+def is_shared(runtime: Runtime) -> bool:
+    """Return True if git, a folder or a hub brings the memories to other clones and machines."""
+    root = runtime.project.root
+    if stamps.targets(runtime.store.db):
+        return True
+    is_tracked = list_tracked(root, (KNOWLEDGE,), as_written=False)
+    return bool(is_tracked and git.text(root, "remote").strip())
 
 
 def sweep(
-    store: Store, settings: LifecycleSettings, now: datetime, *, trigger: str = "manual"
+    store: Store,
+    settings: LifecycleSettings,
+    now: datetime,
+    *,
+    trigger: str = "manual",
+    shared: bool = False,
 ) -> Swept:
-    """Age the store and log the outcome; a sweep that was killed is continued under its id."""
+    """Age the store and log the outcome; a sweep that was killed is continued under its id.
+
+    Where the memories are *shared*, no confirmed one is archived for lack of use.
+    """
     id = maintenance.begin_sweep(store, memories.new_event(), trigger, now)
     try:
-        pairs = _run_passes(store, settings, now)
+        pairs = _run_passes(store, settings, now, shared)
         scores = [
             (new.access_score, new.seq, new.last_accessed_at)
             for old, new in pairs
@@ -317,11 +351,13 @@ def sweep(
     return _summarize(id if done else "", len(scores), done, settings)
 
 
-def _run_passes(store: Store, settings: LifecycleSettings, now: datetime) -> list[Pair]:
+def _run_passes(
+    store: Store, settings: LifecycleSettings, now: datetime, shared: bool
+) -> list[Pair]:
     contradicted = relations.find_all_outdated(store)
     before = database.read_rows(
         maintenance.rows(store),
-        lambda row: _from_row(row, contradicted, now),
+        lambda row: _from_row(row, contradicted, now, shared),
         memories.TABLE,
         lambda row: row["id"],
     )
@@ -357,7 +393,9 @@ def _write(old: AgingMemory, new: AgingMemory, id: str, store: Store, now: datet
     return True
 
 
-def _from_row(row: sqlite3.Row, contradicted: Collection[int], now: datetime) -> AgingMemory:
+def _from_row(
+    row: sqlite3.Row, contradicted: Collection[int], now: datetime, shared: bool
+) -> AgingMemory:
     """Raises ValueError or TypeError for invalid values."""
     row["confidence"] + row["access_score"] + row["access_count"] + (row["base_score"] or 0)
     values = {name: row[name] for name in _COLUMNS}
@@ -371,6 +409,7 @@ def _from_row(row: sqlite3.Row, contradicted: Collection[int], now: datetime) ->
         idle_days=maintenance.idle_days(row, now),
         contradicted=row["seq"] in contradicted,
         used_since_faded=bool(row["used_since_faded"]),
+        shared=shared and row["scope"] == Scope.PROJECT,
         in_live_mission=bool(row["in_live_mission"]),
         of_ended_mission=bool(row["of_ended_mission"]),
         revision=row["revision_count"],

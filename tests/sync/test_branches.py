@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from ademem import api
@@ -579,3 +581,20 @@ def test_a_newer_line_that_comes_with_another_branch_does_not_move_what_waits(ma
 
     assert main.row(row).content == "the cache is thread safe since 2.0"
     assert main.row(row).source_branch == "topic"
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_a_clone_that_was_not_used_for_long_archives_nothing_that_its_colleagues_use(
+    main, is_shared
+):
+    row = main.learn(LESSON)
+    main.commit()
+    if is_shared:
+        main.git("remote", "add", "origin", "../origin.git")
+    main.clock.now += timedelta(days=400)
+    with main.open() as memories:
+        plan = api.sweep(memories, dry_run=True)
+        swept = api.sweep(memories)
+
+    assert plan.archived == swept.archived
+    assert main.row(row).live == is_shared

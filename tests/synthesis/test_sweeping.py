@@ -60,6 +60,21 @@ def test_what_nobody_asks_for_fades_and_goes(store, row, expected):
 
 
 @pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        pytest.param(aged("a", 400), FADING, id="confirmed"),
+        pytest.param(candidate("a", 181), GONE, id="a candidate"),
+        pytest.param(aged("a", 400, scope="agent", scope_owner_id="x"), GONE, id="an agent's"),
+    ],
+)
+def test_what_others_may_use_does_not_go_as_nobody_asks_for_it_here(store, row, expected):
+    (row,) = insert(store, row)
+    sweeping.sweep(store, LifecycleSettings(), NOW, shared=True)
+
+    assert standing(store, row) == expected
+
+
+@pytest.mark.parametrize(
     ("row", "others", "expected"),
     [
         pytest.param(candidate("a", confidence=0.7), [], WAITING, id="sure of itself"),
