@@ -63,6 +63,8 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
         number = f"{waiting} or more" if waiting == MOST_WAITING else str(waiting)
         line += f", {number} {'waits' if waiting == 1 else 'wait'} for review"
         ask = " (/ademem:review)"
+    elif not confirmed and next(memory_queries.list_removed(runtime.store), None):
+        line, ask = "ademem: all memories are archived", " (`ademem list --status archived`)"
     elif not confirmed:
         line = 'ademem: no memories yet; "remember: …" in a prompt stores one'
     with suppress(OSError, confined.Refused):

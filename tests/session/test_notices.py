@@ -38,6 +38,14 @@ def test_a_project_without_memories_is_shown_how_to_store_one(world):
     assert shown(world) == ['ademem: no memories yet; "remember: …" in a prompt stores one']
 
 
+def test_a_project_whose_memories_are_archived_is_shown_where_they_are(world):
+    world.know("Deploys go through staging")
+    with world.terminal() as memories:
+        api.archive(memories, world.live()[0].id)
+
+    assert shown(world) == ["ademem: all memories are archived (`ademem list --status archived`)"]
+
+
 @pytest.mark.parametrize("source", ["resume", "compact"])
 def test_a_session_that_goes_on_shows_no_numbers(world, source):
     world.know("Deploys go through staging")
