@@ -111,7 +111,7 @@ def init(root: str, *, environment: Mapping[str, str] = os.environ) -> tuple[str
     done = enrolment.enrol(project.at(root), program(environment))
     with open_memories(root, environment=environment) as runtime:
         enrolment.register_typed(runtime.store, runtime.environment)
-        done += [f"wrote {path}" for path in refresh_files(runtime).written]
+        done += [f"wrote {path}" for path in refresh_files(runtime, lazily=True).written]
         enrolment.note_use(runtime.project, runtime.settings.project.name, environment, runtime.now)
     return tuple(done)
 

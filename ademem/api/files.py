@@ -102,10 +102,17 @@ def preview_files(inspection: Inspection, *, force: bool = False) -> Preview:
 
 
 def refresh_files(
-    runtime: Runtime, *, force: bool = False, on_import: Callable[[int, int], None] | None = None
+    runtime: Runtime,
+    *,
+    force: bool = False,
+    lazily: bool = False,
+    on_import: Callable[[int, int], None] | None = None,
 ) -> Refreshed:
-    """Import edits of `.ade/memory/`, then render it; *force* drops the edits instead."""
-    return mirror.refresh(runtime, force=force, on_batch=on_import)
+    """Import edits of `.ade/memory/`, then render it; *force* drops the edits instead.
+
+    *Lazily*, committed files that differ in their order alone, as after a merge, stay.
+    """
+    return mirror.refresh(runtime, force=force, lazily=lazily, on_batch=on_import)
 
 
 def import_files(
@@ -125,7 +132,7 @@ def import_pending(
     with suppress(confined.Refused):
         if is_new:
             if files_changed(runtime.project):
-                refresh_files(runtime, on_import=on_import)
+                refresh_files(runtime, lazily=True, on_import=on_import)
         elif not under_way(runtime.project.root):
             with suppress(sqlite3.OperationalError, OSError):
                 import_files(runtime, on_import=on_import)

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from ademem import api
 from ademem.core import clock
 from ademem.core.settings import GateSettings
 from ademem.files import enrolment
@@ -15,6 +16,7 @@ from ademem.store.transitions import Act
 from ademem.sync.checks import check
 from tests.builders import NOW
 from tests.sync.clone import FACTS, FOLDER, GOTCHAS, LINES, fork, gotcha, with_driver
+from tests.sync.repository import git
 
 INDEX = f"{FOLDER}/MEMORY.md"
 
@@ -55,6 +57,18 @@ def test_a_merge_leaves_nothing_to_commit_in_any_clone(merged):
         clone.git("commit", "--quiet", "--allow-empty", "-m", "something else")
         assert check(clone.project, clone.store, clone.settings.mirror) == ()
     assert "Alpha" not in merged[0].read(INDEX)
+
+
+@pytest.mark.parametrize("act", [api.init, api.open_memories])
+def test_a_new_clone_of_a_merge_has_nothing_to_commit(merged, tmp_path_factory, act):
+    root = tmp_path_factory.mktemp("new") / "clone"
+    merged[0].git("clone", "--quiet", str(merged[0].root), str(root))
+    act(str(root), environment={"HOME": str(root), "PATH": "/usr/bin:/bin"})
+    with api.open_memories(str(root), environment={"HOME": str(root)}) as memories:
+        found = [memory.content for memory in api.list_memories(memories)]
+
+    assert {"Alpha is a server", "Beta is a cache"} <= {*found}
+    assert git(root, "status", "--porcelain", FOLDER) == ""
 
 
 def test_what_waits_after_a_merge_is_written_with_the_next_memory_or_on_request(merged):
