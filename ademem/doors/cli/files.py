@@ -116,7 +116,7 @@ def import_files(
             report = (
                 api.import_files(memories, on_import=import_progress())
                 if only
-                else api.refresh_files(memories, on_import=import_progress()).taken
+                else api.refresh_files(memories, lazily=True, on_import=import_progress()).taken
             )
     if as_json:
         if unread:

@@ -125,6 +125,16 @@ def test_what_a_gate_says_can_be_read_by_programs(clone):
     assert (problem["path"], problem["line"]) == (FACTS, 5)
 
 
+def test_an_import_of_committed_pages_leaves_nothing_to_commit(clone):
+    clone("list")
+    edit(clone.root / FACTS, "- Login", "* Login")
+    git(clone.root, "commit", "--quiet", "--all", "-m", "another bullet")
+
+    assert clone("files", "import") == "the files say nothing new\n"
+    assert git(clone.root, "status", "--porcelain") == ""
+    assert f"wrote {FACTS}" in clone("files", "refresh")
+
+
 def test_a_ticked_sheet_is_sound(clone):
     text = "# Candidates\n\n- [x] x <!-- 0123456789ab -->\n  - category: fact\n"
     (clone.root / ".ade/memory/candidates.md").write_text(text)
