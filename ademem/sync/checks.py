@@ -11,15 +11,17 @@ from itertools import islice
 from ademem.core import confined, git
 from ademem.core.memory import Category, Status
 from ademem.core.redaction import redact
+from ademem.core.repository import under_way
 from ademem.core.settings import GateSettings
 from ademem.core.text import unique
-from ademem.core.value import Value
+from ademem.core.value import Value, replace
 from ademem.files import (
     BRIEF,
     FOLDER,
     INDEX,
     LINE_FILES,
     SHEET,
+    enrolment,
     project_brief,
 )
 from ademem.files.markdown import parse_items
@@ -66,6 +68,7 @@ BLOCK_LINES = 1000
 """Lines that are searched for secrets at once."""
 MISREAD = "was not understood"
 REFRESH = "`ademem files refresh`"
+SETTLE = "`ademem init`, then `git checkout -m -- .ade` settles all that git left"
 PUT = "put a regular file or folder of your own there, or remove it"
 
 
@@ -209,7 +212,11 @@ def unreadable_brief(subject: Subject) -> Iterator[Problem]:
 
 
 def conflict_markers(subject: Subject) -> Iterator[Problem]:
-    yield from subject.conflicts
+    project = subject.project
+    by_driver = subject.conflicts and under_way(project.root) and enrolment.lacks_driver(project)
+    for found in subject.conflicts:
+        what = found.message.partition(";")[0]
+        yield replace(found, message=f"{what}; {SETTLE}") if by_driver else found
 
 
 def oversized_lines(subject: Subject) -> Iterator[Problem]:

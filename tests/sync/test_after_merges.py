@@ -71,6 +71,33 @@ def test_a_new_clone_of_a_merge_has_nothing_to_commit(merged, tmp_path_factory, 
     assert git(root, "status", "--porcelain", FOLDER) == ""
 
 
+def test_a_merge_that_stopped_without_our_driver_is_settled_as_the_check_says(
+    repository, tmp_path_factory
+):
+    (repository.root / ".ade/.gitattributes").write_text(enrolment.MERGED)
+    repository.refresh()
+    repository.git("add", "-A", ".ade/.gitattributes")
+    repository.commit()
+    other = fork(repository, tmp_path_factory.mktemp("other") / "clone")
+    for clone, text in ((repository, "Alpha is a server"), (other, "Beta is a cache")):
+        clone.know(text, category="fact")
+        clone.refresh()
+        clone.commit()
+    pulled = ("pull", "--quiet", "--no-edit", "--no-rebase", str(repository.root), "main")
+    other.git(*pulled, check=False)
+    found = check(other.project, other.store, other.settings.mirror)
+    told = {one.path for one in found if "`git checkout -m -- .ade`" in one.message}
+
+    assert FACTS in told
+
+    with_driver(other)
+    other.git("checkout", "-m", "--", ".ade")
+    other.commit("merge")
+    other.refresh()
+    assert other.live() == ["Alpha is a server", "Beta is a cache"]
+    assert check(other.project, other.store, other.settings.mirror) == ()
+
+
 def test_what_waits_after_a_merge_is_written_with_the_next_memory_or_on_request(merged):
     mine, theirs = merged
     mine.refresh(lazily=True)
