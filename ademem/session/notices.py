@@ -7,7 +7,7 @@ import os
 from ademem.core import client, confined, trust, untrusted
 from ademem.core.errors import suppress
 from ademem.core.project import import_waits
-from ademem.core.repository import git_root
+from ademem.core.repository import git_root, under_way
 from ademem.core.settings import summarize_warnings
 from ademem.core.text import counted, preview, truncate
 from ademem.store import admission, ledger
@@ -65,6 +65,8 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
         ask = " (/ademem:review)"
     elif not confirmed and next(memory_queries.list_removed(runtime.store), None):
         line, ask = "ademem: all memories are archived", " (`ademem list --status archived`)"
+    elif not confirmed and under_way(runtime.project.root):
+        line = "ademem: no memories yet; files are read when git's merge or rebase is over"
     elif not confirmed:
         line = 'ademem: no memories yet; "remember: …" in a prompt stores one'
     with suppress(OSError, confined.Refused):

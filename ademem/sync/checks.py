@@ -149,7 +149,9 @@ def check(
         for problem in found
         if (problem.path, problem.line) not in reasons or not problem.message.endswith(MISREAD)
     ]
-    both = dict.fromkeys((*kept, *reasons.values()))
+    conflicted = {(problem.path, problem.line) for problem in subject.conflicts}
+    others = (problem for at, problem in reasons.items() if at not in conflicted)
+    both = dict.fromkeys((*kept, *others))
     return tuple(sorted(both, key=lambda problem: (problem.path, problem.line or 0)))
 
 

@@ -38,6 +38,14 @@ def test_a_project_without_memories_is_shown_how_to_store_one(world):
     assert shown(world) == ['ademem: no memories yet; "remember: …" in a prompt stores one']
 
 
+def test_a_new_clone_in_the_middle_of_a_merge_says_that_its_files_wait(world):
+    (world.root / ".git").mkdir(exist_ok=True)
+    (world.root / ".git/MERGE_HEAD").write_text("0" * 40)
+
+    (line,) = shown(world)
+    assert line.endswith("files are read when git's merge or rebase is over")
+
+
 def test_a_project_whose_memories_are_archived_is_shown_where_they_are(world):
     world.know("Deploys go through staging")
     with world.terminal() as memories:
