@@ -41,6 +41,8 @@ def dictations(prompt: str) -> list[str]:
                 text = f"Remember to {text}"
             bullets = (re.match(_BULLET, below) for below in lines[at + 1 :])
             listed = [bullet[1].strip() for bullet in takewhile(bool, bullets) if bullet]
+            if text.endswith(":") and listed:  # a sentence that the list ends
+                text = "\n".join((text, *(f"- {each}" for each in listed)))
             explicit = line[: dictation.start("text")].rstrip().endswith(":")
             found += [
                 each

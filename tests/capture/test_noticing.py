@@ -108,6 +108,11 @@ def test_what_a_section_teaches(message, expected):
             [RULE, "never touch v1"],
             id="a list",
         ),
+        pytest.param(
+            "remember: a release has two steps:\n1. build it\n2. push it\n\nthanks",
+            ["a release has two steps:\n- build it\n- push it"],
+            id="a sentence that a list ends",
+        ),
         pytest.param("merke: keine Tabs im Code", ["keine Tabs im Code"], id="german"),
         pytest.param("Merk dir: keine Tabs im Code", ["keine Tabs im Code"], id="german, to you"),
         pytest.param("Bitte merken: keine Tabs", ["keine Tabs"], id="german, polite"),
