@@ -19,6 +19,7 @@ from ademem.files import (
     BRIEF,
     FOLDER,
     INDEX,
+    KNOWLEDGE,
     LINE_FILES,
     SHEET,
     enrolment,
@@ -204,6 +205,15 @@ def machine_files(subject: Subject) -> Iterator[Problem]:
         yield Problem(path=inside, line=None, message=message)
 
 
+def untracked_lines(subject: Subject) -> Iterator[Problem]:
+    """Report lines that git ignores but not the pages, as for a `*.jsonl` of the team."""
+    ignored = git.text(subject.project.root, "check-ignore", "--", INDEX, KNOWLEDGE)
+    if ignored.split() == [KNOWLEDGE]:
+        message = "is ignored by git, so that others get the pages alone;"
+        way = "`!.ade/memory/*.jsonl` at the end of .gitignore tracks it"
+        yield Problem(path=KNOWLEDGE, line=None, message=f"{message} {way}")
+
+
 def unreadable_brief(subject: Subject) -> Iterator[Problem]:
     if subject.is_refused(BRIEF):
         return
@@ -357,10 +367,15 @@ def _secrets_in(text: str) -> list[tuple[int | None, tuple[str, ...]]]:
 
 
 def ignored_files(subject: Subject) -> Iterator[Problem]:
-    """Report tracked files that `.ade/.gitignore` excludes; none without git."""
+    """Report tracked files that `.ade/.gitignore` excludes; none without git.
+
+    Patterns of the project may exclude the files of memory, too, which belong in git.
+    """
     root, options = subject.project.root, ("-z", "--cached", "--ignored", "--exclude-standard")
     listed = git.text(root, "ls-files", *options, "--", ".ade", timeout_s=git.LONG_S)
     for path in filter(None, listed.split("\0")):
+        if path.startswith(FOLDER):
+            continue
         message = f"belongs to one machine and is in git; `git rm --cached {path}` takes it out"
         yield Problem(path=path, line=None, message=message)
 
@@ -390,6 +405,7 @@ CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     refused_files,
     outdated_files,
     machine_files,
+    untracked_lines,
     unreadable_brief,
     conflict_markers,
     oversized_lines,

@@ -135,6 +135,17 @@ def test_an_import_of_committed_pages_leaves_nothing_to_commit(clone):
     assert f"wrote {FACTS}" in clone("files", "refresh")
 
 
+def test_lines_that_git_ignores_beside_the_pages_are_named(clone):
+    (clone.root / ".gitignore").write_text("*.jsonl\n")
+    git(clone.root, "rm", "--quiet", "--cached", LINES)
+    said = clone("files", "check")
+
+    assert said.startswith(f"{LINES}:1: is ignored by git")
+
+    git(clone.root, "add", "--force", LINES)
+    assert clone("files", "check") == "the files are sound\n"
+
+
 def test_a_ticked_sheet_is_sound(clone):
     text = "# Candidates\n\n- [x] x <!-- 0123456789ab -->\n  - category: fact\n"
     (clone.root / ".ade/memory/candidates.md").write_text(text)
