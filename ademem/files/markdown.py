@@ -297,10 +297,6 @@ class TopicFile(Value):
         more = (f"{stem}.{number}.md" for number in range(2, len(self.pages) + 1))
         return (f"{stem}.md", *more)
 
-    @property
-    def count(self) -> int:
-        return sum(map(len, self.pages))
-
 
 def split_topics(
     memories: Iterable[Memory], bound: int, others: Container[str] = ()
@@ -481,15 +477,18 @@ def render_index(
     regions: Sequence[Region],
     settings: MirrorSettings,
 ) -> str:
-    """Render within the bounds, unless the hand-written regions alone exceed them."""
+    """Render within the bounds, unless the hand-written regions alone exceed them.
+
+    There are no numbers of memories: they would differ, and conflict, on any two branches.
+    """
     file_lines = []
     for file in files:
         first, *more = file.names
         names = f"`{first}` to `{more[-1]}`" if more else f"`{first}`"
         about = "" if file.subtopic else f" — {file.topic.about}"
-        file_lines.append(f"- {names}: {file.count}{about}")
+        file_lines.append(f"- {names}{about}")
     file_lines = file_lines or ["None yet: a topic has a file once it has an entry."]
-    closing = {FILES: file_lines, LEFT_OUT: _count_omitted(memories, len(memories), settings)}
+    closing = {FILES: file_lines, LEFT_OUT: _describe_omitted(memories, settings)}
     least = _render_sections(closing, regions)
     left_lines = settings.max_lines - least.count("\n")
     left_bytes = settings.max_bytes - len(least.encode())
@@ -506,7 +505,7 @@ def render_index(
             shown.add(line.memory.id)
     hidden = [memory for memory in memories if memory.id not in shown]
     ordered = {heading: sections[heading] for heading in HEADINGS if heading in sections}
-    closing[LEFT_OUT] = _count_omitted(hidden, len(memories), settings)
+    closing[LEFT_OUT] = _describe_omitted(hidden, settings)
     return _render_sections(ordered | closing, regions)
 
 
@@ -529,22 +528,19 @@ def _ranked_lines(memories: Sequence[Memory], document: CoreMemory | None) -> It
                 yield IndexLine(heading=heading, text=text, memory=memory)
 
 
-def _count_omitted(hidden: Sequence[Memory], total: int, settings: MirrorSettings) -> list[str]:
+def _describe_omitted(hidden: Sequence[Memory], settings: MirrorSettings) -> list[str]:
     if not hidden:
         return ["Nothing: every memory is on this page."]
-    counts = {
-        topic.name: sum(memory.category is topic.category for memory in hidden) for topic in TOPICS
-    }
-    listed = ", ".join(f"{name} {count}" for name, count in counts.items() if count)
-    elsewhere = len(hidden) - sum(counts.values())
+    categories = {memory.category for memory in hidden}
+    listed = ", ".join(topic.name for topic in TOPICS if topic.category in categories)
     lines = [
-        f"{len(hidden)} of {total} memories: this page has what is pinned and {BEST} of each topic,"
-        f" within {settings.max_lines} lines and {settings.max_bytes} bytes."
+        f"This page has what is pinned and {BEST} of each topic, within {settings.max_lines} lines"
+        f" and {settings.max_bytes} bytes."
     ]
     if listed:
-        lines.append(f"In the files above: {listed}.")
-    if elsewhere:
-        lines.append(f"In no topic file, but with `ademem list`: {elsewhere}.")
+        lines.append(f"The files above have more: {listed}.")
+    if categories - {topic.category for topic in TOPICS}:
+        lines.append("`ademem list` has what is in no file.")
     return lines
 
 
