@@ -30,6 +30,7 @@ from ademem.store import (
     Store,
     database,
     injections,
+    is_in_hub,
     jobs,
     maintenance,
     memories,
@@ -303,9 +304,14 @@ def sweep_locked(runtime: Runtime, now: datetime, *, trigger: str = "manual") ->
 
 
 def is_shared(runtime: Runtime) -> bool:
-    """Return True if git, a folder or a hub brings the memories to other clones and machines."""
-    root = runtime.project.root
-    if stamps.targets(runtime.store.db):
+    """Return True if git or a folder brings the memories to others, whose uses it does not count.
+
+    A hub counts them for all.
+    """
+    root, store = runtime.project.root, runtime.store
+    if is_in_hub(store):
+        return False
+    if stamps.targets(store.db):
         return True
     is_tracked = list_tracked(root, (KNOWLEDGE,), as_written=False)
     return bool(is_tracked and git.text(root, "remote").strip())

@@ -8,6 +8,7 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Origin, Status
+from ademem.store import HUB, database
 from ademem.worker.running import GIT_RETRY
 from tests.sync.repository import FOLDER, Worktree, enrolled
 
@@ -583,18 +584,20 @@ def test_a_newer_line_that_comes_with_another_branch_does_not_move_what_waits(ma
     assert main.row(row).source_branch == "topic"
 
 
-@pytest.mark.parametrize("is_shared", [False, True])
-def test_a_clone_that_was_not_used_for_long_archives_nothing_that_its_colleagues_use(
-    main, is_shared
+@pytest.mark.parametrize(("has_remote", "hub"), [(False, False), (True, False), (True, True)])
+def test_a_clone_that_was_not_used_for_long_archives_nothing_that_its_colleagues_may_use(
+    main, has_remote, hub
 ):
     row = main.learn(LESSON)
     main.commit()
-    if is_shared:
+    if has_remote:
         main.git("remote", "add", "origin", "../origin.git")
     main.clock.now += timedelta(days=400)
     with main.open() as memories:
+        if hub:  # which counts what all of them use
+            database.set_value(memories.store.db, HUB, "{}")
         plan = api.sweep(memories, dry_run=True)
         swept = api.sweep(memories)
 
     assert plan.archived == swept.archived
-    assert main.row(row).live == is_shared
+    assert main.row(row).live == (has_remote and not hub)
