@@ -27,6 +27,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -279,6 +280,7 @@ def measure_pages(place: Place, server: Server, runs: int) -> list[Row]:
     shown = {"/memory/{id}": f"/memory/{memory.id}", "/session/{id}": "/session/bench-1"}
     paths = {page.path: shown.get(page.path, page.path) for page in PAGES if page.template}
     paths |= {f"/memories by {order}": f"/memories?order={order}" for order in ORDERS}
+    paths["/log at a past moment"] = f"/log?at={datetime.now() - timedelta(days=1):%Y-%m-%dT%H:%M}"
     paths["/graph of a memory"] = f"/graph?memory={memory.id}"
     rows, largest = [], 0
     for name, path in paths.items():
