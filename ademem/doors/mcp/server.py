@@ -117,10 +117,13 @@ class Session:
         if asked:
             return asked
         call = Call(self.caller, arguments, _meta(context), _client(context))
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_tell_progress, context)
+        if "progressToken" in call.meta:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_tell_progress, context)
+                text, structured, is_error = await self._run(tool, call)
+                tasks.cancel_scope.cancel()
+        else:  # which spares a task
             text, structured, is_error = await self._run(tool, call)
-            tasks.cancel_scope.cancel()
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)],
             structured_content=structured,

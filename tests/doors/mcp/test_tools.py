@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ademem.doors.mcp import server
 from tests.doors.mcp.conftest import unpack
 
 LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"
@@ -136,6 +137,19 @@ def test_memories_on_one_subject_are_named_at_save_and_judged(serve, world):
     first, one, judged = serve(scenario)
     assert (one["id"], one["text"]) == (first.id, LESSON)
     assert (judged.relation_id, judged.status) == (one["judgment_id"], "judged")
+
+
+@pytest.mark.parametrize("token", ["", "t1"])
+def test_progress_is_watched_for_a_client_that_asks_for_it(call, monkeypatch, token):
+    watched = []
+
+    async def note(context):
+        watched.append(context)
+
+    monkeypatch.setattr(server, "_tell_progress", note)
+    call("memory_status", {}, meta={"progressToken": token} if token else None)
+
+    assert len(watched) == bool(token)
 
 
 def test_a_search_is_logged_and_counts_no_access(call, world):
