@@ -245,7 +245,7 @@ def files_changed(project: Project) -> bool:
 def files_edited(project: Project) -> bool:
     """Return True if a file was written since `record_state`, wherever the branches are."""
     noted = [line for line in recorded_state(project).splitlines() if not line.startswith(_REF)]
-    return not under_way(project.root) and _list_files(project) != noted
+    return _list_files(project) != noted and not under_way(project.root)
 
 
 def recorded_state(project: Project) -> str:
