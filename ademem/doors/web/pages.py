@@ -124,6 +124,10 @@ def _cost(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     return {"spent": spent, "texts": texts, "days": session_view.spent_days(ledger, spent["ai"])}
 
 
+LOGGED = 20
+"""Refusals and decisions of one page, which has acts besides."""
+
+
 def _log(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     at, after = request.query.get("at", ""), request.query.get("after", "")
     if at:
@@ -147,8 +151,9 @@ def _page_of(
     name: str, request: PageRequest, read: Callable[..., list[dict[str, Any]]]
 ) -> dict[str, Any]:
     """Return the rows of a log before the number in the query, and the number of the last one."""
-    rows = read(PAGE + 1, before=row_number(request.query.get(name, "")))
-    return {name: rows[:PAGE], f"earlier_{name}": rows[PAGE - 1]["id"] if len(rows) > PAGE else ""}
+    rows = read(LOGGED + 1, before=row_number(request.query.get(name, "")))
+    earlier = rows[LOGGED - 1]["id"] if len(rows) > LOGGED else ""
+    return {name: rows[:LOGGED], f"earlier_{name}": earlier}
 
 
 def _moment(text: str) -> datetime:

@@ -16,6 +16,8 @@ from ademem.doors.web.pages import PAGES
 from ademem.doors.web.rendering import mark_code
 from ademem.doors.web.server import Site
 from ademem.search.engine import ORDERS
+from ademem.store import memories as store_memories
+from ademem.store.memories import Change
 from tests import builders
 from tests.doors.web.conftest import Browser
 from tests.examples import FULL
@@ -529,6 +531,32 @@ def test_a_log_is_read_to_its_end_by_pages(browser, part, name):
 
     assert seen == given[::-1]
     assert browser.get(f"/log?{name}={'9' * 30}").status_code == 200
+
+
+def test_a_full_page_of_the_log_has_at_most_64_kilobytes(browser):
+    text = "a long lesson about the payment service and its mirror " * 4
+    with browser.world.memories() as memories, memories.store.transaction() as db:
+        for at in range(PAGE + 1):
+            change = Change(
+                operation="insert", actor="user", at=builders.NOW, event_id=f"{at:016x}"
+            )
+            for number in range(5):
+                row = builders.memory(f"{text} {at} {number}", project_id=memories.store.project_id)
+                store_memories.insert(memories.store, row, change)
+        db.executemany(
+            "insert into decision_log"
+            " (project_id, part, decision, kind, subject, reason, session_id, created_at)"
+            " values (?, ?, 'near_duplicate', 'Write', ?, 'y', ?, '2026-01-01T00:00:00.000000Z')",
+            [
+                (memories.store.project_id, part, text, "0" * 36)
+                for part in ("gate", "guard")
+                for _ in range(60)
+            ],
+        )
+
+    page = browser.get("/log")
+    assert page.text.count("<li data-row=") == PAGE
+    assert len(page.content) <= 64 * 1024
 
 
 def test_commands_in_a_text_of_ours_are_shown_as_code(browser):
