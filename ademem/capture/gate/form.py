@@ -191,6 +191,8 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 def redaction(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """Remove secrets before anything is hashed, compared or stored."""
+    if not _says_something(draft.content):
+        return Reject(draft=draft, why="it has no words; say what was learned")
     fields, origin = draft.__dict__, draft.origin.__dict__
     texts = (*(fields[name] for name in _TEXTS), *draft.tags, *draft.anchors, *origin.values())
     if suspicious("\n".join(text for text in texts if type(text) is str)):

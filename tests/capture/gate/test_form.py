@@ -144,6 +144,7 @@ def test_a_draft_that_says_nothing_is_refused(content):
 
     assert rule == "redaction"
     assert "say what was learned" in why
+    assert ("private" in why) == (content == TOKEN or "private" in content)
 
 
 @pytest.mark.parametrize("content", ["🎉", "漢字", "42", "[private] is a tag of ours"])
