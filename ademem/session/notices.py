@@ -67,6 +67,8 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
         line, ask = "ademem: all memories are archived", " (`ademem list --status archived`)"
     elif not confirmed and under_way(runtime.project.root):
         line = "ademem: no memories yet; files are read when git's merge or rebase is over"
+    elif not confirmed and import_waits(runtime.project):
+        line = "ademem: no memories until the files are imported"
     elif not confirmed:
         line = 'ademem: no memories yet; "remember: …" in a prompt stores one'
     with suppress(OSError, confined.Refused):

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from ademem import api
+from ademem.core.project import at
 from ademem.session import notices, user_prompt_submit
+from ademem.sync import importer
 
 
 @pytest.fixture
@@ -44,6 +46,13 @@ def test_a_new_clone_in_the_middle_of_a_merge_says_that_its_files_wait(world):
 
     (line,) = shown(world)
     assert line.endswith("files are read when git's merge or rebase is over")
+
+
+def test_a_new_clone_with_large_files_says_that_their_import_waits(world):
+    importer.hand_over(at(str(world.root)))
+
+    *_, line = shown(world)
+    assert line == "ademem: no memories until the files are imported"
 
 
 def test_a_project_whose_memories_are_archived_is_shown_where_they_are(world):
