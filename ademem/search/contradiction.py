@@ -751,11 +751,17 @@ def _turns_off(left: Facts, right: Facts) -> bool:
 
 
 def is_explicit(earlier: str, later: str) -> bool:
-    """True if the later text says that something changed, or nothing but its value differs."""
+    """True if the later text says that something changed, or nothing but its value differs.
+
+    Tasks, teams, queues and the like are named one beside the other: "Run make test before a
+    commit" and "Run make lint before a commit" both hold.
+    """
     left, right = read(earlier), read(later)
-    return right.changes or (
-        set(left.subject) == set(right.subject) and left.values.keys() == right.values.keys()
-    )
+    if right.changes:
+        return True
+    is_named = any(kind.startswith(NAME_OF) for kind in find_differing(left, right))
+    same = set(left.subject) == set(right.subject) and left.values.keys() == right.values.keys()
+    return same and not is_named
 
 
 def find_values(earlier: str, later: str) -> tuple[str, str] | None:

@@ -317,6 +317,8 @@ def test_what_can_both_hold_is_unlikely(one, other):
         ("yarn is the package manager", "We switched to pnpm", True),
         ("The retry limit is 3", "The retry limit is 5", True),
         ("Use 2 spaces in YAML", "Use 4 spaces in Python", False),
+        ("Run make test before a commit", "Run make lint before a commit", False),
+        ("Run make test before a commit", "From now on run make lint before a commit", True),
     ],
 )
 def test_a_change_is_explicit_in_words_or_where_nothing_but_a_value_differs(
