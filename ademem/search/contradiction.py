@@ -49,6 +49,7 @@ _STOP = frozenset(
     """.split()
 )
 """Words that say nothing about the subject."""
+_LIKE_STOP_WORDS = ("IT", "US")
 _ENLARGES = "accepts?|allows?|also|handles?|includes?|knows?|supports?|takes?|works?"
 """Words after "now" by which something more holds than before."""
 _LEFT_BEHIND = "said goodbye to|got rid of|gave up on|stopped using|ditched"
@@ -406,7 +407,8 @@ def read(text: str) -> Facts:
             continue
         found, width = _read_value(raw, folded, at)
         values.update(found)
-        if not found and folded[at] not in _STOP and len(folded[at]) > 1:
+        is_word = folded[at] not in _STOP or raw[at] in _LIKE_STOP_WORDS
+        if not found and is_word and len(folded[at]) > 1:
             subject.append(stem(folded[at]))
         at += width
     gone = {
