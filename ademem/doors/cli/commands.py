@@ -182,6 +182,8 @@ def run() -> None:
         sys.exit(code or 0)
     except _ParserError as error:
         error.message = error.message.replace("Value error, ", "")  # of the library that checks it
+        if not error.message:  # of a missing argument
+            error.message = getattr(error.param, "help", "")
         if not wants_json(arguments):
             error.show()
             sys.exit(USAGE)

@@ -25,6 +25,11 @@ def test_a_word_of_no_list_is_told_in_words_of_ours(ademem):
     assert ademem.exit_code == 2
 
 
+def test_what_an_argument_that_is_missing_stands_for_is_told(ademem):
+    assert "Missing argument 'EVENT'. The id of an act in `log`." in ademem("undo")
+    assert ademem.exit_code == 2
+
+
 @pytest.mark.parametrize("arguments", [["list"], ["add", "x"], ["recall", "x"]], ids=str)
 def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments):
     for left in (ademem.root / ".ade").glob("ade.db*"):
