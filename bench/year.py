@@ -10,8 +10,8 @@ through `bd comment … LEARNED:`, learnings of final messages and dictation, al
 of hooks; the clock is that of the model, one session every 35 hours.
 
 Measured each 25 sessions: memories that can be shown; the share of questions to which the first hit
-tells the fact of today; of what hooks showed since, the share that is outdated or wrong; live rows
-that say what another says; noise among what is promoted.
+tells the fact of today; of what hooks showed as true since, the shares that are outdated and that
+were never true; live rows that say what another says; noise among what is promoted.
 """
 
 from __future__ import annotations
@@ -178,6 +178,7 @@ class Truth:
         self.rng = rng
         self.facts = [Fact(area, attribute) for area in AREAS for attribute in ATTRIBUTES]
         self.holds = {fact: rng.choice(fact.attribute.values) for fact in self.facts}
+        self.held = {Said(fact, value) for fact, value in self.holds.items()}
         self.first = {fact: rng.randrange(sessions * 3 // 4) for fact in self.facts}
         self.changes: dict[int, list[Fact]] = {}
         for fact in rng.sample(self.facts, len(self.facts) // 3):
@@ -195,6 +196,10 @@ class Truth:
         if value == self.holds[fact]:
             self.known.add(fact)
         return text
+
+    def change(self, fact: Fact) -> None:
+        self.holds[fact] = self.other(fact)
+        self.held.add(Said(fact, self.holds[fact]))
 
     def other(self, fact: Fact) -> str:
         values = [value for value in fact.attribute.values if value != self.holds[fact]]
@@ -218,6 +223,7 @@ class Point(NamedTuple):
     promoted: int
     current_first: float
     stale_shown: float
+    wrong_shown: float
     duplicates: int
     noise_promoted: int
     noise_live: int
@@ -279,13 +285,14 @@ class Year:
         ).fetchall()
         told = [(self.truth.read(row["content"]), row["status"]) for row in rows]
         facts = [said for said, _ in told if said and said.fact]
-        shown = self.shown["right"] + self.shown["stale"]
+        shown = max(1, self.shown.total())
         point = Point(
             sessions=sessions,
             live=len(rows),
             promoted=sum(row["status"] == "promoted" for row in rows),
             current_first=self._current_first(),
-            stale_shown=self.shown["stale"] / max(1, shown),
+            stale_shown=self.shown["outdated"] / shown,
+            wrong_shown=self.shown["wrong"] / shown,
             duplicates=len(facts) - len(set(facts)),
             noise_promoted=sum(
                 said.fact is None and status == "promoted" for said, status in told if said
@@ -314,8 +321,10 @@ class Year:
         held = "\n".join(line for line in lines if not any(map(line.count, doubted)))
         for text, said in self.truth.said.items():
             if said.fact and text in held:
-                right = self.truth.holds[said.fact] == said.value
-                self.shown["right" if right else "stale"] += 1
+                if self.truth.holds[said.fact] == said.value:
+                    self.shown["right"] += 1
+                else:
+                    self.shown["outdated" if said in self.truth.held else "wrong"] += 1
 
 
 class Session:
@@ -330,7 +339,7 @@ class Session:
 
     def live(self) -> None:
         for fact in self.truth.changes.get(self.number, ()):
-            self.truth.holds[fact] = self.truth.other(fact)
+            self.truth.change(fact)
         news = [fact for fact, at in self.truth.first.items() if at == self.number]
         news += self.truth.changes.get(self.number, [])
         area = self.rng.choice(AREAS)
@@ -442,7 +451,8 @@ MEASURES = (
     Measure(
         "questions whose first hit tells the fact of today, %", lambda p: 100 * p.current_first
     ),
-    Measure("shown by hooks and outdated, %", lambda point: 100 * point.stale_shown),
+    Measure("shown as true and outdated, %", lambda point: 100 * point.stale_shown),
+    Measure("shown as true and never true, %", lambda point: 100 * point.wrong_shown),
     Measure("rows that say what another says", lambda point: point.duplicates),
     Measure("noise among what can be shown", lambda point: point.noise_live),
     Measure("noise that was promoted", lambda point: point.noise_promoted),
@@ -493,14 +503,18 @@ def panel(measure: Measure, years: dict[str, list[Point]]) -> str:
 def lived(sessions: int, seed: int, *, lifecycle: bool, model: bool) -> list[Point]:
     """The points of one year, told as they come."""
     print(f"\nlifecycle {'on' if lifecycle else 'off'}")
-    print("sessions  live  promoted  current first  stale shown  duplicates  noise promoted / live")
+    print(
+        "sessions  live  promoted  current first  outdated  never true  duplicates"
+        "  noise promoted / live"
+    )
     points = []
     with tempfile.TemporaryDirectory(prefix="year-") as root:
         year = Year(root, sessions=sessions, seed=seed, lifecycle=lifecycle, model=model)
         for point in year.live():
             print(
                 f"{point.sessions:8} {point.live:5} {point.promoted:9}"
-                f" {point.current_first:13.1%} {point.stale_shown:12.1%} {point.duplicates:11}"
+                f" {point.current_first:13.1%} {point.stale_shown:9.1%} {point.wrong_shown:11.1%}"
+                f" {point.duplicates:11}"
                 f" {point.noise_promoted:8} / {point.noise_live}",
                 flush=True,
             )
@@ -529,7 +543,11 @@ def main() -> None:
 def compare(lives: dict[str, list[list[Point]]]) -> None:
     """Print the difference that the lifecycle makes, by seed, with the interval of the mean."""
     print("\non - off, mean over the points of a year: mean of the seeds, 95 % interval")
-    for name, of in (("current first", "current_first"), ("stale shown", "stale_shown")):
+    for name, of in (
+        ("current first", "current_first"),
+        ("outdated", "stale_shown"),
+        ("never true", "wrong_shown"),
+    ):
         means = {
             key: [statistics.fmean(getattr(point, of) for point in year) for year in years]
             for key, years in lives.items()
