@@ -755,16 +755,13 @@ def _turns_off(left: Facts, right: Facts) -> bool:
 def is_explicit(earlier: str, later: str) -> bool:
     """True if the later text says that something changed, or nothing but its value differs.
 
-    Tasks, queues and the like are named one beside the other: "Run make test before a commit" and
-    "Run make lint before a commit" both hold. A thing has one team.
+    Tasks, teams, queues and the like are named one beside the other: "Run make test before a
+    commit" and "Run make lint before a commit" both hold.
     """
     left, right = read(earlier), read(later)
     if right.changes:
         return True
-    is_named = any(
-        kind.startswith(NAME_OF) and kind.removeprefix(NAME_OF) not in _CREWS
-        for kind in find_differing(left, right)
-    )
+    is_named = any(kind.startswith(NAME_OF) for kind in find_differing(left, right))
     same = set(left.subject) == set(right.subject) and left.values.keys() == right.values.keys()
     return same and not is_named
 
