@@ -246,6 +246,13 @@ _ENDINGS = "ments ment ations ation ings ing ies ied ed es s ly".split()
 _ARTICLES = frozenset("a an the our your my their its".split())
 NAME_OF = "name of "
 _CREWS = frozenset("team squad crew group department desk guild".split())
+_SHARED_BY_CREWS = frozenset(
+    """
+    call calls called consume consumes consumed depend depends have has like likes need needs needed
+    prefer prefers read reads use uses used want wants
+    """.split()
+)
+"""Verbs that hold of several teams and one thing, unlike "owns" and "reviews"."""
 """Nouns that the name of a group of people stands before."""
 _THINGS = frozenset(
     """
@@ -346,6 +353,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         or exchange == TWO_THINGS
         or (exchange == SUBJECT and differing and not ended)
         or _number_two_things(left, right)
+        or _share_one_thing(left, right, named)
         or ((_have_two_owners(left, right) or _name_two_options(left, right)) and not ended)
     ):
         return {}
@@ -371,6 +379,13 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
     if cosine is not None:
         found["cosine"] = cosine
     return found
+
+
+def _share_one_thing(left: Facts, right: Facts, named: set[str]) -> bool:
+    """True if two teams do what several teams may do: "the web team uses the search API"."""
+    crews = {kind.removeprefix(NAME_OF) for kind in named} & _CREWS
+    verbs = _SHARED_BY_CREWS.intersection(left.words, right.words)
+    return bool(crews and verbs)
 
 
 def name_two_things(one: str, other: str) -> bool:

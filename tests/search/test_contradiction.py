@@ -305,6 +305,11 @@ def test_a_change_is_found_in_either_order_and_explained(earlier, later, why):
             "Releases are written as PDF", "Releases have a README", id="two names in capitals"
         ),
         pytest.param(
+            "The mobile team uses the search API",
+            "The web team uses the search API",
+            id="two teams that use one thing",
+        ),
+        pytest.param(
             "The EU cluster has 3 nodes", "The US cluster has 5 nodes", id="a name like a stop word"
         ),
         pytest.param("", "Logs go to Loki", id="nothing"),
