@@ -142,8 +142,16 @@ def notices(runtime: Runtime) -> None:
 
 
 def unread_edits(runtime: Runtime) -> None:
-    """Tell a person on standard error that what is shown may be older than the files."""
-    if files_edited(runtime.project) and not caller.client_of(os.environ):
+    """Tell a person on standard error that what is shown may be older than the files.
+
+    Not while a worker writes them; one may have ended since they were first looked at.
+    """
+    project = runtime.project
+    if not files_edited(project) or caller.client_of(os.environ):
+        return
+    from ademem import api
+
+    if not api.is_worker_running(runtime) and files_edited(project):
         echo("ademem: the files changed since they were read (`ademem files import`)", err=True)
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ademem.core.shared_files import locked
+
 TEXT = "Login tokens expire in UTC"
 FACTS = ".ade/memory/facts.md"
 LINES = ".ade/memory/knowledge.jsonl"
@@ -340,6 +342,8 @@ def test_a_person_is_told_of_edits_that_were_not_read(ademem):
         shown = ademem(*command)
         assert "Mondays" in shown
         assert notice in shown
+    with locked(str(ademem.root / ".ade/run/work.lock")):  # by a worker, which writes them
+        assert notice not in ademem("list")
     ademem.inside()
     assert notice not in ademem("list")
     ademem.outside()
