@@ -339,7 +339,8 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         left.values[kind] & right.values.get(kind, frozenset()) for kind in left.values
     )
     changes = left.changes or right.changes
-    slot = not _KINDS.isdisjoint(differing)
+    one_duty = shared > 1 and _share_one_duty(left, right, named)
+    slot = one_duty or not _KINDS.isdisjoint(differing)
     versions = any(kind.startswith("version ") for kind in differing)
     has_subject = shared or ended or ((slot or versions) and not (left.subject and right.subject))
     share = min(1.0, shared / max(1, min(len(left.subject), len(right.subject))))
@@ -383,9 +384,18 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
 
 def _share_one_thing(left: Facts, right: Facts, named: set[str]) -> bool:
     """True if two teams do what several teams may do: "the web team uses the search API"."""
-    crews = {kind.removeprefix(NAME_OF) for kind in named} & _CREWS
-    verbs = _SHARED_BY_CREWS.intersection(left.words, right.words)
-    return bool(crews and verbs)
+    shared = _SHARED_BY_CREWS.intersection(left.words, right.words)
+    return bool(shared) and _name_crews(named)
+
+
+def _share_one_duty(left: Facts, right: Facts, named: set[str]) -> bool:
+    """True if two teams have what one team has: "reviews changes to auth", "reviewed by"."""
+    shared = _DUTIES.intersection(left.tokens, right.tokens)
+    return bool(shared) and _name_crews(named)
+
+
+def _name_crews(named: set[str]) -> bool:
+    return not _CREWS.isdisjoint(kind.removeprefix(NAME_OF) for kind in named)
 
 
 def name_two_things(one: str, other: str) -> bool:
@@ -489,6 +499,9 @@ def stem(word: str) -> str:
     return word.rstrip("ey")[:5] if len(word) > 3 else word
 
 
+_DUTIES = frozenset(
+    map(stem, "approve call deploy lead maintain manage operate own responsible review".split())
+)
 _ADDITIONS = frozenset(map(stem, "add feat fix improve prepare mention refactor tweak".split()))
 """Verbs of work that takes nothing away."""
 _LABEL = re.compile(r"^(?:\[[^\]]*\]\s*|[\w-]+(?:\([^)]*\))?!?:\s+)")

@@ -347,6 +347,14 @@ def test_one_value_has_several_forms(one, other):
     assert read(one).values == read(other).values != {}
 
 
+def test_a_duty_for_one_thing_has_one_team():
+    asked = "Ask the growth team for a review before merging into mailer"
+    assert likelihood(asked, "Changes to mailer are reviewed by the mobile team") >= STRONG
+
+    runners = "The platform team maintains the CI runners"
+    assert likelihood(runners, "The web team maintains the storybook") < STRONG
+
+
 def test_what_is_no_longer_used_is_no_value_of_today():
     facts = read("Plausible replaced Google Analytics")
 
