@@ -326,7 +326,7 @@ def test_one_matter_in_other_words_is_a_pair_where_other_memories_use_them_of_it
     write("Changes to billing are reviewed by the platform team")
     write("Ask the core team for a review before merging into billing")
 
-    assert relations(world) == [("conflicts_with", "core against platform")]
+    assert relations(world) == [("supersedes", "core against platform")]
 
 
 @pytest.mark.parametrize(("source", "related"), [("agent", 1), ("merge", 0)])

@@ -23,10 +23,11 @@ from tests.world import World
 WRITES = 1000 if FULL else 60
 WRITER = """
 import sys
+from itertools import count
 from ademem import api
 from ademem.core.memory import Draft
 with api.open_memories(sys.argv[1]) as memories:
-    for number in range(int(sys.argv[2])):
+    for number in count():
         draft = Draft(content=f"Lesson {number} about subject {number * number}")
         assert api.write(memories, draft).accepted
         print(number, flush=True)
@@ -236,7 +237,7 @@ def test_a_page_tells_up_to_where_it_is(browser):
 def test_no_event_is_lost_when_the_writer_is_killed(served):
     with served.window() as window:
         process = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(served.world.root), str(WRITES)],
+            [sys.executable, "-c", WRITER, str(served.world.root)],
             env=served.world.environment | {"PATH": os.environ["PATH"]},
             stdout=subprocess.PIPE,
         )
@@ -258,7 +259,7 @@ def test_no_event_is_lost_when_the_writer_is_killed(served):
             last = id
             count += values["count"] if kind == "memory" else 0
 
-    assert WRITES // 2 <= count == stored < WRITES
+    assert WRITES // 2 <= count == stored
     assert served.world.row("pragma integrity_check")[0] == "ok"
 
 
