@@ -50,6 +50,7 @@ _STOP = frozenset(
 )
 """Words that say nothing about the subject."""
 _LIKE_STOP_WORDS = ("IT", "US")
+"""Names that are spelled like such words."""
 _ENLARGES = "accepts?|allows?|also|handles?|includes?|knows?|supports?|takes?|works?"
 """Words after "now" by which something more holds than before."""
 _LEFT_BEHIND = "said goodbye to|got rid of|gave up on|stopped using|ditched"
@@ -246,14 +247,14 @@ _ENDINGS = "ments ment ations ation ings ing ies ied ed es s ly".split()
 _ARTICLES = frozenset("a an the our your my their its".split())
 NAME_OF = "name of "
 _CREWS = frozenset("team squad crew group department desk guild".split())
+"""Nouns that the name of a group of people stands before."""
 _SHARED_BY_CREWS = frozenset(
     """
     call calls called consume consumes consumed depend depends have has like likes need needs needed
     prefer prefers read reads use uses used want wants
     """.split()
 )
-"""Verbs that hold of several teams and one thing, unlike "owns" and "reviews"."""
-"""Nouns that the name of a group of people stands before."""
+"""Verbs that hold of several teams and one thing: "the web team uses the search API"."""
 _THINGS = frozenset(
     """
     branch bucket channel cluster container gateway namespace pool profile protocol queue region
@@ -339,7 +340,8 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         left.values[kind] & right.values.get(kind, frozenset()) for kind in left.values
     )
     changes = left.changes or right.changes
-    one_duty = shared > 1 and _share_one_duty(left, right, named)
+    crews = not _CREWS.isdisjoint(kind.removeprefix(NAME_OF) for kind in named)
+    one_duty = crews and shared > 1 and bool(_DUTIES.intersection(left.tokens, right.tokens))
     slot = one_duty or not _KINDS.isdisjoint(differing)
     versions = any(kind.startswith("version ") for kind in differing)
     has_subject = shared or ended or ((slot or versions) and not (left.subject and right.subject))
@@ -354,7 +356,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         or exchange == TWO_THINGS
         or (exchange == SUBJECT and differing and not ended)
         or _number_two_things(left, right)
-        or _share_one_thing(left, right, named)
+        or (crews and _SHARED_BY_CREWS.intersection(left.words, right.words))
         or ((_have_two_owners(left, right) or _name_two_options(left, right)) and not ended)
     ):
         return {}
@@ -380,22 +382,6 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
     if cosine is not None:
         found["cosine"] = cosine
     return found
-
-
-def _share_one_thing(left: Facts, right: Facts, named: set[str]) -> bool:
-    """True if two teams do what several teams may do: "the web team uses the search API"."""
-    shared = _SHARED_BY_CREWS.intersection(left.words, right.words)
-    return bool(shared) and _name_crews(named)
-
-
-def _share_one_duty(left: Facts, right: Facts, named: set[str]) -> bool:
-    """True if two teams have what one team has: "reviews changes to auth", "reviewed by"."""
-    shared = _DUTIES.intersection(left.tokens, right.tokens)
-    return bool(shared) and _name_crews(named)
-
-
-def _name_crews(named: set[str]) -> bool:
-    return not _CREWS.isdisjoint(kind.removeprefix(NAME_OF) for kind in named)
 
 
 def name_two_things(one: str, other: str) -> bool:
@@ -502,6 +488,7 @@ def stem(word: str) -> str:
 _DUTIES = frozenset(
     map(stem, "approve call deploy lead maintain manage operate own responsible review".split())
 )
+"""What one team has of a thing: "reviews changes to auth", "auth is reviewed by"."""
 _ADDITIONS = frozenset(map(stem, "add feat fix improve prepare mention refactor tweak".split()))
 """Verbs of work that takes nothing away."""
 _LABEL = re.compile(r"^(?:\[[^\]]*\]\s*|[\w-]+(?:\([^)]*\))?!?:\s+)")
