@@ -158,7 +158,9 @@ class Reader(Value):
         added = paired.difference(one.seq for one in valid)
         others = self.visible.among(added) if added else []
         shown = relations.put_later_first([*valid, *others], later)
-        marks = relations.mark_contradicted(self.store, shown)
+        if others:  # which may be contradicted in turn
+            later |= relations.find_later(self.store, [memory.seq for memory in others])
+        marks = relations.mark_contradicted(shown, later)
         return [memory_entry(memory, marks.get(memory.id, "")) for memory in shown]
 
 

@@ -259,7 +259,8 @@ def format_entries(found: Sequence[Memory], store: Store, chars: int) -> list[st
     from ademem.core import untrusted
     from ademem.store import relations
 
-    marks = relations.mark_contradicted(store, found)
+    later = relations.find_later(store, [memory.seq for memory in found])
+    marks = relations.mark_contradicted(found, later)
     return [untrusted.entry(one, chars, marks.get(one.id, "")) for one in found]
 
 

@@ -273,11 +273,12 @@ def _follow(seq: int, steps: Mapping[int, Later]) -> Later:
     return later
 
 
-def mark_contradicted(store: Store, found: Iterable[Memory]) -> dict[str, str]:
+def mark_contradicted(found: Iterable[Memory], later: Mapping[int, Later]) -> dict[str, str]:
     """Return by id the marks of those of the project that a later one of them contradicts."""
     rows = {memory.seq: memory.id for memory in found if memory.shown_scope != "personal"}
-    later = find_later(store, list(rows))
-    return {rows[seq]: each.mark for seq, each in later.items() if each.seq in rows}
+    return {
+        id: later[seq].mark for seq, id in rows.items() if seq in later and later[seq].seq in rows
+    }
 
 
 def put_later_first(found: Iterable[Memory], later: Mapping[int, Later]) -> list[Memory]:
