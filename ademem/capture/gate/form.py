@@ -191,9 +191,7 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 def redaction(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """Remove secrets before anything is hashed, compared or stored."""
-    if not _says_something(draft.content):
-        return Reject(draft=draft, why="it has no words; say what was learned")
-    fields, origin = draft.__dict__, draft.origin.__dict__
+    content, fields, origin = draft.content, draft.__dict__, draft.origin.__dict__
     texts = (*(fields[name] for name in _TEXTS), *draft.tags, *draft.anchors, *origin.values())
     if suspicious("\n".join(text for text in texts if type(text) is str)):
         found: list[str] = []
@@ -209,8 +207,10 @@ def redaction(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
             draft = with_note(draft, f"redacted: {', '.join(unique(found))}")
     if _says_something(draft.content):
         return draft
-    why = "nothing is left to remember; say what was learned, without private parts"
-    return Reject(draft=draft, why=why)
+    if _says_something(content):
+        why = "nothing is left to remember; say what was learned, without private parts"
+        return Reject(draft=draft, why=why)
+    return Reject(draft=draft, why="it has no words; say what was learned")
 
 
 def known_category(draft: Reviewed, gate: Gate) -> Reviewed | Reject:

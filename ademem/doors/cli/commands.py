@@ -183,7 +183,7 @@ def run() -> None:
     except _ParserError as error:
         error.message = error.message.replace("Value error, ", "")  # of the library that checks it
         if not error.message:  # of a missing argument
-            error.message = getattr(error.param, "help", "")
+            error.message = getattr(getattr(error, "param", None), "help", "")
         if not wants_json(arguments):
             error.show()
             sys.exit(USAGE)
