@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import typer
 
 from ademem import api
 from ademem.api.exchanging import HubStatus, Preview, SyncStatus
+from ademem.core import caller
 from ademem.core.errors import NO, AdememError, NotFound, UsageError
 from ademem.core.text import counted, join_counts, preview
 from ademem.core.value import as_dict
@@ -55,11 +57,13 @@ def sync(
             hint = "`ademem sync --status` shows the folders"
             if folder is None:
                 raise UsageError("--leave needs --dir", hint)
+            caller.refuse_client(os.environ, f"`ademem sync --leave --dir {folder}`")
             if not api.leave_folder(memories, folder):
                 raise NotFound(f"{folder} is not enrolled", hint)
             line = f"left {folder}; its files stay, and so do the memories that came from it"
             return show.report({"left": folder}, [line], as_json=as_json)
-        folders = [folder] if folder else api.list_folders(memories)
+        enrolled = api.list_folders(memories)
+        folders = [folder] if folder else enrolled
         with_hub = folder is None and api.get_hub_status(memories) is not None
         if not folders and not with_hub:
             hint = "`ademem sync --dir FOLDER` enrols one, `ademem hub join` a server"
@@ -73,6 +77,8 @@ def sync(
                 lines += [to_bytes(one).decode() for one in plan.mutations]
                 lines += _parked_lines(plan.parked)
             return show.report(values, lines, as_json=as_json)
+        if folder and os.path.realpath(folder) not in enrolled:
+            caller.refuse_client(os.environ, f"to share memories through {folder}")
         return _exchange(memories, folders, with_hub, force, as_json)
 
 

@@ -90,6 +90,7 @@ def join(
 
     Nothing leaves yet: `ademem sync --dry-run` shows the bytes that will.
     """
+    caller.refuse_client(os.environ, "`ademem hub join`")
     with open_project(project) as memories:
         state = api.join_hub(memories, url, code)
     values = {"project": state.slug, "person": state.person, "role": state.role}
@@ -101,6 +102,7 @@ def join(
 @hub.command()
 def leave(project: Project = None, as_json: AsJson = False) -> None:
     """Leave the hub; the memories stay."""
+    caller.refuse_client(os.environ, "`ademem hub leave`")
     with open_project(project) as memories:
         state = api.leave_hub(memories)
     if state is None:

@@ -451,3 +451,12 @@ def test_uninstalling_forgets_what_was_agreed(person):
     person("uninstall")
 
     assert person.get("ai.url") == ""
+
+
+@pytest.mark.parametrize("command", ["hub join", "hub leave"])
+def test_no_agent_decides_where_memories_go(ademem, command, monkeypatch):
+    monkeypatch.setattr(caller, "client_above", lambda: "codex")
+
+    said = ademem(*command.split(), *(["https://hub.test", "CODE"] if "join" in command else ()))
+    assert f"`ademem {command}` is a person's to decide, and codex runs this shell" in said
+    assert ademem.exit_code == 4

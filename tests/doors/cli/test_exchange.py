@@ -16,10 +16,11 @@ def machine(tmp_path, home):
     """Run a command in the project of a machine, where a person types."""
     (tmp_path / "drive").mkdir()
 
-    def make(name):
+    def make(name, **variables):
         folder = tmp_path / name / "shop"
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         environment = {"HOME": str(home), "PATH": os.environ["PATH"], "ADEMEM_JOBS_AUTO": "false"}
+        environment |= variables
         api.init(str(folder), environment=environment)
         return lambda *words: ademem(*words, environment=environment, folder=folder)
 
@@ -67,6 +68,19 @@ def test_the_first_use_enrols_and_later_ones_name_what_they_did(machine, drive):
     )
     assert anna("sync", "--dir", str(drive), "--leave").startswith(f"left {drive}")
     assert anna("sync", "--status").startswith("off: no folder is enrolled")
+
+
+def test_an_agent_exchanges_with_the_folders_of_a_person_alone(machine, drive):
+    anna, agent = machine("anna"), machine("anna", CLAUDECODE="1")
+    with pytest.raises(Failed, match="to share memories through .* is a person's to decide"):
+        agent("sync", "--dir", str(drive))
+    assert list(drive.iterdir()) == []
+
+    anna("sync", "--dir", str(drive))
+    assert "0 records sent" in agent("sync", "--dir", str(drive))
+    with pytest.raises(Failed, match="sync --leave --dir .* is a person's to decide"):
+        agent("sync", "--leave", "--dir", str(drive))
+    assert anna("sync", "--status").startswith(f"{drive}: ")
 
 
 def test_a_dry_run_lists_what_would_leave_and_changes_nothing(machine, drive):
