@@ -184,6 +184,8 @@ def run() -> None:
         error.message = error.message.replace("Value error, ", "")  # of the library that checks it
         if not error.message:  # of a missing argument
             error.message = getattr(getattr(error, "param", None), "help", "")
+        if " " in getattr(error, "option_name", ""):
+            error.message += " (write -- before a text that begins with a dash)"
         if not wants_json(arguments):
             error.show()
             sys.exit(USAGE)

@@ -25,6 +25,14 @@ def test_a_word_of_no_list_is_told_in_words_of_ours(ademem):
     assert ademem.exit_code == 2
 
 
+@pytest.mark.parametrize("command", ["add", "recall"])
+def test_a_text_that_begins_with_a_dash_is_told_from_an_option(ademem, command):
+    assert "write -- before a text that begins with a dash" in ademem(command, "- noon")
+    assert ademem.exit_code == 2
+    ademem("add", "--", "- deploys run at noon")
+    assert "- deploys run at noon" in ademem("recall", "--", "- noon")
+
+
 def test_what_an_argument_that_is_missing_stands_for_is_told(ademem):
     assert "Missing argument 'EVENT'. The id of an act in `log`." in ademem("undo")
     assert ademem.exit_code == 2
