@@ -20,6 +20,9 @@ DICTATION = (
 MIN_DICTATION_CHARS = 8
 """Length of a dictated text, unless it has two words behind a colon: "remember: use uv"."""
 
+WRAP_CHARS = range(72, 101)
+"""Widths at which editors wrap. A line that the next word would have brought there goes on."""
+
 _BULLET = r"\s*(?:[-*+\u2022]|\d+[.)])\s+(.*)"
 
 
@@ -29,7 +32,7 @@ def dictations(prompt: str) -> list[str]:
     if not any(cue in low for cue in DICTATION_CUES):
         return []
     import re
-    from itertools import takewhile
+    from itertools import pairwise, takewhile
 
     found: list[str] = []
     lines = without_recalled(prompt).splitlines()
@@ -39,6 +42,12 @@ def dictations(prompt: str) -> list[str]:
             text = dictation["text"].strip()
             if dictation["duty"] and text:
                 text = f"Remember to {text}"
+            for above, below in pairwise(map(str.rstrip, lines[at:] if text else ())):
+                overflow = len(above) + 1 + len(below.split(None, 1)[0]) if below else 0
+                ends = above.endswith((".", "!", "?", ":", ";"))
+                if ends or not below[:1].islower() or overflow not in WRAP_CHARS:
+                    break
+                text = f"{text} {below}"
             bullets = (re.match(_BULLET, below) for below in lines[at + 1 :])
             listed = [bullet[1].strip() for bullet in takewhile(bool, bullets) if bullet]
             if text.endswith(":") and listed:  # a sentence that the list ends

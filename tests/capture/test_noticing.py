@@ -113,6 +113,25 @@ def test_what_a_section_teaches(message, expected):
             ["a release has two steps:\n- build it\n- push it"],
             id="a sentence that a list ends",
         ),
+        pytest.param(
+            "remember: the migrations of billing run before those of the shop, as the\nshop reads "
+            "its tables of accounts and of invoices at every start of a\nworker\nFix it now",
+            [
+                "the migrations of billing run before those of the shop, as the shop reads its "
+                "tables of accounts and of invoices at every start of a worker"
+            ],
+            id="wrapped by an editor",
+        ),
+        pytest.param(
+            "remember: the migrations of billing run before those of the shop.\nthen fix the test",
+            ["the migrations of billing run before those of the shop."],
+            id="a line that ends a sentence",
+        ),
+        pytest.param(
+            "remember: the deploys of billing are announced in the channel ops\nnow fix it",
+            ["the deploys of billing are announced in the channel ops"],
+            id="a line with room for the next word",
+        ),
         pytest.param("merke: keine Tabs im Code", ["keine Tabs im Code"], id="german"),
         pytest.param("Merk dir: keine Tabs im Code", ["keine Tabs im Code"], id="german, to you"),
         pytest.param("Bitte merken: keine Tabs", ["keine Tabs"], id="german, polite"),
