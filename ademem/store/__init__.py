@@ -86,8 +86,6 @@ JUDGING_S = 0.5
 
 
 class Store:
-    """A connection and the project it speaks for."""
-
     def __init__(
         self, db: sqlite3.Connection, project_id: str, *, secret: str = "", is_trusted: bool = True
     ) -> None:
@@ -109,11 +107,9 @@ class Store:
         return self.db.execute(query, values).fetchone() is not None
 
     def number(self, query: str, values: Values = ()) -> int:
-        """Return the first column of the first row."""
         return int(self.db.execute(query, values).fetchone()[0])
 
     def column(self, query: str, values: Values = ()) -> list[Any]:
-        """Return the first column of all rows."""
         return [row[0] for row in self.db.execute(query, values)]
 
     def transaction(self) -> Transaction:
@@ -124,7 +120,6 @@ class Store:
         (self.put_back or self.db.close)()
 
     def make_read_only(self) -> None:
-        """Refuse every further write by this connection."""
         self.put_back = None
         self.db.execute("pragma query_only = on")
 
@@ -158,10 +153,7 @@ class Store:
         return Savepoint(self.db)
 
     def leave(self) -> None:
-        """End the use of the database by a process that ends, and keep the log for the next one.
-
-        A long log is written back and deleted instead, as each process reads all of it first.
-        """
+        """Close only where the log is long, as each process that opens it reads all of it first."""
         if log_bytes(self.db) > LONG_LOG_BYTES:
             self.close()
 
@@ -213,11 +205,7 @@ def _quarantine_instructions(
     environment: Mapping[str, str],
     find_instruction: Callable[[str], str | None],
 ) -> int | None:
-    """Quarantine what a database that was not made here orders a model to do.
-
-    Takes JUDGING_S at most and goes on at the next opening. Returns the last row that was searched,
-    or None when all were.
-    """
+    """Quarantine orders to a model; return the last row that was searched, None if all were."""
     identity = f"{store.secret} {os.stat(project.database).st_ino}"
     last = trust.last_judged_row(project.database, identity, environment)
     deadline = time.monotonic() + JUDGING_S

@@ -26,7 +26,6 @@ Row = dict[str, Any]
 Word = TypeVar("Word", bound=StrEnum)
 
 BRIEFS = "cto_core_memory_state"
-"""The table of briefs, which every session is shown."""
 COPIED = (
     "memory_procedure_details",
     "memory_procedure_history",
@@ -135,7 +134,6 @@ def adopt(
 
 
 def _prose(row: Row) -> str:
-    """Return the texts of the row, those inside JSON without its syntax."""
     parts = []
     for name in PROSE:
         written = text(row.get(name)) or ""
@@ -241,7 +239,6 @@ def convert_memory(old: Row, project: str, now: str) -> Row:
 
 
 def _merge_duplicates(rows: Iterable[Row]) -> None:
-    """Archive all but one of live rows of one owner with the same text."""
     alike = defaultdict(list)
     for row in rows:
         if row["status"] is not Status.ARCHIVED:
@@ -300,7 +297,6 @@ def _copy(db: sqlite3.Connection, table: str, rows: list[Row], project: str, now
 
 
 def _convert_run(table: str, kind: str, row: Row) -> Row:
-    """A row of `maintenance_log`, by the columns of ADE's code or of its documents."""
     counts = {ours: whole(row.get(name), 0) for name, ours in COUNTS[table].items()}
     return row | {
         "id": row.get(f"{kind}_id", row.get("id")),
@@ -350,7 +346,6 @@ def whole(value: object, default: int) -> int:
 
 
 def moment(value: object) -> str | None:
-    """Return the stamp of any ISO-8601 time; None for anything else."""
     try:
         return stamp(parse(str(value)))
     except (ValueError, OverflowError):

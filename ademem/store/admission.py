@@ -39,9 +39,7 @@ FOREIGN = ".foreign-"
 JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 """The last bytes of a rollback journal that names a file which SQLite deletes afterwards."""
 PAUSE_S = 0.02
-"""Seconds between two attempts to get the lock."""
 _SEPARATOR = " | "
-"""Between the database's device and inode, and the states of the indexes."""
 _NAMES = tuple(DATABASE + suffix for suffix in ("", *SIDECARS))
 _SCRATCH = ("run", "log")
 """Folders below `.ade/` whose files are always of this machine."""
@@ -132,7 +130,6 @@ def admit(
 
 
 def why_foreign(project: Project) -> str:
-    """Return the reason not to open the database; empty for none."""
     if came := repository.list_tracked(project.home, _NAMES):
         return f"{came[0]} came with git"
     try:
@@ -147,10 +144,7 @@ def why_foreign(project: Project) -> str:
 
 
 def list_tracked(project: Project, *, as_written: bool = False) -> list[str]:
-    """Return paths of machine-local files that git tracks, those of folders with a slash.
-
-    With *as_written* they are still the files that git checked out or added.
-    """
+    """Return machine-local files that git tracks, with *as_written* only those that it wrote."""
     found = repository.list_tracked(project.home, _NAMES, as_written=as_written)
     scratch = [f"{name}/" for name in _SCRATCH]
     below = repository.list_tracked(project.ade, scratch, as_written=as_written)
@@ -161,7 +155,6 @@ def list_tracked(project: Project, *, as_written: bool = False) -> list[str]:
 
 
 def rename_database(project: Project, seen: os.stat_result | None, replacement: str = "") -> None:
-    """Rename the database that was *seen*, and put the file *replacement* in its place."""
     rename_as_foreign(project.home_root, project.home, _NAMES, seen, replacement)
 
 

@@ -68,7 +68,6 @@ class Kind(StrEnum):
 class Backup(Value):
     path: str
     at: str
-    """Stamp of the time at which it was made."""
     kind: Kind
     bytes: int
 
@@ -78,8 +77,6 @@ class NoBackup(NotFound):
 
 
 class BadBackup(AdememError):
-    """A file that is no whole backup of this project; it is not used."""
-
     hint = _LIST
 
 
@@ -95,7 +92,6 @@ class InUse(UnusableStore):
 
 
 def folder(project: Project, environment: Mapping[str, str]) -> str:
-    """Return the folder of a project's backups, named by the project and the place it is at."""
     name = re.sub(r"[^\w.-]+", "-", project.name)[:60]
     return os.path.join(
         data_folder(environment), "backups", f"{name}-{sha256_hex(project.database)[:12]}"
@@ -103,7 +99,6 @@ def folder(project: Project, environment: Mapping[str, str]) -> str:
 
 
 def list_all(project: Project, environment: Mapping[str, str]) -> list[Backup]:
-    """Return the backups, newest first."""
     place, found = folder(project, environment), []
     for name in sorted(os.listdir(place), reverse=True) if os.path.isdir(place) else ():
         if match := _NAME.fullmatch(name):
@@ -117,7 +112,6 @@ def list_all(project: Project, environment: Mapping[str, str]) -> list[Backup]:
 
 
 def is_due(project: Project, environment: Mapping[str, str], since: str, now: datetime) -> bool:
-    """Return True one PERIOD after the last weekly backup, or after *since* if there is none."""
     weekly = (it.at for it in list_all(project, environment) if it.kind is Kind.WEEKLY)
     last = next((at for at in weekly if at <= stamp(now)), since)
     return last <= stamp(now - PERIOD)
@@ -164,7 +158,6 @@ def make_before_migration(project: Project, environment: Mapping[str, str], now:
 
 
 def copy(database: str, path: str) -> None:
-    """Write what is committed in a database into a new file that only its owner may read."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     with closing(sqlite3.connect(database, timeout=WAIT_S, isolation_level=None)) as db:
         db.execute("vacuum main into ?", (path,))
@@ -217,11 +210,8 @@ def find(project: Project, environment: Mapping[str, str], named: str) -> str:
 
 
 class Candidate(Value):
-    """A checked copy of a backup, beside the database that it may replace."""
-
     path: str
     project: str
-    """Name of the project whose memory it has."""
     schema: int
     memories: int
 
@@ -366,7 +356,6 @@ def _rename_present(project: Project, candidate: Candidate, now: datetime) -> st
 
 
 def rename_damaged(project: Project, now: datetime) -> str:
-    """Rename the database and the files beside it; return its path, empty where there is none."""
     kept = f"{project.database}.damaged-{stamp(now).replace(':', '')}"
     for suffix in ("", *SIDECARS):
         if os.path.lexists(project.database + suffix):

@@ -36,7 +36,6 @@ _CHANGING = (
     "'insert', 'import', 'adopt', 'revise', 'edit', 'promote', 'reject', 'archive', 'restore',"
     " 'delete', 'supersede'"
 )
-"""Operations that change the text or the state of a memory."""
 
 
 def register_agent(store: Store, name: str, now: datetime) -> None:
@@ -52,7 +51,6 @@ def register_agent(store: Store, name: str, now: datetime) -> None:
 
 
 def list_agents(store: Store) -> list[sqlite3.Row]:
-    """Return name and first day of every kind of agent, the newest first."""
     return store.db.execute(
         "select name, created_at from agent_identities where project_id = ?"
         " order by created_at desc, name",
@@ -61,7 +59,6 @@ def list_agents(store: Store) -> list[sqlite3.Row]:
 
 
 def list_owners(store: Store) -> list[tuple[str, int]]:
-    """Return agents with live memories, and their number."""
     rows = store.db.execute(
         "select scope_owner_id, count(*) from unified_memories"
         f" where project_id = ? and scope = 'agent' and scope_owner_id is not null and {LIVE}"
@@ -72,7 +69,6 @@ def list_owners(store: Store) -> list[tuple[str, int]]:
 
 
 def get(store: Store, agent: str = "") -> sqlite3.Row | None:
-    """Return version, payload and time of the project's brief, or of an agent's by its folder."""
     row: sqlite3.Row | None = store.db.execute(
         "select version, payload_json, updated_at, claimed from cto_core_memory_state"
         " where project_id = ? and agent_id = ?",
@@ -111,14 +107,11 @@ def list_folders(store: Store) -> set[str]:
 
 
 def accept(store: Store) -> None:
-    """Accept the parts of briefs that came from elsewhere."""
     query = "update cto_core_memory_state set claimed = null where project_id = ?"
     store.db.execute(query, (store.project_id,))
 
 
 class VisibleMemories:
-    """The agent and the branch that a briefing is for."""
-
     def __init__(self, store: Store, agent: str | None, branch: str | None) -> None:
         self._store, self._agent, self._branch = store, agent, branch
 
@@ -136,22 +129,17 @@ class VisibleMemories:
         return self._find(where, "order by updated_at desc limit :limit", limit=limit)
 
     def among(self, seqs: Iterable[int]) -> list[Memory]:
-        """Return the memories with the row numbers *seqs* that are not archived, newest first."""
         where = f"status <> 'archived' and seq in ({', '.join(map(str, seqs))})"
         return self._find(where, "order by seq desc")
 
     def established(self, seqs: Iterable[int]) -> list[Memory]:
-        """Return the memories with the row numbers *seqs* that are promoted, unpinned knowledge."""
         return self._find(f"{_ESTABLISHED} and seq in ({', '.join(map(str, seqs))})")
 
     def of_agent(self) -> list[Memory]:
         return self._find(f"scope = 'agent' and {_ESTABLISHED}") if self._agent else []
 
     def of_project(self, importance: str, limit: int, *, sinking: bool) -> list[Memory]:
-        """Return the newest promoted, unpinned memories of the project with this importance.
-
-        With *sinking* those that were shown too often since their last use, else the others.
-        """
+        """With *sinking* those that were shown too often since their last use, else the others."""
         return memories.find(
             self._store,
             f"scope = 'project' and importance = :importance and {_ESTABLISHED} and {CURRENT}"
@@ -207,7 +195,6 @@ def count_confirmed(store: Store) -> int:
 
 
 def word_matches(store: Store, words: Iterable[str], limit: int) -> dict[int, float]:
-    """Return the BM25 scores, by row number, of the newest rows with one of the words."""
     rows = store.db.execute(
         "select rowid, -bm25(unified_memories_fts) from unified_memories_fts"
         " where unified_memories_fts match ? order by rowid desc limit ?",
@@ -217,10 +204,7 @@ def word_matches(store: Store, words: Iterable[str], limit: int) -> dict[int, fl
 
 
 def count_arrived(store: Store, moment: str, *, but: str) -> tuple[int, int]:
-    """Count the memories of others than *but* that arrived after a stamp, and their authors.
-
-    Only the newest COUNTED arrivals are read.
-    """
+    """Count memories and their authors, without *but*, among the newest COUNTED arrivals."""
     count, people = store.db.execute(
         f"select count(*), count(distinct {_NAME}) from unified_memories"
         " where +project_id = :project and scope = 'project' and quarantine_reason is null"
@@ -234,10 +218,7 @@ def count_arrived(store: Store, moment: str, *, but: str) -> tuple[int, int]:
 
 
 def list_changes(store: Store, moment: str, limit: int) -> list[tuple[Memory, bool]]:
-    """Return memories that changed after the stamp *moment*, each with True if it is new.
-
-    Of the newest *limit* changes, the last one first.
-    """
+    """Return what the newest *limit* changes changed, the last one first; True if it is new."""
     rows = store.db.execute(
         f"select memory.*, min(revision.revision) = 1 as is_new from ("
         "  select memory_id, revision, seq from memory_revisions"

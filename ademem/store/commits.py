@@ -70,7 +70,6 @@ def list_of_session(store: Store, session_id: str) -> list[str]:
 
 
 def list_cursors(store: Store, root: str) -> list[Cursor]:
-    """Return the cursors of this worktree, then of others, each the last moved first."""
     rows = store.db.execute(
         "select branch, sha, seen_at, lost_sha from head_cursors where project_id = ?"
         " order by root <> ?, seen_at desc limit ?",
@@ -151,7 +150,6 @@ def _read_commit(row: sqlite3.Row) -> PeopleCommit:
 
 
 def mark_shown(store: Store, root: str, session_id: str, now: datetime) -> None:
-    """Mark all commits of the worktree as shown to the session, if there are any."""
     values = {"project": store.project_id, "root": root, "session": session_id}
     values |= {"now": stamp(now)}
     if not store.has_row(
@@ -198,7 +196,6 @@ def _latest(row: sqlite3.Row) -> LatestCommits:
 
 
 def put_latest(store: Store, root: str, branch: str, found: LatestCommits) -> None:
-    """Store the last commits of a worktree with the cursor of what is checked out."""
     commits = f"[{','.join(array(each) for each in found.commits)}]"
     with store.transaction() as db:
         db.execute(

@@ -30,15 +30,11 @@ else:
 SCHEMA = os.path.join(os.path.dirname(__file__), "schema.sql")
 """All of today's schema, of which a new database is made."""
 MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
-"""Numbered files that bring an older database to the same schema; a shipped one is never edited.
-
-The first makes the schema of FIRST_VERSION.
-"""
+"""Numbered files from FIRST_VERSION on, for older databases; a shipped one is never edited."""
 CHECKPOINT_PAGES = 400
 """Pages of the log beyond which a commit writes it back."""
 LONG_LOG_BYTES = CHECKPOINT_PAGES * 4096
 PAGES_KIB = 16_384
-"""KiB of memory for pages of the database."""
 IDLE_PAGES_KIB = 4096
 """KiB of them in a connection that stays open between calls."""
 DECODE = methodcaller("decode", "utf-8", "replace")
@@ -49,9 +45,7 @@ SCHEMA_VERSION = 35
 FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
 BULK_CACHE_KIB = 64 * 1024
-"""KiB of memory for pages in bulk writes."""
 BULK_CHECKPOINT_PAGES = 16_000
-"""Pages of the log, 64 MB, before it is written back then."""
 _SECRETS = {
     "CREATE TABLE store_values (\n"
     "  name text primary key,"
@@ -63,7 +57,6 @@ _SECRETS = {
 }
 """How the secret is read, by the definition of its table: today's, and that before version 26."""
 SIDECARS = ("-wal", "-shm", "-journal")
-"""Suffixes of the files that SQLite keeps beside a database."""
 
 OperationalError = sqlite3.OperationalError
 
@@ -89,8 +82,6 @@ class NewerDatabase(UnusableStore):
 
 
 class MigrationFailed(UnusableStore):
-    """A migration failed, and the database is as it was before."""
-
     def __init__(self, error: sqlite3.Error, backup: str) -> None:
         super().__init__(
             f"the database could not be brought to schema {SCHEMA_VERSION}: {error}",
@@ -228,8 +219,6 @@ class DryRun(Exception):
 
 
 class BulkWrites:
-    """`with` block in which the connection trades memory for speed."""
-
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
 
@@ -247,7 +236,6 @@ class BulkWrites:
 
 
 def log_bytes(db: sqlite3.Connection) -> int:
-    """Size of the log beside the database; 0 when there is none."""
     path = db.execute("pragma database_list").fetchone()["file"]
     try:
         return os.stat(f"{path}-wal").st_size
@@ -256,7 +244,6 @@ def log_bytes(db: sqlite3.Connection) -> int:
 
 
 def value(db: sqlite3.Connection, name: str) -> str:
-    """Return a value of the store, outside of any row; empty where there is none."""
     row = db.execute("select value from store_values where name = ?", (name,)).fetchone()
     return str(row[0]) if row else ""
 
@@ -276,7 +263,6 @@ def delete_values(db: sqlite3.Connection, prefix: str) -> None:
 
 
 def _range(prefix: str) -> tuple[str, str]:
-    """Return the bounds of names that begin with a prefix."""
     return prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 
@@ -294,10 +280,7 @@ def version(db: sqlite3.Connection) -> int:
 
 
 def create(path: str) -> str:
-    """Build a new database aside and move it into place, unless another process was first.
-
-    Return the secret of the new one; empty when there was one already.
-    """
+    """Build a database aside and move it into place; return its secret, empty if one was there."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     temporary = create_temporary(path)
     try:
@@ -315,7 +298,6 @@ def create(path: str) -> str:
 
 
 def fill(path: str) -> str:
-    """Make the schema and a secret in an empty file, and return the secret."""
     from contextlib import closing
 
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
@@ -328,10 +310,7 @@ def fill(path: str) -> str:
 
 
 def create_temporary(path: str) -> str:
-    """Return the path of a new empty file, in which a database is built that is moved to *path*.
-
-    Only its owner may read it: a database has prompts.
-    """
+    """Return the path of a new empty file beside *path* for its owner alone, as it gets prompts."""
     from contextlib import suppress
 
     temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.new"
@@ -360,10 +339,7 @@ def read_secret(db: sqlite3.Connection) -> str:
 
 
 def migrate(db: sqlite3.Connection, now: datetime, back_up: Callable[[], str]) -> None:
-    """Bring the database to SCHEMA_VERSION; when it is there, one pragma is all it costs.
-
-    Before that, *back_up* makes a copy and returns its path.
-    """
+    """Bring the database to SCHEMA_VERSION; *back_up* makes a copy before, and returns its path."""
     if not is_outdated(db):
         return
     db.execute("pragma foreign_keys = off")
@@ -431,7 +407,6 @@ def statements(script: str) -> Iterator[str]:
 
 
 def remove_files(path: str) -> None:
-    """Delete a database and the files beside it."""
     for suffix in ("", *SIDECARS):
         shared_files.remove(path + suffix)
 

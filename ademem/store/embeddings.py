@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 FAILURES = "vector"
-"""The kind under which `jobs` counts the failures of single memories."""
 DROPPED_AT_ONCE = 200
 """Vectors of another model that one transaction removes: a few milliseconds of writing."""
 
@@ -67,16 +66,12 @@ class StoredWhitening(Value):
 
 
 def list_new(store: Store, model: str, *, limit: int, below: int = sys.maxsize) -> list[Memory]:
-    """Return memories to embed, newest first.
-
-    Without those from row *below* on, and without those that failed.
-    """
+    """Return memories to embed below a row, newest first, without those that failed."""
     where = f"memory.seq < :below and not exists ({_FAILURE})"
     return _memories(store, where, {"model": model, "below": below, "limit": limit})
 
 
 def list_retries(store: Store, model: str, now: datetime, *, limit: int) -> list[Memory]:
-    """Return memories whose last try failed and whose next one is due."""
     where = f"exists ({_FAILURE} and failure.parked_at is null and failure.due_at <= :now)"
     return _memories(store, where, {"model": model, "now": stamp(now), "limit": limit})
 
@@ -86,14 +81,12 @@ def has_any(store: Store, model: str) -> bool:
 
 
 def dimensions(store: Store, model: str) -> int:
-    """Length of the model's vectors; 0 when there are none."""
     query = "select dimensions from unified_memory_embeddings where embedding_model = ? limit 1"
     row = store.db.execute(query, (model,)).fetchone()
     return int(row[0]) if row else 0
 
 
 def any_waiting(store: Store, model: str) -> bool:
-    """Return True if a memory without a vector of this model will be tried."""
     return store.has_row(
         f"select 1 from unified_memories as memory where {_WANTED} and {_MISSING}"
         f" and not exists ({_FAILURE} and failure.parked_at is not null) limit 1",
@@ -174,7 +167,6 @@ def drop_others(store: Store, models: Sequence[str]) -> int:
 
 
 def counts(store: Store, model: str) -> Counts:
-    """Count memories with, without and given up for a vector of this model."""
     row = store.db.execute(
         f"select count(*), ifnull(sum({_MISSING}), 0),"
         f" ifnull(sum({_MISSING} and exists ({_FAILURE} and failure.parked_at is not null)), 0)"
@@ -206,7 +198,6 @@ def _memories(store: Store, where: str, values: dict[str, object]) -> list[Memor
 
 
 def blobs(store: Store, model: str, ids: Iterable[str]) -> dict[str, bytes]:
-    """Return the vectors of these memories, computed by the model, by id."""
     rows = store.db.execute(
         "select memory_id, embedding_blob from unified_memory_embeddings"
         " where embedding_model = ? and memory_id in (select value from json_each(?))",
@@ -216,7 +207,6 @@ def blobs(store: Store, model: str, ids: Iterable[str]) -> dict[str, bytes]:
 
 
 def vectors(store: Store, model: str) -> sqlite3.Cursor:
-    """Row number and vector of every memory that has one of the model, in ascending order."""
     return store.db.execute(
         "select memory.seq, vector.embedding_blob"
         " from unified_memory_embeddings as vector"
@@ -227,7 +217,6 @@ def vectors(store: Store, model: str) -> sqlite3.Cursor:
 
 
 def list_mapped(store: Store, model: str) -> sqlite3.Cursor:
-    """Row number, category, status and stamp of the project's memories with a vector."""
     return store.db.execute(
         "select memory.seq, memory.category, memory.status, memory.created_at"
         " from unified_memory_embeddings as vector"

@@ -69,7 +69,6 @@ _COLUMNS = ", ".join(Episode._fields)
 
 
 def put(store: Store, episode: Episode, now: datetime) -> None:
-    """Add or replace the episode of its session and mission."""
     import json  # the hook that reads these names writes none
 
     row = as_dict(episode)
@@ -119,7 +118,6 @@ def list_all(
 
 
 def sessions_of(store: Store) -> dict[str, str]:
-    """Session id by memory id, of every episode."""
     query = "select memory_id, session_id from episodes where project_id = ?"
     return dict(store.db.execute(query, (store.project_id,)))
 

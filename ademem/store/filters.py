@@ -51,15 +51,12 @@ class Filters(Value):
 
     scopes: tuple[str, ...] = ()
     owner: str | None = None
-    """The agent whose own memories are visible."""
     mission: str | None = None
-    """The mission whose memories are visible."""
     statuses: tuple[str, ...] = ()
     """None means promoted ones, and candidates unless a promoted one answers in full."""
     faded: bool = False
     """Without statuses: if nothing live answers, also memories archived for lack of use."""
     quarantined: bool = False
-    """Include memories that wait for a person's approval."""
     tiers: tuple[int, ...] = ()
     categories: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
@@ -67,26 +64,21 @@ class Filters(Value):
     tags: tuple[str, ...] = ()
     trusts: tuple[str, ...] = ()
     path: str | None = None
-    """A file that the memory's own pattern has to match."""
     concerns: tuple[str, ...] = ()
     """Reasons to look at a memory again, of CONCERNS."""
     branch: str | None = None
-    """Only memories that belong to this branch."""
     here: str | None = None
     """The branch of the caller; None for the default one, or none."""
     elsewhere: bool = True
-    """Include memories of other branches."""
     since: datetime | None = None
     until: datetime | None = None
     """Learned at or after *since* and before *until*."""
     after: str | None = None
     """Id of the memory that a list goes on after."""
     order: str = "newest"
-    """The order of a list, of ORDERS."""
 
     @property
     def stages(self) -> tuple[tuple[str, ...], ...]:
-        """Statuses to search one after the other until something answers."""
         if self.statuses:
             return (self.statuses,)
         live = ((Status.PROMOTED,), UNARCHIVED)
@@ -175,7 +167,6 @@ def of_session(runtime: Runtime, statuses: tuple[str, ...], owner: str | None = 
 def visible(
     ranked: Sequence[int], store: Store, filters: Filters, statuses: tuple[str, ...], limit: int
 ) -> list[Memory]:
-    """The first *limit* of the ranked rows that the filters let through, best first."""
     given = {"limit": limit, "ranked": numbers(ranked)}
     return memories.from_rows(store.db.execute(_ROWS, _bind(store, filters, statuses) | given))
 
@@ -204,7 +195,6 @@ def list_filtered(store: Store, filters: Filters, limit: int | None) -> list[Mem
 
 
 def count_listed(store: Store, filters: Filters, most: int) -> int:
-    """Count memories by filter alone, up to *most*."""
     for statuses in filters.stages:
         shown = _shown_sql(filters, statuses)
         rows = f"select 1 from unified_memories as memory where {shown} limit :limit"

@@ -81,10 +81,7 @@ _MAGIC = b"SQLite format 3\0"
 
 
 def columns(db: sqlite3.Connection, table: str) -> frozenset[str]:
-    """Return the names of a table's columns; none where there is no such table.
-
-    A view is none, as reading it would run what its author wrote.
-    """
+    """Return a table's columns; none for a view, as reading it would run what its author wrote."""
     query = "select 1 from sqlite_schema where type = 'table' and name = ?"
     if db.execute(query, (table,)).fetchone() is None:
         return frozenset()
@@ -107,7 +104,6 @@ def rows(db: sqlite3.Connection, table: str, *wanted: str) -> Iterator[dict[str,
 
 
 MEMORY, SESSION, PROMPT = "unified_memories.id", "sessions.id", "user_prompts.sync_id"
-"""Tables, each with the column that names a row."""
 
 
 def get_all(store: Store, kind: str) -> dict[str, dict[str, Any]]:
@@ -127,7 +123,6 @@ def put(store: Store, kind: str, key: str, fields: dict[str, Any]) -> None:
 
 
 def mark(store: Store, kind: str, key: str, field: str, value: str) -> None:
-    """Set one field, beside those that are there."""
     table, _, name = kind.partition(".")
     store.db.execute(
         f"update main.{table} set foreign_fields ="

@@ -20,8 +20,6 @@ INDEXES = ("unified_memories_fts", "unified_memories_trigram", "prompts_fts")
 
 
 class Index(StrEnum):
-    """The index in which a term is looked up."""
-
     WORDS = "words"
     GRAMS = "grams"
     ROWS = "rows"
@@ -29,8 +27,6 @@ class Index(StrEnum):
 
 
 class _Lookup(Value):
-    """SQL that asks one index for terms."""
-
     found: str
     """Table and condition of the rows with the term `term.value`."""
     rows: str
@@ -116,11 +112,9 @@ def find_matched_words(
 
 
 MOST_TEXTS = 500
-"""Texts that are read for the initials in them."""
 
 
 def vocabulary(store: Store, beginning: str) -> list[str]:
-    """Return the stems that begin with these letters, the most frequent first."""
     try:
         store.db.execute(
             "create virtual table if not exists temp.stems"
@@ -171,16 +165,12 @@ def find_named_rows(store: Store, key: str) -> frozenset[int]:
 
 
 def present(db: sqlite3.Connection) -> list[str]:
-    """The indexes that the database has, whatever its version."""
     names = {row[0] for row in db.execute("select name from sqlite_master where type = 'table'")}
     return [index for index in INDEXES if index in names]
 
 
 def find_broken(store: Store) -> list[str]:
-    """Return the indexes that are damaged, or hold another number of rows than their tables.
-
-    Raises sqlite3.Error where another process has locked the database.
-    """
+    """Return the indexes that are damaged or lack rows; raises sqlite3.Error if it is locked."""
     import sqlite3  # which loads datetime
 
     db, broken = store.db, []
@@ -214,7 +204,6 @@ def fill(db: sqlite3.Connection, index: str) -> None:
 
 
 def _rows_sql(db: sqlite3.Connection, index: str) -> str:
-    """The SQL that names the rows that belong in an index."""
     query = "select sql from sqlite_master where name = ?"
     (definition,) = db.execute(query, (index,)).fetchone()
     table = re.findall(r"content='(\w+)'", definition)[0]

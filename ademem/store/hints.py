@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 SHOWABLE = f"status = 'promoted' and {CURRENT} and {BROWSED}"
-"""SQL for memories that may be shown unasked."""
 
 # Read from the keys: a few probes of the primary key, whatever the number of memories.
 _SITES = f"""
@@ -38,12 +37,10 @@ class Site(Value):
 
 
 def at_path(store: Store, path: str, keys: Iterable[str], agent: str) -> list[sqlite3.Row]:
-    """Return memories with a pattern or an anchor that matches the path, one row a site."""
     return _find(store, keys, agent, kind="path", other="anchor", path=path)
 
 
 def at_programs(store: Store, programs: Iterable[str], agent: str) -> list[sqlite3.Row]:
-    """Return memories with a command of one of these programs, one row a site."""
     return _find(store, programs, agent, kind="command", other="command", path="")
 
 
@@ -53,7 +50,6 @@ def has_sites(store: Store, kind: str) -> bool:
 
 
 def list_changed(store: Store) -> list[Memory]:
-    """Return showable memories whose sites have to be derived again."""
     from ademem.store import memories  # with the model of a memory, which few calls need
 
     due = "seq in (select memory_seq from memory_sites where kind = 'due')"
@@ -73,7 +69,6 @@ def put(store: Store, seq: int, sites: Iterable[Site]) -> None:
 
 
 def list_all(store: Store, hidden: Iterable[str] = ()) -> list[Site]:
-    """Return all sites of showable memories, without those of the ids *hidden*."""
     rows = store.db.execute(
         "select distinct site.kind, site.key, site.pattern from memory_sites as site"
         " join unified_memories as memory on memory.seq = site.memory_seq"
@@ -101,7 +96,6 @@ def list_misplaced(store: Store) -> list[int]:
 
 
 def find_misplaced(store: Store, seqs: Iterable[int]) -> set[int]:
-    """Return rows of memories whose anchor was changed or gone at the last check."""
     rows = store.column(
         "select distinct memory_seq from memory_sites"
         " where memory_seq in (select value from json_each(?)) and state in ('changed', 'gone')",

@@ -50,11 +50,9 @@ class HubState(Value):
     push_at: str = ""
     """When the hub takes changes again, if they were too many; what others changed is pulled."""
     reason: str = ""
-    """Why the last round failed."""
     owner: str = ""
     """The process that syncs now."""
     until: str = ""
-    """When another one may take over."""
 
     @property
     def target(self) -> str:
@@ -62,8 +60,6 @@ class HubState(Value):
 
 
 class Parked(Value):
-    """A record that does not leave, until it changes."""
-
     entity: str
     id: str
     rule: str
@@ -101,7 +97,6 @@ def is_changing(store: Store, now: datetime) -> bool:
 
 
 def _waits_since(store: Store, state: HubState) -> str:
-    """Return the stamp of the first change that waits; empty for none."""
     return min((row["created_at"] for row in journal.rows_since(store, state.target)), default="")
 
 
@@ -110,7 +105,6 @@ def write(store: Store, state: HubState) -> None:
 
 
 def join(store: Store, state: HubState) -> None:
-    """Enrol the project; all that it may share waits for the first round."""
     with store.transaction():
         write(store, state)
         journal.enrol(store, state.target)
@@ -160,7 +154,6 @@ def unpark(store: Store, entity: str, id: str) -> None:
 
 
 def list_parked(store: Store) -> list[Parked]:
-    """Return what was refused, by the server or before it left."""
     found = []
     for name, value in database.values(store.db, PARKED).items():
         entity, _, id = name.partition("/")
@@ -178,18 +171,15 @@ def note_sent(store: Store, entity: str, id: str, digest: str) -> None:
 
 
 def forget_sent(store: Store) -> None:
-    """Let every document be sent again."""
     database.delete_values(store.db, SENT)
 
 
 def add_received(store: Store, entity: str, id: str, fields: dict[str, Any], person: str) -> None:
-    """Keep a document until it can be applied; a later one replaces it."""
     value = record_json.compact({"fields": fields, "person": person})
     database.set_value(store.db, f"{RECEIVED}{entity}/{id}", value)
 
 
 def list_received(store: Store) -> list[tuple[str, str, tuple[dict[str, Any], str]]]:
-    """Return entity, key, and fields and sender of the documents that wait."""
     found = []
     for name, value in database.values(store.db, RECEIVED).items():
         entity, _, id = name.partition("/")
@@ -203,7 +193,6 @@ def drop_received(store: Store, entity: str, id: str) -> None:
 
 
 def uses(store: Store, id: str) -> dict[str, int]:
-    """Return the sums by week of a memory's uses in another store."""
     found = database.value(store.db, USES + id)
     return loads(found) if found else {}
 

@@ -36,7 +36,6 @@ def place(memory: Memory, section: str = "", characters: int = 0, left_out: str 
 def place_entries(
     memories: Iterable[Memory], entries: Iterable[str], section: str = ""
 ) -> list[Placed]:
-    """Return the rows of memories in a text that has these entries of them."""
     return [
         place(memory, section, len(entry)) for memory, entry in zip(memories, entries, strict=True)
     ]
@@ -90,7 +89,6 @@ def record_alone(
 
 
 def prune(store: Store, settings: CaptureSettings, now: datetime) -> int:
-    """Delete the texts that are too old, and the oldest beyond the size; return their number."""
     with store.transaction() as db:
         return db.execute(
             "delete from injections where created_at < :since or id <= ifnull((select max(id) from"
@@ -115,8 +113,6 @@ class Part(Value):
 
 
 class Sent(Value):
-    """A text that a session was sent, or memories of which no text is stored."""
-
     id: int | None = None
     created_at: str
     event: str = ""
@@ -133,7 +129,6 @@ class Sent(Value):
 
     @property
     def reason(self) -> str:
-        """The occasion, and what it was about."""
         if self.place == "briefing" and self.query == "compact":
             return "after a compaction"
         about = self.query if self.place in ABOUT else ""
@@ -152,7 +147,6 @@ PLACES = {
     "search": "looked up:",
     "mcp": "looked up:",
 }
-"""Reasons for which memories were shown, by the place in `recall_log`."""
 ABOUT = ("site", "failure", "recall", "search", "mcp")
 """Places whose query belongs to the reason."""
 EVENTS = {
@@ -227,8 +221,6 @@ def latest_session(store: Store) -> str:
 
 
 class Spent(Value):
-    """Texts for models by what is named, and the memories in them."""
-
     name: str
     texts: int
     characters: int
@@ -271,7 +263,6 @@ def spent_by_session(store: Store, since: datetime, session: str = "") -> list[S
 
 
 def spent_by_day(store: Store, since: datetime, session: str = "") -> list[Spent]:
-    """Return it by day and event, as `2026-01-31 Stop`."""
     name = "substr(created_at, 1, 10) || ' ' || event"
     return _spent(store, _SPENT.format(name=name), since, session)
 

@@ -67,9 +67,7 @@ SHIPPED = (
 """Digests of the schemas that were shipped, from FIRST_VERSION on; see `fingerprint`."""
 
 LOOK_S = 5.0
-"""Seconds to read a schema."""
 COPY_S = 60.0
-"""Seconds to copy rows into a database of ours."""
 OPERATIONS = 100_000
 """Steps of SQLite's virtual machine between two checks of the time."""
 SCHEMA_ROWS = 5_000
@@ -108,7 +106,6 @@ def admit(
     wait_s: float,
     find_instruction: Callable[[str], str | None],
 ) -> None:
-    """Keep a database of ours, convert one of ADE, and set any other aside."""
     match kind_of(project.database, environment, wait_s):
         case Kind.ADE:
 
@@ -160,10 +157,7 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
 
 
 def has_shipped_schema(db: sqlite3.Connection) -> bool:
-    """True if the schema is the one of the current version; runs nothing that is in the database.
-
-    A schema that differs is looked at again by `admit`.
-    """
+    """Compare with the current schema and run nothing; `admit` looks again at one that differs."""
     joined = db.execute(
         "select group_concat(quote(type) || quote(name) || quote(tbl_name) || quote(sql), char(10))"
         f" from ({_OBJECTS})"
@@ -188,7 +182,6 @@ def open_read_only(path: str, wait_s: float, limit_s: float) -> sqlite3.Connecti
 
 
 def set_bounds(db: sqlite3.Connection, limit_s: float) -> None:
-    """Stop reading after *limit_s* and at a huge value; run no trigger and no view."""
     deadline = time.monotonic() + limit_s
     db.set_progress_handler(lambda: time.monotonic() > deadline, OPERATIONS)
     db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
@@ -203,7 +196,6 @@ def is_beyond_bounds(error: Exception) -> bool:
 
 
 def schema(db: sqlite3.Connection) -> list[Object]:
-    """Return the rows of `sqlite_schema` but for the tables of `analyze`, in a fixed order."""
     rows = db.execute(_OBJECTS).fetchall()
     if len(rows) > SCHEMA_ROWS:
         raise TooMuch("sqlite_schema")
@@ -260,7 +252,6 @@ def _is_not_left_over(each: Object) -> bool:
 
 
 def read_shipped_schema(upto: int | None = None) -> list[Object]:
-    """Return the schema of a shipped version, by default of today's."""
     from contextlib import closing
 
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:

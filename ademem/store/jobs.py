@@ -30,7 +30,6 @@ class Job(Value):
     asked: int
     """Number of requests; a higher one at the end of the work means more to do."""
     since: str
-    """When it was first asked for, as a stamp."""
     abandoned: bool
     """True if the process that began it last never finished."""
 
@@ -41,10 +40,7 @@ def follow(store: Store, now: datetime) -> None:
 
 
 def queue(store: Store, kind: str, key: str, now: datetime) -> None:
-    """Make work due; one waiting job a key, and one that gave up gets another chance.
-
-    Work that failed keeps waiting for its next try.
-    """
+    """Make work due, once a key; what failed waits for its next try, what gave up gets one."""
     _queue(store, (kind,), key, now)
 
 
@@ -111,19 +107,16 @@ def exists(store: Store, kind: str) -> bool:
 
 
 def mark_started(store: Store, job: Job) -> None:
-    """Mark the job as started, so that an aborted one is noticed."""
     _set(store, job, "last_error = :error", {"error": ABANDONED})
 
 
 def finish(store: Store, job: Job) -> None:
-    """Delete the job, unless it was requested again meanwhile."""
     query = "delete from jobs where project_id = ? and kind = ? and key = ? and asked = ?"
     store.db.execute(query, (store.project_id, job.kind, job.key, job.asked))
     _set(store, job, "last_error = null, attempts = 0", {})
 
 
 def postpone(store: Store, job: Job, at: datetime) -> None:
-    """Delay the job, unless it was requested again meanwhile."""
     _set(
         store,
         job,
@@ -167,12 +160,10 @@ def next_try(store: Store, kind: str, now: datetime) -> str | None:
 
 
 def list_parked(store: Store) -> list[tuple[str, str, str]]:
-    """Return kind, key and error of parked jobs."""
     return _errors(store, "parked_at is not null")
 
 
 def list_failing(store: Store) -> list[tuple[str, str, str]]:
-    """Return kind, key and error of failed jobs that will be retried."""
     return _errors(store, "parked_at is null and attempts > 0")
 
 
@@ -182,7 +173,6 @@ def _errors(store: Store, where: str) -> list[tuple[str, str, str]]:
 
 
 def unpark(store: Store, now: datetime) -> None:
-    """Make every job due now, parked ones too."""
     query = "update jobs set parked_at = null, attempts = 0, due_at = ? where project_id = ?"
     store.db.execute(query, (stamp(now), store.project_id))
 

@@ -37,11 +37,8 @@ _IS_WHOLE = " and ".join(
 
 
 class Waiting(Value):
-    """The records that cannot be applied yet."""
-
     count: int
     oldest: str
-    """When the oldest one arrived."""
     dead: tuple[str, ...]
     """Entity, id and reason of each that was given up."""
 
@@ -57,10 +54,7 @@ class Chunk(Value):
 
 
 def enrol(store: Store, target: str) -> bool:
-    """Enrol a target that gets every record first; return False if it is enrolled.
-
-    A copy of the database that cannot be written refuses both.
-    """
+    """Enrol a target, which gets every record first; False if it is enrolled."""
     with store.transaction() as db:
         is_new = target not in stamps.targets(db)
         database.set_value(db, stamps.TARGET + target, ALL if is_new else cursor(store, target))
@@ -83,7 +77,6 @@ def cursor(store: Store, target: str) -> str:
 
 
 def advance(store: Store, target: str, cursor: int | str) -> None:
-    """Move the cursor of an enrolled target, and delete the rows that all targets have."""
     with store.transaction() as db:
         if target in stamps.targets(db):
             database.set_value(db, stamps.TARGET + target, str(cursor))
@@ -157,7 +150,6 @@ def rows_since(store: Store, target: str) -> list[sqlite3.Row]:
 
 
 def chunks(store: Store, target: str) -> dict[str, Chunk]:
-    """Return the chunks that were exchanged with a target, by id."""
     query = "select chunk_id, replica, is_covered from sync_chunks where target = ?"
     return {
         row[0]: Chunk(id=row[0], replica=row[1], is_covered=bool(row[2]))
@@ -246,13 +238,11 @@ def find_deferred(store: Store) -> Waiting:
 
 
 def list_deferred(store: Store) -> list[dict[str, Any]]:
-    """Return what cannot be applied yet, oldest first."""
     query = "select entity, entity_id as id, reason, attempts, created_at from sync_apply_deferred"
     return [columns(row) for row in store.db.execute(f"{query} order by created_at, rowid")]
 
 
 def drop_deferred(store: Store, id: str) -> bool:
-    """Forget what cannot be applied; False where nothing has this id."""
     delete = "delete from sync_apply_deferred where entity_id = ?"
     return store.db.execute(delete, (id,)).rowcount > 0
 
@@ -275,6 +265,5 @@ def list_applicable(
 
 
 def revive(store: Store) -> int:
-    """Let dead records be tried again; return their number."""
     update = "update sync_apply_deferred set attempts = 1 where attempts >= ?"
     return store.db.execute(update, (FAILURES,)).rowcount

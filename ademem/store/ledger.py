@@ -43,7 +43,6 @@ _EVENT = "project_id = :project and source_type = :type and source_key = :key"
 
 
 def _name(store: Store, source_type: str, source_key: str) -> dict[str, str]:
-    """Return the values of `_EVENT`."""
     return {"project": store.project_id, "type": source_type, "key": source_key}
 
 
@@ -73,7 +72,6 @@ def is_any_claimed(store: Store, source_type: str, beginning: str) -> bool:
 
 
 def list_endings(store: Store, source_type: str, beginning: str) -> list[str]:
-    """Return the rest of the keys with this prefix, oldest first."""
     return store.column(
         "select substr(source_key, length(:key) + 1) from memory_capture_ledger"
         " where project_id = :project and source_type = :type"
@@ -136,7 +134,6 @@ def note_edit(store: Store, path: str, turn: str, now: datetime) -> None:
 
 
 def turns_naming(store: Store, path: str, *, since: str) -> list[str]:
-    """Return turns since the stamp in which a tool call named the file, or any file."""
     rows = store.db.execute(
         "select source_key from memory_capture_ledger"
         " where project_id = ? and source_type = ? and created_at >= ?",
@@ -170,7 +167,6 @@ def last_reading(store: Store, root: str) -> str:
 
 
 def sessions_between(store: Store, since: str, until: str) -> list[tuple[str, str]]:
-    """Return sessions with a turn between two stamps, with their transcripts."""
     rows = store.db.execute(
         "select distinct sessions.id, ifnull(sessions.transcript_path, '') from turns"
         " join sessions on sessions.id = turns.session_id"

@@ -64,12 +64,9 @@ class Use(Value):
     score: float | None
     used: bool
     evidence: str
-    """What proved the use; empty where none is known."""
 
 
 class Seen(Value):
-    """A memory in the record of a context."""
-
     in_turn: bool
     in_context: bool
     carried: bool
@@ -320,7 +317,6 @@ def has_searched(store: Store, key: TurnKey) -> bool:
 
 
 def list_refusals(store: Store, limit: int, before: int | None = None) -> list[dict[str, Any]]:
-    """Return refusals of the write gate, newest first, that have an id below *before*."""
     rows = store.db.execute(
         "select id, project_id, rule, reason, category, text_hash, preview, source_type,"
         " session_id, created_at from gate_log where ?1 is null or id < ?1"
@@ -333,7 +329,6 @@ def list_refusals(store: Store, limit: int, before: int | None = None) -> list[d
 def list_decisions(
     store: Store, limit: int, session: str | None = None, before: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return decisions of the guard in one session or in all, newest first, as `list_refusals`."""
     rows = store.db.execute(
         "select id, project_id, session_id, agent_id, prompt_id, tool_use_id, kind as tool,"
         " subject as target, decision, reason, created_at from decision_log"
@@ -372,7 +367,6 @@ def count_output(store: Store, event: str, characters: int, now: datetime) -> No
 
 
 def output(store: Store, since: datetime) -> list[dict[str, Any]]:
-    """Return the sizes of hook output by day and event, newest day first."""
     rows = store.db.execute(
         "select substr(name, 13, 10) as day, substr(name, 24) as event, value from store_values"
         " where name >= ? and name < ? order by day desc, event",
@@ -402,7 +396,6 @@ def count_unused(store: Store, ids: Iterable[str]) -> dict[str, int]:
 
 
 def count_use(store: Store, ids: Iterable[str], now: datetime) -> None:
-    """Count a use of each, which resets its unused impressions."""
     store.db.execute(
         "insert into memory_exposure (memory_id, used, last_used_at)"
         " select id, 1, :now from unified_memories where id in (select value from json_each(:ids))"
@@ -413,7 +406,6 @@ def count_use(store: Store, ids: Iterable[str], now: datetime) -> None:
 
 
 def weekly_uses(store: Store) -> dict[str, dict[str, int]]:
-    """Return how many sessions used each memory, by the Monday of the week."""
     rows = store.db.execute(
         "select memory_id, week, count(*) from ("
         "  select memory_id, date(min(created_at), 'weekday 0', '-6 days') as week from recall_log"
@@ -429,7 +421,6 @@ def weekly_uses(store: Store) -> dict[str, dict[str, int]]:
 
 
 def add_uses(store: Store, id: str, count: int, last: str) -> None:
-    """Count uses in another store, the last one at this time."""
     store.db.execute(
         "insert into memory_exposure (memory_id, used, last_used_at)"
         " values (:id, min(:count, 1000000), :last)"

@@ -25,14 +25,10 @@ SWEEP, CONSOLIDATION = "sweep", "consolidation"
 UNAVAILABLE = "embeddings-unavailable"
 """The outcome of a consolidation when no memory has a vector to be compared by."""
 ADEMEM = "ademem"
-"""The actor of automatic changes."""
 RUNNING = "running"
-"""The outcome of a sweep that has not ended."""
 ERROR_CHARS = 300
-"""Characters of an error of an AI's call."""
 DAY_CHARS = len("2026-01-31")
 COUNTED = ("decayed", "demoted", "promoted", "archived", "orphaned")
-"""Counts of a sweep."""
 
 # Whoever says the same in one session, by whatever way, has said it once.
 _SAID = """
@@ -90,8 +86,6 @@ class LoggedRun(Value):
 
 
 class ComparableMemory(Value):
-    """A memory that a consolidation may compare, with the vector of its text."""
-
     memory: Memory
     vector: bytes
     taken_back: bool
@@ -99,10 +93,7 @@ class ComparableMemory(Value):
 
 
 def rows(store: Store) -> Iterator[sqlite3.Row]:
-    """Yield live memories, oldest first, with the facts that their ageing depends on.
-
-    Skills do not age.
-    """
+    """Yield live memories that age, as skills do not, oldest first, with what it depends on."""
     return iter(store.db.execute(_LIVE_ROWS, {"project": store.project_id}))
 
 
@@ -170,7 +161,6 @@ def begin_sweep(store: Store, id: str, trigger: str, now: datetime) -> str:
 
 
 def count(store: Store, id: str, counts: dict[str, int]) -> None:
-    """Add to the counts of the sweep, in the transaction of the changes."""
     row = store.db.execute("select counts from maintenance_log where id = ?", (id,)).fetchone()
     read = database.read_row(row, lambda row: _counts(loads(row[0])), "maintenance_log", id)
     known = read or _counts({})
@@ -249,10 +239,7 @@ class Price(Value):
 def begin_call(
     store: Store, purpose: str, provider: str, now: datetime, *, daily_calls: int
 ) -> int | None:
-    """Add a call before it is made, so that an aborted one counts as well.
-
-    None when the day, in UTC, has had its calls.
-    """
+    """Add a call before it is made, as an aborted one counts; None after the UTC day's last."""
     with store.transaction() as db:
         if count_calls_today(store, now) >= daily_calls:
             return None

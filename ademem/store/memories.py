@@ -62,7 +62,6 @@ _MEMBERS = tuple(
 )
 """Members by value; calling the enum takes ten times as long."""
 TURN = f"instr(' ' || tags || ' ', ' {DIALOGUE} ') > 0"
-"""SQL for a turn of a dialogue."""
 CONFIRMING = "('merge', 'revise', 'edit')"
 """Operations that confirm or change the text of a memory."""
 BOOKKEEPING = (
@@ -98,8 +97,6 @@ class UnreadableMemory(UnusableStore):
 
 
 class Change(Value):
-    """Provenance of a change, for the history."""
-
     operation: str
     actor: str
     at: datetime
@@ -129,10 +126,7 @@ def insert(store: Store, memory: Memory, change: Change, written: str | None = N
 
 
 def update(store: Store, memory: Memory, change: Change) -> Memory:
-    """Store the changed row as its next revision and return it as stored.
-
-    Read it in the same transaction, or changes by others are lost.
-    """
+    """Store the next revision; read it in the same transaction, or changes by others are lost."""
     return put_back(store, replace(memory, updated_at=change.at), change)
 
 
@@ -165,7 +159,6 @@ def put_back(store: Store, memory: Memory, change: Change, written: str | None =
 
 
 def raw_row(db: sqlite3.Connection, id: str) -> dict[str, Any] | None:
-    """Return the row as it is stored, also in a database that was not made here."""
     query = "select * from main.unified_memories where id = ?"
     row = db.execute(query, (id,)).fetchone()
     return columns(row) if row else None
@@ -238,7 +231,6 @@ def forget_author(store: Store, digest: str) -> int:
 
 
 def touch(store: Store, memory: Memory, score: float, now: datetime) -> None:
-    """Count an access, without a revision."""
     store.db.execute(
         "update main.unified_memories set access_count = access_count + 1, last_accessed_at = ?,"
         " access_score = ?, base_score = null where id = ?",
@@ -284,7 +276,6 @@ def find_by_key(store: Store, where: str, tail: str = "", **values: Any) -> list
 
 
 def each(store: Store, where: str, tail: str = "", **values: Any) -> Iterator[Memory]:
-    """Yield what `find` returns, one by one."""
     query = f"select * from unified_memories where project_id = :project and ({where}) {tail}"
     found = store.db.execute(query, values | {"project": store.project_id})
     return _each(Memory, [column[0] for column in found.description], found)
@@ -351,7 +342,6 @@ def list_by_number(store: Store, seqs: Iterable[int]) -> list[Memory]:
 
 
 def entries(store: Store, seqs: Iterable[int]) -> list[Entry]:
-    """Return the fields of the same memories that their ranks depend on."""
     query = (
         f"select {_ENTRY} from json_each(?) as asked"
         " cross join unified_memories as memory on memory.seq = asked.value"
@@ -362,7 +352,6 @@ def entries(store: Store, seqs: Iterable[int]) -> list[Entry]:
 
 
 def from_row(row: sqlite3.Row) -> Memory:
-    """Read a whole row; raises UnreadableMemory."""
     values = columns(row)
     try:
         return of(Memory, _read(values))

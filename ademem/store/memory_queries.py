@@ -75,7 +75,6 @@ def by_ids(store: Store, ids: Iterable[str]) -> list[Memory]:
 
 
 def find_sharing(store: Store, kind: str, name: str) -> list[int]:
-    """Return rows of memories on a topic, or anchored to a file, newest first."""
     query = {
         "topic": "select seq from unified_memories where topic_key = ? order by seq desc",
         "file": "select distinct memory_seq from memory_sites where kind = 'anchor' and key = ?"
@@ -102,19 +101,16 @@ def everything(store: Store) -> list[Memory]:
 
 
 def page(store: Store, after: int, limit: int) -> list[Memory]:
-    """The next memories by row number, whatever their status."""
     where = "seq > :after"
     return memories.find(store, where, "order by seq limit :limit", after=after, limit=limit)
 
 
 def is_unchanged(store: Store, memory: Memory) -> bool:
-    """True if the row still has this revision and is not pinned."""
     where = "seq = :seq and revision_count = :count and pinned = 0"
     return bool(memories.find(store, where, seq=memory.seq, count=memory.revision_count))
 
 
 def in_review(store: Store, limit: int | None) -> list[Memory]:
-    """Quarantined memories first, then candidates, by age."""
     where = f"seq in (select seq from unified_memories where {_WAITING} {_WAITING_ORDER})"
     return memories.find_by_key(store, where, _WAITING_ORDER, limit=-1 if limit is None else limit)
 
@@ -254,7 +250,6 @@ def read_skipped(store: Store, day: str) -> list[str]:
 
 
 def record_skipped(store: Store, day: str, ids: Iterable[str]) -> None:
-    """Record what reviews of that day leave out; of earlier days nothing stays."""
     database.set_value(store.db, "review_skipped", array([day, *ids]))
 
 
@@ -265,7 +260,6 @@ def count_with_files(store: Store, *, quarantined: bool = True) -> int:
 
 
 def authors_with_files(store: Store) -> list[str]:
-    """The names that the files give, those with most memories first."""
     return store.column(
         f"select claimed_author from unified_memories where project_id = ? and {_WITH_FILES}"
         " and claimed_author <> '' and typeof(claimed_author) = 'text'"
@@ -279,7 +273,6 @@ def with_files_and_not_quarantined(store: Store) -> list[Memory]:
 
 
 def list_accepted_sync_ids(store: Store) -> set[str]:
-    """Sync ids of every memory, live or not, that was learned here or accepted."""
     query = "select sync_id from unified_memories where claimed_author is null"
     return set(store.column(query))
 
@@ -297,7 +290,6 @@ def list_confirmed_elsewhere(store: Store) -> list[Memory]:
 
 
 def find_anchored(store: Store, paths: Iterable[str]) -> list[Memory]:
-    """Return live memories with an anchor in one of these files."""
     from ademem.core import anchor
 
     wanted = frozenset(paths)
@@ -373,7 +365,6 @@ def has_session_text(store: Store, session_id: str, dedupe_key: str) -> bool:
 def was_saved_since(
     store: Store, session_id: str, moment: str, *, except_sources: Iterable[str]
 ) -> bool:
-    """True if the session left a memory at or after the stamp, other than by these sources."""
     return store.has_row(
         "select 1 from unified_memories where source_session_id = ? and created_at >= ?"
         " and source_type not in (select value from json_each(?)) limit 1",
@@ -421,7 +412,6 @@ def with_procedure_details(store: Store) -> list[Memory]:
 
 
 def procedures_without_details(store: Store) -> list[Memory]:
-    """Live procedures that came with the files of the project."""
     return memories.find(store, f"{ARRIVED} and {LIVE}")
 
 
@@ -455,7 +445,6 @@ def each_project_candidate(store: Store) -> Iterator[Memory]:
 
 
 def existing(store: Store, ids: Iterable[str]) -> set[str]:
-    """Return the ids that a memory has."""
     query = "select id from main.unified_memories where id in (select value from json_each(?))"
     return set(store.column(query, (array(ids),)))
 
@@ -474,7 +463,6 @@ def list_removed(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def match_any_word(store: Store, words: Iterable[str], limit: int) -> list[str]:
-    """Ids by FTS5's own order of the rows that hold one of the words."""
     return store.column(
         "select memory.id from unified_memories_fts as found"
         " join unified_memories as memory on memory.seq = found.rowid"
@@ -497,7 +485,6 @@ def is_id_used(store: Store, id: str, sync_id: str) -> bool:
 
 
 def list_shown(store: Store, session_id: str | None, most: int) -> list[Entry]:
-    """Memories among the newest *most* rows that a session was shown."""
     rows = store.db.execute(
         "select memory.seq from (select distinct memory_id from (select memory_id from recall_log"
         " where session_id = :session and memory_id is not null order by id desc limit :most))"
@@ -509,7 +496,6 @@ def list_shown(store: Store, session_id: str | None, most: int) -> list[Entry]:
 
 
 def tombstones(store: Store) -> list[tuple[str, str]]:
-    """Return sync id and time of every memory that was deleted for good."""
     query = "select sync_id, deleted_at from tombstones where entity = 'memory' and project_id = ?"
     return [(row[0], row[1]) for row in store.db.execute(query, (store.project_id,)).fetchall()]
 
@@ -526,8 +512,6 @@ def is_dead_by_id(store: Store, id: str) -> bool:
 
 
 class Home:
-    """The memories of a scope and owner; each method is one indexed query."""
-
     def __init__(self, store: Store, scope: str, owner: str | None) -> None:
         self._store = store
         self._values = {"scope": scope, "owner": owner or ""}
@@ -545,10 +529,7 @@ class Home:
     def matching_texts(
         self, index: Index, match: str, limit: int, *, rejected: bool
     ) -> dict[int, str]:
-        """Text by row number, of the newest rows that match in a full-text index.
-
-        Of rejected memories, or of live ones that are not quarantined.
-        """
+        """Text by row number of the newest rows that match, rejected ones or live ones."""
         found = self._store.db.execute(
             "select memory.seq, title, content from ("
             f"  select rowid as seq from {index} where {index} match :match"
@@ -561,7 +542,6 @@ class Home:
         return {seq: text_.with_title(title, content) for seq, title, content in found}
 
     def sharing_words(self, match: str, limit: int) -> list[Memory]:
-        """The best matches in the full-text index that are live and not quarantined."""
         if not match:
             return []
         where = (
@@ -575,7 +555,6 @@ class Home:
 
 
 def by_seqs(store: Store, seqs: Iterable[int]) -> list[Memory]:
-    """The memories in these rows, newest first."""
     where = "seq in (select value from json_each(:seqs))"
     return memories.find_by_key(store, where, "order by seq desc", seqs=numbers(seqs))
 
@@ -597,8 +576,6 @@ def any_procedure(store: Store, *, export: bool) -> bool:
 
 
 class DatabaseClaims(Value):
-    """Numbers of memories that claim to be of a person, in a database that was not made here."""
-
     user: int
     pinned: int
 

@@ -95,7 +95,6 @@ def place_in_mission(draft: Draft, environment: Mapping[str, str]) -> Draft:
 def assign_mission(
     draft: Draft, environment: Mapping[str, str], store: Store, now: datetime
 ) -> Draft:
-    """Move a draft as `place_in_mission` does, and start the mission if it is new."""
     home = place_in_mission(draft, environment)
     if home is not draft and home.owner:
         start(store, home.owner, "", now)
@@ -131,7 +130,6 @@ class SessionLocation(Value):
         return f"{self.session_id} {self.mission_id}".strip()
 
     def assign(self, draft: Draft, runtime: Runtime) -> Draft:
-        """Return the draft with this branch, in this mission."""
         draft = replace(draft, origin=replace(draft.origin, branch=self.branch or None))
         return assign_mission(draft, {MISSION: self.mission_id}, runtime.store, runtime.now)
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 TABLE = "memory_procedure_details"
 HISTORY = 50
-"""Newest outcomes that are shown."""
 SHARED = 500
 """Newest outcomes that other stores get."""
 ELSEWHERE = "hub"
@@ -31,8 +30,6 @@ _MOMENTS = ("last_used_at", "exported_at", "created_at", "updated_at")
 
 
 class Details(Value):
-    """Fields of a procedure beside those of its memory."""
-
     memory_id: str
     trigger: str
     procedure_markdown: str
@@ -114,7 +111,6 @@ def record(
     *,
     event: str = "",
 ) -> None:
-    """Add an outcome, of the act *event*."""
     id, why = os.urandom(16).hex(), redact(reason).text or None
     store.db.execute(
         "insert into memory_procedure_history"
@@ -219,7 +215,6 @@ def merge_outcomes(
 
 
 def _count_learned(store: Store, details: Details) -> list[int]:
-    """Return the successes and failures beside those that are recorded one by one."""
     (successes, failures), _ = _count_recorded(store, details.memory_id)
     return [max(0, details.success_count - successes), max(0, details.failure_count - failures)]
 

@@ -35,15 +35,10 @@ SYSTEM = "system"
 
 
 class Conflict(Value):
-    """Two live memories that cannot both be true, by their ids."""
-
     left: str
-    """The earlier one."""
     right: str
-    """The later one."""
     reason: str
     relation: str = CONFLICT
-    """conflicts_with, or supersedes where the later one most likely replaced the earlier."""
 
 
 class Later(Value):
@@ -60,7 +55,6 @@ class Later(Value):
 
     @property
     def replaces(self) -> bool:
-        """True unless a person has to decide which of the two holds."""
         return self.relation == SUPERSEDES
 
     @property
@@ -69,7 +63,6 @@ class Later(Value):
 
     @property
     def mark(self) -> str:
-        """The same with the date, for people."""
         return f"{self.flag.partition('-')[0]} by {self.id}, {self.at[:10]}"
 
 
@@ -189,7 +182,6 @@ def add(
 
 
 def list_proposals(store: Store, actor: str, limit: int) -> list[tuple[str, str]]:
-    """Return the ids of the live memories that the actor paired and that wait, latest first."""
     rows = store.db.execute(
         "select one.id, other.id from memory_relations as pair"
         " join unified_memories as one on one.sync_id = pair.source_id"
@@ -293,7 +285,6 @@ def put_later_first(found: Iterable[Memory], later: Mapping[int, Later]) -> list
 
 
 def count(store: Store) -> int:
-    """Count the pairs, whatever became of them."""
     return store.number("select count(*) from memory_relations")
 
 
@@ -338,9 +329,7 @@ class Cursor(Value):
     """The last change up to which memories were compared."""
 
     change: int
-    """The last change, a row of `memory_revisions`."""
     at: str
-    """When that was, as a stamp."""
 
 
 def read_cursor(store: Store) -> Cursor:
@@ -353,7 +342,6 @@ def save_cursor(store: Store, change: int, now: datetime) -> None:
 
 
 def is_behind(store: Store) -> bool:
-    """Tell whether memories changed since they were compared."""
     return last_change(store) > read_cursor(store).change
 
 
@@ -363,7 +351,6 @@ def last_change(store: Store) -> int:
 
 
 def list_changed(store: Store, cursor: Cursor, model: str) -> list[str]:
-    """Return the ids of memories that changed, or got a vector of the model, since then."""
     return store.column(
         "select memory_id from memory_revisions where seq > :change"
         " union select memory_id from unified_memory_embeddings"
@@ -425,20 +412,17 @@ SHARED = (
 
 
 def read_shared(store: Store, id: str) -> dict[str, Any] | None:
-    """Return what other stores get of a pair."""
     query = f"select {', '.join(SHARED)} from memory_relations where sync_id = ?"
     row = store.db.execute(query, (id,)).fetchone()
     return dict(row) if row else None
 
 
 def ids_of(store: Store, sync_id: str) -> list[str]:
-    """Return the ids of the pairs with this memory."""
     query = "select sync_id from memory_relations where source_id = :id or target_id = :id"
     return store.column(f"{query} order by 1", {"id": sync_id})
 
 
 def list_shared(store: Store) -> list[dict[str, Any]]:
-    """Return what other stores get of all pairs, by their ids."""
     rows = store.db.execute(f"select {', '.join(SHARED)} from memory_relations order by sync_id")
     return [dict(row) for row in rows]
 

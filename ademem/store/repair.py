@@ -43,7 +43,6 @@ HEADER = (
 JOURNAL_MODES = (b"\x01\x01", b"\x02\x02")
 OTHERS = ("index", "trigger", "view")
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
-"""Errors of reading a damaged file."""
 
 Row = dict[str, Any]
 
@@ -56,7 +55,6 @@ TYPES = {
 }
 """Storage classes that a column of each declared type can hold."""
 TEXTS = frozenset({"anchors", "files", "errors", "decisions", "corrections", "episode_ids"})
-"""Columns with a JSON array of texts."""
 INSTEAD = {
     ("unified_memories", "trust"): "import",
     ("unified_memories", "confidence"): 0.5,
@@ -70,16 +68,12 @@ _WORD = re.compile(r" and \(\w+ in \('([\w-]+)'")
 
 
 def raise_locked(error: Exception) -> None:
-    """Raise the error if another process holds the database, which is not damage."""
     if isinstance(error, sqlite3.Error) and is_locked(error):
         raise error
 
 
 def find_damage(path: str) -> str:
-    """Describe damage of the pages, the indexes or the schema; empty when there is none.
-
-    Raises sqlite3.Error where another process has locked the database.
-    """
+    """Describe damage of pages, indexes or schema; raises sqlite3.Error for a locked database."""
     try:
         with closing(sqlite3.connect(path)) as db:
             for (line,) in db.execute("pragma integrity_check"):
@@ -111,7 +105,6 @@ def correct_version(path: str) -> list[str]:
 
 
 def mend(store: Store, now: datetime) -> list[str]:
-    """Repair rows, references, texts, vectors and indexes; return a line for each repair."""
     done = []
     was_trusted = store.is_trusted
     store.accept()  # what is repaired are the rows as they are
@@ -201,10 +194,7 @@ def salvage(store: Store, damaged: str) -> int:
 
 
 def _restore_schema(path: str) -> int:
-    """Write the definitions of today's tables over those in the file, without indexes or triggers.
-
-    Return the version that the file names; an older one keeps its definitions.
-    """
+    """Write today's tables over those of the file, unless it is of the older version returned."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("pragma writable_schema = on")
         db.text_factory = decode
@@ -293,7 +283,6 @@ def _read_rows(source: sqlite3.Connection, table: str, columns: str) -> Iterator
 
 
 def traces(store: Store) -> set[str]:
-    """Ids of all memories that the database has, or had."""
     found = set(store.column("select id from unified_memories"))
     return found | set(store.column("select memory_id from memory_revisions"))
 
@@ -320,7 +309,6 @@ class BadRow(Value):
     key: tuple[Any, ...]
     """Values of the columns that name the row; for most tables the number of the row."""
     columns: tuple[str, ...]
-    """Columns with invalid values."""
 
     @property
     def named(self) -> str:
@@ -344,10 +332,7 @@ def find_bad_rows(db: sqlite3.Connection) -> list[BadRow]:
 
 
 def repair_rows(db: sqlite3.Connection, now: datetime) -> list[Mended]:
-    """Replace each bad value by what history has, or the default; else remove the row.
-
-    Runs in the caller's transaction; `keep_originals` stores what the rows were.
-    """
+    """Replace each bad value by what history has, or the default; else remove the row."""
     with _raw(db):
         tables = {table.name: table for table in _tables(db)}
         found = [bad for table in tables.values() for bad in _bad_rows(db, table)]
@@ -357,7 +342,6 @@ def repair_rows(db: sqlite3.Connection, now: datetime) -> list[Mended]:
 
 
 def repair_references(db: sqlite3.Connection) -> list[Mended]:
-    """Move rows of a missing project to this one; remove rows of missing memories."""
     with _raw(db):
         tables = {table.name: table for table in _tables(db)}
         named = db.execute("select distinct project_id from unified_memories limit 2").fetchall()
@@ -392,7 +376,6 @@ def keep_originals(db: sqlite3.Connection, mended: list[Mended], now: datetime) 
 
 
 def _tables(db: sqlite3.Connection) -> list[Table]:
-    """The tables of our schema that *db* has, with the columns that it has."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
         run_schema(model)
         rows = model.execute(

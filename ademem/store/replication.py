@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     Admit = Callable[[Memory, Memory | None], Memory]
 
 CONFLICT = "conflict"
-"""Tag of a conflict candidate."""
 _LOST_TOPIC = "topic_key is null and json_extract(stamps, '$.values.topic_key') = ?"
 """SQL for a memory whose topic an elder one has."""
 REPLAYED = 50
@@ -42,8 +41,6 @@ _UNSTORABLE = (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.Programmi
 
 
 class Applied(Value):
-    """The result of applying a record."""
-
     memory: Memory | None
     """None: it was removed for good, or waits for a text."""
     before: Memory | None
@@ -51,7 +48,6 @@ class Applied(Value):
 
 
 def read(store: Store, id: str, target: str = "") -> Record | None:
-    """Return the record of a memory that the target may have; None for any other."""
     row = memories.raw_row(store.db, id)
     if row:
         return stamps.record_of_row(row) if stamps.is_shared(row, target) else None
@@ -66,7 +62,6 @@ def read(store: Store, id: str, target: str = "") -> Record | None:
 
 
 def read_all(store: Store, target: str = "") -> Iterator[Record]:
-    """Yield the records of the memories that the target may have, the oldest row first."""
     query = "select * from main.unified_memories where project_id = ? and scope = 'project'"
     for row in store.db.execute(f"{query} order by seq", (store.project_id,)):
         is_shared = stamps.is_shared(row, target)
@@ -157,7 +152,6 @@ def _is_whole(record: Record) -> bool:
 def redact_record(
     record: Record, change_text: Callable[[str], str], store: Store, now: datetime
 ) -> Record:
-    """Return the record without secrets: later writes replace all that held one."""
     return registers.rewrite(record, change_text, lambda last: stamps.tick(store, now, above=last))
 
 
@@ -167,7 +161,6 @@ def _clean(text: str) -> str:
 
 
 def _row_of(record: Record, before: Memory | None, store: Store, now: datetime) -> Memory:
-    """Return the row that shows the record."""
     values = registers.values_of(record)
     content, title = record.text
     last = parse(registers.time_of(record.last_stamp))
@@ -260,7 +253,6 @@ def _age(memory: Memory) -> tuple[str, str]:
 
 
 def _show(store: Store, before: Memory, after: Memory, change: Change) -> None:
-    """Let a row show its record in another way."""
     row = memories.raw_row(store.db, before.id)
     record = stamps.record_of_row(row) if row else None
     if record:
@@ -270,7 +262,6 @@ def _show(store: Store, before: Memory, after: Memory, change: Change) -> None:
 
 
 def scrub(store: Store, change_text: Callable[[str], str], now: datetime) -> dict[str, Record]:
-    """Withdraw the candidates of records with secrets; return these records without, by id."""
     found = {}
     for row in store.db.execute("select * from main.unified_memories").fetchall():
         try:
@@ -284,7 +275,6 @@ def scrub(store: Store, change_text: Callable[[str], str], now: datetime) -> dic
 
 
 def put_scrubbed(store: Store, records: dict[str, Record], now: datetime) -> None:
-    """Give the rows, which were rewritten, the stamps of these records."""
     change = Change(operation="scrub", actor="system", at=now)
     for id, record in records.items():
         if row := memories.raw_row(store.db, id):
@@ -514,10 +504,7 @@ def replay(
 
 
 def outgoing(store: Store, target: str) -> Iterator[dict[str, Any]]:
-    """Yield the entries of a target's next chunks: all that it has to get, else what it lacks.
-
-    What is no other store's any more stays here.
-    """
+    """Yield the entries of a target's next chunks: all that it has to get, else what it lacks."""
     if journal.cursor(store, target) == journal.ALL:
         for record in read_all(store, target):
             yield {"entity": "memory", "registers": record_json.to_json(record)}
@@ -589,7 +576,6 @@ def relation_order(values: Mapping[str, Any]) -> tuple[bool, str, str]:
 def journal_relation(
     store: Store, id: str, actor: str, now: datetime, target: str | None = None
 ) -> None:
-    """Append a relation of two shared memories to the journal, if a target is enrolled."""
     found = relations.read_shared(store, id)
     if found and stamps.targets(store.db) and len(both := _shared_ends(store, found)) == 2:
         trust = str(both[0]["trust"])

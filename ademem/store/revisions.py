@@ -36,7 +36,6 @@ class Revision(Value):
     session_id: str | None
     reason: str | None
     snapshot: dict[str, Any]
-    """The row after the change, without its access bookkeeping."""
     created_at: str
 
     @property
@@ -48,7 +47,6 @@ class Revision(Value):
         return memories.from_snapshot(self.snapshot)
 
     def fields(self) -> dict[str, Any]:
-        """The fields of the memory that history keeps, by name."""
         memory = self.memory()
         return {name: getattr(memory, name) for name in memories.KEPT}
 
@@ -104,7 +102,6 @@ def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
 
 
 def list_changes(store: Store, events: Sequence[str]) -> list[tuple[str, int, str, str]]:
-    """Return event, row number, memory and operation of what `of_events` reads."""
     columns = "revision.event_id, seq, memory_id, operation"
     rows = store.db.execute(_OF_EVENTS.format(columns=columns), (array(events),))
     return [tuple(row) for row in rows]
@@ -157,7 +154,6 @@ def list_then(
 
 
 def count_then(store: Store, moment: str, mission: str | None, most: int) -> int:
-    """Count what `list_then` lists, up to *most*."""
     query = f"select count(*) from ({_THEN})"
     return store.number(query, _bind_then(store, moment, mission, most))
 
@@ -215,22 +211,18 @@ MOST_ACTS, MOST_BRIEFS = 50, 20
 
 
 def list_acts(store: Store) -> list[dict[str, Any]]:
-    """Return the acts, oldest first."""
     return _read_list(store, f"{ACTS}{store.project_id}")
 
 
 def put_acts(store: Store, acts: Sequence[dict[str, Any]]) -> None:
-    """Replace the acts; the last MOST_ACTS stay."""
     _write_list(store, f"{ACTS}{store.project_id}", acts[-MOST_ACTS:])
 
 
 def list_briefs(store: Store, agent: str = "") -> list[dict[str, Any]]:
-    """Return the briefs before the present one, oldest first."""
     return _read_list(store, f"{BRIEFS}{store.project_id}/{agent}")
 
 
 def add_brief(store: Store, agent: str, row: dict[str, Any]) -> None:
-    """Add a brief that is replaced; the last MOST_BRIEFS stay."""
     rows = [*list_briefs(store, agent), row]
     _write_list(store, f"{BRIEFS}{store.project_id}/{agent}", rows[-MOST_BRIEFS:])
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 
 class Runtime:
-    """An open project; a context manager that closes it."""
-
     def __init__(
         self,
         project: Project,
@@ -53,12 +51,10 @@ class Runtime:
         """The time of an act, where a project stays open for several."""
         self.before_close: Callable[[Runtime], None] | None = None
         self.warnings = warnings
-        """Of the settings, to be shown to the person."""
         self.with_personal = True
         """False where the person's own memories are left out."""
         self._personal: Runtime | None = None
         self.copy_notice = copy_notice
-        """Line for the person where the store is a copy, which nothing is written to."""
 
     @property
     def is_read_only(self) -> bool:
@@ -83,14 +79,10 @@ class Runtime:
         self.store.close()
 
     def leave(self) -> None:
-        """Before the process ends."""
         self.store.leave()
 
     def open_personal(self, *, create: bool = False) -> Runtime | None:
-        """Return the person's memories, open until this is closed; None where there are none.
-
-        Raises sqlite3.Error or OSError if they cannot be opened.
-        """
+        """Return the person's memories, or None without; raises sqlite3.Error or OSError."""
         if self._personal is None:
             if not create and not (self.with_personal and has_personal(self.environment)):
                 return None
@@ -123,7 +115,6 @@ class Runtime:
 
 
 def is_writable(project: Project) -> bool:
-    """Return True if this process may write the database, or make one where there is none."""
     if not os.access(project.home, os.W_OK):
         return not os.path.isdir(project.home)  # which is made, or fails with its own error
     return os.access(project.database, os.W_OK) or not os.path.exists(project.database)
@@ -184,7 +175,6 @@ _PERSONAL = "scope = 'agent' and scope_owner_id is null"
 
 
 def personal_project(environment: Mapping[str, str]) -> Project:
-    """Return the folder of the person's own memories, which is no project that anything finds."""
     folder = os.path.realpath(personal_folder(environment))
     return Project(root=folder, home=folder)
 

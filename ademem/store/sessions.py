@@ -44,7 +44,6 @@ class Session(Value):
     started_at: str
     ended_at: str
     transcript: str
-    """Path of the client's record of it."""
     own_since: str
     """The stamp before which that record is another session's."""
 
@@ -128,10 +127,7 @@ def end(store: Store, id: str, reason: str, now: datetime, *, transcript: str = 
 
 
 def list_left_open(store: Store, now: datetime, beside: str) -> list[str]:
-    """Return the newest open sessions without a recent turn, except *beside*.
-
-    Without those whose episode was written after their last start.
-    """
+    """Return the newest open sessions without a recent turn or a later episode, except *beside*."""
     return store.column(
         "select id from sessions where project_id = :project and ended_at is null and id <> :beside"
         " and (last_started_at < :idle and last_started_at >= :oldest or last_started_at > :ahead)"
@@ -159,10 +155,7 @@ def prompts(store: Store, session_id: str) -> list[tuple[str, str]]:
 def add_prompt(
     store: Store, session_id: str, prompt_id: str, content: str, now: datetime, *, sync_id: str = ""
 ) -> bool:
-    """Add a prompt; False if the turn has it already, or it was deleted.
-
-    *sync_id* is that of an import.
-    """
+    """Add a prompt; False if the turn has it already, or it was deleted."""
     sync_id = sync_id or sha256_hex(session_id, prompt_id, content)[:32]
     cursor = store.db.execute(
         "insert or ignore into user_prompts"
@@ -272,7 +265,6 @@ def list_sessions(
 
 
 def list_summaries(store: Store, limit: int) -> tuple[list[tuple[str, str]], int]:
-    """Return start and summary of the newest sessions that have one, and how many there are."""
     rows = store.db.execute(
         "select started_at, summary, count(*) over () from sessions"
         " where project_id = ? and summary <> '' order by started_at desc, rowid desc limit ?",
@@ -292,7 +284,6 @@ def find_first_prompts(store: Store, ids: Iterable[str]) -> dict[str, str]:
 
 
 def find_prompt_at(store: Store, session: str, at: datetime) -> str:
-    """Return the last prompt of a session before a moment; empty without one."""
     row = store.db.execute(
         "select content from user_prompts where session_id = ? and created_at <= ?"
         " and deleted_at is null order by created_at desc, seq desc limit 1",
@@ -304,7 +295,6 @@ def find_prompt_at(store: Store, session: str, at: datetime) -> str:
 def add(
     store: Store, id: str, directory: str, branch: str | None, source: str, now: datetime
 ) -> None:
-    """Add a session, or fill the blanks of the one there is."""
     store.db.execute(
         "insert into sessions"
         " (id, project_id, directory, branch, started_at, last_started_at, last_source)"
@@ -317,7 +307,6 @@ def add(
 
 
 def end_if_open(store: Store, id: str, reason: str, now: datetime) -> None:
-    """End a session, which keeps the end that it has."""
     store.db.execute(
         "update sessions set end_reason = ifnull(end_reason, ?), ended_at = ifnull(ended_at, ?)"
         " where id = ?",
@@ -397,7 +386,6 @@ def may_import(store: Store, id: str) -> bool:
 
 
 def find_prompts(store: Store, id: str) -> list[str]:
-    """Return the whole ids of prompts whose id begins so."""
     query = "select sync_id from user_prompts where substr(sync_id, 1, :chars) = :id"
     return store.column(f"{query} and deleted_at is null", {"id": id, "chars": len(id)})
 

@@ -34,7 +34,6 @@ AHEAD = "clock_ahead/"
 TARGET = "sync/"
 """Prefix of the names of enrolled targets in `store_values`."""
 _CONFIRMING = ("merge", "revise", "edit")
-"""Operations that confirm the text of a memory."""
 BRANCH = "branch"
 """Operation that follows the branches of git, which each store does for itself."""
 HUB = "hub "
@@ -102,7 +101,6 @@ def of_new(stamp: str) -> str:
 
 
 def of_changed(store: Store, before: Row, after: Row, change: Change) -> str:
-    """Return the stamps of a row after an act that changed it."""
     operation, now = change.operation, change.at
     old, new = values_of_row(before), values_of_row(after)
     changed = {name: new[name] for name in new if new[name] != old[name]}
@@ -124,7 +122,6 @@ def of_changed(store: Store, before: Row, after: Row, change: Change) -> str:
 
 
 def dump(record: Record, row: Row) -> str:
-    """Return the column for a record that the row shows."""
     from ademem.core import record_json
 
     packed = record_json.pack(record)
@@ -147,7 +144,6 @@ def record_of_row(row: Row) -> Record | None:
 
 
 def values_of_row(row: Row) -> dict[str, Any]:
-    """Return the values of the registers that the row shows."""
     life = _life(row)
     promoted = row["promoted_at"] is not None if life in _ARCHIVED else row["status"] == "promoted"
     return {

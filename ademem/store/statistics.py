@@ -23,14 +23,12 @@ RECENT_SESSIONS = 50
 
 class Event(Value):
     at: str
-    """A stamp."""
     kind: str
     """session | learned | confirmed | committed."""
     text: str
     about: str
     """Branch, category with the id, or author with the commit."""
     count: int = 0
-    """Prompts of a session."""
 
 
 class SessionSummary(Value):
@@ -39,7 +37,6 @@ class SessionSummary(Value):
     branch: str | None
     prompts: int
     asked: str
-    """The first prompt; empty when prompts are not kept."""
 
 
 _ASKED = (
@@ -90,7 +87,6 @@ def count_held(store: Store) -> list[Held]:
 
 
 def memories(held: Sequence[Held]) -> dict[str, int]:
-    """Count live memories in quarantine and pinned ones, and the archived that are not deleted."""
     live = [some for some in held if some.live]
     return {
         "quarantined": sum(some.quarantined for some in live),
@@ -115,7 +111,6 @@ def count_promoted(store: Store) -> int:
 
 
 def by_scope(store: Store) -> dict[str, dict[str, int]]:
-    """Count the memories of each scope: live ones by tier, and archived ones."""
     rows = store.db.execute(
         f"select scope, iif({LIVE}, 'tier' || tier, 'archived'), count(*) from unified_memories"
         " where project_id = ? and deleted_at is null group by 1, 2",
@@ -128,7 +123,6 @@ def by_scope(store: Store) -> dict[str, dict[str, int]]:
 
 
 def by_owner(held: Iterable[Held]) -> dict[str, list[int]]:
-    """Return by scope the number of live memories of each owner."""
     found: dict[str, dict[str | None, int]] = {}
     for some in held:
         if some.live:
@@ -140,10 +134,7 @@ def by_owner(held: Iterable[Held]) -> dict[str, list[int]]:
 def above(
     held: Iterable[Held], limit_of: Callable[[str], int], missions: Collection[str]
 ) -> dict[str, int]:
-    """Return by scope the number of live memories beyond the limits, where 0 is none.
-
-    Those of the *missions*, which run, do not count.
-    """
+    """Count by scope live memories beyond a limit (0: none), but those of *missions* that run."""
     counts: dict[tuple[str, str | None], int] = {}
     for some in held:
         if some.live and not (some.scope == "mission" and some.owner in missions):
@@ -273,7 +264,6 @@ class Change(Value):
     count: int
     """Number of new rows; 0 where others changed."""
     sessions: dict[str, int]
-    """Number of them by session."""
 
 
 _LAST = f"""

@@ -98,7 +98,6 @@ def _renew_digests(store: Store) -> None:
 
 
 def rewrite(store: Store, change: Change) -> dict[str, int]:
-    """Apply *change* to every text; return the number of changed rows by column."""
     indexes = tuple(full_text.present(store.db))
     tables = store.db.execute(
         "select name from main.sqlite_master where type = 'table'"
@@ -140,7 +139,6 @@ def _rewrite(table: str, name: str, store: Store, change: Change) -> int:
 
 
 def _in_json(text: str, change: Change) -> str:
-    """Apply *change* to the texts inside JSON; text that is no JSON is changed as a whole."""
     try:
         value = json.loads(text)
     except ValueError:

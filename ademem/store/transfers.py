@@ -39,10 +39,7 @@ MOVED = {
     "maintenance_log": "",
     "tombstones": "",
 }
-"""Tables besides those of memories that another project takes over, and their row numbers.
-
-The others are about the files and the work of one folder.
-"""
+"""Tables besides those of memories that another project takes over, and their row numbers."""
 REFERENCES = {
     "memory_procedure_details": "memory_id",
     "memory_procedure_history": "procedure_memory_id",
@@ -60,7 +57,6 @@ _IDS = (
     "superseded_by",
     "superseded_by_memory_id",
 )
-"""Columns with the id of a memory."""
 
 
 def copy_memories(source: Store, target: Store, ids: str, now: datetime) -> dict[str, str]:
@@ -168,7 +164,6 @@ def empty(source: Store) -> None:
 
 
 def _double(mine: Memory, target: Store) -> Memory | None:
-    """Return the live memory of the target with the topic or the text of a live one."""
     if not mine.live:
         return None
     found = memories.find(

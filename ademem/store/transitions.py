@@ -62,11 +62,8 @@ class Act(Value):
     branch: str | None = None
     """Branch of the act, if not the default one."""
     reason: str = ""
-    """Why it was done, as its author says."""
     event_id: str = ""
-    """Shared by all changes of one act; empty for single changes."""
     made: Commit | None = None
-    """The commit that brought the change into the files, if one did."""
 
     @property
     def by_agent(self) -> bool:
@@ -114,12 +111,10 @@ def left_without_branch(memory: Memory) -> dict[str, Any]:
 
 
 def superseded(heir_id: str) -> dict[str, Any]:
-    """The fields of a memory that is replaced and keeps its status."""
     return {"superseded_by": heir_id, "pinned": False}
 
 
 def inherited(predecessor: Memory, now: datetime) -> dict[str, Any]:
-    """The status and tier of the memory whose place another takes."""
     return {"status": predecessor.status, "tier": predecessor.tier, "promoted_at": now}
 
 
@@ -169,7 +164,6 @@ def as_recorded(
 
 
 def quarantined(reason: str) -> dict[str, Any]:
-    """The fields of a memory that only a person can approve."""
     return initial(promoted=False) | {
         "quarantine_reason": reason,
         "pinned": False,
@@ -213,7 +207,6 @@ def accept(memory: Memory, act: Act) -> Memory:
 
 
 def accept_all(act: Act) -> int:
-    """Accept all memories from the files but quarantined ones; return their number."""
     with act.store.transaction():
         found = memory_queries.with_files_and_not_quarantined(act.store)
         for memory in found:
@@ -232,7 +225,6 @@ def reject(id: str, act: Act) -> Memory:
 
 
 def refuse(id: str, act: Act) -> Memory:
-    """Reject a candidate; archive a memory that is confirmed elsewhere."""
     confirmed = memories.get(act.store, id).status is Status.PROMOTED
     return archive(id, act) if confirmed else reject(id, act)
 
@@ -378,7 +370,6 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
 
 
 def describe_excess(content: str, title: str | None, settings: GateSettings) -> str:
-    """Describe a text that is longer than a memory may be; empty for one that is not."""
     content = clean(content)
     if title:
         size, most, unit = len(content.encode()), MAX_TITLED_BYTES, "bytes"
@@ -388,7 +379,6 @@ def describe_excess(content: str, title: str | None, settings: GateSettings) -> 
 
 
 def waits_for(memory: Memory) -> str:
-    """Return the reason why a memory needs a person; empty where it needs none."""
     if memory.quarantine_reason:
         return f"quarantined: it {memory.quarantine_reason}"
     if memory.claimed_author is not None and memory.status is Status.PROMOTED:
@@ -404,7 +394,6 @@ def waits_for(memory: Memory) -> str:
 
 
 def _check_of_person(memory: Memory, act: Act, verb: str) -> None:
-    """Raise OfPerson where an agent would change what a person said or confirmed."""
     if act.by_agent and memories.is_of_person(act.store, memory):
         raise OfPerson(memory, verb)
 

@@ -56,10 +56,7 @@ def begin(store: Store, key: TurnKey, turn_class: str, why: str, hint: str, now:
 
 
 def continue_turn(store: Store, earlier: TurnKey, key: TurnKey, now: datetime) -> bool:
-    """Start a turn without a prompt as the continuation of an earlier one.
-
-    False if it has started already.
-    """
+    """Start a turn without a prompt as a continuation; False if it has started already."""
     cursor = store.db.execute(
         "insert or ignore into turns"
         " (session_id, agent_id, prompt_id, project_id, class, why, hint, searched_at, denied,"
@@ -77,7 +74,6 @@ def note_search(store: Store, key: TurnKey, now: datetime) -> None:
 
 
 def rearm(store: Store, key: TurnKey) -> None:
-    """Forget the search and the denials of a turn, which its context has lost."""
     query = f"update turns set searched_at = null, denied = '' where {_TURN}"
     store.db.execute(query, as_dict(key))
 

@@ -35,7 +35,6 @@ class Verdict(Value):
     confidence: float
     actor: str
     kind: str
-    """Trust of the actor, or system."""
     created_at: str
     updated_at: str
 
@@ -178,7 +177,6 @@ def put(
 
 
 def id_beside(one: Memory, other: Memory, actor: str) -> str:
-    """Return the id of the verdict of an actor that stands beside the pair."""
     return "rel-" + sha256_hex(relations.id_of(one, other), actor)[:16]
 
 

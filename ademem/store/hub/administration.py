@@ -28,12 +28,10 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
 def new_secret(kind: str) -> str:
-    """Return a token or an invitation of 256 random bits."""
     return kind + secrets.token_hex(32)
 
 
 def digest(secret: str) -> bytes:
-    """Return the form in which the database keeps it."""
     return hashlib.sha256(secret.encode()).digest()
 
 
@@ -145,7 +143,6 @@ def list_tokens(db: Connection, slug: str) -> list[Row]:
 
 
 def revoke_token(db: Connection, slug: str, id: str) -> int:
-    """End the tokens whose id begins so; return how many."""
     with db.transaction():
         project = project_id(db, slug)
         done = db.execute(
@@ -159,7 +156,6 @@ def revoke_token(db: Connection, slug: str, id: str) -> int:
 
 
 def devices_ahead(db: Connection, project: str, stamp: str) -> list[str]:
-    """Return the devices that sent a change with a later stamp."""
     rows = db.execute(
         "select distinct p.name || ' on ' || d.name as name from hub.mutations m"
         " join hub.devices d on d.id = m.device join hub.people p on p.id = d.person"
@@ -170,7 +166,6 @@ def devices_ahead(db: Connection, project: str, stamp: str) -> list[str]:
 
 
 def devices_since(db: Connection, project: str, at: datetime) -> list[str]:
-    """Return the devices with a valid token that have not asked since then."""
     rows = db.execute(
         "select distinct p.name || ' on ' || d.name as name from hub.cursors c"
         " join hub.devices d on d.id = c.device join hub.people p on p.id = d.person"
@@ -182,7 +177,6 @@ def devices_since(db: Connection, project: str, at: datetime) -> list[str]:
 
 
 def list_audit(db: Connection, slug: str, limit: int) -> list[Row]:
-    """Return the last acts, the latest first."""
     rows = db.execute(
         "select a.number, a.at, p.name as person, d.name as device, a.act, a.entity_key as key"
         " from hub.audit a left join hub.people p on p.id = a.person"
@@ -244,7 +238,6 @@ def receipts(db: Connection, slug: str, key: str) -> Row:
 
 
 def list_memories_of(db: Connection, slug: str, name: str) -> list[Row]:
-    """Return the memories that are a person's and not deleted, as they are now."""
     rows = db.execute(
         "select r.entity_key as id, m.fields from hub.rows r"
         " join hub.mutations m on m.project = r.project and m.seq = r.seq"

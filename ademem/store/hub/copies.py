@@ -38,7 +38,6 @@ end $$
 ARRIVING = "arriving"
 """Node of a project that has not wholly arrived yet."""
 FEW = 500
-"""Changed rows that a pass may leave to the pause."""
 PASSES = 20
 _LARGE = {
     "mutations": "project, seq",
@@ -63,7 +62,6 @@ class Move(Value):
     digest: str
     """Of the project's rows, which is the same in both databases."""
     pause_s: float
-    """Time in which nobody could push."""
 
 
 def move(source_dsn: str, slug: str, target_dsn: str, url: str) -> Move:
@@ -213,7 +211,6 @@ class DifferentRestore(AdememError):
 
 
 def back_up(dsn: str, folder: Path, now: datetime) -> tuple[Path, list[str]]:
-    """Write a backup below *folder* and delete those that expired; return both."""
     made = folder / now.strftime(_NAME)
     part = made.with_suffix(".part")
     try:
@@ -262,7 +259,6 @@ def restore(dsn: str, folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def describe(db: Connection) -> dict[str, dict[str, Any]]:
-    """Return head and digest of each project."""
     return {
         row["slug"]: {"head": row["head"], "digest": administration.digest_project(db, row["id"])}
         for row in administration.list_projects(db)

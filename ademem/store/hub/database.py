@@ -22,15 +22,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-"""Numbered files; a shipped one is never edited."""
 FIRST_SERVER = 150_000
 """The oldest PostgreSQL that is supported, as its `server_version_num`."""
 _LOCK = 0x41444548
-"""Number of the advisory lock of migrations."""
 DEAD_SHARE, MOST_DEAD = 0.2, 10_000
-"""Share and number of dead rows from which vacuum is behind."""
 FREE_SHARE = 0.1
-"""Free part of the disk below which it is named."""
 KEPT_BYTES = 1 << 30
 """Log that a replication slot may hold back."""
 LATE = timedelta(days=90)
@@ -103,7 +99,6 @@ def is_served(version: int) -> bool:
 
 
 def check_server(db: Connection) -> None:
-    """Raise WrongRole or UnusableStore if the hub must not be served over this connection."""
     if db.info.server_version < FIRST_SERVER:
         raise UnusableStore("the hub needs PostgreSQL 15 or newer", "upgrade the server")
     row = db.execute(
@@ -127,10 +122,7 @@ def check_server(db: Connection) -> None:
 
 
 def data_folder(db: Connection) -> Path | None:
-    """Return the folder of the database; None on another machine, and for a role that cannot ask.
-
-    A superuser, a member of pg_read_all_settings and no other role may ask.
-    """
+    """Return the folder of the database; None elsewhere, and for a role that may not ask."""
     if not (db.info.host.startswith("/") or db.info.host in ("localhost", "127.0.0.1", "::1")):
         return None
     try:
@@ -184,7 +176,6 @@ def vacuum(db: Connection, _now: datetime) -> Iterator[tuple[str, str]]:
 
 
 def room(folder: Path | None) -> tuple[int, int] | None:
-    """Return free and all bytes of the disk of a folder; None where it cannot be seen."""
     try:
         usage = shutil.disk_usage(folder) if folder else None
     except OSError:
@@ -239,7 +230,6 @@ CHECKS: tuple[Callable[[Connection, datetime], Iterator[tuple[str, str]]], ...] 
 
 
 def check(db: Connection, now: datetime) -> list[Finding]:
-    """Return what breaks a rule."""
     if not version(db):
         hint = "run `ademem hub migrate` as the owner of the database"
         return [Finding(rule="schema", problem="the database has no hub", hint=hint)]

@@ -19,8 +19,6 @@ ROLES = ("former", *administration.ROLES)
 
 
 class Caller(Value):
-    """The person and device of a token."""
-
     state: str
     """valid | unknown | expired | revoked"""
     person: str | None
@@ -66,7 +64,6 @@ async def read_project(db: Connection, project: str) -> Project | None:
 
 
 async def push(db: Connection, project: str, batch: list[dict[str, Any]]) -> list[str]:
-    """Write mutations, and return a verdict for each."""
     rows = await db.execute(
         "select verdict from hub.push(which => %s, batch => %s) order by place",
         (project, Jsonb(batch, dumps=partial(json.dumps, ensure_ascii=False))),
@@ -101,7 +98,6 @@ async def pull(
 
 
 async def note_cursor(db: Connection, project: str, device: str, position: int) -> None:
-    """Record how far a device has applied the mutations."""
     await db.execute(
         "insert into hub.cursors (project, device, seq) values (%s, %s, %s)"
         " on conflict (project, device) do update set seq = excluded.seq, seen_at = now()",
@@ -138,7 +134,6 @@ async def list_devices(db: Connection, project: str) -> list[dict[str, Any]]:
 
 
 async def list_audit(db: Connection, project: str, limit: int) -> list[dict[str, Any]]:
-    """Return the last acts, the latest first."""
     query = (
         "select a.number, a.at, p.name as person, a.act, a.entity_key as key"
         " from hub.audit a left join lateral"
@@ -155,13 +150,11 @@ async def redeem(db: Connection, code: bytes, token: bytes, device: str) -> dict
 
 
 async def rotate(db: Connection, old: bytes, new: bytes) -> str:
-    """Replace a token; return until when the new one is valid, or an empty text."""
     row = await (await db.execute("select hub.rotate(%s, %s) as until", (old, new))).fetchone()
     return row["until"].isoformat() if row and row["until"] else ""
 
 
 async def read_figures(db: Connection) -> dict[str, float]:
-    """Return sums over all projects, and the connections that wait for a lock."""
     rows = await (await db.execute("select name, value from hub.figures()")).fetchall()
     query = (
         "select count(*) as count from pg_stat_activity"
