@@ -32,7 +32,6 @@ class Place(Value):
 
     @property
     def where(self) -> str:
-        """Written form of the anchor."""
         if not self.first:
             return self.path
         lines = f"{self.first}-{self.last}" if self.last != self.first else str(self.first)
@@ -44,7 +43,6 @@ class Place(Value):
 
     @property
     def text(self) -> str:
-        """Stored form of the anchor."""
         return f"{self.plain} {array(self.values)}" if self.hash and self.values else self.plain
 
 
@@ -71,7 +69,6 @@ def place(anchor: str) -> Place | None:
 
 
 def normal(anchor: str) -> str:
-    """Return the anchor as it is stored."""
     return found.text if (found := place(anchor)) else anchor
 
 
@@ -80,7 +77,6 @@ def plain(anchors: Iterable[str]) -> tuple[str, ...]:
 
 
 def values(anchors: Iterable[str]) -> dict[str, list[str]]:
-    """Return the values of the anchors that have some, by their places."""
     places = filter(None, map(place, anchors))
     return {found.where: list(found.values) for found in places if found.values}
 

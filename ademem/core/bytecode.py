@@ -26,13 +26,10 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LENGTH_BYTES = 4
 """The file has the length of the index, the index, and the modules."""
 UNREADABLE = (LookupError, OSError, EOFError, TypeError, ValueError)
-"""Errors of reading a missing or damaged file."""
 ModuleSpec: type = type(__spec__)  # from `importlib`, which would have to be loaded
 
 
 class Bundle:
-    """Finder and loader of the import system."""
-
     def __init__(self, package: str, *, threads: bool = True) -> None:
         """Raises one of UNREADABLE; *threads*: more than one may import."""
         self.package = package
@@ -89,10 +86,7 @@ class Bundle:
         setattr(sys.modules[parent], child, module)
 
     def read(self, name: str) -> tuple[tuple[str, ...], CodeType] | None:
-        """Return what a module imports, and its code.
-
-        None if its source has changed or the file is damaged.
-        """
+        """Return what a module imports, and its code; None if changed since, or damaged."""
         try:
             below, mtime_ns, size, start, length = self.index[name]
             now = os.stat(f"{self.package}/{below}")
@@ -105,7 +99,6 @@ class Bundle:
 
 
 def use(package: str = PACKAGE, *, threads: bool = True) -> None:
-    """Import modules of the package from its file, if there is one."""
     try:
         bundle = Bundle(package, threads=threads)
     except UNREADABLE:
@@ -114,7 +107,6 @@ def use(package: str = PACKAGE, *, threads: bool = True) -> None:
 
 
 def path(package: str) -> str:
-    """Return the path of the file, one for each release of Python."""
     return os.path.join(package, "__pycache__", f"all.{sys.implementation.cache_tag}.bin")
 
 
@@ -139,7 +131,6 @@ def is_current(package: str) -> bool:
 
 
 def write(package: str) -> None:
-    """Compile all modules of the package into its file; raises OSError."""
     from ademem.core import shared_files
 
     index: dict[str, Entry] = {}
@@ -206,7 +197,6 @@ _state: list[Source] = []
 
 
 def source_state() -> list[Source]:
-    """Return path, time and length of each module when they were first asked for."""
     if not _state:
         _state.extend(source for _, source in _sources(PACKAGE))
     return _state

@@ -32,11 +32,9 @@ CLIENT_VARIABLES = (
     "CLINE_ACTIVE",
     "GOOSE_TERMINAL",
 )
-"""Variables that clients set in the shells that they open."""
 
 INTERPRETERS = ("node", "bun", "deno", "python", "ruby")
 MAX_DEPTH = 64
-"""Parents that are examined."""
 COMMAND_LINE_BYTES = 4096
 
 
@@ -54,12 +52,10 @@ def client_of(environment: Mapping[str, str]) -> str:
 
 @cache
 def client_above() -> str:
-    """Return the client among the parents of this process; empty for none."""
     return next(filter(None, map(client_in, parent_commands())), "")
 
 
 def typed_by_person(environment: Mapping[str, str]) -> bool:
-    """True for a command in a terminal that no client opened."""
     return has_terminal() and not client_of(environment)
 
 
@@ -83,7 +79,6 @@ def has_terminal() -> bool:
 
 
 def client_in(command: list[str]) -> str:
-    """Return the name of the client whose process has this command line; empty for others."""
     if not command:
         return ""
     program = _name(command[0])

@@ -15,13 +15,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 MISSION = "ADEMEM_MISSION"
-"""Environment variable with the mission of a process."""
 SESSION = "CLAUDE_CODE_SESSION_ID"
 """Environment variable with the session in whose shell a process runs."""
 SESSIONS = (SESSION, "CODEX_THREAD_ID", "ADEMEM_SESSION_ID")
 """Variables with the id of a session in its shell; the last is set by our plugin for OpenCode."""
 CONTEXT_UNITS = 10_000
-"""UTF-16 units of a context, above which the client shows a preview of 2 KB instead."""
 
 SLASH = "/ademem:"
 """Beginning of a slash command of ours."""
@@ -97,7 +95,6 @@ class Turn(Value):
     """`tool_use_id` of each denied call."""
     started_at: str
     begins_after: int = 0
-    """Last row of `recall_log` before the order that the turn began with."""
 
 
 def read(raw: bytes) -> Payload:
@@ -138,7 +135,6 @@ def read(raw: bytes) -> Payload:
 
 
 def context(event: str, text: str, notices: Sequence[str] = ()) -> str:
-    """Show *text* to the model and the notices to the person."""
     answer = {"hookEventName": event, "additionalContext": text}
     return _answer(answer, notices) if text else notice(*notices)
 
@@ -165,12 +161,10 @@ def block(text: str) -> str:
 
 
 def keep_going(reason: str) -> str:
-    """Answer Stop with another turn of the model, which gets the *reason*."""
     return _object({"decision": "block", "reason": reason})
 
 
 def units(text: str) -> int:
-    """Count UTF-16 units, as the client does."""
     # `str.encode` would import a module for the encoding.
     return len(codecs.utf_16_le_encode(text, "surrogatepass")[0]) // 2
 
@@ -187,13 +181,11 @@ def transcript_folder(directory: str) -> str:
 
 
 def session_of(environment: Mapping[str, str]) -> str:
-    """Return the id of the session in whose shell this process runs; empty for none."""
     ids = filter(None, map(environment.get, SESSIONS))
     return safe_id(next(ids, ""))
 
 
 def mission_of(environment: Mapping[str, str]) -> str | None:
-    """Return the mission that this process works for; its memories belong to it."""
     return environment.get(MISSION, "").strip() or None
 
 

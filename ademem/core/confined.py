@@ -82,7 +82,6 @@ _KINDS = {
     stat.S_IFDIR: "is a folder, not a file",
     stat.S_IFREG: "is a file, not a folder",
 }
-"""Reason to refuse an entry of another kind."""
 
 
 class SharedRoot(str):
@@ -92,8 +91,6 @@ class SharedRoot(str):
 
 
 class Refused(UnusableStore, OSError):
-    """The file must not be used."""
-
     hint = (
         "put a regular file or folder of your own in its place, or remove it; "
         "`ademem files check` names all that is refused"
@@ -106,7 +103,6 @@ class Refused(UnusableStore, OSError):
 
 
 def printable(path: str) -> str:
-    """Escape control characters, and bytes that are no text."""
     return path if path.isprintable() else ascii(path)[1:-1]
 
 
@@ -126,7 +122,6 @@ def read_text(root: str, path: str, limit: int | None = None) -> str | None:
 
 
 def open_file(root: str, path: str) -> BinaryIO:
-    """Open a file of any length for reading; raises FileNotFoundError or Refused."""
     return open(_open(root, path, os.O_RDONLY), "rb")
 
 
@@ -172,7 +167,6 @@ def append_line(root: str, path: str, line: str, max_bytes: int) -> None:
 
 
 def touch(root: str, path: str) -> None:
-    """Make an empty file unless there is one."""
     os.close(_open(root, path, os.O_WRONLY | os.O_CREAT, 0o600, make=True))
 
 
@@ -212,7 +206,6 @@ def names(root: str, path: str) -> list[str]:
 
 
 def entries(root: str, path: str) -> list[tuple[str, os.stat_result]]:
-    """Return `names` with the `lstat` of each."""
     try:
         with _walk(root, _parts(root, path)) as folder:
             listed = sorted(filter(str.isprintable, folder.names()))
@@ -232,12 +225,10 @@ def status(root: str, path: str) -> os.stat_result | None:
 
 
 def exists(root: str, path: str) -> bool:
-    """True for anything of that name, even a dangling link."""
     return status(root, path) is not None
 
 
 def is_file(root: str, path: str) -> bool:
-    """True for a file that is not refused."""
     try:
         with _parent(root, path) as (folder, name):
             return folder.regular_status(name) is not None
@@ -246,7 +237,6 @@ def is_file(root: str, path: str) -> bool:
 
 
 def is_socket(root: str, path: str) -> bool:
-    """True for a socket of this user."""
     try:
         there = status(root, path)
     except OSError:
@@ -255,7 +245,6 @@ def is_socket(root: str, path: str) -> bool:
 
 
 def is_folder(root: str, path: str) -> bool:
-    """True for a folder that is not refused."""
     try:
         os.close(_walk(root, _parts(root, path)).fd)
     except OSError:
@@ -306,10 +295,7 @@ def rename(root: str, path: str, name: str) -> None:
 
 
 def check_database(path: str, root: str = "") -> None:
-    """Raise Refused unless SQLite may open the database and the files beside it, if they exist.
-
-    *root* is by default the parent of the database's folder.
-    """
+    """Raise Refused unless SQLite may open the database and the files beside it, if they exist."""
     try:
         with _parent(root or os.path.dirname(os.path.dirname(path)), path) as (folder, name):
             for suffix in ("", "-wal", "-shm", "-journal"):
@@ -350,10 +336,7 @@ def refusal(root: str, path: str) -> Refused | None:
 def refusals(
     root: str, path: str, most: int = 20_000, *, removes_stale: bool = False
 ) -> list[Refused]:
-    """Return the refusals of the folder and of at most *most* entries below it.
-
-    With *removes_stale* temporary files of killed processes are deleted.
-    """
+    """Return the refusals of the folder and of at most *most* entries below it."""
     found: list[Refused] = []
     try:
         _survey(_walk(root, _parts(root, path)), root, found, most, removes_stale)
@@ -384,8 +367,6 @@ def remove_stale(root: str, path: str) -> int:
 
 
 class _Folder:
-    """An open folder, which a `with` block closes."""
-
     __slots__ = ("fd", "owner", "path")
 
     def __init__(self, fd: int, path: str, owner: int | None) -> None:
@@ -410,7 +391,6 @@ class _Folder:
             return None
 
     def regular_status(self, name: str) -> os.stat_result | None:
-        """Return the `lstat` of a regular file; None without one. Raises Refused otherwise."""
         there = self.status(name)
         if there is not None:
             self.check(there, name, stat.S_IFREG)
@@ -476,8 +456,6 @@ class _Folder:
 
 
 class _parent:
-    """The open parent folder of a path, and the last component."""
-
     __slots__ = ("folder", "name")
 
     def __init__(self, root: str, path: str, *, make: bool = False) -> None:
@@ -584,7 +562,6 @@ def _is_stale(name: str) -> bool:
 def _survey(
     folder: _Folder, root: str, found: list[Refused], left: int, removes_stale: bool
 ) -> int:
-    """Add the refusals of the open folder, and close it; return the number of entries left."""
     with folder:
         for name in sorted(folder.names()):
             if left <= 0:

@@ -37,7 +37,6 @@ KINDS = {
     NO_PROJECT: "no_project",
     NO_STORE: "store",
 }
-"""Names of the exit codes in JSON."""
 
 
 class AdememError(Exception):
@@ -92,8 +91,6 @@ class NoSuchMemory(NotFound):
 
 
 class SeveralMemories(NoSuchMemory):
-    """A prefix of several ids."""
-
     hint = "give more of it"
 
     def __init__(self, id: str) -> None:
@@ -103,7 +100,6 @@ class SeveralMemories(NoSuchMemory):
 READ_ONLY = "the memory of this project is read-only"
 LOCKED = "the database is locked, so a copy of it is read"
 FORBIDDEN = (READ_ONLY, LOCKED)
-"""Messages of changes to a copy."""
 REBUILD = "`ademem doctor --fix` rebuilds it from the files"
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 LOG_BYTES = 256_000
 ERROR_CHARS = 500
 READ_CHARS = 20_000
-"""Characters that are read of an error's text."""
 _TEXTS = ("at", "project", "event", "error")
 """Keys of each line; a line without them is not ours."""
 
@@ -64,7 +63,6 @@ def log_crash(trace: str, environment: Mapping[str, str]) -> str:
 
 
 def describe(error: Exception) -> str:
-    """Describe an error on one line, without secrets."""
     from ademem.core.redaction import redact
     from ademem.core.text import whole_words
 
@@ -73,7 +71,6 @@ def describe(error: Exception) -> str:
 
 
 def recent(found: Project, environment: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return the logged failures of this project, newest last."""
     failures = []
     for root, folder in folders(found, environment):
         try:
@@ -98,7 +95,6 @@ def folders(found: Project, environment: Mapping[str, str]) -> list[tuple[str, s
 
 
 def user_log_dir(environment: Mapping[str, str]) -> str:
-    """Return the folder for failures that the project's own log cannot take."""
     temporary = os.path.abspath(environment.get("TMPDIR") or "/tmp")
     return os.path.join(temporary, f"ademem-{os.getuid()}")
 

@@ -95,7 +95,6 @@ def output(
 
 
 def text(root: str, command: str, *arguments: str, timeout_s: float = TIMEOUT_S) -> str:
-    """Return what git prints as text; empty where `output` returns None."""
     found = output(root, command, *arguments, timeout_s=timeout_s)
     return (found or b"").decode("utf-8", "replace")
 

@@ -26,7 +26,6 @@ class Scope(StrEnum):
 
     @classmethod
     def is_mission(cls, text: str) -> bool:
-        """True for a name of the mission scope."""
         return text.strip().lower() in (cls.MISSION, "lane")
 
 
@@ -57,7 +56,6 @@ STATEMENTS = frozenset(
         Category.PREFERENCE,
     )
 )
-"""Categories of statements; the others are records of events."""
 LONGEST_STATEMENT = 250
 """Characters above which a text is about several matters."""
 
@@ -75,7 +73,6 @@ TYPES = {
 
 
 MAX_TITLED_BYTES = 50_000
-"""Longest text of a memory with a title, in UTF-8 bytes."""
 
 MAX_KEY_CHARS = 2000
 """Longest key, path or other value beside a text that a record may have."""
@@ -89,11 +86,9 @@ STOP = "stop"
 
 
 SKILL = "skill"
-"""Source type of the memory of a skill file."""
 EPISODE = "episode"
 """Source type of a summary of a session."""
 PROCEDURE = "procedure"
-"""Source type of steps learned from sessions."""
 MERGE = "merge"
 """Source type of a text that lost to another text of its memory."""
 HIDDEN = (SKILL, EPISODE)
@@ -138,7 +133,6 @@ class Trust(StrEnum):
 class Origin(Value):
     trust: Trust = Trust.AGENT
     source_type: str = "agent"
-    """agent | system | user | mission_promotion | consolidation | learned | passive | …"""
     source_id: str | None = None
     session_id: str | None = None
     run_id: str | None = None
@@ -149,8 +143,6 @@ class Origin(Value):
 
 
 class Draft(Value):
-    """A text before the write gate."""
-
     content: str
     category: str = Category.FACT
     scope: str = Scope.PROJECT
@@ -161,7 +153,6 @@ class Draft(Value):
     topic_key: str | None = None
     tags: tuple[str, ...] = ()
     path: str | None = None
-    """Glob of files."""
     anchors: tuple[str, ...] = ()
     """Places in the code, `path:first-last@hash`, and commands, `$ words`."""
     pinned: bool = False
@@ -171,7 +162,6 @@ class Draft(Value):
     bead: str | None = None
     knowledge_key: str | None = None
     created_at: datetime | None = None
-    """Earlier time of an import."""
     evidence: str | None = None
     """The sentence that states the text; the history keeps it."""
     origin: Origin = Origin()
@@ -182,9 +172,7 @@ class Draft(Value):
 
 
 LOST_BRANCH = "its branch was deleted before it was merged"
-"""Reason that makes a memory of a deleted branch a candidate again."""
 UNSEEN_BRANCH = "waits on a branch that was not fetched here"
-"""Reason of a memory of the hub whose branch another clone has."""
 
 
 class Entry(Value):
@@ -205,11 +193,9 @@ class Entry(Value):
     pinned: bool = False
     """The mark itself, which for imported memories does not count: see `is_pinned`."""
     claimed_author: str | None = None
-    """Author that imported files claim, until the memory is accepted."""
     tags: tuple[str, ...] = ()
     access_score: float = 0.0
     base_score: float | None = None
-    """Access score at the last access, if a sweep has decayed it since."""
     superseded_by: str | None = None
     created_at: datetime
     updated_at: datetime
@@ -221,7 +207,6 @@ class Entry(Value):
 
     @property
     def used(self) -> float:
-        """Access score at the last access."""
         return self.access_score if self.base_score is None else self.base_score
 
     @property
@@ -234,8 +219,6 @@ class Entry(Value):
 
 
 class Memory(Entry):
-    """One row of `unified_memories`."""
-
     sync_id: str
     project_id: str
     scope: Scope
@@ -259,13 +242,11 @@ class Memory(Entry):
     dedupe_key: str
     promoted_at: datetime | None = None
     rejected_at: datetime | None = None
-    """Time of a rejection by a person, after which no machine restores it."""
     review_after: datetime | None = None
     deleted_at: datetime | None = None
 
     @property
     def shown_scope(self) -> str:
-        """The scope as people and programs see it."""
         is_own = self.scope is Scope.AGENT and self.scope_owner_id is None
         return "personal" if is_own else self.scope.value
 
@@ -287,10 +268,7 @@ class Memory(Entry):
 
     @property
     def is_statement(self) -> bool:
-        """True for one statement about one matter that may be shown.
-
-        A text that lost a merge is no news, and waits for a person.
-        """
+        """True for one statement that may be shown; a text that lost a merge waits for a person."""
         return (
             self.live
             and not self.quarantine_reason
@@ -327,7 +305,6 @@ ACCESS_GAIN = 0.1
 
 
 def decayed(score: float, *, idle_days: float, half_life_days: float) -> float:
-    """Return what is left of a stored score after so many days without access."""
     left: float = 2.0 ** (-max(0.0, idle_days) / half_life_days)  # `math` is a file to load
     return score * left
 

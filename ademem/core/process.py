@@ -124,14 +124,12 @@ def _write(handle: int, data: memoryview) -> int:
 
 
 def run_in_terminal(command: Sequence[str]) -> int:
-    """Run *command* with this process's terminal and return its exit status; raises OSError."""
     import subprocess
 
     return subprocess.run(command, check=False).returncode
 
 
 FILES = 1 << 16
-"""More than the files that a process has open."""
 
 
 def detach(command: Sequence[str], environment: Mapping[str, str]) -> None:

@@ -31,8 +31,6 @@ _HEAD = f"{_REF}HEAD"
 
 
 class Ambiguous(AdememError):
-    """Several enrolled projects are below the folder."""
-
     exit_code = NO_PROJECT
     hint = "name one with --project, or `cd` into it"
 
@@ -45,7 +43,6 @@ class Project(Value):
     """A folder with `.ade/`, and the folder whose database it shares."""
 
     root: str
-    """Worktree with the files."""
     home: str
     """Folder of `ade.db`, which all worktrees of a repository share."""
 
@@ -55,7 +52,6 @@ class Project(Value):
 
     @property
     def has_home(self) -> bool:
-        """False where the project was moved or removed meanwhile."""
         return os.path.isdir(self.home)
 
     @property
@@ -73,7 +69,6 @@ class Project(Value):
 
     @property
     def local_config(self) -> str:
-        """The person's own settings for the project, shared by all worktrees."""
         return os.path.join(self.home, "config.local.toml")
 
     @property
@@ -88,7 +83,6 @@ class Project(Value):
 
     @property
     def readings(self) -> str:
-        """Record of the state of the files at the last import."""
         return os.path.join(self.run, "files.seen")
 
     @property
@@ -131,12 +125,10 @@ def at(root: str) -> Project:
 
 
 def enclosing(where: str) -> str:
-    """Return the enrolled folder at or above *where*, else the git root, else *where*."""
     return _find_enrolled_above(where) or git_root(where) or os.path.realpath(where)
 
 
 def worktrees(project: Project) -> list[Project]:
-    """Return the other worktrees that share the database, sorted by folder."""
     top = git_root(project.root)
     shared = common_dir(top) if top else None
     if top is None or shared is None:
@@ -168,10 +160,7 @@ def _home(root: str) -> str:
 
 
 def _find_shared(top: str, common: str) -> tuple[str, ...] | None:
-    """Return the main worktree and `.ade`, or the folder for databases in git's folder.
-
-    None where the repository does not know the worktree *top*.
-    """
+    """Return the main worktree and `.ade`, or a folder in git's; None if it does not know *top*."""
     folder, configured = git_dir(top), config_value(common, "worktree")
     # `core.worktree` names the work tree of a submodule.
     main = os.path.realpath(os.path.join(common, configured)) if configured else None
@@ -205,7 +194,6 @@ def _find_enrolled_above(where: str) -> str | None:
 
 
 def _worktree_of_enrolled(where: str) -> str | None:
-    """Return the linked worktree without `.ade/` if the main one is enrolled."""
     top = git_root(where)
     common = common_dir(top) if top else None
     if top is None or common is None or os.path.basename(common) != ".git":
@@ -232,10 +220,7 @@ def _only_child(where: str) -> str | None:
 
 
 def files_changed(project: Project) -> bool:
-    """Return True if files, branch or merges changed since `record_state`.
-
-    During an operation of git, such as a rebase, nothing has changed yet.
-    """
+    """Return True if files, branch or merges changed since; none have yet during a rebase."""
     if under_way(project.root):
         return False
     noted = recorded_state(project)
@@ -249,7 +234,6 @@ def files_edited(project: Project) -> bool:
 
 
 def recorded_state(project: Project) -> str:
-    """Return what `record_state` wrote; empty where it cannot be read."""
     try:
         return confined.read_text(project.root, project.readings) or ""
     except (UnicodeDecodeError, confined.Refused):
@@ -263,7 +247,6 @@ def watched_refs(recorded: str) -> list[str]:
 
 
 def record_state(project: Project, refs: Iterable[str] = ()) -> None:
-    """Record the present state as imported, with the *refs* whose changes count, too."""
     confined.write_text(project.root, project.readings, _listing(project, refs))
 
 
@@ -295,7 +278,6 @@ def _listing(project: Project, refs: Iterable[str]) -> str:
 
 
 def _list_files(project: Project) -> list[str]:
-    """List name, time and size of each file."""
     found: list[tuple[str, os.stat_result]] = []
     with suppress(confined.Refused):
         found += confined.entries(project.root, project.memory)

@@ -50,9 +50,7 @@ if TYPE_CHECKING:
     from ademem.core.registers import Text, Write
 
 MAX_CHARS = MAX_KEY_CHARS
-"""Longest value of a register."""
 MAX_TEXT = MAX_TITLED_BYTES * 2
-"""Longest text, in characters."""
 MAX_ITEMS = 500
 """Most elements of one list, replicas, or concurrent texts that are read from one record."""
 MAX_ID = 64
@@ -98,7 +96,6 @@ def compact(found: Mapping[str, Any], *, allow_nan: bool = True) -> str:
 
 
 def pack(record: Record, updated_at: str = "") -> dict[str, Any]:
-    """Return the stamps of the record, and what its values leave out."""
     groups: dict[str, list[str]] = {}
     gone: dict[str, list[str]] = {}
     for name, (stamp, value) in record.registers.items():
@@ -236,7 +233,6 @@ def is_life(value: object) -> bool:
 
 
 def is_id(value: object) -> bool:
-    """Return True for an id that is valid in a file and in a command."""
     return (
         isinstance(value, str)
         and 0 < len(value) <= MAX_ID
@@ -288,7 +284,6 @@ def _long(short: object, updated_at: str) -> str:
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """Yield all texts in a value of JSON, names of keys included."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | tuple):

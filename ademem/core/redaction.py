@@ -26,7 +26,6 @@ _TAG = r"""(?ix) < \s* (?:
 
 _ROUNDS = 5
 _WORD_CHARS = 12
-"""Longest word of letters alone that is no secret for sure."""
 
 
 class Redacted(Value):
@@ -416,7 +415,6 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 _RANKS = {name: rank for rank, (name, _, _) in enumerate(TABLE)}
 _RANKS_OF: dict[str, list[int]] = {}
-"""Rows of the table by hint."""
 for _rank, _row in enumerate(TABLE):
     for _hint in _row[1]:
         _RANKS_OF.setdefault(_hint, []).append(_rank)
@@ -429,7 +427,6 @@ _PLACEHOLDER = (
 
 
 def match_hints(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the rows (rank, name, pattern) that can match *text* or its decoded form."""
     yield from _match_hints(text)
     if may_be_escaped(text) and (unwrapped := unescape(text)):
         yield from _match_hints(unwrapped[0])
@@ -530,7 +527,6 @@ PIN_HINTS = ("pin ", "pin:")
 SECRET_HINTS = ("key", "token", "secret", "seed", "clave")
 OTHER_PASSWORD_HINTS = ("hasło", "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호")
 OTHER_SECRET_HINTS = ("schlüssel", "clé", "密钥", "令牌")
-"""Hints in texts with more than ASCII."""
 
 NAME_CHARS = 24
 """Longest part of a name before its hint."""
@@ -577,7 +573,6 @@ _TECHNICAL = (
     r"|(?:sha|md|aes|rsa|oauth|utf|base|[ehpr]s|ed|python|ipv|http|tls|web)-?\d{1,4}\w{0,2}(?:-\w+)*"
     r"|[a-z]+(?:_[a-z]+)*_(?:v?\d|[a-z]+\d?))\Z"
 )
-"""Versions, sizes, algorithms and identifiers."""
 _ENDS_SENTENCE = r"[.!,;)\"'”]*(?:\s*\Z|\s*\n|[.!,;)\"'”]\s)"
 _DESCRIBING = (
     r"(?i)(?:\w*(?:ed|en|ing|ble|al|ive|ous|ory|ary|ful|less|ent|ant|ic|id|ly|ete|ect|ord|ise|ext"
@@ -595,7 +590,6 @@ _MESSAGE = (
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and kind of each secret in a sentence."""
     regions: list[tuple[int, int]] = []
     for at in sorted(_places(text.lower())):
         start, end = max(0, at - NAME_CHARS), at + WINDOW_CHARS
@@ -615,7 +609,6 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _places(lowered: str) -> Iterator[int]:
-    """Yield the ends of hints after which a secret is possible."""
     passwords: tuple[str, ...] = PASSWORD_HINTS
     secrets: tuple[str, ...] = SECRET_HINTS
     if not lowered.isascii():
@@ -649,7 +642,6 @@ def _has_opaque(window: str) -> bool:
 
 
 def _opaque(named: re.Match[str], text: str) -> tuple[int, int] | None:
-    """Find a long random word of letters and digits."""
     import re
 
     found = re.compile(

@@ -53,8 +53,6 @@ FIELDS = (
 
 
 class Commit(Value):
-    """A commit that changed memories in the files."""
-
     id: str
     at: datetime
 
@@ -78,7 +76,6 @@ class Record(Value):
 
     @property
     def text(self) -> Text:
-        """The text of the greatest stamp; empty for a record without one."""
         return self.texts[max(self.texts)] if self.texts else ("", None)
 
     @property
@@ -93,7 +90,6 @@ class Record(Value):
         return self.registers[name][1] if name in self.registers else None
 
     def items(self, kind: str) -> tuple[str, ...]:
-        """Return the elements of one of SETS in their order."""
         start = kind + "/"
         found = (
             value for name, (_, value) in self.registers.items() if value and name.startswith(start)
@@ -134,12 +130,10 @@ def join(ours: Record, theirs: Record) -> Record:
 
 
 def make_tombstone(id: str, sync_id: str, stamp: str) -> Record:
-    """Return what is left of a memory that was removed for good."""
     return Record(id=id, sync_id=sync_id, registers={LIFE: (stamp, REMOVED)})
 
 
 def join_all(*copies: Iterable[Record]) -> dict[str, Record]:
-    """Join records of any number of memories, by their ids."""
     joined: dict[str, Record] = {}
     for records in copies:
         for record in records:
@@ -190,8 +184,6 @@ def _least(ours: str, theirs: str) -> str:
 
 
 class Candidate(Value):
-    """A text that lost against a concurrent write of text or life, until a person decides."""
-
     id: str
     """Derived from the memory and the text, so that it is the same everywhere."""
     memory_id: str
@@ -201,10 +193,7 @@ class Candidate(Value):
 
 
 def conflict_candidates(record: Record) -> list[Candidate]:
-    """Return the heads that say something else than the memory does, the latest first.
-
-    Of a memory that was archived these are the texts that the archiving did not know.
-    """
+    """Return the heads that say something else, the latest first; if archived, the unseen ones."""
     found: dict[str, Candidate] = {}
     heads = sorted(record.texts, reverse=True)
     seen_heads = heads[:1]
@@ -222,12 +211,10 @@ def conflict_candidates(record: Record) -> list[Candidate]:
 
 
 def candidate_id(memory_id: str, content: str, chars: int = 12) -> str:
-    """Return the id of a conflict candidate; with more characters it is its sync id."""
     return sha256_hex("conflict", memory_id, content)[:chars]
 
 
 def values_of(record: Record) -> dict[str, Any]:
-    """Return what the memory says in the registers that the record has."""
     found = {name: record.registers[name][1] for name in FIELDS if name in record.registers}
     if record.texts:
         found["content"], found["title"] = record.text
@@ -363,11 +350,7 @@ def next_stamp(last: str, now: datetime, replica: str) -> str:
 
 
 def commit_stamp(last: str, made: Commit, now: datetime, said: str) -> str:
-    """Return the stamp of a change that a commit made, which is the same in every clone.
-
-    It is greater than the *last* one, and of a replica that is the commit and what it *said*, so
-    that no two texts have one stamp.
-    """
+    """Return the stamp of a commit's change, the same in each clone, another for other words."""
     replica = sha256_hex(made.id, said)[: len(OLD_REPLICA)]
     return next_stamp(last, min(made.at, now), replica)
 

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 DEFAULT_BRANCHES = ("main", "master")
-"""Default branches where neither the settings nor a remote name one."""
 
 MOST = 65_536
 """Bytes read of one of git's small files."""
@@ -31,7 +30,6 @@ _UNDER_WAY = (
 
 
 def git_root(where: str) -> str | None:
-    """Return the innermost folder at or above *where* that has a `.git`."""
     return above(where, ".git", os.path.exists)
 
 
@@ -89,10 +87,7 @@ def default_branch(root: str, configured: str = "") -> str | None:
 
 
 def staging(root: str, configured: str = "") -> str | None:
-    """Return the branch that new memories belong to until it is merged.
-
-    None on the default branch, without one, when detached, and without git.
-    """
+    """Return the branch of new memories until it is merged; None on the default one or without."""
     on = branch(root)
     default = default_branch(root, configured) if on else None
     return on if default and on != default else None
@@ -203,7 +198,6 @@ def bare_repository(where: str) -> str:
 
 
 def list_worktrees(repository: str) -> list[str]:
-    """Return the linked worktrees of a repository that are there."""
     linked = os.path.join(repository, "worktrees")
     names = sorted(os.listdir(linked)) if os.path.isdir(linked) else []
     tops = [os.path.dirname(first_line(os.path.join(linked, name, "gitdir"))) for name in names]
@@ -227,7 +221,6 @@ def above(where: str, name: str, there: Callable[[str], bool]) -> str | None:
 
 
 def first_line(path: str) -> str:
-    """Return the first line of a file; empty without a file."""
     try:
         return _beginning(path).partition("\n")[0].strip()
     except OSError:
@@ -266,10 +259,7 @@ def _readable(ref: str) -> str | None:
 
 
 def _read_index(data: bytes, path: str) -> Iterator[tuple[str, int, int]]:
-    """Yield path, inode and time (s) of index entries that are *path* or lie in it.
-
-    The index is of version 2 or 3.
-    """
+    """Yield path, inode and time (s) of entries of an index (version 2, 3) at or below the path."""
     wanted = os.fsencode(path).lower()
     low = data.lower()
     at = low.find(wanted)

@@ -32,26 +32,19 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
 
 MAX_BYTES = 64_000
-"""Longest file of settings."""
 MAX_DOTS = 100
 """Most dots in a line of such a file, as parsing a dotted key takes quadratic time."""
 SHOWN_CHARS = 80
-"""Characters of a parser's message that a warning repeats."""
 
 
 class SettingWarning(Value):
-    """A part of a source that is not in force, or has an outdated name."""
-
     source: str
-    """A path, or the name of a variable."""
     key: str = ""
     """Such as `guard.mode`; empty for the whole source."""
     reason: str = ""
-    """Reason; empty for an unknown key."""
     waits: bool = False
     """It would count after `ademem trust`."""
     is_outdated: bool = False
-    """The name is of an earlier version."""
 
     def __str__(self) -> str:
         name = self.source
@@ -61,12 +54,9 @@ class SettingWarning(Value):
 
 
 class SourceValues(Value):
-    """Valid values of one source by their keys, with warnings about the others."""
-
     values: dict[str, Any] = {}
     warnings: tuple[SettingWarning, ...] = ()
     digest: str = ""
-    """Digest of the content of a file."""
 
 
 def read(
@@ -132,7 +122,6 @@ def read(
 
 
 def fingerprint(values: Mapping[str, Any]) -> str:
-    """Return the digest by which an agreement names keys with their values."""
     return sha256_hex(*(f"{key}={value!r}" for key, value in sorted(values.items())))
 
 
@@ -175,7 +164,6 @@ def _file(
 
 
 def _bytes(path: str, root: str) -> bytes:
-    """Read a file, below *root* without following links; raises BadSetting."""
     try:
         if root:
             raw = confined.read_bytes(root, path, MAX_BYTES)

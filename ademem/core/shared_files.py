@@ -17,10 +17,7 @@ def read_text(path: str) -> str | None:
 
 
 def write_atomic(path: str, text: str, *, mode: int = 0o666) -> bool:
-    """Replace the target of the path unless it has the text; return True if it was written.
-
-    *mode* is for a new file; another one keeps its own.
-    """
+    """Replace the target unless it has the text; return True then. *mode* is for a new file."""
     return write_bytes(path, text.encode("utf-8"), mode=mode)
 
 
@@ -46,7 +43,6 @@ def write_bytes(path: str, wanted: bytes, *, mode: int = 0o666) -> bool:
 
 
 def remove(path: str) -> bool:
-    """Delete the file; return True if there was one."""
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -89,7 +85,6 @@ class locked:
         os.close(self._handle)
 
     def _is_current(self) -> bool:
-        """Return True if the path still names the file that was locked."""
         try:
             there = confined.status(self._root, self._path) if self._root else os.stat(self._path)
         except FileNotFoundError:

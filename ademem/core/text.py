@@ -31,7 +31,6 @@ LONG = 1 << 20
 """Characters of a text above which its digest is computed in parts."""
 
 EDGE = ".,;:!?…()[]{}<>\"'`“”‘’«»*"
-"""Punctuation around a word."""
 _SENTENCE_ENDS = (". ", "! ", "? ", "; ", "。", "！", "？")
 _CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160))) | {13: 10}
 
@@ -62,7 +61,6 @@ def normal(form: Literal["NFC", "NFKC"], text: str) -> str:
 
 @lru_cache(maxsize=RECENT)
 def fold(text: str) -> str:
-    """Return the text in one case and spacing."""
     return " ".join(normal("NFKC", text).casefold().split())
 
 
@@ -72,7 +70,6 @@ def with_title(title: str | None, content: str) -> str:
 
 @lru_cache(maxsize=RECENT)
 def dedupe_key(content: str, topic_key: str | None = None) -> str:
-    """Return a digest of the folded text and its topic."""
     return sha256_hex(topic_key or "", fold(content))
 
 
@@ -127,13 +124,11 @@ def whole_words(text: str, limit: int) -> str:
 
 
 def truncate_bytes(text: str, limit: int) -> str:
-    """Return the longest prefix of at most *limit* UTF-8 bytes."""
     raw = text.encode("utf-8", "replace")
     return text if len(raw) <= limit else raw[:limit].decode("utf-8", "ignore")
 
 
 def preview(text: str, limit: int) -> str:
-    """Return one line of at most *limit* characters, with "…" if it was cut."""
     line = " ".join(text.split())
     return line if len(line) <= limit else truncate(line, limit - 1) + "…"
 
@@ -165,7 +160,6 @@ _WORK = frozenset(
         """.split()
     for ending in ("", "e", "s", "es", "ed", "ing", "ped", "ping")
 )
-"""Verbs that messages of commits begin with, in all of their forms."""
 
 
 def tells_work(text: str) -> bool:
@@ -263,7 +257,6 @@ def slices(text: str) -> Iterator[str]:
 
 
 def number(text: str) -> int:
-    """Return the first 64 bits of the digest."""
     return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
 
 

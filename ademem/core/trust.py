@@ -20,8 +20,6 @@ MOST_OWN = 50_000
 
 
 class Agreement(Value):
-    """Agreements about one project, named by its root."""
-
     settings: str = ""
     """SHA-256 of the personal keys in the tracked `config.toml`."""
     local: str = ""
@@ -46,7 +44,6 @@ def data_folder(environment: Mapping[str, str]) -> str:
 
 
 def personal_folder(environment: Mapping[str, str]) -> str:
-    """Return the folder of the person's own memories, beside those of every project."""
     return os.path.join(data_folder(environment), "personal")
 
 
@@ -55,13 +52,11 @@ def has_personal(environment: Mapping[str, str]) -> bool:
 
 
 def config_path(environment: Mapping[str, str]) -> str:
-    """Return the person's own settings for all projects."""
     config = environment.get("XDG_CONFIG_HOME") or os.path.join(_home(environment), ".config")
     return os.path.join(config, "ademem", "config.toml")
 
 
 def register_store(secret: str, environment: Mapping[str, str]) -> None:
-    """Record that the person made or accepted the database with this secret."""
     shared_files.write_atomic(_store_path(secret, environment), "", mode=0o600)
 
 
@@ -112,7 +107,6 @@ def note_inspection(database: str, state: str, environment: Mapping[str, str]) -
 
 
 def last_inspection(database: str, environment: Mapping[str, str]) -> str:
-    """Return the state at the last inspection; empty before the first."""
     return _read(_database_path(database, environment))
 
 
@@ -144,7 +138,6 @@ def claim_notice(about: str, database: str, environment: Mapping[str, str]) -> b
 
 
 def forget_database(database: str, environment: Mapping[str, str]) -> None:
-    """Remove the notes about a database; `forget_store` removes that of its secret."""
     for kind in ("databases", "notices", "judged"):
         shared_files.remove(_database_path(database, environment, kind))
     _remove_empty_folders(environment)
@@ -168,7 +161,6 @@ def is_under_trusted_root(
 
 
 def agreement(root: str, environment: Mapping[str, str]) -> Agreement:
-    """Return the agreements about a project; none where the file is missing or damaged."""
     try:
         found = loads(_read(_project_path(root, environment)) or "{}")
     except (ValueError, RecursionError):
@@ -178,7 +170,6 @@ def agreement(root: str, environment: Mapping[str, str]) -> Agreement:
 
 
 def agree(root: str, environment: Mapping[str, str], **changes: Any) -> Agreement:
-    """Record the changes and return all agreements about the project."""
     agreed = replace(agreement(root, environment), **changes)
     noted = as_dict(agreed) | {"root": os.path.realpath(root)}
     shared_files.write_atomic(_project_path(root, environment), flat(noted) + "\n", mode=0o600)
@@ -188,10 +179,7 @@ def agree(root: str, environment: Mapping[str, str], **changes: Any) -> Agreemen
 def agree_to_files(
     root: str, secret: str, commit: str, moment: str, environment: Mapping[str, str]
 ) -> None:
-    """Record trust in the files of the repository at *root*.
-
-    *secret* is that of its database, and *commit* the one checked out, empty before the first.
-    """
+    """Record trust in the files, for this *secret* of a database and the *commit* checked out."""
     agree(root, environment, files=moment, store=sha256_hex(secret), commit=commit)
 
 
@@ -224,13 +212,11 @@ def claim_first_contact(root: str, secret: str, environment: Mapping[str, str]) 
 
 
 def forget(root: str, environment: Mapping[str, str]) -> None:
-    """Remove the agreements about a project, and folders that this leaves empty."""
     shared_files.remove(_project_path(root, environment))
     _remove_empty_folders(environment)
 
 
 def cache_path(config: str, environment: Mapping[str, str]) -> str:
-    """Return the file with the parsed values of a file of settings."""
     return os.path.join(data_folder(environment), "settings", f"{sha256_hex(config)[:32]}.json")
 
 

@@ -22,10 +22,8 @@ _OURS = (
     r"\b[0-9a-f]{12}\s+\[\w+\] "
     r"|\[\w+\] .*\((?:[0-9a-f]{12}, |[\w-]{4,64}, (?:user|agent|tool|web|import), \d{4}-)"
 )
-"""A memory in the form of `ademem recall` or `entry`."""
 
 SHORT_CHARS = 300
-"""Length of a memory beside a prompt or a denied call."""
 
 
 def fence(lines: Iterable[str]) -> str:
@@ -58,7 +56,6 @@ def escape(text: str, angle: str = "&lt;") -> str:
 
 
 def entry(memory: Memory, chars: int = SHORT_CHARS, mark: str = "") -> str:
-    """Format a memory as one line: category, text or its first sentences, provenance, a mark."""
     title = f"{memory.title}: " if memory.title else ""
     text = opening(title + memory.content, chars)
     about = f"{provenance(memory)}, {mark}" if mark else provenance(memory)
@@ -150,7 +147,6 @@ def has_hidden_characters(text: str) -> bool:
 
 
 def visible(text: str) -> str:
-    """Remove characters without a glyph, except joiners and accents."""
     if text.isascii() and text.isprintable():
         return text
     import re
@@ -171,7 +167,6 @@ def skeleton(char: str) -> str:
 
 
 def as_latin(text: str) -> str:
-    """Replace letters of other scripts by the Latin ones that they look like."""
     return text if text.isascii() else text.translate(_AS_LATIN)
 
 
