@@ -42,24 +42,13 @@ SECRETS = ("ADEMEM_AI_KEY", "ADEMEM_HUB_DSN")
 """Variables that look like settings; each is read where it is used, and never stored."""
 
 
-class Key:
-    __slots__ = ("choices", "default", "is_shared", "least", "most", "stricter")
-
-    def __init__(
-        self,
-        default: Any,
-        least: float | None,
-        most: float | None,
-        choices: tuple[str, ...],
-        stricter: int,
-        is_shared: bool,
-    ) -> None:
-        self.default = default
-        self.least = least
-        self.most = most
-        self.choices = choices
-        self.stricter = stricter
-        self.is_shared = is_shared
+class Key(Value):
+    default: Any
+    least: float | None
+    most: float | None
+    choices: tuple[str, ...]
+    stricter: int
+    is_shared: bool
 
     @property
     def owner(self) -> str:
@@ -97,7 +86,7 @@ def yours(
 
 class Section(Value):
     _keys: dict[str, tuple[Any, ...]] = {}
-    """Arguments of each Key, as hooks need only the defaults."""
+    """Fields of each Key, as hooks need only the defaults."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -350,13 +339,14 @@ PERSONAL_SECTION = "trust"
 def find_key(name: str) -> Key | None:
     section, _, key = name.partition(".")
     found = Settings._defaults.get(section)
-    return Key(*found._keys[key]) if found and key in found._keys else None
+    fields = found._keys.get(key) if found else None
+    return Key(**dict(zip(Key._fields, fields, strict=True))) if fields else None
 
 
 def all_keys() -> Iterator[tuple[str, Key]]:
     for section, default in Settings._defaults.items():
-        for name, key in default._keys.items():
-            yield f"{section}.{name}", Key(*key)
+        for name in default._keys:
+            yield f"{section}.{name}", key_of(f"{section}.{name}")
 
 
 SHOWN_CHARS = 40
@@ -496,16 +486,8 @@ def _format(given: Any) -> str:
     return ascii(given[:SHOWN_CHARS]) if isinstance(given, str) else f"{given!s:.{SHOWN_CHARS}}"
 
 
-_TRUTH = {
-    "true": True,
-    "1": True,
-    "yes": True,
-    "on": True,
-    "false": False,
-    "0": False,
-    "no": False,
-    "off": False,
-}
+_TRUTH = dict.fromkeys(("true", "1", "yes", "on"), True)
+_TRUTH |= dict.fromkeys(("false", "0", "no", "off"), False)
 
 
 class Configuration(Value):
@@ -515,9 +497,6 @@ class Configuration(Value):
     warnings: tuple[SettingWarning, ...] = ()
     held: dict[str, Any] = {}
     """Values of the tracked file that count only after `ademem trust`."""
-
-
-_NO_SOURCES = Configuration()
 
 
 def load_configuration(project: Project | None, environment: Mapping[str, str]) -> Configuration:
@@ -536,7 +515,7 @@ def load_configuration(project: Project | None, environment: Mapping[str, str]) 
             if section in Settings._names and key:
                 variables.append((name, f"{section}.{key}"))
     if not there and not variables:
-        return _NO_SOURCES
+        return Configuration()
     if not there:
         try:  # without importing the reader of files
             values = {key: as_value(key, environment[name]) for name, key in variables}
