@@ -89,7 +89,12 @@ def read(
         if project.config in there:
             found = _file(project.config, environment, project.root)
             warnings += found.warnings
-            put(_select_unrestricted(found.values, values), project.config)
+            for name, value in found.values.items():  # what needs no agreement
+                key = key_of(name)
+                now = values.get(name, key.default)
+                new = value if key.is_shared else key.tightened(value, now)
+                if key.is_shared or new != now:
+                    put({name: new}, project.config)
             held = {
                 name: value
                 for name, value in found.values.items()
@@ -112,10 +117,10 @@ def read(
             found = _file(project.local_config, environment, project.home_root, agreed.local)
             warnings += found.warnings
             put(found.values, project.local_config)
-    for name, key in variables:
-        found = _check({key: environment[name]}, name)
+    for variable, name in variables:
+        found = _check({name: environment[variable]}, variable)
         warnings += found.warnings
-        put(found.values, name)
+        put(found.values, variable)
     return Configuration(
         settings=as_settings(values), origins=origins, warnings=tuple(warnings), held=held
     )
@@ -130,18 +135,6 @@ def local_file(project: Project, environment: Mapping[str, str]) -> SourceValues
     if not os.path.lexists(project.local_config):
         return SourceValues()
     return _file(project.local_config, environment, project.home_root)
-
-
-def _select_unrestricted(given: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a tracked file that need no agreement: shared keys, stricter values."""
-    put = {}
-    for name, value in given.items():
-        key = key_of(name)
-        now = current.get(name, key.default)
-        new = value if key.is_shared else key.tightened(value, now)
-        if key.is_shared or new != now:
-            put[name] = new
-    return put
 
 
 def _file(
@@ -231,30 +224,29 @@ def _plain(value: Any) -> Any:
 
 def _check(given: Mapping[str, Any], source: str, *, of_project: bool = False) -> SourceValues:
     values, warnings, former = {}, [], []
+
+    def warn(key: str, reason: str = "", *, is_outdated: bool = False) -> None:
+        warnings.append(
+            SettingWarning(source=source, key=key, reason=reason, is_outdated=is_outdated)
+        )
+
     for name, value in given.items():
         if name in RENAMED:
-            reason = renamed_warning(name)
-            warnings.append(
-                SettingWarning(source=source, key=name, reason=reason, is_outdated=True)
-            )
+            warn(name, renamed_warning(name), is_outdated=True)
             if RENAMED[name] in given:
                 continue
             name = RENAMED[name]
         if is_former(name):
             former.append(name)
         elif find_key(name) is None:
-            warnings.append(SettingWarning(source=source, key=name))
+            warn(name)
         elif of_project and name.startswith(f"{PERSONAL_SECTION}."):
-            reason = f"{name} counts only in your own file or environment"
-            warnings.append(SettingWarning(source=source, key=name, reason=reason))
+            warn(name, f"{name} counts only in your own file or environment")
         else:
             try:
                 values[name] = as_value(name, value)
             except BadSetting as error:
-                warnings.append(SettingWarning(source=source, key=name, reason=str(error)))
+                warn(name, str(error))
     if former:
-        reason = former_warning(former)
-        warnings.append(
-            SettingWarning(source=source, key=former[0], reason=reason, is_outdated=True)
-        )
+        warn(former[0], former_warning(former), is_outdated=True)
     return SourceValues(values=values, warnings=tuple(warnings))
