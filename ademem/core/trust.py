@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from typing import Any
 
+OWN = "own-records"
 MOST_OWN = 50_000
 """Digests of own records, in 1.7 MB: 25 times the largest project that a sweep allows."""
 
@@ -57,15 +58,15 @@ def config_path(environment: Mapping[str, str]) -> str:
 
 
 def register_store(secret: str, environment: Mapping[str, str]) -> None:
-    shared_files.write_atomic(_store_path(secret, environment), "", mode=0o600)
+    shared_files.write_atomic(_path(environment, "stores", secret), "", mode=0o600)
 
 
 def is_registered(secret: str, environment: Mapping[str, str]) -> bool:
-    return bool(secret) and os.path.exists(_store_path(secret, environment))
+    return bool(secret) and os.path.exists(_path(environment, "stores", secret))
 
 
 def forget_store(secret: str, environment: Mapping[str, str]) -> None:
-    shared_files.remove(_store_path(secret, environment))
+    shared_files.remove(_path(environment, "stores", secret))
     _remove_empty_folders(environment)
 
 
@@ -77,12 +78,12 @@ def own_records(environment: Mapping[str, str]) -> frozenset[str]:
     and change nothing in it: a digest covers every field by which a record claims something (see
     `sync.provenance`), and no project reaches this file.
     """
-    return frozenset(_read(_own_path(environment)).split())
+    return frozenset(_read(os.path.join(data_folder(environment), OWN)).split())
 
 
 def note_own_records(digests: Collection[str], environment: Mapping[str, str]) -> None:
     """Add digests, of which the newest MOST_OWN are kept; known ones cost no write."""
-    path = _own_path(environment)
+    path = os.path.join(data_folder(environment), OWN)
     noted_before = own_records(environment)
     if all(digest in noted_before for digest in digests):
         return
@@ -98,7 +99,7 @@ def note_inspection(database: str, state: str, environment: Mapping[str, str]) -
 
     A lost note costs one more inspection, so the write is not flushed to the disk.
     """
-    path = _database_path(database, environment)
+    path = _path(environment, "databases", database)
     temporary = f"{path}.{os.getpid()}.tmp"
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     with open(temporary, "w", encoding="utf-8") as file:
@@ -107,25 +108,25 @@ def note_inspection(database: str, state: str, environment: Mapping[str, str]) -
 
 
 def last_inspection(database: str, environment: Mapping[str, str]) -> str:
-    return _read(_database_path(database, environment))
+    return _read(_path(environment, "databases", database))
 
 
 def last_judged_row(database: str, identity: str, environment: Mapping[str, str]) -> int:
     """Return the last row of a foreign database that was searched for orders; 0 for none."""
-    of, _, last = _read(_database_path(database, environment, "judged")).partition(" ")
+    of, _, last = _read(_path(environment, "judged", database)).partition(" ")
     return int(last) if of == sha256_hex(identity) and last.isdecimal() else 0
 
 
 def note_judged_row(
     database: str, identity: str, last: int, environment: Mapping[str, str]
 ) -> None:
-    path = _database_path(database, environment, "judged")
+    path = _path(environment, "judged", database)
     shared_files.write_atomic(path, f"{sha256_hex(identity)} {last}", mode=0o600)
 
 
 def claim_notice(about: str, database: str, environment: Mapping[str, str]) -> bool:
     """Return True the first time a notice *about* a database is due, and where no file can say."""
-    path = _database_path(database, environment, "notices")
+    path = _path(environment, "notices", database)
     line = sha256_hex(about)[:32]
     try:
         noted = shared_files.read_text(path) or ""
@@ -139,7 +140,7 @@ def claim_notice(about: str, database: str, environment: Mapping[str, str]) -> b
 
 def forget_database(database: str, environment: Mapping[str, str]) -> None:
     for kind in ("databases", "notices", "judged"):
-        shared_files.remove(_database_path(database, environment, kind))
+        shared_files.remove(_path(environment, kind, database))
     _remove_empty_folders(environment)
 
 
@@ -217,7 +218,7 @@ def forget(root: str, environment: Mapping[str, str]) -> None:
 
 
 def cache_path(config: str, environment: Mapping[str, str]) -> str:
-    return os.path.join(data_folder(environment), "settings", f"{sha256_hex(config)[:32]}.json")
+    return f"{_path(environment, 'settings', config)}.json"
 
 
 def _read(path: str) -> str:
@@ -228,21 +229,13 @@ def _read(path: str) -> str:
         return ""
 
 
-def _own_path(environment: Mapping[str, str]) -> str:
-    return os.path.join(data_folder(environment), "own-records")
-
-
-def _store_path(secret: str, environment: Mapping[str, str]) -> str:
-    return os.path.join(data_folder(environment), "stores", sha256_hex(secret)[:32])
-
-
-def _database_path(database: str, environment: Mapping[str, str], kind: str = "databases") -> str:
-    return os.path.join(data_folder(environment), kind, sha256_hex(database)[:32])
+def _path(environment: Mapping[str, str], kind: str, about: str) -> str:
+    """Return the file of notes of a kind *about* a secret, a database or a project."""
+    return os.path.join(data_folder(environment), kind, sha256_hex(about)[:32])
 
 
 def _project_path(root: str, environment: Mapping[str, str]) -> str:
-    name = sha256_hex(os.path.realpath(root))[:32]
-    return os.path.join(data_folder(environment), "projects", f"{name}.json")
+    return f"{_path(environment, 'projects', os.path.realpath(root))}.json"
 
 
 def _remove_empty_folders(environment: Mapping[str, str]) -> None:
