@@ -12,17 +12,7 @@ else:
     except ImportError:
         from datetime import UTC, datetime, timedelta
 
-__all__ = [
-    "UTC",
-    "Deadline",
-    "TooLate",
-    "datetime",
-    "days_between",
-    "now",
-    "parse",
-    "stamp",
-    "timedelta",
-]
+__all__ = ["UTC", "datetime", "timedelta"]
 
 
 def now() -> datetime:

@@ -17,7 +17,7 @@ except ImportError:
 
     _make_scanner = _make_encoder = _quoted = None  # type: ignore[assignment, misc]
 
-__all__ = ["array", "flat", "loads", "numbers", "quoted"]
+__all__ = ["quoted"]
 
 
 class _Context:
