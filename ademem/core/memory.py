@@ -46,16 +46,8 @@ class Category(StrEnum):
     HANDOFF = "handoff"
 
 
-STATEMENTS = frozenset(
-    (
-        Category.FACT,
-        Category.PATTERN,
-        Category.GOTCHA,
-        Category.DECISION,
-        Category.CONVENTION,
-        Category.PREFERENCE,
-    )
-)
+EVENTS = (Category.EPISODE, Category.PROCEDURE, Category.DIGEST, Category.HANDOFF)
+STATEMENTS = frozenset(Category).difference(EVENTS)
 LONGEST_STATEMENT = 250
 """Characters above which a text is about several matters."""
 
