@@ -614,8 +614,8 @@ def _places(lowered: str) -> Iterator[int]:
     if not lowered.isascii():
         passwords, secrets = passwords + OTHER_PASSWORD_HINTS, secrets + OTHER_SECRET_HINTS
     for hints, is_followed in (
-        (passwords, _has_link),
-        (PIN_HINTS, _has_digit),
+        (passwords, lambda text: _has_digit(text) or any(sign in text for sign in _SIGNS)),
+        (PIN_HINTS, lambda text: _has_digit(text[:60])),
         (secrets, _has_opaque),
     ):
         for hint in hints:
@@ -627,17 +627,13 @@ def _places(lowered: str) -> Iterator[int]:
                 at = lowered.find(hint, at)
 
 
-def _has_link(window: str) -> bool:
-    return not _DIGITS.isdisjoint(window) or any(sign in window for sign in _SIGNS)
-
-
-def _has_digit(window: str) -> bool:
-    return not _DIGITS.isdisjoint(window[:60])
+def _has_digit(text: str) -> bool:
+    return not _DIGITS.isdisjoint(text)
 
 
 def _has_opaque(window: str) -> bool:
-    return not _DIGITS.isdisjoint(window) and any(
-        len(word) >= OPAQUE_CHARS and not _DIGITS.isdisjoint(word) for word in window.split()
+    return _has_digit(window) and any(
+        len(word) >= OPAQUE_CHARS and _has_digit(word) for word in window.split()
     )
 
 

@@ -110,7 +110,9 @@ def join(ours: Record, theirs: Record) -> Record:
     }
     for at, text in theirs.texts.items():
         if at in texts:
-            texts[at] = max(texts[at], text, key=_text_order)
+            texts[at] = max(
+                texts[at], text, key=lambda text: (text[0], text[1] is not None, text[1] or "")
+            )
         elif not covers(ours, at):
             texts[at] = text
     return Record(
@@ -173,10 +175,6 @@ def _life_order(write: Write) -> tuple[object, ...]:
     if value == REMOVED:
         return (True, stamp)
     return (False, stamp[:_MOMENT], LIVES.index(value.partition(" ")[0]), stamp, value)
-
-
-def _text_order(text: Text) -> tuple[str, bool, str]:
-    return text[0], text[1] is not None, text[1] or ""
 
 
 def _least(ours: str, theirs: str) -> str:
