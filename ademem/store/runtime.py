@@ -171,9 +171,6 @@ def program(environment: Mapping[str, str]) -> str:
     return os.path.join(os.path.dirname(package), "hooks", "ademem")  # of a plugin
 
 
-_PERSONAL = "scope = 'agent' and scope_owner_id is null"
-
-
 def personal_project(environment: Mapping[str, str]) -> Project:
     folder = os.path.realpath(personal_folder(environment))
     return Project(root=folder, home=folder)
@@ -190,27 +187,16 @@ def is_personal(draft: Draft) -> bool:
 
 def move_personal(runtime: Runtime) -> None:
     """Move the person's own memories out of a project; the next opening does where it is busy."""
+    store, is_own = runtime.store, "scope = 'agent' and scope_owner_id is null"
+    query = f"select 1 from unified_memories where project_id = ? and {is_own} limit 1"
     with suppress(database.OperationalError):
-        if has_stray(runtime):
-            move_stray(runtime)
+        # One that was made elsewhere has none: its texts are another person's.
+        if store.is_trusted and store.has_row(query, (store.project_id,)):
+            from ademem.store import transfers, transitions
 
-
-def has_stray(runtime: Runtime) -> bool:
-    """Tell whether the project's database has memories that belong in the person's own.
-
-    One that was made elsewhere has none: its texts are another person's.
-    """
-    query = f"select 1 from unified_memories where project_id = ? and {_PERSONAL} limit 1"
-    return runtime.store.is_trusted and runtime.store.has_row(query, (runtime.store.project_id,))
-
-
-def move_stray(runtime: Runtime) -> None:
-    """Move them there with their history, and leave no byte of them."""
-    from ademem.store import transfers, transitions
-
-    own = runtime.open_personal(create=True)
-    assert own
-    where = f"select id from main.unified_memories where {_PERSONAL}"
-    transfers.copy_memories(runtime.store, own.store, where, runtime.clock())
-    transfers.remove_memories(runtime.store, where)
-    transitions.scrub(runtime.store)
+            own = runtime.open_personal(create=True)
+            assert own
+            where = f"select id from main.unified_memories where {is_own}"
+            transfers.copy_memories(store, own.store, where, runtime.clock())
+            transfers.remove_memories(store, where)
+            transitions.scrub(store)  # which leaves no byte of them
