@@ -287,9 +287,8 @@ def create(path: str) -> str:
         made = fill(temporary)
         with locked(os.path.dirname(path)):
             if not os.path.lexists(path):
-                remove_files(
-                    path
-                )  # the log of a deleted database, which SQLite would replay into ours
+                # SQLite would replay the log of a deleted database into ours.
+                remove_files(path)
                 os.rename(temporary, path)
                 return made
     finally:
@@ -426,13 +425,8 @@ def read_rows(
     rows: Iterable[Row], read: Callable[[Row], V], table: str, key: Callable[[Row], object]
 ) -> list[V]:
     """Read each row; leave out and note what cannot be read."""
-    found = []
-    for row in rows:
-        try:
-            found.append(read(row))
-        except MISREAD as error:
-            note_unreadable(table, key(row), error)
-    return found
+    read_each = (read_row(row, read, table, key(row)) for row in rows)
+    return [value for value in read_each if value is not None]
 
 
 def read_row(row: Any, read: Callable[[Any], V], table: str, key: object) -> V | None:
