@@ -13,8 +13,6 @@ from ademem.store import admission, database
 from ademem.store.database import (
     FIRST_WITH_SECRET,
     LONG_LOG_BYTES,
-    MigrationFailed,
-    NewerDatabase,
     Savepoint,
     Transaction,
     connect,
@@ -33,23 +31,13 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
-    from typing import Any
+    from typing import Any, TypeVar
 
     from ademem.core.project import Project
     from ademem.store.database import IdleConnections
 
+    T = TypeVar("T")
     Values = Sequence[object] | Mapping[str, object]
-
-__all__ = [
-    "BROWSED",
-    "CURRENT",
-    "LIVE",
-    "MigrationFailed",
-    "NewerDatabase",
-    "Store",
-    "open_in_memory",
-    "open_store",
-]
 
 LIVE = "status <> 'archived' and deleted_at is null and superseded_by is null"
 """`Memory.live`, in SQL."""
@@ -106,8 +94,13 @@ class Store:
     def has_row(self, query: str, values: Values = ()) -> bool:
         return self.db.execute(query, values).fetchone() is not None
 
+    def first(self, query: str, values: Values, default: T) -> T:
+        """Return the first column of the first row; the *default* without a row or for null."""
+        row = self.db.execute(query, values).fetchone()
+        return default if row is None or row[0] is None else row[0]
+
     def number(self, query: str, values: Values = ()) -> int:
-        return int(self.db.execute(query, values).fetchone()[0])
+        return int(self.first(query, values, 0))
 
     def column(self, query: str, values: Values = ()) -> list[Any]:
         return [row[0] for row in self.db.execute(query, values)]
@@ -250,7 +243,9 @@ def _open_noted(
         if not is_outdated(db):
             secret = read_secret(db)
             is_registered = trust.is_registered(secret, environment)
-            if is_registered or _has_shipped_schema(db):
+            if not is_registered:
+                from ademem.store import inspection  # the person's own databases need none of it
+            if is_registered or inspection.has_shipped_schema(db):
                 write_ahead(db, project.database)
                 id = _project_id(db, project, now)
                 store = Store(db, id, secret=secret, is_trusted=is_registered)
@@ -299,12 +294,6 @@ def _open_admitted(
 def _note_inspection(project: Project, state: str, environment: Mapping[str, str]) -> None:
     with suppress(OSError):  # a look at each opening is what it costs not to note this one
         trust.note_inspection(project.database, state, environment)
-
-
-def _has_shipped_schema(db: sqlite3.Connection) -> bool:
-    from ademem.store import inspection  # the person's own databases need no comparison
-
-    return inspection.has_shipped_schema(db)
 
 
 def forget_readings(project: Project) -> None:
@@ -383,8 +372,7 @@ def schema_version(store: Store) -> int:
 def creation_time(store: Store) -> str:
     """Return the time at which this database was made; one that replaces it has another."""
     query = "select created_at from projects where id = ?"
-    row = store.db.execute(query, (store.project_id,)).fetchone()
-    return str(row[0]) if row else ""
+    return store.first(query, (store.project_id,), "")
 
 
 def is_in_hub(store: Store) -> bool:

@@ -82,8 +82,7 @@ def has_any(store: Store, model: str) -> bool:
 
 def dimensions(store: Store, model: str) -> int:
     query = "select dimensions from unified_memory_embeddings where embedding_model = ? limit 1"
-    row = store.db.execute(query, (model,)).fetchone()
-    return int(row[0]) if row else 0
+    return store.first(query, (model,), 0)
 
 
 def any_waiting(store: Store, model: str) -> bool:
@@ -286,8 +285,7 @@ def save_whitening(store: Store, model: str, whitening: StoredWhitening) -> None
 
 def unread_rows(store: Store) -> bytes:
     """Row numbers of memories that the first model does not read, as little-endian int64."""
-    row = store.db.execute("select value from store_values where name = 'unread_rows'").fetchone()
-    return bytes(row[0]) if row else b""
+    return store.first("select value from store_values where name = 'unread_rows'", (), b"")
 
 
 def save_unread_rows(store: Store, rows: bytes) -> None:

@@ -55,9 +55,6 @@ _LOOKUPS = {
     ),
 }
 
-_TOTALS = "select block from unified_memories_fts_data where id = 1"
-"""FTS5's record of totals, which is faster to read than rows are to count."""
-
 _NAMED = """
 select seq from unified_memories
 where id = :key or sync_id = :key
@@ -149,9 +146,10 @@ def _by_index(
 
 def total_rows(store: Store) -> int:
     """Rows that are not deleted: the first number of the record, a varint of SQLite's format."""
-    row = store.db.execute(_TOTALS).fetchone()
+    # FTS5's record of totals is faster to read than rows are to count.
+    query = "select block from unified_memories_fts_data where id = 1"
     total = 0
-    for byte in row[0] if row else b"":
+    for byte in store.first(query, (), b""):
         total = total << 7 | byte & 0x7F
         if byte < 0x80:
             break

@@ -212,12 +212,13 @@ def _part(row: sqlite3.Row, by_id: Mapping[str, Memory]) -> Part:
 
 
 def latest_session(store: Store) -> str:
-    row = store.db.execute(
+    return store.first(
         "select session_id from (select session_id, max(created_at) as at from injections"
         " group by session_id union all select session_id, max(created_at) from recall_log"
-        " where session_id is not null group by session_id) order by at desc limit 1"
-    ).fetchone()
-    return str(row[0]) if row else ""
+        " where session_id is not null group by session_id) order by at desc limit 1",
+        (),
+        "",
+    )
 
 
 class Spent(Value):

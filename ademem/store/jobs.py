@@ -36,24 +36,21 @@ class Job(Value):
 
 def follow(store: Store, now: datetime) -> None:
     """Make due what follows from a changed memory; inside the transaction that changed it."""
-    _queue(store, FOLLOWING, "project", now)
+    for kind in FOLLOWING:
+        queue(store, kind, "project", now)
 
 
 def queue(store: Store, kind: str, key: str, now: datetime) -> None:
     """Make work due, once a key; what failed waits for its next try, what gave up gets one."""
-    _queue(store, (kind,), key, now)
-
-
-def _queue(store: Store, kinds: tuple[str, ...], key: str, now: datetime) -> None:
     store.db.execute(
         "insert into jobs (project_id, kind, key, due_at, created_at)"
-        " select :project, value, :key, :now, :now from json_each(:kinds) where true"
+        " values (:project, :kind, :key, :now, :now)"
         " on conflict do update set"
         " asked = min(max(cast(asked as integer), 0), 999999) + 1, parked_at = null,"
         " attempts = iif(parked_at is null and typeof(attempts) = 'integer', max(attempts, 0), 0),"
         " due_at = iif(parked_at is null and due_at glob '[0-9]*T*Z'"
         "  and (attempts > 0 or due_at < :now), due_at, :now)",
-        {"project": store.project_id, "kinds": array(kinds), "key": key, "now": stamp(now)},
+        {"project": store.project_id, "kind": kind, "key": key, "now": stamp(now)},
     )
 
 
@@ -139,24 +136,24 @@ def count_failure(store: Store, kind: str, key: str, error: str, now: datetime) 
     """Count a failed try of work that has a row only while it fails."""
     values = {"project": store.project_id, "kind": kind, "key": key}
     query = "select attempts from jobs where project_id = :project and kind = :kind and key = :key"
-    row = store.db.execute(query, values).fetchone()
+    attempts = store.first(query, values, 0)
     store.db.execute(
         "insert into jobs"
         " (project_id, kind, key, due_at, attempts, last_error, parked_at, created_at)"
         " values (:project, :kind, :key, :due, :attempts, :error, :parked, :now)"
         " on conflict do update set"
         " attempts = :attempts, last_error = :error, due_at = :due, parked_at = :parked",
-        values | {"now": stamp(now)} | _failure(row[0] if row else 0, error, now),
+        values | {"now": stamp(now)} | _failure(attempts, error, now),
     )
 
 
 def next_try(store: Store, kind: str, now: datetime) -> str | None:
-    row = store.db.execute(
+    return store.first(
         "select min(due_at) from jobs"
         " where project_id = ? and kind = ? and parked_at is null and due_at > ?",
         (store.project_id, kind, stamp(now)),
-    ).fetchone()
-    return row[0] if row[0] else None
+        None,
+    )
 
 
 def list_parked(store: Store) -> list[tuple[str, str, str]]:

@@ -124,8 +124,7 @@ def credit_episode(store: Store, source_type: str, source_key: str, memory_id: s
 
 def memory_of(store: Store, source_type: str, source_key: str) -> str | None:
     query = f"select memory_id from memory_capture_ledger where {_EVENT}"
-    row = store.db.execute(query, _name(store, source_type, source_key)).fetchone()
-    return row[0] if row else None
+    return store.first(query, _name(store, source_type, source_key), None)
 
 
 def note_edit(store: Store, path: str, turn: str, now: datetime) -> None:
@@ -154,16 +153,13 @@ def last_reading(store: Store, root: str) -> str:
     If a turn was running then, the stamp of its start: it may have changed files.
     """
     query = f"select created_at from memory_capture_ledger where {_EVENT}"
-    row = store.db.execute(query, _name(store, READ, root)).fetchone()
-    if row is None:
-        return ""
-    seen = str(row[0])
-    running = store.db.execute(
+    seen = store.first(query, _name(store, READ, root), "")
+    return seen and store.first(
         "select min(started_at) from turns where project_id = :project and started_at <= :seen"
         " and (ended_at > :seen or (ended_at is null and started_at >= :abandoned))",
         {"project": store.project_id, "seen": seen, "abandoned": _abandoned(seen)},
-    ).fetchone()
-    return str(running[0] or seen)
+        seen,
+    )
 
 
 def sessions_between(store: Store, since: str, until: str) -> list[tuple[str, str]]:
@@ -185,8 +181,7 @@ def sessions_between(store: Store, since: str, until: str) -> list[tuple[str, st
 
 def session_of_commit(store: Store, sha: str) -> str | None:
     query = "select session_id from commits where project_id = ? and sha = ?"
-    row = store.db.execute(query, (store.project_id, sha)).fetchone()
-    return row[0] if row else None
+    return store.first(query, (store.project_id, sha), None)
 
 
 def _abandoned(moment: str) -> str:

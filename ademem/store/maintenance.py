@@ -100,8 +100,7 @@ def rows(store: Store) -> Iterator[sqlite3.Row]:
 def oldest(store: Store, now: datetime) -> str | None:
     """Return the stamp of the oldest memory, without those of the future."""
     query = "select min(created_at) from unified_memories where project_id = ? and created_at <= ?"
-    row = store.db.execute(query, (store.project_id, stamp(now))).fetchone()
-    return row[0] if row[0] else None
+    return store.first(query, (store.project_id, stamp(now)), None)
 
 
 def idle_days(row: sqlite3.Row, now: datetime) -> float:

@@ -346,8 +346,7 @@ def is_behind(store: Store) -> bool:
 
 
 def last_change(store: Store) -> int:
-    row = store.db.execute("select max(seq) from memory_revisions").fetchone()
-    return row[0] or 0
+    return store.first("select max(seq) from memory_revisions", (), 0)
 
 
 def list_changed(store: Store, cursor: Cursor, model: str) -> list[str]:

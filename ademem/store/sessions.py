@@ -192,8 +192,7 @@ def last_start(store: Store, now: datetime, *, but: str) -> str | None:
     """Return the stamp of the last start of a session other than *but*, resumptions left out."""
     query = "select max(started_at) from sessions where project_id = ? and id <> ?"
     values = (store.project_id, but, stamp(now + timedelta(days=1)))
-    row = store.db.execute(f"{query} and started_at <= ?", values).fetchone()
-    return row[0] if row else None
+    return store.first(f"{query} and started_at <= ?", values, None)
 
 
 def is_active(store: Store, now: datetime) -> bool:
@@ -284,12 +283,12 @@ def find_first_prompts(store: Store, ids: Iterable[str]) -> dict[str, str]:
 
 
 def find_prompt_at(store: Store, session: str, at: datetime) -> str:
-    row = store.db.execute(
+    return store.first(
         "select content from user_prompts where session_id = ? and created_at <= ?"
         " and deleted_at is null order by created_at desc, seq desc limit 1",
         (session, stamp(at)),
-    ).fetchone()
-    return row[0] if row else ""
+        "",
+    )
 
 
 def add(
@@ -377,12 +376,11 @@ def list_prompts(store: Store) -> list[dict[str, Any]]:
 
 def may_import(store: Store, id: str) -> bool:
     """Return True for a session that is not here, and was not deleted here."""
-    row = store.db.execute(
+    return not store.has_row(
         "select 1 from sessions where id = :id union all"
         " select 1 from tombstones where entity = 'session' and sync_id = :id",
         {"id": id},
-    ).fetchone()
-    return row is None
+    )
 
 
 def find_prompts(store: Store, id: str) -> list[str]:

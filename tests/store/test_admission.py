@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 
 from ademem.core import trust
-from ademem.store import NewerDatabase, admission, database, inspection, memories, open_store
+from ademem.store import admission, database, inspection, memories, open_store
 from ademem.store.database import FIRST_VERSION, SCHEMA_VERSION
 from tests import builders
 from tests.builders import NOW, memory, project
@@ -225,7 +225,7 @@ def test_a_newer_database_is_left_in_place(tmp_path, path):
     foreign.build(path, f"pragma user_version = {SCHEMA_VERSION + 1}")
     before = text_of(path)
 
-    with pytest.raises(NewerDatabase):
+    with pytest.raises(database.NewerDatabase):
         reopen(tmp_path)
     assert text_of(path) == before
     assert not [name for name in names(tmp_path) if "foreign" in name]

@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 
 from ademem.store import (
-    MigrationFailed,
-    NewerDatabase,
     backups,
     database,
     inspection,
@@ -264,7 +262,7 @@ def test_a_migration_that_fails_changes_nothing(tmp_path, path, next_schema):
     before = text_of(path)
     next_schema("create table good (x);\ndrop table turns;\ncreate table bad (;\n")
 
-    with pytest.raises(MigrationFailed) as failure:
+    with pytest.raises(database.MigrationFailed) as failure:
         reopen(tmp_path)
 
     assert text_of(path) == before
@@ -295,7 +293,7 @@ def test_a_newer_database_is_refused_and_left_alone(tmp_path, path):
         db.execute("pragma user_version = 99")
     before = text_of(path)
 
-    with pytest.raises(NewerDatabase, match="99"):
+    with pytest.raises(database.NewerDatabase, match="99"):
         reopen(tmp_path)
 
     assert text_of(path) == before
@@ -312,7 +310,7 @@ def test_a_database_that_somebody_newer_migrates_meanwhile_is_refused(tmp_path, 
 
     monkeypatch.setattr(database, "Transaction", late)
 
-    with pytest.raises(NewerDatabase):
+    with pytest.raises(database.NewerDatabase):
         reopen(tmp_path)
     assert "injections" not in older.rows(path)
 
