@@ -105,6 +105,10 @@ class Store:
     def column(self, query: str, values: Values = ()) -> list[Any]:
         return [row[0] for row in self.db.execute(query, values)]
 
+    def dicts(self, query: str, values: Values = ()) -> list[dict[str, Any]]:
+        """Return all rows, each by the names of its columns."""
+        return [dict(row) for row in self.db.execute(query, values)]
+
     def transaction(self) -> Transaction:
         """Read and write as one step; a nested transaction joins the outer one."""
         return Transaction(self.db)

@@ -12,7 +12,7 @@ from ademem.core.clock import stamp
 from ademem.core.json_text import loads
 from ademem.core.value import Value
 from ademem.store import database, stamps
-from ademem.store.memories import columns, new_event
+from ademem.store.memories import new_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def find_deferred(store: Store) -> Waiting:
 
 def list_deferred(store: Store) -> list[dict[str, Any]]:
     query = "select entity, entity_id as id, reason, attempts, created_at from sync_apply_deferred"
-    return [columns(row) for row in store.db.execute(f"{query} order by created_at, rowid")]
+    return store.dicts(f"{query} order by created_at, rowid")
 
 
 def drop_deferred(store: Store, id: str) -> bool:

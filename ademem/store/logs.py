@@ -317,26 +317,24 @@ def has_searched(store: Store, key: TurnKey) -> bool:
 
 
 def list_refusals(store: Store, limit: int, before: int | None = None) -> list[dict[str, Any]]:
-    rows = store.db.execute(
+    return store.dicts(
         "select id, project_id, rule, reason, category, text_hash, preview, source_type,"
         " session_id, created_at from gate_log where ?1 is null or id < ?1"
         " order by id desc limit ?2",
         (before, limit),
     )
-    return [dict(row) for row in rows]
 
 
 def list_decisions(
     store: Store, limit: int, session: str | None = None, before: int | None = None
 ) -> list[dict[str, Any]]:
-    rows = store.db.execute(
+    return store.dicts(
         "select id, project_id, session_id, agent_id, prompt_id, tool_use_id, kind as tool,"
         " subject as target, decision, reason, created_at from decision_log"
         " where part = 'guard' and (?1 is null or session_id = ?1)"
         " and (?2 is null or id < ?2) order by id desc limit ?3",
         (session, before, limit),
     )
-    return [dict(row) for row in rows]
 
 
 def count_decisions(store: Store, sessions: Iterable[str], since: str) -> dict[str, dict[str, int]]:

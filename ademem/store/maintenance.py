@@ -279,11 +279,10 @@ def last_call(store: Store) -> dict[str, Any] | None:
 
 def sum_calls(store: Store, since: datetime) -> list[dict[str, Any]]:
     """Sums by day and purpose, newest day first; `usd` is None where no call has a price."""
-    rows = store.db.execute(
+    return store.dicts(
         "select substr(at, 1, 10) as day, purpose, count(*) as calls,"
         " sum(outcome = 'ok') as answered, sum(tokens_in) as tokens_in,"
         " sum(tokens_out) as tokens_out, round(sum(cost), 6) as usd, sum(ms) as ms"
         " from ai_calls where at >= ? group by day, purpose order by day desc, purpose",
         (stamp(since)[:DAY_CHARS],),
     )
-    return [dict(row) for row in rows]

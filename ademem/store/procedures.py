@@ -146,24 +146,23 @@ def undo_outcomes(store: Store, event: str, by: str) -> None:
 
 
 def history(store: Store, memory_id: str) -> list[dict[str, Any]]:
-    rows = store.db.execute(
+    return store.dicts(
         "select id, outcome, confidence, reason, recorded_at from memory_procedure_history"
         " where procedure_memory_id = ? and taken_back_by is null"
         " order by recorded_at desc, rowid desc limit ?",
         (memory_id, HISTORY),
     )
-    return [dict(row) for row in rows]
 
 
 def own_outcomes(store: Store, details: Details) -> tuple[list[int], list[dict[str, Any]]]:
     """Return counts of what it was learned from, and the outcomes that were recorded here."""
-    rows = store.db.execute(
+    rows = store.dicts(
         "select id, outcome, confidence, recorded_at as at, taken_back_by is not null as taken_back"
         " from memory_procedure_history where procedure_memory_id = ? and event_id is not ?"
         " order by recorded_at desc, rowid desc limit ?",
         (details.memory_id, ELSEWHERE, SHARED),
     )
-    return _count_learned(store, details), [dict(row) for row in rows]
+    return _count_learned(store, details), rows
 
 
 def merge_outcomes(

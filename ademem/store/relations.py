@@ -422,8 +422,7 @@ def ids_of(store: Store, sync_id: str) -> list[str]:
 
 
 def list_shared(store: Store) -> list[dict[str, Any]]:
-    rows = store.db.execute(f"select {', '.join(SHARED)} from memory_relations order by sync_id")
-    return [dict(row) for row in rows]
+    return store.dicts(f"select {', '.join(SHARED)} from memory_relations order by sync_id")
 
 
 def journal(store: Store, id: str, actor: str, now: datetime) -> None:

@@ -348,30 +348,27 @@ def search_prompts(
     within = "deleted_at is null and (:session is null or session_id = :session)"
     values = {"session": session_id, "most": limit, "text": f"%{words.strip()}%"}
     if not words.strip():
-        rows = store.db.execute(f"{_PROMPT} where {within} order by seq desc limit :most", values)
-        return [columns(row) for row in rows]
+        return store.dicts(f"{_PROMPT} where {within} order by seq desc limit :most", values)
     for joined in (" ".join(terms), " OR ".join(terms)) if terms else ():
-        rows = store.db.execute(
+        found = store.dicts(
             f"{_PROMPT} join (select rowid as found, rank from prompts_fts"
             f" where prompts_fts match :match) on found = seq where {within}"
             " order by rank, seq desc limit :most",
             values | {"match": joined},
         )
-        if found := [columns(row) for row in rows]:
+        if found:
             return found
-    rows = store.db.execute(  # part of a word, as in scripts without blanks
-        f"{_PROMPT} where {within} and content like :text order by seq desc limit :most", values
-    )
-    return [columns(row) for row in rows]
+    # Part of a word, as in scripts without blanks.
+    query = f"{_PROMPT} where {within} and content like :text order by seq desc limit :most"
+    return store.dicts(query, values)
 
 
 def list_prompts(store: Store) -> list[dict[str, Any]]:
-    rows = store.db.execute(
+    return store.dicts(
         "select seq, sync_id, session_id, content, created_at from user_prompts"
         " where project_id = ? and deleted_at is null order by seq",
         (store.project_id,),
     )
-    return [columns(row) for row in rows]
 
 
 def may_import(store: Store, id: str) -> bool:

@@ -20,7 +20,7 @@ from ademem.store import (
     stamps,
     verdicts,
 )
-from ademem.store.memories import Change, columns
+from ademem.store.memories import Change
 
 MOVED = {
     "sessions": "",
@@ -65,7 +65,7 @@ def copy_memories(source: Store, target: Store, ids: str, now: datetime) -> dict
     A live memory with the text of one there adds to its observations; one with its topic becomes
     a revision of it, and the later text stays. Where an id is taken, the memory gets a free one.
     """
-    rows = _rows(source, f"select * from main.unified_memories where id in ({ids}) order by seq")
+    rows = source.dicts(f"select * from main.unified_memories where id in ({ids}) order by seq")
     with target.transaction():
         doubles = {row["id"]: _double(memories.from_values(row), target) for row in rows}
         names: dict[str, str] = {}
@@ -87,7 +87,7 @@ def copy_memories(source: Store, target: Store, ids: str, now: datetime) -> dict
                 _insert(target, "unified_memories", _rename_ids(row, names) | new, drop="seq")
                 for table in ("memory_revisions", *_OWN):
                     query = f"select * from {table} where memory_id = ?"
-                    for each in _rows(source, query, row["id"]):
+                    for each in source.dicts(query, (row["id"],)):
                         if "snapshot" in each:
                             each["snapshot"] = flat(
                                 _rename_ids(loads(each["snapshot"]), names) | new
@@ -119,10 +119,10 @@ def merge_all(source: Store, target: Store, now: datetime) -> dict[str, int]:
         counts["unified_memories"] = _count(target) - before
         counts["memory_relations"] = _copy_relations(source, target, names, now)
         for table, number in MOVED.items():
-            rows = [_rename_ids(row, names) for row in _rows(source, f"select * from {table}")]
+            rows = [_rename_ids(row, names) for row in source.dicts(f"select * from {table}")]
             if reference := REFERENCES.get(table):
                 there = "select 1 from main.unified_memories where id = ?"
-                rows = [row for row in rows if _rows(target, there, row[reference])]
+                rows = [row for row in rows if target.has_row(there, (row[reference],))]
             counts[table] = sum(_insert(target, table, row, drop=number) for row in rows)
     return counts
 
@@ -134,7 +134,7 @@ def _count(store: Store) -> int:
 def _copy_relations(source: Store, target: Store, names: Mapping[str, str], now: datetime) -> int:
     """Copy relations between what the memories became; of two about one pair the later counts."""
     copied = 0
-    for row in _rows(source, "select * from memory_relations order by rowid"):
+    for row in source.dicts("select * from memory_relations order by rowid"):
         ends = [names.get(row[end], row[end]) for end in ("source_id", "target_id")]
         one, other = (memory_queries.by_sync_id(target, end) for end in ends)
         if one and one == other:
@@ -196,10 +196,6 @@ def _join(mine: Memory, theirs: Memory, target: Store, now: datetime) -> None:
     if theirs.updated_at >= mine.updated_at:
         fields = {name: getattr(theirs, name) for name in text}
         memories.update(target, replace(counted, **fields), change)
-
-
-def _rows(store: Store, query: str, *values: object) -> list[dict[str, Any]]:
-    return [columns(row) for row in store.db.execute(query, values)]
 
 
 def _insert(target: Store, table: str, row: dict[str, Any], drop: str = "") -> bool:
