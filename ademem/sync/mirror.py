@@ -127,7 +127,6 @@ def refresh(
     runtime: Runtime,
     *,
     force: bool = False,
-    dry_run: bool = False,
     lazily: bool = False,
     pause: Callable[[], None] | None = None,
     on_batch: Callable[[int, int], None] | None = None,
@@ -144,45 +143,40 @@ def refresh(
     progress = Progress(project, pause, on_batch)
     place = Place(project, settings.mirror)
     with locked(lock_path(project), root=project.root):
-        report, texts = ImportReport(), Texts()
-        if not dry_run:
-            confined.remove_stale(project.root, project.ade)
-            confined.remove_stale(project.home_root, project.home)
-            provenance = provenance_of(runtime)
-            project_brief.refresh_agents(store, project, provenance.of_brief)
-            waits = watched_refs(recorded_state(project))
-            is_idle = not force and is_rendered(
-                project, store, settings.mirror, place, lazily=lazily
-            )
-            if is_idle and not (waits and follow_branches(place, store, now)):
-                progress.end()
-                return Refreshed(written=(), removed=(), kept=(), bytes=0)
-            report, texts = update_store(runtime, place, provenance, force=force, progress=progress)
-            relate_report(report, runtime)
+        confined.remove_stale(project.root, project.ade)
+        confined.remove_stale(project.home_root, project.home)
+        provenance = provenance_of(runtime)
+        project_brief.refresh_agents(store, project, provenance.of_brief)
+        waits = watched_refs(recorded_state(project))
+        is_idle = not force and is_rendered(project, store, settings.mirror, place, lazily=lazily)
+        if is_idle and not (waits and follow_branches(place, store, now)):
+            progress.end()
+            return Refreshed(written=(), removed=(), kept=(), bytes=0)
+        report, texts = update_store(runtime, place, provenance, force=force, progress=progress)
+        relate_report(report, runtime)
         surveyed = _store_state(store)
         found = survey(project, store, settings.mirror, texts, place, report.refused)
         due = [file for file in found if not file.is_current and _may_change(file, force)]
         waits_only = lazily and bool(due) and all(file.can_wait for file in due)
         if waits_only:
             due = []
-        if not dry_run:
-            refused = refused_lines(texts, report.refused)  # of the files as they were read
-            _write_files(project, found, due)
-            base = load_base(project, creation_time(store))
-            agreed = _agreed_texts(found, due, base, texts)
-            save_agreement(project, replace(base, texts=agreed), refused)
-            if runtime.environment and store.is_trusted:
-                _note_own_records(runtime, due, {*refused, *base.refused})
-            record_state(project, place.watched(store))
-            if due or report.count:
-                ledger.note_reading(store, project.root, now)
-            progress.end()
-            is_whole = all(
-                file.is_current or file in due or (waits_only and file.can_wait) for file in found
-            )
-            # Of the store that was rendered: another process may have written since.
-            state = _rendered_state(project, surveyed, settings.mirror, place) if is_whole else ""
-            save_rendered(project, state + WAITING if state and waits_only else state)
+        refused = refused_lines(texts, report.refused)  # of the files as they were read
+        _write_files(project, found, due)
+        base = load_base(project, creation_time(store))
+        agreed = _agreed_texts(found, due, base, texts)
+        save_agreement(project, replace(base, texts=agreed), refused)
+        if runtime.environment and store.is_trusted:
+            _note_own_records(runtime, due, {*refused, *base.refused})
+        record_state(project, place.watched(store))
+        if due or report.count:
+            ledger.note_reading(store, project.root, now)
+        progress.end()
+        is_whole = all(
+            file.is_current or file in due or (waits_only and file.can_wait) for file in found
+        )
+        # Of the store that was rendered: another process may have written since.
+        state = _rendered_state(project, surveyed, settings.mirror, place) if is_whole else ""
+        save_rendered(project, state + WAITING if state and waits_only else state)
     return Refreshed(
         written=tuple(file.path for file in due if file.wanted is not None),
         removed=tuple(file.path for file in due if file.wanted is None),

@@ -380,7 +380,7 @@ def test_without_its_record_files_that_are_right_are_taken_for_ours(store, here,
     assert GOTCHAS in mirror.load_fingerprints(here)
 
 
-def test_a_dry_run_tells_what_would_be_written_and_writes_nothing(store, here, refresh, tmp_path):
+def test_a_preview_tells_what_would_be_written_and_writes_nothing(store, here, refresh, tmp_path):
     project_brief.patch(store, here, {"notes": ["ours"]}, NOW)
     document = json.loads(shared_files.read_text(project_brief.file_path(here))) | {
         "version": 4,
@@ -388,12 +388,13 @@ def test_a_dry_run_tells_what_would_be_written_and_writes_nothing(store, here, r
     }
     shared_files.write_atomic(project_brief.file_path(here), json.dumps(document))
     insert(store, gotcha())
-    before, changes = tree(tmp_path), store.db.total_changes
-    foreseen = refresh(dry_run=True)
+    before = tree(tmp_path)
+    foreseen = mirror.preview(opened(here, store, Settings(mirror=SETTINGS), NOW))
 
-    assert (tree(tmp_path), store.db.total_changes) == (before, changes)
+    assert tree(tmp_path) == before
     assert not (tmp_path / ".ade/run/mirror.json").exists()
-    assert foreseen == refresh()
+    assert project_brief.load(store).notes == ("ours",)
+    assert tuple(file.path for file in foreseen.files) == refresh().written
     assert project_brief.load(store).notes == ("new",)
 
 
