@@ -173,9 +173,9 @@ def _import_changes(
     project_brief.refresh_agents(store, project, provenance.of_brief)
     report, texts = update_store(runtime, place, provenance, progress=progress, deadline=deadline)
     base = load_base(project, creation_time(store))
-    read = {path: texts for path in texts if is_imported(path) and path not in report.outdated}
-    agreed = combine_texts(dict.fromkeys(base.texts, base.texts) | read)
-    save_agreement(project, replace(base, texts=agreed), refused_lines(texts, report.refused))
+    read = texts.only(set(filter(is_imported, texts)).difference(report.outdated))
+    agreed = replace(base, texts=combine_texts(base.texts, read))
+    save_agreement(project, agreed, refused_lines(texts, report.refused))
     record_state(project, place.watched(store))
     ledger.note_reading(store, project.root, now)
     if progress:
@@ -242,7 +242,7 @@ def update_store(
         if history.outdated:  # as they were agreed on, until they are written again
             current = read.only(read.digests.keys() - history.outdated)
             agreed = base.texts.only(history.outdated & base.texts.digests.keys())
-            read = combine_texts(dict.fromkeys(current, current) | dict.fromkeys(agreed, agreed))
+            read = combine_texts(current, agreed)
         report = import_files(
             *(base, read, history, store, runtime.settings.gate, now, place),
             provenance=provenance,
@@ -253,11 +253,8 @@ def update_store(
         # Lines are kept one by one.
         refused = {problem.path for problem in report.refused} - set(LINE_FILES)
         refused |= {it.path for it in report.oversized if not texts.has_oversize(it.path)}
-        texts = texts.only(
-            path
-            for path in texts
-            if path not in refused and not any(conflict_problems(texts, path))
-        )
+        left = (path for path in texts if path not in refused)
+        texts = texts.only(path for path in left if not any(conflict_problems(texts, path)))
     follow_branches(place, store, now)
     return report, texts
 
@@ -271,8 +268,9 @@ def save_agreement(project: Project, base: MergeBase, refused: Collection[str]) 
     save_base(project, replace(base, refused=tuple(refused_texts), **here))
 
 
-def combine_texts(sources: Mapping[str, Texts]) -> Texts:
-    """Return one mapping with each path's text from its source."""
+def combine_texts(*given: Texts) -> Texts:
+    """Return one mapping with each path's text from the last that has it."""
+    sources = {path: texts for texts in given for path in texts}
     return Texts(
         lambda path: sources[path][path],
         {path: source.digests[path] for path, source in sources.items()},
@@ -310,14 +308,9 @@ def import_files(
     waiting = Counter(difference.position[0] for difference in plan()) if progress else {}
     if progress and (sum(waiting.values()) > BATCH or progress.has_begun):
         # Identify the plan by the files of both sides and the history between them.
-        parts = [
-            f"{path} {digest}"
-            for side in (base.texts, texts)
-            for path, digest in (*sorted(side.digests.items()), ("", ""))
-        ]
-        parts += [commit(history.root) or "", history.since]
-        parts += [str(history.agreed), str(history.by_hand)]
-        progress.begin(sha256_hex(*parts), waiting, context.event)
+        sides = (sorted(side.digests.items()) for side in (base.texts, texts))
+        way = (commit(history.root), history.since, history.agreed, history.by_hand)
+        progress.begin(sha256_hex(repr((*sides, *way))), waiting, context.event)
         context.continue_as(progress.event)
         left = islice(plan(), progress.done, None)
         while batch := list(islice(left, BATCH)):
@@ -325,9 +318,8 @@ def import_files(
             with store.transaction():
                 for difference in batch:
                     _apply(difference, context)
-            progress.add_batch(
-                Counter(difference.position[0] for difference in batch), *context.pop_results()
-            )
+            done = Counter(difference.position[0] for difference in batch)
+            progress.add_batch(done, *context.pop_results())
             progress.pause()
         context.done, context.problems = progress.changed, progress.problems
     else:
@@ -365,18 +357,18 @@ def _apply(difference: Difference, context: ImportContext) -> None:
 
 
 class Progress:
-    """The recorded progress of an import in batches."""
+    """The recorded progress of an import in batches.
+
+    Between them it calls *pause*, by default to let other writers use the database for PAUSE_S, and
+    *on_batch* with the changes done and in all.
+    """
 
     def __init__(
         self,
         project: Project,
-        pause: Callable[[], None] | None = None,
-        on_batch: Callable[[int, int], None] | None = None,
+        pause: Callable[[], None] | None,
+        on_batch: Callable[[int, int], None] | None,
     ) -> None:
-        """Call *pause* between batches, and *on_batch* with the changes done and in all.
-
-        By default, other writers get PAUSE_S to use the database.
-        """
         self._project = project
         self.pause = pause or (lambda: time.sleep(PAUSE_S))
         self._on_batch = on_batch
@@ -418,15 +410,12 @@ class Progress:
         confined.write_text(self._project.root, import_path(self._project), text)
 
     def add_batch(
-        self,
-        done: Mapping[str, int],
-        changed: Mapping[str, list[str]],
-        problems: list[Problem],
+        self, done: Mapping[str, int], changed: Mapping[str, list[str]], problems: list[Problem]
     ) -> None:
         """Record a batch; *done* counts its changes by file."""
         count = sum(done.values())
         line = _batch(done, count, changed, problems)
-        data = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+        data = json.dumps(line, ensure_ascii=False)
         confined.append_line(self._project.root, import_path(self._project), data, NO_LIMIT)
         self.done += count
         self.problems += problems

@@ -52,7 +52,9 @@ from ademem.sync.provenance import Provenance, provenance_of, record_digest
 from ademem.sync.tracked_files import (
     NOT_TEXT,
     MergeBase,
+    base_path,
     fingerprint,
+    fingerprints_path,
     load_base,
     load_fingerprints,
     only_text,
@@ -60,7 +62,6 @@ from ademem.sync.tracked_files import (
     present_text,
     read_rendered,
     read_tracked,
-    record_paths,
     refused_lines,
     save_fingerprints,
     save_rendered,
@@ -81,9 +82,8 @@ if TYPE_CHECKING:
 
 
 class File(Value):
-    """A tracked file, by its path in the project."""
-
     path: str
+    """Its path in the project."""
     wanted: str | None = None
     """None: it is to be removed."""
     present: str | None = None
@@ -116,8 +116,6 @@ class Refreshed(Value):
 
 
 class Preview(Value):
-    """The result of a trial refresh."""
-
     taken: ImportReport
     files: tuple[File, ...]
     """Files that would change, and files with edits that would be left alone."""
@@ -208,29 +206,20 @@ def _rendered_state(
     """Digest everything that a refresh depends on; empty where the files were changed since."""
     if import_waits(project) or under_way(project.root) or files_changed(project):
         return ""
-    state = {
-        "database": database,
-        "settings": as_dict(settings),
-        "place": [place.branch, place.commit],
-        "files": recorded_state(project),
-        "records": [_file_state(project, path) for path in (BRIEF_PAGE, *record_paths(project))],
-        "code": source_state(),
-    }
+    records = (BRIEF_PAGE, base_path(project), fingerprints_path(project))
+    state = (
+        *(database, as_dict(settings), place.branch, place.commit, recorded_state(project)),
+        *(_file_state(project, path) for path in records),
+        source_state(),
+    )
     return sha256_hex(json.dumps(state, sort_keys=True))
 
 
 def _store_state(store: Store) -> list[object]:
     document = project_brief.load(store)
-    return [
-        *(
-            creation_time(store),
-            changes(store),
-            store.is_trusted,
-            store.judged,
-            relations.count(store),
-        ),
-        project_brief.file_text(document) if document else None,
-    ]
+    brief = project_brief.file_text(document) if document else None
+    numbers = (creation_time(store), changes(store), relations.count(store))
+    return [*numbers, store.is_trusted, store.judged, brief]
 
 
 def _file_state(project: Project, path: str) -> list[int]:
@@ -296,10 +285,8 @@ def survey(
     lines = rendering.Lines(store, place)
 
     def kept_lines() -> set[str]:
-        return {
-            *refused_lines(imported, refused),
-            *load_base(project, creation_time(store)).refused,
-        }
+        base = load_base(project, creation_time(store))
+        return {*refused_lines(imported, refused), *base.refused}
 
     def committed() -> list[str]:
         listing = ("ls-tree", "-z", "--name-only", "HEAD", "--", FOLDER)
@@ -307,8 +294,7 @@ def survey(
 
     later = rendering.find_later(store)
     wanted = rendering.render(lines, document, readable, settings, kept_lines, committed, later)
-    sheet = _render_candidates(store, settings, readable.get(SHEET), place)
-    if sheet:
+    if sheet := _render_candidates(store, settings, readable.get(SHEET), place):
         wanted[SHEET] = sheet
     before = load_fingerprints(project)
     found = [brief_file]
@@ -457,22 +443,21 @@ def _agreed_texts(
 
     Where part of one could not be read, the rest is agreed on.
     """
-    sources: dict[str, Texts] = {}
-    written: dict[str, str] = {}
+    written: dict[str, str | None] = {}
+    in_part, before = [], []
     for file in found:
         if not is_imported(file.path):
             continue
         if file.is_current or file in due:
-            if file.wanted is not None:
-                written[file.path] = file.wanted
+            written[file.path] = file.wanted
         elif file.can_wait:
-            if file.present is not None:
-                written[file.path] = file.present
+            written[file.path] = file.present
         elif file.path in read and read.has_oversize(file.path):
-            sources[file.path] = read
+            in_part.append(file.path)
         elif file.path in base.texts:
-            sources[file.path] = base.texts
-    return combine_texts(sources | dict.fromkeys(written, Texts.of(written)))
+            before.append(file.path)
+    there = {path: text for path, text in written.items() if text is not None}
+    return combine_texts(base.texts.only(before), read.only(in_part), Texts.of(there))
 
 
 def _note_own_records(runtime: Runtime, due: Iterable[File], refused: Collection[str]) -> None:

@@ -153,12 +153,9 @@ def load_base(project: Project, database: str) -> MergeBase:
 
 def save_base(project: Project, base: MergeBase) -> None:
     """Write the texts one after the other, and their offsets in the last line."""
-    recorded: dict[str, Any] = {
-        "database": base.database,
-        "commit": base.commit,
-        "branch": base.branch,
-        "refused": sorted(base.refused),
-    }
+    names = ("database", "commit", "branch")
+    recorded: dict[str, Any] = {name: getattr(base, name) for name in names}
+    recorded["refused"] = sorted(base.refused)
     digests = base.texts.digests
     try:
         there = _read_base(project)
@@ -169,22 +166,19 @@ def save_base(project: Project, base: MergeBase) -> None:
         pass
     at = 0
     files = recorded["files"] = {}
-    path = base_path(project)
-    temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    temporary = f"{base_path(project)}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     try:
         with confined.create_file(project.root, temporary) as file:
             for name in sorted(digests):
-                size = sum(
-                    file.write(part.encode("utf-8", "surrogatepass"))
-                    for part in base.texts.parts(name)
-                )
+                parts = (one.encode("utf-8", "surrogatepass") for one in base.texts.parts(name))
+                size = sum(map(file.write, parts))
                 files[name] = [digests[name], at, size]
                 at += size
             file.write(json.dumps(recorded, ensure_ascii=False).encode("utf-8", "surrogatepass"))
             file.write(b"%020d" % at)
             file.flush()
             os.fsync(file.fileno())
-        confined.rename(project.root, temporary, os.path.basename(path))
+        confined.rename(project.root, temporary, os.path.basename(base_path(project)))
     except BaseException:
         confined.remove(project.root, temporary)
         raise
@@ -256,7 +250,7 @@ def load_fingerprints(project: Project) -> dict[str, list[str]]:
     With a damaged record every file counts as changed.
     """
     try:
-        recorded = json.loads(confined.read_text(project.root, _fingerprints_path(project)) or "{}")
+        recorded = json.loads(confined.read_text(project.root, fingerprints_path(project)) or "{}")
         return {
             str(path): [str(one)[:FINGERPRINT_CHARS] for one in prints]
             for path, prints in recorded.items()
@@ -268,7 +262,7 @@ def load_fingerprints(project: Project) -> dict[str, list[str]]:
 def save_fingerprints(project: Project, prints: Mapping[str, list[str]]) -> None:
     newest = {path: found[-RENDERINGS:] for path, found in prints.items()}
     text = json.dumps(newest, sort_keys=True, separators=(",", ":")) + "\n"
-    confined.write_text(project.root, _fingerprints_path(project), text)
+    confined.write_text(project.root, fingerprints_path(project), text)
 
 
 def fingerprint(path: str, text: str) -> str:
@@ -276,13 +270,8 @@ def fingerprint(path: str, text: str) -> str:
     return sha256_hex(text_outside_regions(text) if path == INDEX else text)[:FINGERPRINT_CHARS]
 
 
-def _fingerprints_path(project: Project) -> str:
+def fingerprints_path(project: Project) -> str:
     return os.path.join(project.run, "mirror.json")
-
-
-def record_paths(project: Project) -> tuple[str, str]:
-    """Return the records of what files and store agreed on, and of what was rendered."""
-    return base_path(project), _fingerprints_path(project)
 
 
 def read_rendered(project: Project) -> str:
