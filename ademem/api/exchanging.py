@@ -183,10 +183,9 @@ def receive_from_engram(runtime: Runtime, *, dry_run: bool = False) -> Received:
             runtime.store, runtime.settings.gate, now, None if is_ours else ""
         ),
         event=new_event(),
-        dry_run=dry_run,
         is_shared=True,
     )
-    received = engram_chunks.receive(runtime.project, job)
+    received = engram_chunks.receive(runtime.project, job, dry_run=dry_run)
     if any(each.inserted or each.updated for each in received.reports) and not dry_run:
         relate(runtime)
     return received

@@ -41,7 +41,12 @@ from ademem.sync.mirror import Preview, Refreshed
 from ademem.sync.provenance import provenance_of
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from ademem.core.value import Value
     from ademem.files import engram, readers
+
+    Result = TypeVar("Result", bound=Value)
 
 
 class Inspection:
@@ -223,7 +228,7 @@ def import_beads(runtime: Runtime, source: str, *, dry_run: bool = False) -> Imp
     return _with_event(imported, event, runtime)
 
 
-def _with_event(imported: Imported, event: str, runtime: Runtime) -> Imported:
+def _with_event(imported: Result, event: str, runtime: Runtime) -> Result:
     return replace(imported, event=event if revisions.has_event(runtime.store, event) else "")
 
 
@@ -271,18 +276,18 @@ def import_foreign(
         event=new_event(),
         personal=personal,
         project=project,
-        dry_run=dry_run,
         on_progress=on_progress or (lambda count: None),
     )
     reader = readers.find_reader(format, path)
     if follow and reader.files is None:
         raise UsageError(f"{reader.name} is imported as a whole", "leave `--follow` out")
-    report = readers.import_from(reader, path, job)
+    with _rolled_back(runtime) if dry_run else nullcontext():
+        report = readers.import_from(reader, path, job)
     move_personal(runtime)
     if follow and reader.files is not None and not dry_run:
         place = os.path.realpath(path)
         ledger.follow(runtime.store, reader.name, place, reader.files(place))
-    return report
+    return _with_event(report, job.event, runtime)
 
 
 def compare_foreign(
@@ -346,12 +351,12 @@ def import_engram(
         event=new_event(),
         project=project,
         by_agent=provenance.trust_of_caller(runtime.environment, runtime.store) is not Trust.USER,
-        dry_run=dry_run,
         on_progress=on_progress or (lambda count: None),
     )
-    report = engram.import_document(document, job)
+    with _rolled_back(runtime) if dry_run else nullcontext():
+        report = engram.import_document(document, job)
     move_personal(runtime)
-    return report
+    return _with_event(report, job.event, runtime)
 
 
 def export_engram(runtime: Runtime) -> dict[str, Any]:

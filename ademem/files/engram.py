@@ -24,7 +24,14 @@ from ademem.core.redaction import redact
 from ademem.core.registers import Record
 from ademem.core.text import clean, opening, sha256_hex, slug
 from ademem.core.value import Value, replace
-from ademem.files.readers.items import EXPORT_BYTES, FILE_BYTES, Skipped, read_text, text_of
+from ademem.files.readers.items import (
+    EXPORT_BYTES,
+    FILE_BYTES,
+    Skipped,
+    moment_of,
+    read_text,
+    text_of,
+)
 from ademem.files.records import at_most
 from ademem.guard.injection import instruction_in
 from ademem.store import (
@@ -87,7 +94,6 @@ class Job(Value):
     """Only rows of this project of Engram; empty for all of them."""
     by_agent: bool = False
     """An agent asked for it: what a person confirmed stays, too."""
-    dry_run: bool = False
     on_progress: Callable[[int], None] = lambda count: None
     """Gets the number of observations read, now and then."""
     is_shared: bool = False
@@ -118,24 +124,20 @@ class Report(Value):
 def export_document(store: Store, project: str, now: datetime) -> Document:
     """Return the memories that may leave the project, with their sessions and all prompts.
 
-    *project* is the name that rows without one get.
+    *project* is the name that rows without one get. A deleted memory leaves if it came deleted.
     """
     stored = foreign.get_all(store, foreign.MEMORY)
-    observations = [
-        observation_of(memory, stored.get(memory.id, {}), project)
-        for memory in memory_queries.everything(store)
-        if _leaves(memory, stored.get(memory.id, {}))
-    ]
+    observations = []
+    for memory in memory_queries.everything(store):
+        kept = stored.get(memory.id, {})
+        came_deleted = bool(kept.get("deleted_at")) and memory.scope is Scope.PROJECT
+        if came_deleted if memory.deleted_at else memory.shareable:
+            observations.append(observation_of(memory, kept, project))
     stored_prompts = foreign.get_all(store, foreign.PROMPT)
     prompts = [
-        {
-            "id": row["seq"],
-            "sync_id": row["sync_id"],
-            "session_id": row["session_id"],
-            "content": row["content"],
-            "project": project,
-            "created_at": format_time(parse(row["created_at"])),
-        }
+        {"id": row["seq"]}
+        | {name: row[name] for name in ("sync_id", "session_id", "content")}
+        | {"project": project, "created_at": format_time(parse(row["created_at"]))}
         | stored_prompts.get(row["sync_id"], {})
         for row in sessions.list_prompts(store)
     ]
@@ -147,13 +149,6 @@ def export_document(store: Store, project: str, now: datetime) -> Document:
         "observations": observations,
         "prompts": prompts,
     }
-
-
-def _leaves(memory: Memory, stored: Mapping[str, Any]) -> bool:
-    """Tell whether a memory is exported; a deleted one only if it came deleted from Engram."""
-    if memory.deleted_at:
-        return bool(stored.get("deleted_at")) and memory.scope is Scope.PROJECT
-    return memory.shareable
 
 
 def observation_of(memory: Memory, stored: Mapping[str, Any], project: str) -> Row:
@@ -281,8 +276,8 @@ def _read_database(path: str) -> Document:
 
 
 def list_projects(document: Document) -> list[str]:
-    found = (row.get("project") for name in ("observations", "prompts") for row in document[name])
-    return sorted({text_of(project) for project in found if text_of(project)})
+    rows = (*document["observations"], *document["prompts"])
+    return sorted({text_of(row.get("project")) for row in rows} - {""})
 
 
 def import_document(document: Document, job: Job) -> Report:
@@ -290,42 +285,34 @@ def import_document(document: Document, job: Job) -> Report:
     job = replace(job, kept=foreign.get_all(job.store, foreign.MEMORY))
     counts: Counter[str] = Counter()
     skipped: list[Skipped] = []
-    try:
-        with database.BulkWrites(job.store.db), job.store.transaction():
-            used = {
-                text_of(row.get("session_id"))
-                for name in ("observations", "prompts")
-                for row in _of_project(document[name], job)
-            }
-            for row in document["sessions"]:
-                if text_of(row.get("id")) in used or not job.project:
-                    counts["sessions"] += _add_session(row, job)
-            earlier: dict[str, list[Row]] = {}  # texts of observations by sync id, oldest first
-            versions = document.get("observation_versions", ())
-            for row in sorted(versions, key=lambda row: text_of(row.get("captured_at"))):
-                earlier.setdefault(text_of(row.get("observation_sync_id")), []).append(row)
-            for number, row in enumerate(_of_project(document["observations"], job), 1):
-                if number % STEP == 0:
-                    job.on_progress(number)
-                outcome = _import_observation(row, earlier.get(_sync_id(row), ()), job)
-                if isinstance(outcome, Skipped):
-                    skipped.append(outcome)
-                else:
-                    counts[outcome] += 1
-            for row in _of_project(document["prompts"], job):
-                counts["prompts"] += _add_prompt(row, job)
-            for row in document.get("relations", ()):
+    with database.BulkWrites(job.store.db), job.store.transaction():
+        rows = (*document["observations"], *document["prompts"])
+        used = {text_of(row.get("session_id")) for row in _of_project(rows, job)}
+        for row in document["sessions"]:
+            if text_of(row.get("id")) in used or not job.project:
+                counts["sessions"] += _add_session(row, job)
+        earlier: dict[str, list[Row]] = {}  # texts of observations by sync id, oldest first
+        versions = document.get("observation_versions", ())
+        for row in sorted(versions, key=lambda row: text_of(row.get("captured_at"))):
+            earlier.setdefault(text_of(row.get("observation_sync_id")), []).append(row)
+        for number, row in enumerate(_of_project(document["observations"], job), 1):
+            if number % STEP == 0:
+                job.on_progress(number)
+            outcome = _import_observation(row, earlier.get(_sync_id(row), ()), job)
+            if isinstance(outcome, Skipped):
+                skipped.append(outcome)
+            else:
+                counts[outcome] += 1
+        for row in _of_project(document["prompts"], job):
+            counts["prompts"] += _add_prompt(row, job)
+        for row in document.get("relations", ()):
+            counts["relations"] += _add_relation(row, job)
+        for row in document.get("memory_relations", ()):
+            ends = (text_of(row.get(end)) for end in ("source_id", "target_id"))
+            if all(memory_queries.by_sync_id(job.store, end) for end in ends):
                 counts["relations"] += _add_relation(row, job)
-            for row in document.get("memory_relations", ()):
-                ends = (text_of(row.get(end)) for end in ("source_id", "target_id"))
-                if all(memory_queries.by_sync_id(job.store, end) for end in ends):
-                    counts["relations"] += _add_relation(row, job)
-            for entity, key in document.get("removed", ()):
-                counts["deleted"] += _remove(entity, key, job)
-            if job.dry_run:
-                raise database.DryRun
-    except database.DryRun:
-        pass
+        for entity, key in document.get("removed", ()):
+            counts["deleted"] += _remove(entity, key, job)
     event = job.event if revisions.has_event(job.store, job.event) else ""
     return Report(event=event, **counts, skipped=tuple(skipped))
 
@@ -407,10 +394,8 @@ def _is_newer(row: Row, changed: datetime, current: Memory, job: Job) -> bool:
         return True
     ends = (*record.over.values(), record.registers.get(registers.LIFE, ("",))[0])
     own = [at for at in ends if at and registers.replica_of(at) != registers.OLD_REPLICA]
-    theirs, ours = (
-        format_time(changed),
-        format_time(parse(registers.time_of(max(own)))) if own else "",
-    )
+    theirs = format_time(changed)
+    ours = format_time(parse(registers.time_of(max(own)))) if own else ""
     if theirs != ours:
         return theirs > ours
     return state_of(row) != state_of(observation_of(current, job.kept.get(current.id, {}), ""))
@@ -460,11 +445,10 @@ def _apply(
     change = Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event)
     target = TARGET if job.is_shared else None
     applied = replication.apply(job.store, record, change, admit, target)
-    memory = applied.memory
-    if memory is None or not applied.changed:
+    if applied.memory is None or not applied.changed:
         return "known"
     if not is_copy:
-        _keep(memory, row, job)
+        _keep(applied.memory, row, job)
     if current is None:
         return "inserted"
     return "deleted" if row.get("deleted_at") else "updated"
@@ -489,6 +473,8 @@ def _session(row: Row) -> str | None:
 def _insert_own(row: Row, sync_id: str, job: Job) -> str:
     """Write what is the person's own, in all projects."""
     ledger.claim(job.store, SOURCE, sync_id, job.now)
+    if row.get("deleted_at"):
+        return "known"
     kind = text_of(row.get("type")) or Category.FACT.value
     draft = Draft(
         content=text_of(row.get("content")),
@@ -500,8 +486,6 @@ def _insert_own(row: Row, sync_id: str, job: Job) -> str:
         created_at=_moment(row, "created_at"),
         origin=Origin(trust=Trust.IMPORT, source_type="import", source_id=f"{SOURCE}:{sync_id}"),
     )
-    if row.get("deleted_at"):
-        return "known"
     written = gate.write(draft, job.store, job.settings, job.now)
     if written.memory is None:
         return "rejected"
@@ -616,20 +600,12 @@ def _add_prompt(row: Row, job: Job) -> bool:
     created = at_most(_moment(row, "created_at"), job.now)
     added = sessions.add_prompt(job.store, session, id, content, created, sync_id=id)
     if added:
-        stored = {
-            name: row[name] for name in ("id", "sync_id", "project") if _is_small(row.get(name))
-        }
+        names = ("id", "sync_id", "project")
+        stored = {name: row[name] for name in names if _is_small(row.get(name))}
         foreign.put(job.store, foreign.PROMPT, id, stored)
     return added
 
 
 def _moment(row: Mapping[str, Any], *names: str) -> datetime | None:
     """Return the first of these times that is there and can be read."""
-    for name in names:
-        text = text_of(row.get(name))
-        try:
-            if text:
-                return parse(text)
-        except ValueError:
-            continue
-    return None
+    return next(filter(None, (moment_of(text_of(row.get(name))) for name in names)), None)

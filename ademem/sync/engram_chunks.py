@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -177,12 +178,12 @@ def unread(store: Store, manifest: Manifest) -> list[str]:
 # Import
 
 
-def receive(project: Project, job: Job) -> Received:
+def receive(project: Project, job: Job, *, dry_run: bool = False) -> Received:
     """Apply the chunks that were not read yet, each whole or not at all."""
     read, reports, problems = [], [], []
     with locked(os.path.join(project.home, "run", "sync.lock"), root=project.home_root):
         manifest = read_manifest(project)
-        if manifest.is_conflicted and not job.dry_run:
+        if manifest.is_conflicted and not dry_run:
             _write_manifest(project, manifest.chunks.values())
         for id in unread(job.store, manifest):
             try:
@@ -191,14 +192,11 @@ def receive(project: Project, job: Job) -> Received:
                 reason = error.reason if isinstance(error, Refused) else str(error)
                 problems.append(f"chunk {id}: {reason}")
                 continue
-            try:
-                with job.store.transaction():
-                    reports.append(engram.import_document(document, replace(job, dry_run=False)))
-                    if job.dry_run:
-                        raise database.DryRun
-                    journal.note_chunk(job.store, TARGET, id, None, job.now)
-            except database.DryRun:
-                pass
+            with suppress(database.DryRun), job.store.transaction():
+                reports.append(engram.import_document(document, job))
+                if dry_run:
+                    raise database.DryRun
+                journal.note_chunk(job.store, TARGET, id, None, job.now)
             problems += [f"chunk {id}: {one.where}: {one.why}" for one in reports[-1].skipped]
             read.append(id)
     return Received(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from typing import Any
 
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Memory, Origin, Scope, Status, Trust
@@ -26,7 +27,6 @@ from ademem.store import (
     ledger,
     memory_queries,
     relations,
-    revisions,
     sessions,
     transitions,
     verdicts,
@@ -47,7 +47,7 @@ class Several(UsageError):
 
 
 class Job(Value):
-    """An import: where to, as whose memories, and whether it is only tried."""
+    """An import: where to, and as whose memories."""
 
     store: Store
     settings: GateSettings
@@ -58,7 +58,6 @@ class Job(Value):
     """All items are the person's own, for every project."""
     project: str = ""
     """The project of the source; empty where it has one."""
-    dry_run: bool = False
     on_progress: Callable[[int], None] = lambda count: None
     """Gets the number of items read, now and then."""
 
@@ -132,44 +131,39 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
     skipped: list[Skipped] = []
     cut: list[Skipped] = []
     made: dict[str, Item] = {}
-    try:
-        with database.BulkWrites(job.store.db), job.store.transaction():
-            for number, found in enumerate(reader.read(path, job.project), 1):
-                if number % STEP == 0:
-                    job.on_progress(number)
-                match found:
-                    case Skipped():
-                        skipped.append(found)
-                    case Prompt() if instruction_in(content := redact(found.content).text):
-                        skipped.append(Skipped(where=f"prompt {found.id}", why=AS_ORDER))
-                    case Prompt():
-                        is_new = _add_prompt(reader, found, content, job)
-                        counts["prompts" if is_new else "known"] += 1
-                    case Item():
-                        outcome = _write(reader, found, job)
-                        counts[outcome] += 1
-                        excess = _describe_excess(found, job)
-                        if excess and outcome in (Outcome.INSERTED, Outcome.MERGED):
-                            cut.append(Skipped(where=redact(found.id).text, why=f"it {excess}"))
-                        made[found.id] = found
-            for item in made.values():
-                _relate(reader, item, made, job)
-            if job.dry_run:
-                raise database.DryRun
-    except database.DryRun:
-        pass
+    with database.BulkWrites(job.store.db), job.store.transaction():
+        for number, found in enumerate(reader.read(path, job.project), 1):
+            if number % STEP == 0:
+                job.on_progress(number)
+            match found:
+                case Skipped():
+                    skipped.append(found)
+                case Prompt() if instruction_in(content := redact(found.content).text):
+                    skipped.append(Skipped(where=f"prompt {found.id}", why=AS_ORDER))
+                case Prompt():
+                    session, at = _session_id(reader, found), found.created_at
+                    is_new = sessions.add_prompt(  # one that was deleted here stays deleted
+                        job.store, session, found.id, content, records.at_most(at, job.now)
+                    )
+                    counts["prompts" if is_new else "known"] += 1
+                case Item():
+                    outcome = _write(reader, found, job)
+                    counts[outcome] += 1
+                    text = redact(found.content).text
+                    excess = transitions.describe_excess(text, found.title, job.settings)
+                    if excess and outcome in (Outcome.INSERTED, Outcome.MERGED):
+                        cut.append(Skipped(where=redact(found.id).text, why=f"it {excess}"))
+                    made[found.id] = found
+        for item in made.values():
+            _relate(reader, item, made, job)
     return Report(
         format=reader.name,
-        event=job.event if revisions.has_event(job.store, job.event) else "",
+        event=job.event,
         **counts,
         skipped=tuple(skipped),
         cut=tuple(cut),
         dropped=reader.dropped,
     )
-
-
-def _describe_excess(item: Item, job: Job) -> str:
-    return transitions.describe_excess(redact(item.content).text, item.title, job.settings)
 
 
 def compare(reader: Reader, path: str, job: Job) -> list[Comparison]:
@@ -179,15 +173,14 @@ def compare(reader: Reader, path: str, job: Job) -> list[Comparison]:
     compared = []
     for project in [job.project] if job.project else projects or [""]:
         found = [each for each in reader.read(path, project) if not isinstance(each, Skipped)]
-        imported = sum(_is_imported(reader, each, job) for each in found)
+        imported = sum(
+            sessions.has_prompt(job.store, _session_id(reader, each), each.id)
+            if isinstance(each, Prompt)
+            else ledger.is_claimed(job.store, records.SOURCE, _key(reader, each))
+            for each in found
+        )
         compared.append(Comparison(project=project, known=imported, new=len(found) - imported))
     return compared
-
-
-def _is_imported(reader: Reader, found: Item | Prompt, job: Job) -> bool:
-    if isinstance(found, Prompt):
-        return sessions.has_prompt(job.store, _session_id(reader, found), found.id)
-    return ledger.is_claimed(job.store, records.SOURCE, _key(reader, found))
 
 
 def _require_project(path: str, project: str, projects: list[str]) -> None:
@@ -261,38 +254,20 @@ def _fill_brief(reader: Reader, item: Item, job: Job) -> bool:
 
 def _relate(reader: Reader, item: Item, others: Mapping[str, Item], job: Job) -> None:
     """Note relations to other items; one that would take a memory away waits for review."""
+    store = job.store
     for relation, id in item.links:
         source, target = _memory_of(reader, item, job), _memory_of(reader, others.get(id), job)
         if source is None or target is None or source.id == target.id:
             continue
-        if verdicts.of_pair(job.store, source, target) is not None:
+        if verdicts.of_pair(store, source, target) is not None:
             continue
-        reason = f"{reader.name} relates them"
+        reason, actor = f"{reader.name} relates them", records.SOURCE
+        by: dict[str, Any] = {"reason": reason, "actor": actor, "now": job.now}
         if relation == "related":
-            verdicts.put(
-                job.store,
-                source,
-                target,
-                relation,
-                in_effect=True,
-                reason=reason,
-                evidence="",
-                confidence=1.0,
-                actor=records.SOURCE,
-                kind=Trust.IMPORT,
-                now=job.now,
-            )
+            by |= {"in_effect": True, "evidence": "", "confidence": 1.0, "kind": Trust.IMPORT}
+            verdicts.put(store, source, target, relation, **by)
         else:
-            relations.add(
-                job.store,
-                target,
-                source,
-                relation,
-                score=1.0,
-                reason=reason,
-                actor=records.SOURCE,
-                now=job.now,
-            )
+            relations.add(store, target, source, relation, score=1.0, **by)
 
 
 def _memory_of(reader: Reader, item: Item | None, job: Job) -> Memory | None:
@@ -301,17 +276,6 @@ def _memory_of(reader: Reader, item: Item | None, job: Job) -> Memory | None:
         return None
     id = ledger.memory_of(job.store, records.SOURCE, _key(reader, item))
     return memory_queries.live_by_id(job.store, id) if id else None
-
-
-def _add_prompt(reader: Reader, prompt: Prompt, content: str, job: Job) -> bool:
-    """Add a prompt, without its secrets; one that was deleted here stays deleted."""
-    return sessions.add_prompt(
-        job.store,
-        _session_id(reader, prompt),
-        prompt.id,
-        content,
-        records.at_most(prompt.created_at, job.now),
-    )
 
 
 def _session_id(reader: Reader, prompt: Prompt) -> str:
