@@ -21,7 +21,6 @@ BRIEF = ".ade/cto/core-memory.json"
 BRIEF_PAGE = ".ade/cto/MEMORY.md"
 
 IGNORED = "ade.db*\nrun/\nlog/\nconfig.local.toml\ncto/CURRENT.md\ncto/daily/\nagents/\n"
-"""Files in `.ade/` that git ignores."""
 
 
 def ignore(project: Project) -> bool:

@@ -75,7 +75,6 @@ class Misread(Value):
 
 class ImportedFiles(Imported):
     misread: tuple[Misread, ...] = ()
-    """The lines that the errors are about."""
 
 
 def import_files(

@@ -89,7 +89,6 @@ class Job(Value):
     admit: Admit
     """The rule for rows that come from elsewhere."""
     event: str
-    """The act, which can be undone."""
     project: str = ""
     """Only rows of this project of Engram; empty for all of them."""
     by_agent: bool = False

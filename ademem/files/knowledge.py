@@ -215,7 +215,6 @@ def _derived_key(record: Record) -> str:
 
 
 def newest_dead(given: Iterable[Record], most: int = MAX_TOMBSTONES) -> list[Record]:
-    """Return the *most* records that were archived last."""
     ordered = sorted(given, key=lambda record: (record.registers[LIFE][0], record.id))
     return ordered[max(0, len(ordered) - max(0, most)) :]
 
@@ -292,5 +291,4 @@ def key_of(found: Mapping[str, Any]) -> str | None:
 
 
 def derived_key(category: str | None, content: str, id: str) -> str:
-    """Return the key of a memory that was given none: its category and text."""
     return f"{category}-{slug(content) or id}"

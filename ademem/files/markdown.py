@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 
 NOTHING = "Nothing here yet."
-"""The text of a page without items."""
 
 _COMMENT = re.compile(r"(?<!\\)(\\*)<!--")
 _ESCAPED_COMMENT = re.compile(r"(?<!\\)\\(\\*)<!--")
@@ -360,7 +359,6 @@ def render_topic(
 
 
 def free_texts_of(page: str) -> list[FreeText]:
-    """Return a person's lines between the items of a page."""
     found = []
     for part in parse_page(clean_lines(page)):
         if isinstance(part, FreeText):

@@ -61,8 +61,6 @@ class CoreMemory(Value):
 
 
 class FileSource(Value):
-    """The source of a change in the file of a brief."""
-
     author: str | None = None
     """The author that the files claim; None: it was made here."""
     by_agent: bool = False
@@ -74,7 +72,6 @@ class FileSource(Value):
 class Field(Value):
     name: str
     key: str
-    """Its name in JSON."""
     label: str
 
     @property

@@ -140,19 +140,15 @@ class Outcome(StrEnum):
 
 
 class Import(Value):
-    """The store, the settings and the source of an import."""
-
     store: Store
     settings: GateSettings
     now: datetime
     event_id: str = ""
-    """The act that all changes belong to."""
     branch: str | None = None
     """The branch that the lines wait on."""
     trust: Trust = Trust.IMPORT
     """The trust of lines that claim no lower one."""
     claimed_author: str | None = None
-    """The author of the lines, as the files claim."""
     mission: str | None = None
     """The mission of memories that name none."""
     cuts: list[str]
@@ -188,7 +184,6 @@ def export_lines(store: Store, include_personal: bool = False) -> Iterator[dict[
 def export_records(
     store: Store, found: Iterable[Memory], *, include_personal: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """Yield the records of those of the memories that may be exported."""
     for memory in found:
         personal = memory.live and not memory.quarantine_reason
         if memory.shareable or (include_personal and personal):

@@ -42,7 +42,6 @@ OURS = (TITLE, INTRO, NOTHING)
 OFFERED, END = "<!-- offered", "-->"
 
 DETAIL_CHARS = 200
-"""Characters of a detail line."""
 
 
 class Sheet(Value):

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
 
 FOLDERS = ((".ade/skills", "skill"), (".claude/skills", "skill"), (".claude/commands", "command"))
-"""Folders with the kind of their files."""
 OWN = ".claude/commands/ademem"
 """Folder of the slash commands that the installer writes: nothing of the project's."""
 SKILL_FILE = "skill.md"

@@ -42,8 +42,6 @@ Values = tuple[Category | None, str, str, tuple[str, ...], str]
 
 
 class PlacedItem(Value):
-    """An item and the file it stands in."""
-
     path: str
     category: Category | None
     """None for a candidate of the sheet without one: its memory keeps its category."""
@@ -151,7 +149,6 @@ class MemoryLines:
 
     @property
     def losing_texts(self) -> frozenset[str]:
-        """The texts that wait for a decision."""
         record = self.record
         found = conflict_candidates(record) if record else ()
         return frozenset(" ".join(one.content.split()) for one in found)
@@ -180,7 +177,6 @@ class Snapshot(Value):
     unchanged: Callable[[], frozenset[str]] = frozenset
     """Reads the ids of items on pages that are not in `placed`."""
     lines: dict[str, MemoryLines] = {}
-    """The lines of each memory, by its id."""
     foreign: tuple[KnowledgeLine, ...] = ()
     """Lines without an id of ours."""
     sheet: dict[str, PlacedItem] = {}

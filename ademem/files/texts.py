@@ -66,7 +66,6 @@ class Texts:
         return cls(texts.get, digests)
 
     def add(self, path: str, text: str) -> None:
-        """Note the digest of the path's text."""
         self.digests[path] = sha256_hex(text)
         self._cache(path, text)
 

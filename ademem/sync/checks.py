@@ -63,7 +63,6 @@ FIELD_TYPES = {
     "bead": str,
     "id": str,
 }
-"""Fields of a line, with their types."""
 
 BLOCK_LINES = 1000
 """Lines that are searched for secrets at once."""
@@ -296,7 +295,6 @@ class _Ids:
     """Finds ids that are not allowed, or occur twice."""
 
     missing = "may not be shown here"
-    """The message for an id that is not allowed."""
 
     def __init__(self, subject: Subject, allowed: Iterable[str]) -> None:
         self._subject, self._allowed = subject, frozenset(allowed)

@@ -27,10 +27,8 @@ EVENT_CHARS = 180
 FIRST_DAYS = 7
 """Days before today that the first log covers."""
 KEPT_DAYS = 90
-"""Days that a log is kept."""
 SESSIONS = 8
 SESSION_CHARS = 220
-"""Characters about one session."""
 TODAY, BEFORE = 14, 8
 """Last lines of the newest daily log, and of the one before it."""
 

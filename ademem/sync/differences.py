@@ -41,12 +41,9 @@ AT_WORK = "as an agent was at work"
 
 
 class Difference(Value):
-    """A difference between the files and the merge base."""
-
     position: tuple[str, int]
     """The file and the line where a problem is reported."""
     apply: Callable[[ImportContext], None]
-    """Imports it."""
 
 
 class ImportContext:
@@ -77,7 +74,6 @@ class ImportContext:
         """Problems that count as imported without an effect, so that they are reported once."""
 
     def continue_as(self, event: str) -> None:
-        """Make further changes part of this act."""
         self.event = event
         self.act = replace(self.act, event_id=event)
 
@@ -324,7 +320,6 @@ class _Comparison:
 
     @cached_property
     def _texts(self) -> frozenset[str]:
-        """The texts of all lines."""
         return frozenset(text for lines in self._now.lines.values() for text in lines.texts)
 
     @cached_property

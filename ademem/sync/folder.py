@@ -95,7 +95,6 @@ class Exchanged(Value):
     event: str
     """The act that `ademem undo` takes back; empty if nothing changed here."""
     read: tuple[str, ...]
-    """Ids of the chunks that were read."""
     changed: int
     """Memories and relations that changed here."""
     sent: int
@@ -370,9 +369,7 @@ class BadChunk(Exception):
 class Chunk(Value):
     id: str
     data: bytes
-    """The file."""
     count: int
-    """Its entries."""
 
 
 class Manifest(Value):

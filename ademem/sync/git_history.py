@@ -58,7 +58,6 @@ class GitHistory(Value):
     authors: Mapping[str, str] = {}
     """By the id of a memory, the author of the last of these commits."""
     last_author: str = ""
-    """The author of the last commit."""
     times: Mapping[str, datetime] = {}
     """When each of these commits was made."""
     outdated: frozenset[str] = frozenset()
@@ -183,7 +182,6 @@ class GitHistory(Value):
         return bool(last and self.since) and last in git.text(self.root, *asked).split()
 
     def has_written(self, text: str) -> bool:
-        """Return True if one of these commits wrote the text into a page."""
         return bool(self._writers(text))
 
     def _writers(self, text: str) -> frozenset[str]:

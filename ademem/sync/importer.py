@@ -67,7 +67,6 @@ if TYPE_CHECKING:
 
 KINDS = ("added", "edited", "promoted", "rejected", "archived", "restored")
 NAMED_IDS = 5
-"""Ids of one kind in the summary."""
 NAMED_FILES = 5
 """Files that are named with their waiting lines; more are summed up."""
 PART_BYTES = 1 << 20
@@ -373,9 +372,7 @@ class Progress:
         self.pause = pause or (lambda: time.sleep(PAUSE_S))
         self._on_batch = on_batch
         self.event = ""
-        """The act of all batches."""
         self.done = 0
-        """Changes processed."""
         self.changed: dict[str, list[str]] = {}
         """Ids of memories by kind of change."""
         self.problems: list[Problem] = []

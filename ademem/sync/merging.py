@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 
 
 CONFLICT = "conflict"
-"""The tag of a losing text."""
 
 _DECISIONS = ("ticked", "category", "origin_text")
 """Fields of candidates, of which the greater of two changed ones is kept."""

@@ -40,7 +40,6 @@ class Proposal(Value):
     """None for a dry run."""
     count: int
     text: str
-    """The sheet."""
 
 
 def propose(runtime: Runtime, branch: str = "", *, dry_run: bool = False) -> Proposal:

@@ -26,7 +26,6 @@ NOT_TEXT = "\0"
 """The text in place of a file that is not UTF-8, or is refused."""
 
 BLOCK_CHARS = 1024 * 1024
-"""Characters that are read at once."""
 LINE_CHARS = 256 * 1024
 """Characters of the longest line that is read."""
 
@@ -67,7 +66,6 @@ def paths_of(project: Project) -> list[str]:
 
 
 def refused_lines(texts: Texts, refused: Sequence[Problem]) -> set[str]:
-    """Return the lines that could not be imported."""
     numbers = {it.line for it in refused if it.path == KNOWLEDGE and it.line}
     if not numbers or KNOWLEDGE not in texts:
         return set()
@@ -129,7 +127,6 @@ class MergeBase(Value):
     branch: str | None = None
     """The branch checked out; empty when detached, None if unknown."""
     texts: Texts = Texts()
-    """By their path in the project."""
     refused: tuple[str, ...] = ()
     """Lines in it that could not be imported."""
 

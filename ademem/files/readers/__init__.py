@@ -47,8 +47,6 @@ class Several(UsageError):
 
 
 class Job(Value):
-    """An import: where to, and as whose memories."""
-
     store: Store
     settings: GateSettings
     now: datetime

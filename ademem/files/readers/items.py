@@ -30,8 +30,6 @@ SECONDS_TO_2100 = 4_102_444_800
 
 
 class Item(Value):
-    """A memory as its source has it."""
-
     id: str
     """Its identity in the source."""
     content: str

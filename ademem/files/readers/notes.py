@@ -42,7 +42,6 @@ def _name(path: str, root: str) -> str:
 
 class Page(Value):
     name: str
-    """Its path below the folder that was named."""
     fields: dict[str, Any]
     """Its front matter."""
     text: str

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ademem.sync.hub.mutations import Fields
 
 BRIEF = "brief"
-"""Key of the brief of the project."""
 _INVALID = (
     *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
     *(project_brief.BadCore, sqlite3.IntegrityError, sqlite3.ProgrammingError),

@@ -30,7 +30,6 @@ class Sender(Value):
     incomplete: frozenset[str]
     """Ids of which something arrived that could not be applied."""
     protocol: int = mutations.PROTOCOL
-    """Version that the server speaks."""
     documents: dict[tuple[str, str], Fields] = {}
     """Documents sent beside memories and relations, by entity and key."""
 
@@ -120,5 +119,4 @@ def batches(prepared: Iterator[Fields]) -> Iterator[list[Fields]]:
 
 
 def body(batch: list[Fields]) -> bytes:
-    """Return the bytes of a request: those of the mutations, one behind the other."""
     return b'{"mutations":[' + b",".join(map(mutations.to_bytes, batch)) + b"]}"

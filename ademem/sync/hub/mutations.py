@@ -43,7 +43,6 @@ SCHEMA = 1
 BATCH = 200
 """Most mutations of one push."""
 BODY_BYTES = 1_000_000
-"""Largest body of a request."""
 MUTATION_BYTES = 250_000
 """Largest mutation, so that each fits into a request."""
 BRANCH_CHARS = 200
@@ -84,8 +83,6 @@ _HOMES = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)\w|/root/")
 
 
 class Refusal(Value):
-    """A rule that a mutation breaks, and a sentence about it."""
-
     rule: str
     why: str
 
@@ -173,7 +170,6 @@ ACCEPTED: tuple[Callable[[Any, str], Refusal | None], ...] = (
 
 
 def refuse(mutation: Any, project: str) -> Refusal | None:
-    """Return the first rule of the server that the mutation breaks."""
     return next(filter(None, (rule(mutation, project) for rule in ACCEPTED)), None)
 
 

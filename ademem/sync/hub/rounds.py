@@ -50,10 +50,8 @@ FIRST_WAIT_S, LONGEST_WAIT_S = 5, 900
 RENEWED_BEFORE = timedelta(days=30)
 """Age before its end at which a token is replaced."""
 _ROW_KEYS = {"seq", "entity", "entity_key", "fields", "shows_promoted", "replica", "role", "person"}
-"""Keys of a mutation in an answer."""
 VERDICTS = ("taken", "known", "superseded", "refused")
 _FACTS = ("project", "slug", "person", "role", "epoch")
-"""Keys of the answer to who joins."""
 _REMOVED = "hub_removed"
 """Name of the mark that freed pages may hold a text that was deleted for good."""
 PAGES = 400
@@ -71,8 +69,6 @@ class NotAHub(HubError):
 
 
 class Round(Value):
-    """The effects of a round."""
-
     event: str = ""
     """The act that `ademem undo` takes back; empty if nothing changed here."""
     received: int = 0
