@@ -118,9 +118,8 @@ def _read_brief(store: Store, _target: str) -> Iterator[Fields]:
 
 def _apply_brief(store: Store, fields: Fields, person: str, change: Change) -> bool:
     changed = project_brief.receive(store, fields, person, change.at)
-    for known in _read_brief(store, ""):
-        if known == fields:
-            note_sent(store, CORE, fields)
+    if fields in _read_brief(store, ""):
+        note_sent(store, CORE, fields)
     return changed
 
 

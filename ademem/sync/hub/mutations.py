@@ -26,7 +26,7 @@ from ademem.sync.provenance import safe_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -97,10 +97,8 @@ def content_id(mutation: Fields) -> str:
 
 def to_bytes(value: object) -> bytes:
     """Return the bytes of a value in a request or an answer."""
-    text = json.dumps(
-        value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
-    )
-    return text.encode()
+    options: Fields = {"ensure_ascii": False, "allow_nan": False, "sort_keys": True}
+    return json.dumps(value, **options, separators=(",", ":")).encode()
 
 
 def digest_body(body: bytes) -> str:
@@ -109,16 +107,14 @@ def digest_body(body: bytes) -> str:
 
 
 def well_formed(mutation: Any, project: str) -> Refusal | None:
-    """Refuse what is no mutation, or whose key or stamp differs from that of its fields."""
+    """Refuse what is no mutation of the project, or has another key or stamp than its fields."""
     if not isinstance(mutation, dict) or mutation.keys() - {AUTHOR} != _KEYS.keys():
         return Refusal(rule="malformed", why="it does not have the keys of a mutation")
-    kinds = _KEYS | {AUTHOR: str} if AUTHOR in mutation else _KEYS
-    if any(type(mutation[name]) is not kind for name, kind in kinds.items()):
+    if any(type(value) is not _KEYS.get(name, str) for name, value in mutation.items()):
         return Refusal(rule="malformed", why="a value of it has another type")
     try:
-        is_text = to_bytes(mutation) and not any(
-            "\0" in text for text in record_json.texts_in(mutation)
-        )
+        to_bytes(mutation)
+        is_text = not any("\0" in text for text in record_json.texts_in(mutation))
     except (ValueError, RecursionError):
         is_text = False
     if not is_text:
@@ -130,10 +126,6 @@ def well_formed(mutation: Any, project: str) -> Refusal | None:
         return Refusal(rule="malformed", why="its fields are no such record")
     if mutation["mutation_id"] != content_id(mutation):
         return Refusal(rule="malformed", why="its id is not made of its content")
-    return None
-
-
-def own_project(mutation: Any, project: str) -> Refusal | None:
     if mutation["project"] != project:
         return Refusal(rule="project", why="it is of another project than the request")
     return None
@@ -160,12 +152,7 @@ def redaction(mutation: Any, _: object) -> Refusal | None:
     return None
 
 
-ACCEPTED: tuple[Callable[[Any, str], Refusal | None], ...] = (
-    well_formed,
-    own_project,
-    bounds,
-    redaction,
-)
+ACCEPTED: tuple[Callable[[Any, str], Refusal | None], ...] = (well_formed, bounds, redaction)
 """What the server asks of a mutation, in this order."""
 
 
@@ -176,34 +163,9 @@ def refuse(mutation: Any, project: str) -> Refusal | None:
 def branch_of(fields: Fields) -> str | None:
     """Return the branch on which the memory waits where it was written."""
     name = fields.get(BRANCH)
-    return (
-        "-".join(redact_branch(name).split())[:BRANCH_CHARS] or None
-        if isinstance(name, str)
-        else None
-    )
-
-
-def removal(project: str, id: str, sync_id: str, stamp: str) -> Fields:
-    """Return the mutation by which the operator of the hub deletes a memory for good."""
-    fields = record_json.to_json(registers.make_tombstone(id, sync_id, stamp))
-    return _of_operator(project, "memory", {**(describe("memory", fields) or {}), "fields": fields})
-
-
-def forgetting(project: str, name: str, stamp: str) -> Fields:
-    """Return the mutation that takes a person's name off what they wrote; it has its digest."""
-    digest = sha256_hex(safe_name(name))
-    fields = {"id": digest, "updated_at": stamp}
-    described = {"entity_key": digest, "op": "delete", "stamp": stamp, "fields": fields}
-    return _of_operator(project, PERSON, described)
-
-
-def _of_operator(project: str, entity: str, described: Fields) -> Fields:
-    mutation = described | {"project": project, "entity": entity, "shows_promoted": False}
-    return mutation | {
-        "replica": registers.OLD_REPLICA,
-        "schema": SCHEMA,
-        "mutation_id": content_id(mutation),
-    }
+    if not isinstance(name, str):
+        return None
+    return "-".join(redact_branch(name).split())[:BRANCH_CHARS] or None
 
 
 def describe(entity: object, fields: Fields) -> Fields | None:
@@ -247,13 +209,25 @@ def purge_person(
         project, person = administration.project_id(db, slug), administration.person_id(db, name)
         rows = [] if keep_texts else administration.list_memories_of(db, slug, name)
         found = administration.sync_ids(db, slug, (row["id"] for row in rows))
-        taken_off = forgetting(project, name, registers.old_stamp(stamp(now)))
+        digest, at = sha256_hex(safe_name(name)), registers.old_stamp(stamp(now))
+        fields = {"id": digest, "updated_at": at}
+        described = {"entity_key": digest, "op": "delete", "stamp": at, "fields": fields}
+        taken_off = _of_operator(project, PERSON, described)
         administration.append(db, project, [*_removals(project, found, now), taken_off])
         administration.forget_person(db, project, person)
     administration.vacuum(db, slug)
     return list(found)
 
 
-def _removals(project: str, found: dict[str, str], now: datetime) -> list[Fields]:
-    at = registers.old_stamp(stamp(now))
-    return [removal(project, id, sync_id, at) for id, sync_id in found.items()]
+def _removals(project: str, found: dict[str, str], now: datetime) -> Iterator[Fields]:
+    for id, sync_id in found.items():
+        gone = registers.make_tombstone(id, sync_id, registers.old_stamp(stamp(now)))
+        fields = record_json.to_json(gone)
+        described = {**(describe("memory", fields) or {}), "fields": fields}
+        yield _of_operator(project, "memory", described)
+
+
+def _of_operator(project: str, entity: str, described: Fields) -> Fields:
+    made = described | {"project": project, "entity": entity, "shows_promoted": False}
+    made |= {"replica": registers.OLD_REPLICA, "schema": SCHEMA}
+    return made | {"mutation_id": content_id(made)}

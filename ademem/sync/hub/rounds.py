@@ -11,7 +11,6 @@ import random
 import secrets
 import sqlite3
 from contextlib import suppress
-from itertools import pairwise
 
 from ademem.core import confined, record_json, registers
 from ademem.core.clock import parse, stamp, timedelta
@@ -197,13 +196,14 @@ class Hub:
             raise
         if failure:
             raise failure
-        again = self._pull(change) if sent else (0, 0)
-        changed += again[1]
+        if sent:
+            more = self._pull(change)
+            received, changed = received + more[0], changed + more[1]
         wipe_removed(self.store)
         self.note(pulled_at=stamp(self.now()))
         return Round(
             event=event if changed else "",
-            received=received + again[0],
+            received=received,
             changed=changed,
             sent=sent,
             parked=tuple(parked),
@@ -219,20 +219,19 @@ class Hub:
         One whose answer was lost is beside the old one.
         """
         facts = self.ask("GET")
-        role, slug, end = (facts.get(name) for name in ("role", "slug", "expires_at"))
-        protocol = facts.get("protocol", 1)
-        if not isinstance(role, str) or not isinstance(slug, str) or type(protocol) is not int:
+        role, slug, protocol = facts.get("role"), facts.get("slug"), facts.get("protocol", 1)
+        expires_at = registers.as_time(facts.get("expires_at"))
+        if not (isinstance(role, str) and isinstance(slug, str) and type(protocol) is int):
             raise NotAHub
-        if not (expires_at := registers.as_time(end)):
+        if not expires_at:
             raise NotAHub
         self.protocol = protocol
         self.note(role=role, slug=visible(slug))
         if parse(expires_at) < self.now() + RENEWED_BEFORE:
             new = administration.new_secret(administration.TOKEN)
             write_token(self.project, f"{self.token}\n{new}")
-            self.ask(
-                "POST", "/token", mutations.to_bytes({"token": administration.digest(new).hex()})
-            )
+            asked = {"token": administration.digest(new).hex()}
+            self.ask("POST", "/token", mutations.to_bytes(asked))
             write_token(self.project, new)
         elif read_tokens(self.project) != [self.token]:
             write_token(self.project, self.token)
@@ -273,9 +272,8 @@ class Hub:
         if not all(isinstance(one, dict) and one.keys() >= _ROW_KEYS for one in rows):
             raise HubError(502, "answer", "it answers what is no mutation")
         numbers = [one["seq"] for one in rows]
-        if not all(map(_is_number, numbers)) or any(
-            before >= number for before, number in pairwise((after, *numbers))
-        ):
+        is_ordered = all(map(_is_number, numbers)) and numbers == sorted({*numbers})
+        if not is_ordered or (numbers and numbers[0] <= after):
             raise HubError(502, "answer", "it answers mutations in no order")
         if page["more"] and not rows:
             raise HubError(502, "answer", "it answers none of the mutations that it has")
@@ -317,12 +315,8 @@ class Hub:
 
     def _admit(self, mutation: Fields | None, change: Change) -> replication.Admit:
         name = safe_name(mutation.get("person")) if mutation else ""
-        promotes = bool(
-            mutation
-            and self.settings.promote == "reviewer"
-            and mutation["role"] in CONFIRMING
-            and mutation["shows_promoted"]
-        )
+        promotes = bool(mutation and mutation["role"] in CONFIRMING and mutation["shows_promoted"])
+        promotes = promotes and self.settings.promote == "reviewer"
         admit = make_admission_rule(
             self.store, self.gate, change.at, FROM_HUB + name, promotes=promotes
         )
@@ -341,15 +335,15 @@ class Hub:
     def sender(self) -> Sender:
         with self.store.transaction():
             replica = stamps.replica(self.store)
-        state, has_documents = self.state(), self.protocol >= mutations.WITH_DOCUMENTS
+        state, found = self.state(), {}
+        if self.protocol >= mutations.WITH_DOCUMENTS:
+            found = documents.due(self.store, state.target, with_uses=self.settings.uses)
         return Sender(
             store=self.store,
             state=state,
             replica=replica,
             protocol=self.protocol,
-            documents=documents.due(self.store, state.target, with_uses=self.settings.uses)
-            if has_documents
-            else {},
+            documents=found,
             incomplete=frozenset(one["id"] for one in journal.list_deferred(self.store)),
         )
 
@@ -388,11 +382,9 @@ class Hub:
                         hub_state.unpark(self.store, entity, id)
                         sent += 1
                         continue
-                    rule, why = (
-                        preview(visible(str(verdict.get(name, ""))), FACT_CHARS)
-                        for name in ("rule", "why")
-                    )
-                    parked.append(Parked(entity=entity, id=id, rule=rule, why=why))
+                    said = {name: str(verdict.get(name, "")) for name in ("rule", "why")}
+                    said = {name: preview(visible(text), FACT_CHARS) for name, text in said.items()}
+                    parked.append(Parked(entity=entity, id=id, **said))
         with self.store.transaction():
             self.note()
             for found in parked:
@@ -411,8 +403,8 @@ class Hub:
                 parked.append(found)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int) and type(value) is int and 0 <= value < 1 << 62
+def _is_number(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 62
 
 
 def _check_moved(address: str) -> str:

@@ -64,9 +64,8 @@ def check_url(url: str) -> str:
     if not is_address or parts.scheme not in ("http", "https") or parts.query:
         raise UsageError(f"{url!r} is no address of a hub", "https://HOST:PORT")
     if parts.scheme == "http" and parts.hostname not in _HERE:
-        raise UsageError(
-            f"{url} would send memories without TLS", "take the hub's address with https"
-        )
+        way = "take the hub's address with https"
+        raise UsageError(f"{url} would send memories without TLS", way)
     if parts.username or parts.password:
         raise UsageError("the address of a hub has no password", "https://HOST:PORT")
     return url.rstrip("/")
