@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -27,15 +28,7 @@ from ademem.core.value import Value, replace
 from ademem.files import engram
 from ademem.files.engram import GONE, SENT, SOURCE, TARGET, state_of
 from ademem.files.readers.items import text_of
-from ademem.store import (
-    database,
-    foreign,
-    journal,
-    memory_queries,
-    replication,
-    sessions,
-    stamps,
-)
+from ademem.store import database, foreign, journal, memory_queries, replication, sessions, stamps
 from ademem.sync import folder
 from ademem.sync.folder import BYTES, MIB, MOST_BYTES, SUFFIX, BadChunk, Folder, decompress
 
@@ -49,11 +42,16 @@ FOLDER = ".engram"
 MANIFEST = os.path.join(FOLDER, "manifest.json")
 VERSION = 1
 ID_CHARS = 8
-ROWS = ("sessions", "observations", "prompts")
 MOST_CHUNKS = 100_000
 _SIDES = {"<<<<<<<": (True, False), "|||||||": (False, False), "=======": (False, True)}
 """Lines of a conflict by their beginning, and which sides have those after them."""
-_KINDS = {"sessions": "session", "observations": "observation", "prompts": "prompt"}
+_ROWS = {
+    "session": ("sessions", "id", "started_at"),
+    "observation": ("observations", "sync_id", "updated_at"),
+    "prompt": ("prompts", "sync_id", "created_at"),
+    "relation": ("relations", "sync_id", "updated_at"),
+}
+"""The list of each entity's rows, their key, and the time that a mutation gives them."""
 
 
 class BadManifest(AdememError):
@@ -215,47 +213,37 @@ def _document(content: bytes, entry: Row) -> Document:
         raise BadChunk("it is no JSON") from error
     if not isinstance(found, dict):
         raise BadChunk("it is no object")
-    document: dict[str, list[Any]] = {name: [] for name in (*ROWS, "relations", "removed")}
+    document: dict[str, list[Any]] = {name: [] for name, _, _ in _ROWS.values()} | {"removed": []}
     named = set()
     for mutation in engram.rows_of(found, "mutations"):
         entity, key = text_of(mutation.get("entity")), text_of(mutation.get("entity_key"))
         named.add((entity, key))
-        is_delete = mutation.get("op") == "delete"
+        if entity not in _ROWS:
+            continue
+        name, id, time = _ROWS[entity]
         at = text_of(mutation.get("occurred_at")) or text_of(entry.get("created_at"))
-        row: Row = _payload(mutation)
-        if entity == "observation":
-            is_delete = is_delete or row.get("deleted") is True
-            row = {"sync_id": key, "updated_at": at} | row
-            if is_delete:
-                row["deleted_at"] = text_of(row.get("deleted_at")) or at
-            document["observations"].append(row)
-        elif is_delete and entity in ("session", "prompt"):
-            document["removed"].append((entity, key))
-        elif entity == "session":
-            document["sessions"].append({"id": key, "started_at": at} | row)
-        elif entity == "prompt":
-            document["prompts"].append({"sync_id": key, "created_at": at} | row)
-        elif entity == "relation" and not is_delete:
-            document["relations"].append({"sync_id": key, "updated_at": at} | row)
-    for name in ROWS:
-        key = "id" if name == "sessions" else "sync_id"
-        document[name] += [
-            row
-            for row in engram.rows_of(found, name)
-            if (_KINDS[name], text_of(row.get(key))) not in named
-        ]
+        row: Row = {id: key, time: at} | _payload(mutation)
+        is_delete = mutation.get("op") == "delete"
+        if entity == "observation" and (is_delete or row.get("deleted") is True):
+            row["deleted_at"] = text_of(row.get("deleted_at")) or at
+        elif is_delete:
+            if entity != "relation":
+                document["removed"].append((entity, key))
+            continue
+        document[name].append(row)
+    for entity in ("session", "observation", "prompt"):
+        name, id, _ = _ROWS[entity]
+        rows = engram.rows_of(found, name)
+        document[name] += [row for row in rows if (entity, text_of(row.get(id))) not in named]
     return document
 
 
 def _payload(mutation: Row) -> Row:
     """Return the object of a mutation, which is in JSON, sometimes twice."""
     payload = mutation.get("payload")
-    for _ in range(2):
-        if isinstance(payload, str):
-            try:
-                payload = json.loads(payload)
-            except (ValueError, RecursionError):
-                break
+    with suppress(ValueError, RecursionError):
+        for _ in range(2):
+            payload = json.loads(payload) if isinstance(payload, str) else payload
     found = payload if isinstance(payload, dict) else {}
     return {name: value for name, value in found.items() if value is not None}
 
@@ -294,19 +282,11 @@ def send(
         if dry_run:
             return sent
         entries = {id: entry for id, entry in manifest.chunks.items() if id not in bad}
-        made = []
+        made, at = [], now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         for content, counts in _pack(found):
             id = _write_chunk(project, content)
             made.append(id)
-            entries.setdefault(
-                id,
-                {
-                    "id": id,
-                    "created_by": author,
-                    "created_at": now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                }
-                | counts,
-            )
+            entries.setdefault(id, {"id": id, "created_by": author, "created_at": at} | counts)
         if made or manifest.is_conflicted:
             _write_manifest(project, entries.values())
         with store.transaction():
@@ -365,16 +345,13 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
 
     *anew* returns all, as if nothing had been sent.
     """
-    entries = list(replication.outgoing(store, TARGET))
-    ids = [one["registers"]["id"] for one in entries if one["entity"] == "memory"]
-    removed = [
-        one["registers"] for one in entries if one["registers"].get("life") == registers.REMOVED
-    ]
+    written: defaultdict[str, list[Row]] = defaultdict(list)
+    for entry in replication.outgoing(store, TARGET):
+        written[entry["entity"]].append(entry["registers"])
     stored = foreign.get_all(store, foreign.MEMORY)
-    marked = [id for id, fields in stored.items() if fields.get(SENT)]
-    current = (
-        memory_queries.everything(store) if anew else memory_queries.by_ids(store, [*ids, *marked])
-    )
+    ids = [one["id"] for one in written["memory"]]
+    ids += [id for id, fields in stored.items() if fields.get(SENT)]
+    current = memory_queries.everything(store) if anew else memory_queries.by_ids(store, ids)
     rows: list[Row] = []
     edits: list[Row] = []
     deletes: list[Row] = []
@@ -396,32 +373,30 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
         else:
             states.append((foreign.MEMORY, memory.id, state_of(row)))
             (edits if before and not anew else rows).append(row)
-    for record in removed:
-        at = engram.format_time(parse(record["updated_at"]))
-        deletes.append(_deletion(record["sync_id"] or record["id"], at, project))
+    for record in written["memory"]:
+        if record.get("life") == registers.REMOVED:
+            at = engram.format_time(parse(record["updated_at"]))
+            deletes.append(_deletion(record["sync_id"] or record["id"], at, project))
     new_sessions, session_edits = _sessions(store, project, (*rows, *edits), states)
-    relations = [
-        one["registers"]
-        for one in entries
-        if one["entity"] == "relation" and one["registers"]["marked_by_actor"] != SOURCE
-    ]
     since = journal.last_written(store, TARGET)
     gone = sessions.list_deleted(store, since) if since else []
-    mutations = [
-        *(
-            _mutation(
-                "session", row["id"], row, str(row.get("ended_at", row["started_at"])), project
-            )
-            for row in session_edits
-        ),
-        *(
-            _mutation("observation", row["sync_id"], row, row["updated_at"], project)
-            for row in edits
-        ),
-        *(_relation(values, project) for values in relations),
-        *sorted(deletes, key=lambda one: str(one["entity_key"])),
-        *(_mutation("session", id, {"id": id}, since[:19], project, op="delete") for id in gone),
-    ]
+    mutations = []
+    for row in session_edits:
+        at = str(row.get("ended_at", row["started_at"]))
+        mutations.append(_mutation("session", row["id"], row, at, project))
+    for row in edits:
+        edit = _mutation("observation", row["sync_id"], row, row["updated_at"], project)
+        mutations.append(edit)
+    for values in written["relation"]:
+        if values["marked_by_actor"] != SOURCE:
+            names = ("created_at", "updated_at")
+            times = {name: engram.format_time(parse(values[name])) for name in names}
+            row = values | times | {"project": project}
+            relation = _mutation("relation", row["sync_id"], row, row["updated_at"], project)
+            mutations.append(relation)
+    mutations += sorted(deletes, key=lambda one: str(one["entity_key"]))
+    for id in gone:
+        mutations.append(_mutation("session", id, {"id": id}, since[:19], project, op="delete"))
     numbered = ({"seq": seq} | one for seq, one in enumerate(mutations, 1))
     return Outgoing(
         sessions=tuple(new_sessions),
@@ -463,12 +438,6 @@ def _sessions(
 def _deletion(sync_id: str, at: str, project: str) -> Row:
     payload = {"sync_id": sync_id, "deleted": True, "deleted_at": at, "hard_delete": False}
     return _mutation("observation", sync_id, payload, at, project, op="delete")
-
-
-def _relation(values: Row, project: str) -> Row:
-    times = {name: engram.format_time(parse(values[name])) for name in ("created_at", "updated_at")}
-    row = values | times | {"project": project}
-    return _mutation("relation", values["sync_id"], row, row["updated_at"], project)
 
 
 def _mutation(
