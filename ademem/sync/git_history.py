@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter, defaultdict
 from functools import lru_cache
 
 from ademem.core import git
@@ -205,17 +206,12 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
     root, now = project.root, commit(project.root)
     if now is None:
         return GitHistory(root=root)
-    found, is_edited = _find_outdated(project, base, now)
-    outdated = frozenset(found)
+    outdated, is_edited = _find_outdated(project, base, now)
     if now == base.commit:
         if base.branch not in (None, redact_branch(branch(root) or "")):
             here = (read_trees(root, ["HEAD"]) or {}).get("HEAD")
-            return GitHistory(
-                root=root,
-                by_hand=False,
-                commits_of=dict.fromkeys(here.ids if here else (), ()),
-                outdated=outdated,
-            )
+            ids = dict.fromkeys(here.ids if here else (), ())
+            return GitHistory(root=root, by_hand=False, commits_of=ids, outdated=outdated)
         return GitHistory(root=root, by_hand=is_edited, outdated=outdated)
     earlier = base.commit
     if earlier is not None and git.text(root, "merge-base", earlier, "HEAD").strip() != earlier:
@@ -227,10 +223,10 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
 def _read_patches(root: str, commits: str) -> GitHistory:
     shown = ("--patch", "--text", "--unified=0", "--format=%x00%H%x00%an%x00%ct%x00%P")
     patches = git.text(root, "log", *shown, commits, "--", FOLDER)
-    commits_of: dict[str, tuple[str, ...]] = {}
-    balances: dict[str, dict[str, int]] = {}
+    commits_of: dict[str, dict[str, None]] = defaultdict(dict)
+    balances: dict[str, Counter[str]] = defaultdict(Counter)
+    written: dict[int, Counter[str]] = defaultdict(Counter)
     removed: set[int] = set()
-    written: dict[int, dict[str, int]] = {}
     authors: dict[str, str] = {}
     times: dict[str, datetime] = {}
     last_author = sha = author = ""
@@ -242,28 +238,25 @@ def _read_patches(root: str, commits: str) -> GitHistory:
                 author = ""
             last_author = last_author or author
             continue
-        sign = line[:1]
-        if sign not in ("+", "-"):
+        sign = {"+": 1, "-": -1}.get(line[:1])
+        if sign is None:
             continue
         if id := _id_in(line[1:]):
-            if commits_of.get(id, ())[-1:] != (sha,):
-                commits_of[id] = (*commits_of.get(id, ()), sha)
+            commits_of[id][sha] = None
             authors.setdefault(id, author)
             if f'"{knowledge.TOMBSTONE}"' not in line:
-                balance = balances.setdefault(id, {})
-                balance[sha] = balance.get(sha, 0) + (1 if sign == "+" else -1)
-            if sign == "-":
+                balances[id][sha] += sign
+            if sign < 0:
                 removed.add(number(clean_line(line[1:])))
         if line[1:2] != "{":
-            counts = written.setdefault(_line_number(line[1:]), {})
-            counts[sha] = counts.get(sha, 0) + (1 if sign == "+" else -1)
+            written[_line_number(line[1:])][sha] += sign
     return GitHistory(
         root=root,
         by_hand=False,
         removed=frozenset(removed),
         written=written,
         since=commits,
-        commits_of=commits_of,
+        commits_of={id: tuple(commits) for id, commits in commits_of.items()},
         balances=balances,
         authors=authors,
         last_author=last_author,
@@ -297,7 +290,7 @@ def _line_number(line: str) -> int:
     return number(_ITEM_MARKUP.sub("", line).strip())
 
 
-def _find_outdated(project: Project, base: MergeBase, head: str) -> tuple[set[str], bool]:
+def _find_outdated(project: Project, base: MergeBase, head: str) -> tuple[frozenset[str], bool]:
     """Return the files that git set back to an old rendering, and True if others were edited.
 
     To the text of *head* by a stash, a reset or a restore since the base; to that of an earlier
@@ -306,15 +299,14 @@ def _find_outdated(project: Project, base: MergeBase, head: str) -> tuple[set[st
     """
     root, fingerprints = project.root, load_fingerprints(project)
     states = _list_uncommitted(project)
-    outdated: set[str] = set()
-    popped: set[str] = set()
     if states is None:
-        return outdated, False
+        return frozenset(), False
+    outdated, popped = set[str](), set[str]()
     present, is_edited = present_text(project), False
     for path in filter(is_imported, present):
         if base.texts.digests.get(path) == present.digests[path]:
             continue
-        staged = states.of(path)
+        staged = _find_state(states, path)
         is_rendering = fingerprint(path, present[path]) in fingerprints.get(path, ())
         if staged is None:
             if is_rendering and base.commit == head:
@@ -326,8 +318,8 @@ def _find_outdated(project: Project, base: MergeBase, head: str) -> tuple[set[st
         else:
             is_edited = True
     if KNOWLEDGE in popped:
-        return outdated | popped, is_edited
-    return outdated, is_edited or bool(popped)
+        return frozenset(outdated | popped), is_edited
+    return frozenset(outdated), is_edited or bool(popped)
 
 
 def is_committed_text(project: Project, path: str, text: str) -> bool:
@@ -377,21 +369,18 @@ def _is_in_history(root: str, path: str, object: str) -> bool:
     return bool(git.text(root, "log", *asked))
 
 
-class _Uncommitted(Value):
-    """The state of files and folders with changes since HEAD."""
-
-    staged: Mapping[str, str] = {}
-    """By their path, the object of the index where it has what the file has; else empty."""
-
-    def of(self, path: str) -> str | None:
-        """Return the entry of the path or of a folder above it; None for a file as in HEAD."""
-        parts = path.split("/")  # git lists a folder in place of its content
-        above = ("/".join(parts[: end + 1]) for end in range(len(parts)))
-        return next((self.staged[name] for name in above if name in self.staged), None)
+def _find_state(states: Mapping[str, str], path: str) -> str | None:
+    """Return the state of the path or of a folder above it; None for a file as in HEAD."""
+    parts = path.split("/")  # git lists a folder in place of its content
+    above = ("/".join(parts[: end + 1]) for end in range(len(parts)))
+    return next((states[name] for name in above if name in states), None)
 
 
-def _list_uncommitted(project: Project) -> _Uncommitted | None:
-    """Read git's status; None when git fails."""
+def _list_uncommitted(project: Project) -> dict[str, str] | None:
+    """Return the states of files and folders with changes since HEAD; None when git fails.
+
+    A state is the object of the index where that has what the file has; else empty.
+    """
     listing = ("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all")
     printed = git.output(project.root, *listing, "--ignored=matching", "--", ".ade")
     if printed is None:
@@ -403,10 +392,10 @@ def _list_uncommitted(project: Project) -> _Uncommitted | None:
         kind, *fields = entry.split(" ", _ENTRY_FIELDS.get(entry[0], 1))
         as_staged = kind == "1" and fields[0][1] == "."
         staged[os.path.relpath(fields[-1], below)] = fields[6] if as_staged else ""
-    return _Uncommitted(staged=staged)
+    return staged
 
 
 def list_committed(project: Project, paths: Iterable[str]) -> list[str]:
     """Return the paths without uncommitted changes; none when git fails."""
     states = _list_uncommitted(project)
-    return [path for path in paths if states and states.of(path) is None]
+    return [path for path in paths if states is not None and _find_state(states, path) is None]

@@ -13,8 +13,7 @@ import os
 import re
 from functools import cached_property
 
-from ademem.core import confined, git
-from ademem.core import trust as agreements
+from ademem.core import confined, git, trust
 from ademem.core.clock import UTC, datetime, stamp
 from ademem.core.json_text import array
 from ademem.core.memory import Status, Trust
@@ -120,9 +119,8 @@ class Provenance:
             return source
         if record_digest(record) in self.own:
             return Source(trust=Trust.IMPORT)
-        name = next((record.get(key) for key in ("author", "source") if record.get(key)), "")
-        if id and not record.get("author"):
-            name = ""  # in our lines `source` is the kind of source
+        # In our lines `source` is the kind of source.
+        name = record.get("author") or (None if id else record.get("source"))
         return Source(trust=Trust.IMPORT, author=safe_name(name) or source.author)
 
     def of_brief(self, path: str) -> FileSource:
@@ -150,21 +148,17 @@ class Provenance:
         """True if the person agreed to trust the files of this repository."""
         if not self._environment:
             return False
+        project = self._project
 
         def has_commit(commit: str) -> bool:
-            return (
-                git.output(self._project.root, "cat-file", "-e", f"{commit}^{{commit}}") is not None
-            )
+            found = git.output(project.root, "cat-file", "-e", f"{commit}^{{commit}}")
+            return found is not None
 
-        return agreements.trusts_files(
-            self._project.main, self._store.secret, has_commit, self._environment
-        )
+        return trust.trusts_files(project.main, self._store.secret, has_commit, self._environment)
 
     @cached_property
     def own(self) -> frozenset[str]:
-        if not self._environment:
-            return frozenset()
-        return agreements.own_records(self._environment)
+        return trust.own_records(self._environment) if self._environment else frozenset()
 
     def _are_made_here(self, commits: Collection[str]) -> bool:
         return not commits or self._made_here.issuperset(commits)
@@ -183,13 +177,9 @@ class Provenance:
                 lines = file.read().decode("utf-8", "replace").splitlines()
         except OSError:
             return frozenset()
-        found = set()
-        for line in lines:
-            identity, _, action = line.partition("\t")
-            words = identity.split()
-            if len(words) > 1 and action.startswith(_COMMITTED):
-                found.add(words[1])
-        return frozenset(found)
+        made = (line.partition("\t") for line in lines)
+        words = (who.split() for who, _, action in made if action.startswith(_COMMITTED))
+        return frozenset(each[1] for each in words if len(each) > 1)
 
     def _writer(self, path: str, commits: Iterable[str]) -> Trust:
         """Return USER, or the trust of the agent that may have changed the file."""
@@ -231,21 +221,15 @@ def skill_authors(contents: Mapping[str, str], runtime: Runtime) -> dict[str, st
     *contents* are digests by path. Files without an untrusted author are recorded as the person's
     own.
     """
-    from ademem.core import trust
-
     found = provenance_of(runtime)
-    digests = {
-        path: sha256_hex("skill", path, content)[:DIGEST_CHARS]
-        for path, content in contents.items()
-    }
-    authors = {
-        path: None
-        if found.trusts_files or digest in found.own
-        else found.author_of(path, ask=number < MOST_AUTHORS)
-        for number, (path, digest) in enumerate(digests.items())
-    }
+    authors, own = {}, []
+    for number, (path, content) in enumerate(contents.items()):
+        digest = sha256_hex("skill", path, content)[:DIGEST_CHARS]
+        is_known = found.trusts_files or digest in found.own
+        authors[path] = None if is_known else found.author_of(path, ask=number < MOST_AUTHORS)
+        if authors[path] is None:
+            own.append(digest)
     if runtime.store.is_trusted:
-        own = [digests[path] for path, author in authors.items() if author is None]
         trust.note_own_records(own, runtime.environment)
     return authors
 
@@ -256,7 +240,7 @@ def safe_name(claimed: object) -> str:
     from ademem.core.text import clean
     from ademem.guard.injection import instruction_in
 
-    text = str(claimed)[: 10 * NAME_CHARS] if isinstance(claimed, str) else ""
+    text = claimed[: 10 * NAME_CHARS] if isinstance(claimed, str) else ""
     if instruction_in(text) or redact(text).found:
         return ""
     name = " ".join(_NOT_IN_NAME.sub(" ", clean(text)).split())
@@ -284,9 +268,7 @@ def _last_writer(project: Project, store: Store, path: str) -> Trust:
 
     found = [provenance.trust_of_turn(turn, store) for turn in turns]
     found += [provenance.trust_of_session(session, store) for session in sessions]
-    return next(
-        (trust for trust in (*provenance.SOURCES, Trust.AGENT) if trust in found), Trust.AGENT
-    )
+    return next((trust for trust in provenance.SOURCES if trust in found), Trust.AGENT)
 
 
 def _may_have_changed(transcript: str, file: str, since: str, until: str) -> bool:
@@ -312,9 +294,8 @@ def _may_have_changed(transcript: str, file: str, since: str, until: str) -> boo
                 if event.tool in SHELL_TOOLS and judge(str(event.input.get("command"))).mutates:
                     return True
                 path = event.input.get("file_path") or event.input.get("notebook_path")
-                if event.tool not in WRITING_TOOLS or not isinstance(path, str):
-                    continue
-                if os.path.realpath(path) == os.path.realpath(file):
+                is_written = event.tool in WRITING_TOOLS and isinstance(path, str)
+                if is_written and os.path.realpath(str(path)) == os.path.realpath(file):
                     return True
         except OSError:
             return True
