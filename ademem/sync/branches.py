@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _MARKS = r'(^| )<!-- [^ ]+ -->[[:space:]]*$|"id":"[^"\]+"|"key":"[^"\]+"|^# '
 """An item, a line, or the title of a page: git prints these alone."""
 _MARK = re.compile(r'<!-- (\S+) -->|"id":"([^"]+)"|"key":"([^"]+)"')
+FOUND_OR_NOT = (0, 1)
+"""Exit statuses of git grep that are no failure."""
 _RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
 
 
@@ -54,8 +56,7 @@ def read_trees(root: str, refs: Iterable[str]) -> dict[str, Tree] | None:
     found: dict[str, tuple[set[str], set[str]]] = {}
     files = (FOLDER, f":(exclude){SHEET}")
     options = ("-aoE", "--no-color", "-e", _MARKS)
-    nothing = 1  # grep's exit status where it found nothing
-    printed = git.output(root, "grep", *options, *refs, "--", *files, codes=(0, nothing))
+    printed = git.output(root, "grep", *options, *refs, "--", *files, codes=FOUND_OR_NOT)
     if printed is None:
         return None
     for line in printed.decode("utf-8", "replace").splitlines():
@@ -66,10 +67,9 @@ def read_trees(root: str, refs: Iterable[str]) -> dict[str, Tree] | None:
             keys.add(mark[3])
         elif mark:
             ids.add(mark[1] or mark[2])
-    trees = {}
-    for ref in refs:
-        ids, keys = found.get(ref, (set(), set()))
-        trees[ref] = Tree(has_files=ref in found, ids=frozenset(ids), keys=frozenset(keys))
+    trees = dict.fromkeys(refs, Tree())
+    for ref, (ids, keys) in found.items():
+        trees[ref] = Tree(has_files=True, ids=frozenset(ids), keys=frozenset(keys))
     return trees
 
 
@@ -141,18 +141,8 @@ class Place:
         refs = self._default or (["HEAD"] if self.commit else [])
         if not marks or not refs:
             return set()
-        lines = ("--", f"{FOLDER}*.jsonl")
-        nothing = 1  # grep's exit status where it found nothing
-        found = git.output(
-            self.root,
-            "grep",
-            "-haF",
-            "--no-color",
-            *marks,
-            *refs,
-            *lines,
-            codes=(0, nothing),
-        )
+        asked = ("-haF", "--no-color", *marks, *refs, "--", f"{FOLDER}*.jsonl")
+        found = git.output(self.root, "grep", *asked, codes=FOUND_OR_NOT)
         confirmed = set()
         for text in (found or b"").decode("utf-8", "replace").splitlines():
             with suppress(ValueError):
@@ -254,11 +244,7 @@ def _decide(waiting: Sequence[Memory], place: Place) -> list[tuple[Memory, dict[
 
 
 def _changes(
-    memory: Memory,
-    place: Place,
-    default: Tree,
-    names: Mapping[str, str],
-    heirs: Mapping[str, str],
+    memory: Memory, place: Place, default: Tree, names: Mapping[str, str], heirs: Mapping[str, str]
 ) -> tuple[dict[str, Any], str]:
     """Return the fields of the memory that change, and the reason; none while it waits rightly."""
     name = memory.source_branch or ""

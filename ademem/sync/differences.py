@@ -119,11 +119,7 @@ class ImportContext:
         return replace(self.act, actor=source.trust, claimed_author=source.author, made=made)
 
     def edit(
-        self,
-        current: Memory,
-        changes: Mapping[str, Any],
-        source: Source,
-        position: tuple[str, int],
+        self, current: Memory, changes: Mapping[str, Any], source: Source, position: tuple[str, int]
     ) -> None:
         """Edit the memory; raises CannotDo for instructions, which need a person's command.
 
@@ -131,55 +127,40 @@ class ImportContext:
         """
         if not changes:
             return
-        found, others = None, dict(changes)
-        if changes.keys() & {"title", "content"}:
-            title, content = (
-                others.pop("title", current.title),
-                others.pop("content", current.content),
-            )
+        others, found = dict(changes), None
+        title, content = others.pop("title", current.title), others.pop("content", current.content)
+        if len(others) < len(changes):
             found = instruction_in_titled(title, content)
         found = found or instruction_in("\n".join(map(str, filter(None, others.values()))))
         if found:
-            raise CannotDo(
-                f"{current.id} was edited to a text that {found}", "`ademem edit` takes it"
-            )
+            message = f"{current.id} was edited to a text that {found}"
+            raise CannotDo(message, "`ademem edit` takes it")
         if "content" in changes:
-            self.require_length(changes["content"], changes.get("title", current.title))
+            self.require_length(content, title)
         if self.is_for_person(current, source):
             return self.propose(current, changes, source, position)
         transitions.edit(current.id, self.act_of(source, current.id), self.settings, **changes)
         return self.note("edited", current.id)
 
     def propose(
-        self,
-        current: Memory,
-        changes: Mapping[str, Any],
-        source: Source,
-        position: tuple[str, int],
+        self, current: Memory, changes: Mapping[str, Any], source: Source, position: tuple[str, int]
     ) -> None:
         """Write an agent's text as a candidate; the memory stays as a person wants it."""
         if not changes.keys() & {"title", "content"}:
             return self.keep(current, position, "edit")
         from ademem.capture import gate
 
-        act, (path, line) = self.act, position
-        origin = Origin(
-            trust=source.trust,
-            source_type=source.trust.value,
-            source_id=path,
-            branch=self.waits_on(current.id, None),
-        )
-        draft = gate.draft_change(current, changes, origin)
+        trust, branch = source.trust, self.waits_on(current.id, None)
+        origin = Origin(trust=trust, source_type=trust.value, source_id=position[0], branch=branch)
+        draft, store = gate.draft_change(current, changes, origin), self.act.store
         written = gate.propose(
-            current, draft, act.store, self.settings, act.now, event_id=self.event
+            current, draft, store, self.settings, self.act.now, event_id=self.event
         )
         if written.memory is None or written.deduped:
             return self.keep(current, position, "edit")
-        id = written.memory.id
-        self.note("added", id)
-        message = f"{id} waits beside {current.id}, {AT_WORK}"
-        problem = Problem(path=path, line=line, message=message, hint="ademem review")
-        return self.ignored.append(problem)
+        self.note("added", written.memory.id)
+        message = f"{written.memory.id} waits beside {current.id}, {AT_WORK}"
+        return self.ignore(position, message, "ademem review")
 
     def is_for_person(self, current: Memory, source: Source) -> bool:
         """Return True where an agent changes what a person said or confirmed."""
@@ -187,8 +168,10 @@ class ImportContext:
 
     def keep(self, current: Memory, position: tuple[str, int], verb: str) -> None:
         """Report an agent's change that has no effect; the files are written as they were."""
+        self.ignore(position, f"{current.id} stays, {AT_WORK}", f"ademem {verb} {current.id}")
+
+    def ignore(self, position: tuple[str, int], message: str, hint: str = "") -> None:
         path, line = position
-        message, hint = f"{current.id} stays, {AT_WORK}", f"ademem {verb} {current.id}"
         self.ignored.append(Problem(path=path, line=line, message=message, hint=hint))
 
     def require_length(self, content: str, title: str | None) -> None:
@@ -204,8 +187,8 @@ class ImportContext:
 
     def earlier_texts(self, id: str) -> list[str]:
         rows = memories.revisions(self.act.store, id)
-        before = (row for row in rows if row["event_id"] != self.event)
-        return list(dict.fromkeys(row["snapshot"]["content"] for row in before))
+        before = (row["snapshot"]["content"] for row in rows if row["event_id"] != self.event)
+        return list(dict.fromkeys(before))
 
     def note(self, kind: str, id: str) -> None:
         self.done.setdefault(kind, []).append(id)
@@ -242,9 +225,8 @@ class _Comparison:
             from ademem.sync import record_import  # edits of pages do not need it
 
             for id in changed:
-                lines, act = now.lines[id], record_import.import_record
-                earlier = before.lines.get(id)
-                yield _difference(lines.last, act, id=id, lines=lines, before=earlier)
+                given = {"id": id, "lines": now.lines[id], "before": before.lines.get(id)}
+                yield _difference(now.lines[id].last, record_import.import_record, **given)
             for line in foreign:
                 yield _difference(line, record_import.import_plain_line, line=line)
 
@@ -286,22 +268,23 @@ class _Comparison:
                 continue
             items, lines, here = before.placed[id], before.lines.get(id), now.lines.get(id)
             pages_are_read = all(item.path in now.read for item in items)
+            found: PlacedItem | KnowledgeLine
             if items and pages_are_read and not (here and here.needs_no_item):
-                versions = frozenset((items[0].values,))
-                given = {"id": id, "position": items[0].position, "versions": versions}
-                yield _difference(items[0], _archive, **given)
+                found, versions = items[0], frozenset((items[0].values,))
             elif lines and not (here or lines.is_archived) and lines.last.path in now.read:
-                line = lines.last  # its page may be gone
-                given = {"id": id, "position": line.position, "versions": lines.values}
-                yield _difference(line, _archive, **given)
+                found, versions = lines.last, lines.values  # its page may be gone
+            else:
+                continue
+            given = {"id": id, "position": found.position, "versions": versions}
+            yield _difference(found, _archive, **given)
 
     def find_decisions(self) -> Iterator[Difference]:
         """Yield candidates of the sheet that are new, changed, ticked or removed."""
         before, now = self._before, self._now
         for id, offer in now.sheet.items():
             earlier = before.sheet.get(id)
-            in_lines = now.lines.get(id) if earlier is None else None
-            has_line = in_lines is not None and offer.values in in_lines.values
+            lines = now.lines.get(id) if earlier is None else None
+            has_line = lines is not None and offer.values in lines.values
             if not offer.is_confirmed and (has_line or id in self._losing_ids):
                 continue
             if earlier is None or not earlier.is_equal(offer):
@@ -386,13 +369,13 @@ def _archive(
     current = context.find(id)
     if current is None or not current.live or not context.history.has_change(current.id):
         return None
-    if values_of(current) in versions:
-        source = context.provenance.of(position[0], current.id)
-        if context.is_for_person(current, source):
-            return context.keep(current, position, "archive")
-        transitions.archive(current.id, context.act_of(source, current.id))
-        context.note("archived", current.id)
-    return None
+    if values_of(current) not in versions:
+        return None
+    source = context.provenance.of(position[0], current.id)
+    if context.is_for_person(current, source):
+        return context.keep(current, position, "archive")
+    transitions.archive(current.id, context.act_of(source, current.id))
+    return context.note("archived", current.id)
 
 
 def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) -> None:
@@ -411,9 +394,8 @@ def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) ->
     if not context.claim(placed):
         return
     is_offer = placed.path == SHEET
-    source = context.provenance.of(
-        placed.path, item.id, (placed.state,), "" if item.id else item.content
-    )
+    text = "" if item.id else item.content
+    source = context.provenance.of(placed.path, item.id, (placed.state,), text)
     trust, kind, moment = _parse_origin(item.origin_text)
     # Of another store, put there by git, or to be set by a person's command alone.
     is_strange = (is_offer and item.id) or (is_second and not history.by_hand)
@@ -460,9 +442,7 @@ def _review(context: ImportContext, now: PlacedItem, before: PlacedItem | None =
             raise CannotDo(f"{current.id} {found}", "`ademem promote` in a terminal confirms it")
         if source.by_agent:
             message = f"an agent ticked {current.id}, which confirms nothing: `ademem review` does"
-            line = now.item.line
-            context.ignored.append(Problem(path=SHEET, line=line, message=message))
-            return
+            return context.ignore(now.position, message)
         transitions.promote(current.id, context.act_of(source))
         context.note("promoted", current.id)
 

@@ -78,9 +78,8 @@ def make_admission_rule(
         confirms = row.status == Status.PROMOTED and not promotes
         confirms = confirms and (before is None or before.status != Status.PROMOTED)
         if (row.quarantine_reason or confirms) and row.live:
-            row = replace(
-                row, pinned=False, promoted_at=None, **transitions.initial(promoted=False)
-            )
+            initial = transitions.initial(promoted=False)
+            row = replace(row, pinned=False, promoted_at=None, **initial)
         return row
 
     return admit
@@ -126,9 +125,8 @@ def import_record(
     if current and (current.life, joined.life, is_candidate) == (REJECTED, LIVE, True):
         return  # another machine may have captured it again
     memory = context.find(id)
-    source = context.provenance.of_record(
-        line.path, line.found, id, [each.raw for each in lines.lines]
-    )
+    raw = [each.raw for each in lines.lines]
+    source = context.provenance.of_record(line.path, line.found, id, raw)
     if memory and current and source.by_agent and _is_for_person(memory, current, joined, store):
         texts: dict[str, Any] = {"content": found.text[0], "title": found.text[1]}
         if joined.life == LIVE and memory.live and found.texts:
@@ -156,9 +154,8 @@ def import_record(
             row = replace(row, trust=source.trust)
         return row
 
-    operation = {(False, True): "restore", (True, False): "archive"}.get(
-        (current is None or current.life == LIVE, joined.life == LIVE), "import"
-    )
+    lives = current is None or current.life == LIVE, joined.life == LIVE
+    operation = {(False, True): "restore", (True, False): "archive"}.get(lives, "import")
     change = Change(
         operation=operation, actor=Trust.IMPORT, at=context.act.now, event_id=context.event
     )
