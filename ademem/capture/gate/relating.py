@@ -19,17 +19,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from datetime import datetime
-    from typing import Protocol
 
     from ademem.core.memory import Memory
+    from ademem.search.contradiction import Facts
+    from ademem.search.dense import Cosines
     from ademem.store import Store
-
-    class Cosines(Protocol):
-        """The cosines of a memory to the others, which are named by their rows."""
-
-        def nearest(self, limit: int) -> list[int]: ...
-
-        def compare_plain(self, rows: Collection[int]) -> dict[int, float]: ...
 
     Meaning = Callable[[Memory], Cosines | None]
     """Reads the cosines of a memory; None where it has no vector."""
@@ -134,7 +128,14 @@ def record(pair: Pair, store: Store, now: datetime) -> Pair | None:
             now=now,
         ):
             return None
-        if not _is_certain(pair):
+        by_person = pair.later.trust is Trust.USER and pair.later.claimed_author is None
+        if not (
+            by_person
+            and pair.relation == SUPERSEDES
+            and pair.score >= CERTAIN
+            and contradiction.is_explicit(pair.earlier.whole_text, pair.later.whole_text)
+            and not pair.earlier.is_pinned
+        ):
             return pair
         act = Act(store=store, now=now, actor=ADEMEM, event_id=memories.new_event())
         transitions.supersede(pair.earlier.id, act, pair.later.id)
@@ -168,26 +169,24 @@ def find_pairs(
     for score, _, other in best:
         is_earlier = (times[memory.id], memory.seq) < (times[other.id], other.seq)
         earlier, later = (memory, other) if is_earlier else (other, memory)
-        pairs.append(make_pair(earlier, later, score, store))
-    return _replace_together(pairs, store)
-
-
-def _replace_together(pairs: Sequence[Pair], store: Store) -> list[Pair]:
-    """Let a text replace all that have the value of one that it replaces, however they say it."""
-    found = [(pair, _find_change(pair)) for pair in pairs]
-    done = {change for pair, change in found if change and pair.relation == SUPERSEDES}
+        may_replace = score >= STRONG and _is_trusted_as_much(later, earlier, store)
+        pair = Pair(
+            earlier=earlier,
+            later=later,
+            relation=SUPERSEDES if may_replace else CONFLICT,
+            score=round(score, 3),
+            why=contradiction.explain(earlier.whole_text, later.whole_text),
+        )
+        values = contradiction.find_values(earlier.whole_text, later.whole_text)
+        pairs.append((pair, (later.id, *values) if values else None))
+    # a text replaces all that have the value of one that it replaces, however they say it
+    done = {change for pair, change in pairs if change and pair.relation == SUPERSEDES}
     return [
         replace(pair, relation=SUPERSEDES)
         if change in done and _is_trusted_as_much(pair.later, pair.earlier, store)
         else pair
-        for pair, change in found
+        for pair, change in pairs
     ]
-
-
-def _find_change(pair: Pair) -> tuple[str, str, str] | None:
-    """Return the id of the later text, and the values of both; None where they have none."""
-    values = contradiction.find_values(pair.earlier.whole_text, pair.later.whole_text)
-    return (pair.later.id, *values) if values else None
 
 
 def _is_trusted_as_much(later: Memory, earlier: Memory, store: Store) -> bool:
@@ -198,14 +197,6 @@ def _is_trusted_as_much(later: Memory, earlier: Memory, store: Store) -> bool:
     return not is_confirmed or memories.is_of_person(store, later)
 
 
-def make_pair(earlier: Memory, later: Memory, score: float, store: Store) -> Pair:
-    """Propose the later text as the heir where the match is strong and it is trusted as much."""
-    may_replace = score >= STRONG and _is_trusted_as_much(later, earlier, store)
-    relation = SUPERSEDES if may_replace else CONFLICT
-    why = contradiction.explain(earlier.whole_text, later.whole_text)
-    return Pair(earlier=earlier, later=later, relation=relation, score=round(score, 3), why=why)
-
-
 def note(pair: Pair, written: Memory) -> str:
     """Describe a new pair to the author of one of the two texts."""
     other = pair.earlier if pair.later.id == written.id else pair.later
@@ -213,17 +204,6 @@ def note(pair: Pair, written: Memory) -> str:
     if pair.is_done:
         return f"replaces {other.id} {text}; `ademem restore {other.id}` brings it back"
     return f"says something else than {other.id} {text}; `ademem review` resolves it"
-
-
-def _is_certain(pair: Pair) -> bool:
-    by_person = pair.later.trust is Trust.USER and pair.later.claimed_author is None
-    return (
-        by_person
-        and pair.relation == SUPERSEDES
-        and pair.score >= CERTAIN
-        and contradiction.is_explicit(pair.earlier.whole_text, pair.later.whole_text)
-        and not pair.earlier.is_pinned
-    )
 
 
 def find_alike(memory: Memory, store: Store, counts: dict[str, int] | None = None) -> list[Memory]:
@@ -278,55 +258,38 @@ def _name_two_things(memory: Memory, other: Memory, home: Home) -> bool:
     found = contradiction.features(*texts)
     if found["ended"] or not all(apart):
         return False
-    ids = memory.id, other.id
-    is_enough = len(shared) > 1 or not found["differ"]
-    if is_enough and _is_said_of_others(shared, set().union(*apart), home, ids):
-        return True
+
+    def read_others(words: Iterable[str]) -> list[Facts]:
+        near = home.sharing_words(" AND ".join(_to_terms(words)), COMPANIONS)
+        others = (one.whole_text for one in near if one.id not in (memory.id, other.id))
+        return list(map(contradiction.read, others))
+
+    def is_thing(word: str) -> bool:
+        """True if other memories about the word are mostly about other matters than these kinds.
+
+        Of "rows of billing are in MySQL" that is true of billing, and not of rows.
+        """
+        values = [facts.values for facts in read_others([word]) if word in facts.subject]
+        alike = min(sum(kind in each for each in values) for kind in kinds)
+        return len(values) >= MATTERS and alike < len(values) / 2
+
+    def belongs(word: str) -> bool:
+        """True if two other memories about the word or more have enough of what a pair shares."""
+        about = (facts.stems for facts in read_others([word]) if word in facts.subject)
+        shares = [len(shared & stems) / len(shared) for stems in about]
+        return len(shares) > 1 and sum(shares) / len(shares) >= COMPANY
+
+    if len(shared) > 1 or not found["differ"]:
+        words = shared.union(*apart)
+        things = {frozenset(facts.subject) - words for facts in read_others(shared)}
+        if len(things - {frozenset()}) >= SIBLINGS:  # others say the same of other things
+            return True
     kinds = contradiction.find_differing(left, right)
-    if kinds and all(any(_is_thing(word, kinds, home, ids) for word in words) for words in apart):
+    if kinds and all(any(map(is_thing, words)) for words in apart):
         return True
     return bool(found["named"] and shared) and all(
-        any(not _belongs(word, shared, home, ids) for word in words) for words in apart
+        any(not belongs(word) for word in words) for words in apart
     )
-
-
-def _is_said_of_others(
-    shared: set[str], apart: set[str], home: Home, pair: tuple[str, str]
-) -> bool:
-    """True if other memories have what a pair shares, each with further words of its own."""
-    match = " AND ".join(_to_terms(shared))
-    subjects = (
-        set(contradiction.read(one.whole_text).subject)
-        for one in home.sharing_words(match, COMPANIONS)
-        if one.id not in pair
-    )
-    things = {frozenset(subject - shared - apart) for subject in subjects}
-    return len(things - {frozenset()}) >= SIBLINGS
-
-
-def _is_thing(word: str, kinds: set[str], home: Home, pair: tuple[str, str]) -> bool:
-    """True if other memories about the word are mostly about other matters than these kinds.
-
-    Of "rows of billing are in MySQL" that is true of billing, and not of rows.
-    """
-    found = [
-        facts.values
-        for one in home.sharing_words(" AND ".join(_to_terms([word])), COMPANIONS)
-        if one.id not in pair and word in (facts := contradiction.read(one.whole_text)).subject
-    ]
-    alike = min(sum(kind in values for values in found) for kind in kinds)
-    return len(found) >= MATTERS and alike < len(found) / 2
-
-
-def _belongs(word: str, shared: set[str], home: Home, pair: tuple[str, str]) -> bool:
-    """True if two other memories about the word or more have enough of what a pair shares."""
-    found = (
-        contradiction.read(one.whole_text)
-        for one in home.sharing_words(" AND ".join(_to_terms([word])), COMPANIONS)
-        if one.id not in pair
-    )
-    shares = [len(shared & facts.stems) / len(shared) for facts in found if word in facts.subject]
-    return len(shares) > 1 and sum(shares) / len(shares) >= COMPANY
 
 
 def relate_imported(store: Store, now: datetime) -> None:
@@ -363,12 +326,18 @@ def propose(
     memory: Memory, alike: Iterable[Memory], store: Store, now: datetime, most: int
 ) -> list[Candidate]:
     """Return memories on the subject of one that was written, each with a relation that waits."""
-    found = sorted(_on_subject(memory, alike), key=lambda one: one[0], reverse=True)
+    mine = contradiction.read(memory.whole_text).stems
+    found = []
+    for other in alike:
+        if other.id != memory.id and not other.hidden:
+            score = jaccard(mine, contradiction.read(other.whole_text).stems)
+            if score >= SUBJECT:
+                found.append((round(score, 3), other))
     candidates: list[Candidate] = []
     if not found:
         return candidates
     with store.transaction():
-        for score, other in found:
+        for score, other in sorted(found, key=lambda one: one[0], reverse=True):
             if len(candidates) == most:
                 break
             relations.add(
@@ -385,16 +354,6 @@ def propose(
                 id = relations.id_of(other, memory)
                 candidates.append(Candidate(memory=other, judgment_id=id, score=score))
     return candidates
-
-
-def _on_subject(memory: Memory, alike: Iterable[Memory]) -> Iterator[tuple[float, Memory]]:
-    """Yield the memories with so many of the same words."""
-    mine = contradiction.read(memory.whole_text).stems
-    for other in alike:
-        if other.id != memory.id and not other.hidden:
-            score = jaccard(mine, contradiction.read(other.whole_text).stems)
-            if score >= SUBJECT:
-                yield round(score, 3), other
 
 
 def catch_up(
@@ -427,18 +386,13 @@ def find_new_pairs(store: Store, model: str = "") -> list[Pair]:
 
 
 def _read_changes(store: Store, model: str) -> tuple[list[str], Meaning | None]:
-    ids = relations.list_changed(store, relations.read_cursor(store), model)
-    return ids, _load_meaning(store, model) if ids else None
-
-
-def _load_meaning(store: Store, model: str) -> Meaning | None:
-    """Return None where there are no vectors of the model."""
     from ademem.store import embeddings
 
-    dimensions = embeddings.dimensions(store, model) if model else 0
+    ids = relations.list_changed(store, relations.read_cursor(store), model)
+    dimensions = embeddings.dimensions(store, model) if ids and model else 0
     if not dimensions:
-        return None
+        return ids, None
     from ademem.search import dense
 
     vectors = dense.read_vectors(store, model, dimensions)
-    return lambda memory: dense.Cosines.of_row(memory.seq, vectors)
+    return ids, lambda memory: dense.Cosines.of_row(memory.seq, vectors)
