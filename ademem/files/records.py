@@ -342,7 +342,7 @@ def restore(record: Record, job: Import) -> Outcome:
         updated_at=at_most(moment(record, "updated_at"), job.now),
     )
     current = memory_queries.by_sync_id(job.store, sync_id)
-    if current is None and row.status is not Status.ARCHIVED and lookup.exact(verdict.draft):
+    if current is None and row.status is not Status.ARCHIVED and lookup.same(verdict.draft):
         return Outcome.MERGED
     newer = current and row.updated_at > current.updated_at
     shared = None if row.quarantine_reason else _shared_record(record, row)

@@ -67,7 +67,7 @@ def rejected_before(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
         return (has_key and not contradicts(text, theirs)) or _is_near(text, theirs)
 
     memory = next(filter(is_same, gate.lookup.rejected(draft)), None)
-    if memory is None or gate.lookup.exact(draft):
+    if memory is None or gate.lookup.same(draft):
         return draft
     what = f"{memory.id} said so and was rejected before, on {memory.rejected_at:%Y-%m-%d}"
     if draft.by_person:
@@ -76,7 +76,7 @@ def rejected_before(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 
 def same_topic(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
-    memory = gate.lookup.by_topic(draft) if draft.topic_key else None
+    memory = gate.lookup.same(draft, "topic_key") if draft.topic_key else None
     if memory is None or memory.dedupe_key == draft.dedupe_key:
         return draft
     if not _may_replace(draft, memory, gate):
@@ -89,13 +89,13 @@ def same_topic(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
 
 def same_key(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
     """Replace the text of the same explicit key; give a key made from the text a suffix."""
-    memory = gate.lookup.by_key(draft) if draft.knowledge_key else None
-    if memory is None or gate.lookup.exact(draft):
+    memory = gate.lookup.same(draft, "knowledge_key") if draft.knowledge_key else None
+    if memory is None or gate.lookup.same(draft):
         return draft
     if not is_key_from_text(draft) and not draft.topic_key and _may_replace(draft, memory, gate):
         return _revision(draft, memory, f"the key {draft.knowledge_key}")
     key, number = draft.knowledge_key, 2
-    while gate.lookup.by_key(draft):
+    while gate.lookup.same(draft, "knowledge_key"):
         draft = replace(draft, knowledge_key=f"{key}-{number}")
         number += 1
     note = f"the key {key} is taken by another text; this is {draft.knowledge_key}"
@@ -103,7 +103,7 @@ def same_key(draft: Reviewed, gate: Gate) -> Reviewed | Revise:
 
 
 def exact_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
-    memory = gate.lookup.exact(draft)
+    memory = gate.lookup.same(draft)
     if memory is None:
         return draft
     return Merge(draft=draft, into=memory, why=f"{memory.id} says the same")

@@ -31,47 +31,20 @@ from ademem.core.value import Value, as_dict, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from datetime import datetime
-    from typing import Protocol, TypeAlias
+    from typing import TypeAlias
 
-    from ademem.core.memory import Entry, Memory, Origin
+    from ademem.capture.gate.writing import StoreLookup
+    from ademem.core.memory import Memory, Origin
     from ademem.core.settings import GateSettings
 
     Verdict: TypeAlias = "Insert | Merge | Revise | Reject"
     Rule = Callable[["Reviewed", "Gate"], "Reviewed | Verdict"]
 
-    class Lookup(Protocol):
-        """Queries for live memories of the draft's scope and owner."""
-
-        def by_topic(self, draft: Reviewed) -> Memory | None: ...
-
-        def by_key(self, draft: Reviewed) -> Memory | None: ...
-
-        def is_of_person(self, memory: Memory) -> bool:
-            """True for a text that a person said or confirmed."""
-            ...
-
-        def exact(self, draft: Reviewed) -> Memory | None: ...
-
-        def shown(self, draft: Reviewed) -> Sequence[Entry]:
-            """Memories that the draft's session was shown, of any owner."""
-            ...
-
-        def near(self, draft: Reviewed, least: float = 0.0) -> Sequence[Memory]:
-            """Memories that may be nearly the same, without quarantined ones.
-
-            Any that share less than *least* of the words may be left out, too.
-            """
-            ...
-
-        def rejected(self, draft: Reviewed) -> Sequence[Memory]:
-            """Rejected candidates that may be nearly the same."""
-            ...
-
 
 class Gate(Value):
-    lookup: Lookup
+    lookup: StoreLookup
     settings: GateSettings
     now: datetime
 

@@ -296,50 +296,40 @@ class StoreLookup:
     def __init__(self, store: Store, apart_from: str = "") -> None:
         self._store, self._apart_from = store, apart_from
 
-    def by_topic(self, draft: Reviewed) -> Memory | None:
-        return self._live_by(draft, "topic_key", draft.topic_key)
-
-    def by_key(self, draft: Reviewed) -> Memory | None:
-        return self._live_by(draft, "knowledge_key", draft.knowledge_key)
+    def same(self, draft: Reviewed, key: Key = "dedupe_key") -> Memory | None:
+        """Find a live memory with the text of the draft, or its value for another *key*."""
+        found = Home(self._store, draft.scope, draft.owner).live_by(key, getattr(draft, key))
+        return found if found and found.id != self._apart_from else None
 
     def is_of_person(self, memory: Memory) -> bool:
+        """True for a text that a person said or confirmed."""
         return memories.is_of_person(self._store, memory)
-
-    def exact(self, draft: Reviewed) -> Memory | None:
-        return self._live_by(draft, "dedupe_key", draft.dedupe_key)
-
-    def near(self, draft: Reviewed, least: float = 0.0) -> list[Memory]:
-        """Find by common words, newest first."""
-        return self._find_alike(draft, least, rejected=False)
 
     def rejected(self, draft: Reviewed) -> list[Memory]:
         """Find rejected memories with the same text or key, and near duplicates."""
         if not memory_queries.has_rejected(self._store):
             return []
-        same = self._home(draft).rejected_by("dedupe_key", draft.dedupe_key)
+        home = Home(self._store, draft.scope, draft.owner)
+        same = home.rejected_by("dedupe_key", draft.dedupe_key)
         if draft.knowledge_key:
-            same += self._home(draft).rejected_by("knowledge_key", draft.knowledge_key)
-        alike = self._find_alike(draft, NEAR_DUPLICATE, rejected=True)
-        return [*same, *alike]
+            same += home.rejected_by("knowledge_key", draft.knowledge_key)
+        return [*same, *self.near(draft, NEAR_DUPLICATE, rejected=True)]
 
     def shown(self, draft: Reviewed) -> list[Entry]:
+        """Return memories that the draft's session was shown, of any owner."""
         return memory_queries.list_shown(self._store, draft.origin.session_id, SHOWN)
 
-    def _home(self, draft: Reviewed) -> Home:
-        return Home(self._store, draft.scope, draft.owner)
+    def near(self, draft: Reviewed, least: float = 0.0, *, rejected: bool = False) -> list[Memory]:
+        """Find what may be nearly the same and shares *least* of the words, newest first.
 
-    def _live_by(self, draft: Reviewed, key: Key, value: str | None) -> Memory | None:
-        found = self._home(draft).live_by(key, value)
-        return found if found and found.id != self._apart_from else None
-
-    def _find_alike(self, draft: Reviewed, least: float, *, rejected: bool) -> list[Memory]:
-        """Memories that share *least* of the words or more."""
+        Quarantined memories are left out.
+        """
         text = draft.whole_text
-        home = self._home(draft)
         index, groups = _probes(text, NEAR_DUPLICATE)
         if not groups:
             return []
         match = " OR ".join(f"({' AND '.join(group)})" for group in groups)
+        home = Home(self._store, draft.scope, draft.owner)
         texts = home.matching_texts(index, match, POOL, rejected=rejected)
         mine = words(text)
         near = [

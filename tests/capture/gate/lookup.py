@@ -25,17 +25,12 @@ class ListShelf:
     def __init__(self, *memories: Memory) -> None:
         self.memories = memories
 
-    def by_topic(self, draft: Reviewed) -> Memory | None:
-        return self._first("topic_key", draft.topic_key)
-
-    def by_key(self, draft: Reviewed) -> Memory | None:
-        return self._first("knowledge_key", draft.knowledge_key)
+    def same(self, draft: Reviewed, key: str = "dedupe_key") -> Memory | None:
+        value = getattr(draft, key)
+        return next((found for found in self.memories if getattr(found, key) == value), None)
 
     def is_of_person(self, memory: Memory) -> bool:
         return memory.trust is Trust.USER  # tests/api/test_restraint.py asks a real store
-
-    def exact(self, draft: Reviewed) -> Memory | None:
-        return self._first("dedupe_key", draft.dedupe_key)
 
     def shown(self, draft: Reviewed) -> tuple[Memory, ...]:
         return self.memories if draft.origin.session_id == SHOWN_TO else ()
@@ -45,9 +40,6 @@ class ListShelf:
 
     def rejected(self, draft: Reviewed) -> tuple[Memory, ...]:
         return ()  # tests/capture/gate/test_rejected.py asks a real store
-
-    def _first(self, name: str, value: str | None) -> Memory | None:
-        return next((found for found in self.memories if getattr(found, name) == value), None)
 
 
 def gate(*memories: Memory) -> Gate:

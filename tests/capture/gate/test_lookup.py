@@ -35,8 +35,9 @@ def test_only_live_memories_of_the_same_owner_stand_on_the_shelf(store, fields, 
     insert(store, memory(TEXT, topic_key="import", knowledge_key="learned-import", **fields))
     shelf = StoreLookup(store)
     draft = reviewed(TEXT, topic_key="import", knowledge_key="learned-import")
+    keys = ("topic_key", "knowledge_key", "dedupe_key")
 
-    found = (shelf.by_topic(draft), shelf.by_key(draft), shelf.exact(draft), *shelf.near(draft))
+    found = (*(shelf.same(draft, key) for key in keys), *shelf.near(draft))
 
     assert len(found) == 3 + seen
     assert all(bool(memory) is seen for memory in found)
@@ -66,15 +67,15 @@ def test_an_owner_sees_what_is_theirs(store):
     insert(store, memory(TEXT, scope=Scope.AGENT, scope_owner_id="ada"))
     shelf = StoreLookup(store)
 
-    assert shelf.exact(reviewed(TEXT, scope="agent", owner="ada"))
-    assert not shelf.exact(reviewed(TEXT, scope="agent", owner="bob"))
+    assert shelf.same(reviewed(TEXT, scope="agent", owner="ada"))
+    assert not shelf.same(reviewed(TEXT, scope="agent", owner="bob"))
 
 
 def test_a_quarantined_memory_is_found_by_its_text_but_not_by_likeness(store):
     insert(store, memory(TEXT, quarantine_reason="gives a role"))
     shelf = StoreLookup(store)
 
-    assert shelf.exact(reviewed(TEXT))
+    assert shelf.same(reviewed(TEXT))
     assert not shelf.near(reviewed(TEXT))
 
 
