@@ -27,7 +27,7 @@ from ademem.capture.gate.form import (
 )
 from ademem.core.memory import Category, Trust
 from ademem.core.text import words
-from ademem.core.value import Value, as_dict, replace
+from ademem.core.value import as_dict, replace
 from ademem.guard.injection import instruction_in_fields, instruction_in_titled
 
 TYPE_CHECKING = False
@@ -280,35 +280,14 @@ PATH_WEIGHT = 0.5
 """Number of words that a path counts for."""
 
 
-class DerivableLines(Value):
-    kind: str
-    """The kind of most derivable lines."""
-    share: float
-    """Share of the words in derivable lines."""
-    marks: int
-
-
 def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """Reject mostly derivable lines, or two unmistakable marks; records and imports pass."""
     if draft.category in RECORDS or draft.origin.trust is Trust.IMPORT:
         return draft
-    threshold = DERIVABLE_SHARE_STRICT if draft.strict else DERIVABLE_SHARE
-    found = weigh_lines(draft.content)
-    if found is None or (found.share < threshold and found.marks < DECISIVE_MARKS):
-        return draft
-    return Reject(
-        draft=draft,
-        why=f"reads as {found.kind}, which can be looked up again;"
-        " write the lesson, not the log (a short quote may follow it in a ``` fence)",
-    )
-
-
-def weigh_lines(text: str) -> DerivableLines | None:
-    """Weigh the lines; None if all are prose."""
     lines: list[str] = []
     fenced: list[str] = []
     is_inside = False
-    for line in text.split("\n"):
+    for line in draft.content.split("\n"):
         if line.lstrip().startswith("```"):
             is_inside = not is_inside
         elif line.strip():
@@ -328,12 +307,16 @@ def weigh_lines(text: str) -> DerivableLines | None:
     if fenced and prose < LESSON_WORDS:
         weights["a code dump"] = sum(len(line.split()) for line in fenced)
     if not weights:
-        return None
+        return draft
     total = sum(weights.values())
-    return DerivableLines(
-        kind=max(weights, key=weights.__getitem__),
-        share=total / (total + prose),
-        marks=len({(kind, mark) for _, kind, mark in found if mark}),
+    marks = {(kind, mark) for _, kind, mark in found if mark}
+    threshold = DERIVABLE_SHARE_STRICT if draft.strict else DERIVABLE_SHARE
+    if total / (total + prose) < threshold and len(marks) < DECISIVE_MARKS:
+        return draft
+    return Reject(
+        draft=draft,
+        why=f"reads as {max(weights, key=weights.__getitem__)}, which can be looked up again;"
+        " write the lesson, not the log (a short quote may follow it in a ``` fence)",
     )
 
 

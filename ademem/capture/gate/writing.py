@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.capture.gate.form import RuleEffect, Ruling
+    from ademem.capture.gate.form import RuleEffect
     from ademem.core.memory import Entry, Memory
     from ademem.core.registers import Commit
     from ademem.core.settings import GateSettings
@@ -101,7 +101,7 @@ def write(
     the text into the files, if one did.
     """
     with store.transaction():
-        judged = _judge_draft(draft, store, settings, now)
+        judged = judge(draft, Gate(lookup=StoreLookup(store), settings=settings, now=now))
         match judged.verdict:
             case Reject(draft=refused, why=why):
                 return _log_refusal(refused, judged.rule, why, store, now)
@@ -181,7 +181,8 @@ def explain(
     draft: Draft, store: Store, settings: GateSettings, now: datetime, *, apart_from: str = ""
 ) -> list[RuleEffect]:
     """Return the verdict of each rule, as if the memory with the id *apart_from* were not there."""
-    return steps(_judge_draft(draft, store, settings, now, apart_from))
+    gate = Gate(lookup=StoreLookup(store, apart_from), settings=settings, now=now)
+    return steps(judge(draft, gate))
 
 
 def find_contradicted(draft: Draft, store: Store) -> Memory | None:
@@ -216,13 +217,6 @@ def corroborate(
         memory = _merge(memory, seen, "corroborate", store, settings, now)
         jobs.follow(store, now)
     return memory
-
-
-def _judge_draft(
-    draft: Draft, store: Store, settings: GateSettings, now: datetime, apart_from: str = ""
-) -> Ruling:
-    gate = Gate(lookup=StoreLookup(store, apart_from), settings=settings, now=now)
-    return judge(draft, gate)
 
 
 def _merge(
