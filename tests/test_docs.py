@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from ademem.capture import gate
+from ademem.capture.gate import rules
 from ademem.core import caller, clock, settings
 from ademem.core.memory import Status
 from ademem.core.settings import load_configuration
@@ -254,7 +254,7 @@ def test_every_row_of_a_generated_table_tells_a_meaning(rows, column):
 def test_the_rules_of_the_gate_are_documented_in_order():
     told = [codes(rule)[0] for rule, _ in table("Rule", "Effect")]
 
-    assert told == [rule.__name__ for rule in gate.RULES]
+    assert told == [rule.__name__ for rule in rules.RULES]
 
 
 def test_every_background_job_has_a_row():

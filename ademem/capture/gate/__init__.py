@@ -1,16 +1,7 @@
 """The write gate: decides if a draft becomes a memory, and which one it merges into."""
 
-from ademem.capture.gate.form import (
-    Gate,
-    Insert,
-    Merge,
-    Reject,
-    Reviewed,
-    Revise,
-    RuleEffect,
-    Ruling,
-)
-from ademem.capture.gate.rules import RULES, judge
+from ademem.capture.gate.form import Gate, Reject, RuleEffect
+from ademem.capture.gate.rules import judge
 from ademem.capture.gate.writing import (
     Written,
     corroborate,
@@ -22,15 +13,9 @@ from ademem.capture.gate.writing import (
 )
 
 __all__ = [
-    "RULES",
     "Gate",
-    "Insert",
-    "Merge",
     "Reject",
-    "Reviewed",
-    "Revise",
     "RuleEffect",
-    "Ruling",
     "Written",
     "corroborate",
     "draft_change",

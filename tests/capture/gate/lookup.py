@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ademem.capture.gate import Gate, Reviewed, judge
+from ademem.capture.gate import Gate, judge
+from ademem.capture.gate.form import Reviewed
 from ademem.core.memory import Draft, Trust
 from ademem.core.settings import GateSettings
 from ademem.core.value import as_dict
 from tests.builders import NOW
 
 if TYPE_CHECKING:
-    from ademem.capture.gate import Ruling
+    from ademem.capture.gate.form import Ruling
     from ademem.core.memory import Memory
 
 SETTINGS = GateSettings()

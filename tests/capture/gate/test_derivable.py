@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.capture.gate import Insert, Reject
+from ademem.capture.gate.form import Insert, Reject
 from ademem.core.memory import Draft, Origin, Trust
 from tests.capture.gate.lookup import judged
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.capture.gate import Insert, Merge, Revise
+from ademem.capture.gate.form import Insert, Merge, Revise
 from ademem.core.memory import Draft, Origin, Status, Trust
 from tests.builders import memory
 from tests.capture.gate.lookup import judged

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from ademem.capture.gate import Insert, Reject
+from ademem.capture.gate.form import Insert, Reject
 from ademem.core.memory import Draft, Importance, Origin, Scope, Trust
 from ademem.core.text import slug
 from tests.builders import NOW

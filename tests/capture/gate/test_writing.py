@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ademem.capture import gate
 from ademem.capture.gate.rows import identity, sync_id
+from ademem.capture.gate.rules import RULES
 from ademem.core.memory import Category, Draft, Origin, Scope, Status, Trust
 from ademem.core.value import replace
 from ademem.store import jobs, logs, memories
@@ -233,7 +234,7 @@ def test_an_explanation_names_every_rule_and_writes_nothing(store, write):
     draft = Draft(content="a <private>b</private> trap", category="bug")
     steps = gate.explain(draft, store, SETTINGS, NOW)
 
-    assert [step.rule for step in steps] == [rule.__name__ for rule in gate.RULES] + ["insert"]
+    assert [step.rule for step in steps] == [rule.__name__ for rule in RULES] + ["insert"]
     assert [(step.rule, step.why) for step in steps if step.outcome == "change"] == [
         ("normal_form", "category, tags"),
         ("redaction", "redacted: private"),
