@@ -143,23 +143,6 @@ class Lesson(Value):
     tags: tuple[str, ...] = ()
 
 
-class Marker(Value):
-    """A word of CATEGORY before a colon, with Markdown emphasis around it."""
-
-    start: int
-    end: int
-    prefix: str
-    opening: str
-    """Emphasis that is not closed at the word; it may be at the end of the lesson."""
-
-
-class Body(Value):
-    text: str
-    bead: str | None = None
-    lines_only: bool = False
-    """A marker counts at the beginning of a line only, as in the trailers of a commit."""
-
-
 def may_have_lessons(command: str) -> bool:
     """False for a command that holds no lesson for sure, or is too long to be parsed."""
     if len(command) > COMMAND_CHARS:
@@ -191,13 +174,11 @@ def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:
             continue
         for plain in shell.unwrap(written):
             files |= _written_files(plain)
-            bodies: Iterable[Body] = ()
             if plain.name == "bd":
-                bodies = _comments(plain, read)
+                found += _read_comment(plain, read)
             elif plain.name in _BEFORE_SUBCOMMAND:
-                bodies = _messages(plain, read)
-            for body in bodies:
-                found += _parse_body(body)
+                for message in _messages(plain, read):
+                    found += _parse_body(message, lines_only=True)
     return list(dict.fromkeys(found))[:MAX_ENTRIES]
 
 
@@ -227,19 +208,15 @@ def source_of(cwd: str) -> str:
     return "supervisor" if "/worktrees/" in marker else "orchestrator"
 
 
-def _comments(command: Command, read_file: ReadFile) -> Iterator[Body]:
+def _read_comment(command: Command, read_file: ReadFile) -> Iterable[Lesson]:
     words, options = _split(command.words[1:], _BD)
-    if any(option in _IDLE_OPTIONS for option, _ in options):
-        return
     verb = [word.text for word in words[:2]]
     if verb[:1] == ["comment"]:
         words = words[1:]
-    elif verb == ["comments", "add"]:
-        words = words[2:]
     else:
-        return
-    if not words:
-        return
+        words = words[2:] if verb == ["comments", "add"] else []
+    if not words or any(option in _IDLE_OPTIONS for option, _ in options):
+        return ()
     bead, *texts = words
     path = next((value.text for option, value in options if option in _BD.file.split()), None)
     if path is not None:
@@ -248,10 +225,10 @@ def _comments(command: Command, read_file: ReadFile) -> Iterator[Body]:
         text = _literal_text(command.stdin) if command.stdin else ""
     else:
         text = _literal_text(*texts)
-    yield Body(text=text, bead=bead.text)
+    return _parse_body(text, bead.text)
 
 
-def _messages(command: Command, read_file: ReadFile) -> Iterator[Body]:
+def _messages(command: Command, read_file: ReadFile) -> Iterator[str]:
     """Yield the messages of a commit, a merge, a note, or a pull request."""
     program, words = command.name, command.words[1:]
     before = _BEFORE_SUBCOMMAND[program]
@@ -264,14 +241,12 @@ def _messages(command: Command, read_file: ReadFile) -> Iterator[Body]:
     if any(option in _IDLE_OPTIONS for option, _ in options):
         return
     for option, value in options:
-        text = ""
         if option in form.text.split():
-            text = _literal_text(value)
+            yield _literal_text(value)
         elif option == form.stdin or (option in form.file.split() and value.text in _PIPES):
-            text = _literal_text(command.stdin) if command.stdin else ""
+            yield _literal_text(command.stdin) if command.stdin else ""
         elif option in form.file.split() and not value.expands:
-            text = read_file(value.text) or ""
-        yield Body(text=text, lines_only=True)
+            yield read_file(value.text) or ""
 
 
 def _written_files(command: Command) -> dict[str, str]:
@@ -325,11 +300,17 @@ def _split(
     return plain, options
 
 
-def _parse_body(body: Body) -> Iterator[Lesson]:
+def _parse_body(
+    body: str, bead: str | None = None, *, lines_only: bool = False
+) -> Iterator[Lesson]:
+    """Yield the lessons, each up to the next marker.
+
+    With *lines_only* a marker counts at the beginning of a line, as in the trailers of a commit.
+    """
     from ademem.core.redaction import redact  # before a cut: half a key is not recognized
 
-    text = truncate_bytes(redact(without_recalled(body.text)).text, BODY_BYTES)
-    marks: list[Marker] = []
+    text = truncate_bytes(redact(without_recalled(body)).text, BODY_BYTES)
+    marks: list[tuple[int, int, str, str]] = []
     for found in _MARKER.finditer(text):
         start, end = found.span()
         before = text[:start].rstrip(_EMPHASIS)
@@ -342,27 +323,25 @@ def _parse_body(body: Body) -> Iterator[Lesson]:
             start, end = start - len(opening), end + closing
             if closing or found[0][-2] in _EMPHASIS:
                 opening = ""
-        marks.append(Marker(start=start, end=end, prefix=found[1].upper(), opening=opening))
-    if body.lines_only:
-        starts = {mark: text.rfind("\n", 0, mark.start) + 1 for mark in marks}
-        marks = [
-            mark for mark in marks if re.fullmatch(_BEFORE_MARKER, text[starts[mark] : mark.start])
-        ]
-    ends = [*(mark.start for mark in marks[1:]), len(text)]
-    for mark, end in zip(marks, ends, strict=False):
-        content = text[mark.end : end]
-        if body.lines_only:
+        line = text[text.rfind("\n", 0, start) + 1 : start]
+        if not lines_only or re.fullmatch(_BEFORE_MARKER, line):
+            # emphasis that is not closed at the word may be so at the end of the lesson
+            marks.append((start, end, found[1].upper(), opening))
+    ends = [*(mark[0] for mark in marks[1:]), len(text)]
+    for (_, start, prefix, opening), end in zip(marks, ends, strict=False):
+        content = text[start:end]
+        if lines_only:
             content = content.partition("\n\n")[0]
         if ">" in content:
             content = re.sub(_QUOTE, "", content)
         if "\n" in content:
             content = re.sub(_NEXT_ITEM, "", content)
         content = content.strip()
-        if mark.opening:
-            content = content.removesuffix(mark.opening).rstrip()
+        if opening:
+            content = content.removesuffix(opening).rstrip()
         content = truncate_bytes(content, CONTENT_BYTES).strip()
         if not is_placeholder(content):
-            yield Lesson(prefix=mark.prefix, content=content, bead=body.bead)
+            yield Lesson(prefix=prefix, content=content, bead=bead)
 
 
 def capture_lessons(payload: Payload, runtime: Runtime) -> list[Written]:

@@ -153,7 +153,7 @@ def _events(row: dict[str, Any]) -> Iterator[Event]:
     elif not isinstance(message, dict) or row.get("isApiErrorMessage"):
         return
     elif kind == "assistant" and message.get("model") != "<synthetic>":
-        for block in _blocks(message):
+        for block in _blocks(message.get("content")):
             text = without_recalled(_text(block, "text")).strip()
             given = block.get("input")
             if block.get("type") == "tool_use":
@@ -167,7 +167,7 @@ def _events(row: dict[str, Any]) -> Iterator[Event]:
             elif block.get("type") == "text" and text and row.get("isSidechain") is not True:
                 yield Message(text=text[:TEXT_CHARS], at=at)
     elif kind == "user":
-        for block in _blocks(message):
+        for block in _blocks(message.get("content")):
             if block.get("type") == "tool_result":
                 text = without_recalled(_join_texts(block.get("content")))
                 half = TEXT_CHARS // 2
@@ -192,11 +192,8 @@ def _prompt_events(text: str, at: str, *, queued: bool = False) -> Iterator[Even
     if command := _COMMAND.search(text):
         arguments = _ARGUMENTS.search(text)
         name = command["name"]
-        text = (
-            f"/{name} {arguments['text'] if arguments else ''}"
-            if name not in _CLIENT_COMMANDS
-            else ""
-        )
+        typed = f"/{name} {arguments['text'] if arguments else ''}"
+        text = "" if name in _CLIENT_COMMANDS else typed
     elif _NOT_TYPED.match(text):
         return
     text = without_recalled(_REMINDER.sub("", text)).strip()
@@ -205,22 +202,16 @@ def _prompt_events(text: str, at: str, *, queued: bool = False) -> Iterator[Even
 
 
 def _join_texts(content: Any) -> str:
-    """Return the text of a message: a string, or its text blocks."""
     if isinstance(content, str):
         return content
-    if not isinstance(content, list):
-        return ""
-    texts = (_text(block, "text") for block in content if isinstance(block, dict))
-    return "\n".join(filter(None, texts))
+    return "\n".join(filter(None, (_text(block, "text") for block in _blocks(content))))
 
 
-def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
-    content = message.get("content")
+def _blocks(content: Any) -> list[dict[str, Any]]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    if not isinstance(content, list):
-        return []
-    return [block for block in content if isinstance(block, dict)]
+    blocks = content if isinstance(content, list) else ()
+    return [block for block in blocks if isinstance(block, dict)]
 
 
 def _text(data: dict[str, Any], key: str) -> str:
