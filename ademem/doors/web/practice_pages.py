@@ -19,7 +19,7 @@ from ademem.store.missions import Mission
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import CannotDo
 from ademem.synthesis.missions import OUTCOMES
-from ademem.synthesis.procedures.export import Files, files_json, files_of_json
+from ademem.synthesis.procedures.export import Files
 
 
 def _procedures(memories: Runtime, request: PageRequest) -> dict[str, Any]:
@@ -114,15 +114,14 @@ def _write_files(memories: Runtime, id: str | None, *, publish: bool) -> Done:
 
 
 def _files_done(before: Files, after: Files) -> Done:
-    given = {"before": files_json(before), "after": files_json(after)}
+    given = {"before": before, "after": after}
     return Done(label="", way=restore_files.__name__, given=given)
 
 
 @inverse
-def restore_files(memories: Runtime, before: dict[str, Any], after: dict[str, Any]) -> Done:
-    earlier, later = files_of_json(before), files_of_json(after)
-    api.restore_skill_files(memories, earlier, later)
-    return _files_done(later, earlier)
+def restore_files(memories: Runtime, before: Files, after: Files) -> Done:
+    api.restore_skill_files(memories, before, after)
+    return _files_done(after, before)
 
 
 def _reindex(memories: Runtime, _: PageRequest) -> Done | None:

@@ -106,75 +106,47 @@ def export_all(runtime: Runtime, now: datetime, find_authors: FindAuthors) -> li
     ]
 
 
-class Files(Value):
-    """Skill files at one moment, with what the store has of them."""
-
-    texts: dict[str, str | None]
-    """By path; None where there is no file."""
-    entries: tuple[IndexedSkill, ...]
-    exports: dict[str, tuple[str | None, datetime | None]]
-    """Path and time of the export by procedure."""
-
-
-def files_json(files: Files) -> dict[str, Any]:
-    """Return the files as values of JSON, for `files_of_json`."""
-    entries = map(as_dict, files.entries)
-    return {
-        "texts": files.texts,
-        "entries": [{name: _to_text(each) for name, each in row.items()} for row in entries],
-        "exports": {id: (path, _to_text(at)) for id, (path, at) in files.exports.items()},
-    }
-
-
-def files_of_json(row: dict[str, Any]) -> Files:
-    entries: list[dict[str, Any]] = [
-        {name: parse(each) if each and name.endswith("_at") else each for name, each in one.items()}
-        for one in row["entries"]
-    ]
-    exports = row["exports"].items()
-    return Files(
-        texts=row["texts"],
-        entries=tuple(IndexedSkill(**entry) for entry in entries),
-        exports={id: (path, parse(at) if at else None) for id, (path, at) in exports},
-    )
-
-
-def _to_text(value: Any) -> Any:
-    return stamp(value) if isinstance(value, datetime) else value
+Files = dict[str, Any]
+"""Skill files at one moment, with the rows that the store has of them, as values of JSON."""
 
 
 def read_files(paths: Iterable[str], runtime: Runtime) -> Files:
+    def to_json(value: Any) -> Any:
+        return stamp(value) if isinstance(value, datetime) else value
+
     root, store = runtime.project.root, runtime.store
     there = {path for path in paths if not confined.refusal(root, path)}
-    return Files(
-        texts={path: confined.read_text(root, path) for path in there},
-        entries=tuple(each for each in table.list_skills(store) if each.path in there),
-        exports={
-            each.memory_id: (each.exported_skill_path, each.exported_at)
+    entries = (as_dict(each) for each in table.list_skills(store) if each.path in there)
+    return {
+        "texts": {path: confined.read_text(root, path) for path in there},
+        "entries": [{name: to_json(each) for name, each in row.items()} for row in entries],
+        "exports": {
+            each.memory_id: [each.exported_skill_path, to_json(each.exported_at)]
             for each in table.all_of(store)
         },
-    )
+    }
 
 
 def restore_files(files: Files, present: Files, runtime: Runtime) -> None:
     """Put *files* in the place of *present*; raises Conflict where one was changed since."""
     root, store = runtime.project.root, runtime.store
-    paths = sorted({*files.texts, *present.texts})
+    paths = sorted({*files["texts"], *present["texts"]})
     for path in paths:
-        if confined.read_text(root, path) != present.texts.get(path):
+        if confined.read_text(root, path) != present["texts"].get(path):
             raise Conflict(f"{path} was changed since", "its present text stays")
     with store.transaction():
-        for id, exported in files.exports.items():
+        for id, exported in files["exports"].items():
             details = table.get(store, id)
-            if details and exported != present.exports.get(id):
-                own, at = exported
+            if details and exported != present["exports"].get(id):
+                own, at = exported[0], parse(exported[1]) if exported[1] else None
                 table.put(store, replace(details, exported_skill_path=own, exported_at=at))
         for path in paths:
             table.remove_skill(store, path)
-        for entry in files.entries:
-            table.put_skill(store, entry)
+        for row in files["entries"]:
+            times = {name: parse(row[name]) for name in row if name.endswith("_at") and row[name]}
+            table.put_skill(store, IndexedSkill(**row | times))
     for path in paths:
-        text = files.texts.get(path)
+        text = files["texts"].get(path)
         if text is None:
             confined.remove(root, path)
         else:
