@@ -39,9 +39,7 @@ RULES = (
 
 
 class Question(Value):
-    model: str
-    url: str
-    timeout_s: float
+    settings: AISettings
     environment: Mapping[str, str]
     prompt: str = ""
     schema: dict[str, Any] = {}
@@ -51,7 +49,7 @@ class Question(Value):
 class Reply(Value):
     """The outcome of one call, with the answer as yet unchecked."""
 
-    outcome: str
+    outcome: str = "failed"
     """ok | refused | timeout | failed | invalid."""
     error: str = ""
     text: str = ""
@@ -62,10 +60,6 @@ class Reply(Value):
 
 class InvalidAnswer(ValueError):
     """Names the part of the answer that does not fit its schema."""
-
-
-def failure(error: str, outcome: str = "failed") -> Reply:
-    return Reply(outcome=outcome, error=error)
 
 
 def number(data: Any, *path: str) -> float:
@@ -93,8 +87,12 @@ def ask(
     if call is None:
         return None
     whole = redact(prompt[: 2 * PROMPT_CHARS]).text[:PROMPT_CHARS]
-    question = _question(
-        settings, runtime.environment, prompt=whole, schema=schema, purpose=purpose
+    question = Question(
+        settings=settings,
+        environment=runtime.environment,
+        prompt=whole,
+        schema=schema,
+        purpose=purpose,
     )
     began = time.monotonic()
     reply: Reply = _provider(settings.provider).ask(question)
@@ -123,13 +121,9 @@ def problem(settings: AISettings, environment: Mapping[str, str]) -> str:
         return ""
     if not settings.daily_calls:
         return f"ai.daily_calls is 0, so {settings.provider} is never asked"
-    found: str = _provider(settings.provider).problem(_question(settings, environment))
+    question = Question(settings=settings, environment=environment)
+    found: str = _provider(settings.provider).problem(question)
     return found
-
-
-def _question(settings: AISettings, environment: Mapping[str, str], **asked: Any) -> Question:
-    model, url, timeout_s = settings.model, settings.url, settings.timeout_s
-    return Question(model=model, url=url, timeout_s=timeout_s, environment=environment, **asked)
 
 
 def _has_provider(runtime: Runtime) -> bool:

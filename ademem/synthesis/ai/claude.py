@@ -15,9 +15,9 @@ from typing import IO, Any
 
 from ademem.core.client import config_dir
 from ademem.core.json_text import loads
-from ademem.core.value import Value
+from ademem.core.process import Finished
 from ademem.store.maintenance import Price
-from ademem.synthesis.ai import ANSWER_BYTES, RULES, Question, Reply, failure, number
+from ademem.synthesis.ai import ANSWER_BYTES, RULES, Question, Reply, number
 
 MODEL = "haiku"
 """A small model, by an alias that every account has."""
@@ -45,12 +45,12 @@ def problem(question: Question) -> str:
 def ask(question: Question) -> Reply:
     program = _find_program(question.environment)
     if program is None:
-        return failure(NOT_INSTALLED)
+        return Reply(error=NOT_INSTALLED)
     schema = json.dumps(question.schema)
     options = [
         "-p",
         *("--output-format", "json"),
-        *("--model", question.model or MODEL),
+        *("--model", question.settings.model or MODEL),
         *("--json-schema", schema),
         *("--system-prompt", RULES + schema),
         *("--settings", json.dumps({"disableAllHooks": True, "autoMemoryEnabled": False})),
@@ -70,10 +70,12 @@ def ask(question: Question) -> Reply:
             [*UNBOUND, program, *options],
             question.prompt,
             inherited | {"ADEMEM_DISABLE": "1", "ADEMEM_ASKED": "1"},
-            question.timeout_s,
+            question.settings.timeout_s,
         )
+    except TimeoutError:
+        return Reply(outcome="timeout", error="it took too long")
     except OSError as error:
-        return failure(f"`claude` cannot be started: {error.strerror}")
+        return Reply(error=f"`claude` cannot be started: {error.strerror}")
     return _parse(ran)
 
 
@@ -87,17 +89,15 @@ def _find_program(environment: Mapping[str, str]) -> str | None:
     return shutil.which("claude", path=os.pathsep.join(filter(None, folders)))
 
 
-def _parse(ran: ClientRun) -> Reply:
-    if ran.stopped == "timeout":
-        return failure("it took too long", "timeout")
-    if ran.stopped:
-        return failure(f"its answer is longer than {ANSWER_BYTES:,} bytes")
+def _parse(ran: Finished | None) -> Reply:
+    if ran is None:
+        return Reply(error=f"its answer is longer than {ANSWER_BYTES:,} bytes")
     answer: Any = None
     with suppress(ValueError, RecursionError):
-        answer = loads(ran.output.decode("utf-8", "replace"))
+        answer = loads(ran.text)
     if not isinstance(answer, dict):
         error = (ran.errors or ran.output).decode("utf-8", "replace")
-        return failure(f"exit code {ran.exit_code}: {' '.join(error.split())}")
+        return Reply(error=f"exit code {ran.code}: {' '.join(error.split())}")
     result, models = answer.get("result"), answer.get("modelUsage")
     text = result if isinstance(result, str) else ""
     has_cost = answer.get("total_cost_usd") is not None
@@ -110,8 +110,8 @@ def _parse(ran: ClientRun) -> Reply:
         tokens_out=int(number(answer, "usage", "output_tokens")),
         cost_usd=number(answer, "total_cost_usd") if has_cost else None,
     )
-    if ran.exit_code or answer.get("is_error") or answer.get("subtype") != "success":
-        return Reply(outcome="failed", error=text or str(answer.get("subtype")), price=price)
+    if ran.code or answer.get("is_error") or answer.get("subtype") != "success":
+        return Reply(error=text or str(answer.get("subtype")), price=price)
     refused = answer.get("stop_reason") == "refusal"
     return Reply(
         outcome="refused" if refused else "ok",
@@ -121,23 +121,13 @@ def _parse(ran: ClientRun) -> Reply:
     )
 
 
-class ClientRun(Value):
-    exit_code: int
-    """Negative: the signal that ended it."""
-    output: bytes
-    errors: bytes
-    """The end of standard error."""
-    stopped: str = ""
-    """Why we ended it: timeout | length; else empty."""
-
-
 def _run(
     command: Sequence[str], text: str, environment: Mapping[str, str], timeout_s: float
-) -> ClientRun:
+) -> Finished | None:
     """Run *command* in an empty folder with *text* as its input; none of its children outlives it.
 
-    The streams are files: a child that holds them open delays nothing. Raises OSError when it
-    cannot be started.
+    The streams are files: a child that holds them open delays nothing. None for too long an output.
+    Raises TimeoutError, and OSError when it cannot be started.
     """
     with (
         tempfile.TemporaryDirectory(prefix="ademem-") as folder,
@@ -157,25 +147,25 @@ def _run(
             start_new_session=True,  # so that its whole process group can be ended
         )
         deadline = time.monotonic() + timeout_s
-        stopped = ""
         try:
-            while process.poll() is None and not stopped:
+            while process.poll() is None:
                 time.sleep(POLL_S)
                 if _size(output) > ANSWER_BYTES or _size(errors) > MAX_ERROR_BYTES:
-                    stopped = "length"
-                elif time.monotonic() > deadline:
-                    stopped = "timeout"
+                    return None
+                if time.monotonic() > deadline:
+                    raise TimeoutError
         finally:
             with suppress(ProcessLookupError, PermissionError):  # macOS: an empty group
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        if _size(output) > ANSWER_BYTES:
+            return None
         output.seek(0)
         errors.seek(max(0, _size(errors) - ERROR_BYTES))
-        return ClientRun(
-            exit_code=process.returncode,
+        return Finished(
+            code=process.returncode,
             output=output.read(ANSWER_BYTES),
             errors=errors.read(ERROR_BYTES),
-            stopped="length" if _size(output) > ANSWER_BYTES else stopped,
         )
 
 

@@ -13,7 +13,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from ademem.core.json_text import loads
 from ademem.store.maintenance import Price
-from ademem.synthesis.ai import ANSWER_BYTES, RULES, Question, Reply, failure, number
+from ademem.synthesis.ai import ANSWER_BYTES, RULES, Question, Reply, number
 
 CHUNK = 1 << 16
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
@@ -28,14 +28,10 @@ class _NoRedirect(HTTPRedirectHandler):
         return None
 
 
-class _TooLate(Exception):
-    """The time-out of the whole call has passed."""
-
-
 def ask(question: Question) -> Reply:
     if wrong := problem(question):
-        return failure(wrong)
-    deadline = time.monotonic() + question.timeout_s
+        return Reply(error=wrong)
+    deadline = time.monotonic() + question.settings.timeout_s
     for with_schema in (True, False):
         try:
             return _parse(_post(question, deadline, with_schema=with_schema))
@@ -43,27 +39,27 @@ def ask(question: Question) -> Reply:
             with error:
                 if with_schema and error.code in SCHEMA_REFUSED:
                     continue
-                return failure(f"{error.code} {error.reason}")
-        except (TimeoutError, _TooLate):
-            return failure("it took too long", "timeout")
+                return Reply(error=f"{error.code} {error.reason}")
+        except TimeoutError:
+            return Reply(outcome="timeout", error="it took too long")
         except URLError as error:
             late = isinstance(error.reason, TimeoutError)
-            return failure(str(error.reason), "timeout" if late else "failed")
+            return Reply(outcome="timeout" if late else "failed", error=str(error.reason))
         except (HTTPException, OSError, ValueError, RecursionError) as error:
-            return failure(f"{type(error).__name__}: {error}")
+            return Reply(error=f"{type(error).__name__}: {error}")
     raise AssertionError("the second attempt returns")
 
 
 def problem(question: Question) -> str:
     """A key is sent to this machine or over TLS alone."""
     try:
-        url = urlsplit(question.url)
+        url = urlsplit(question.settings.url)
         is_address = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
     except ValueError:  # an invalid host or port
         is_address = False
     if not is_address:
         return "ai.url has to be an address such as http://localhost:11434/v1"
-    if not question.model:
+    if not question.settings.model:
         return "ai.model has to name one of the models there"
     if url.scheme == "http" and url.hostname not in LOCAL_HOSTS and _key(question):
         return "ADEMEM_AI_KEY is only sent to an address with https"
@@ -75,12 +71,9 @@ def _key(question: Question) -> str:
 
 
 def _post(question: Question, deadline: float, *, with_schema: bool) -> dict[str, Any]:
-    """Return the JSON object that the server answers.
-
-    The time-out of a socket ends silence alone; the deadline ends a slow trickle as well.
-    """
+    """The time-out of a socket ends silence alone; the deadline ends a slow trickle as well."""
     body: dict[str, Any] = {
-        "model": question.model,
+        "model": question.settings.model,
         "messages": [
             {"role": "system", "content": RULES + json.dumps(question.schema)},
             {"role": "user", "content": question.prompt},
@@ -93,19 +86,19 @@ def _post(question: Question, deadline: float, *, with_schema: bool) -> dict[str
     if key := _key(question):
         headers["Authorization"] = f"Bearer {key}"
     request = Request(
-        f"{question.url.rstrip('/')}/chat/completions",
+        f"{question.settings.url.rstrip('/')}/chat/completions",
         json.dumps(body).encode("utf-8", "replace"),
         headers,
     )
     left = deadline - time.monotonic()
     if left <= 0:
-        raise _TooLate
+        raise TimeoutError
     data = bytearray()
     with build_opener(_NoRedirect).open(request, timeout=left) as response:
         while chunk := response.read1(CHUNK):
             data += chunk
             if time.monotonic() > deadline:
-                raise _TooLate
+                raise TimeoutError
             if len(data) > ANSWER_BYTES:
                 raise ValueError(f"its answer is longer than {ANSWER_BYTES:,} bytes")
     value = loads(data.decode("utf-8", "replace"))
@@ -129,7 +122,7 @@ def _parse(answer: dict[str, Any]) -> Reply:
         choice = answer["choices"][0]
         message, reason = choice["message"], choice.get("finish_reason")
     if not isinstance(message, dict):
-        return Reply(outcome="failed", error="its answer has no message", price=price)
+        return Reply(error="its answer has no message", price=price)
     content, refusal = message.get("content"), message.get("refusal")
     if refusal or reason == "content_filter":
         return Reply(outcome="refused", error=str(refusal or reason), price=price)
