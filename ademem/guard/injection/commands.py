@@ -10,7 +10,7 @@ from ademem.guard import shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from ademem.guard.shell import Command, Word
 
@@ -180,70 +180,44 @@ def _has_download(word: Word) -> bool:
     return bool(found and (_is_foreign(found[1]) or re.search(r"\w\.\w", found[1])))
 
 
-def runs_what_it_decodes(commands: Commands) -> bool:
-    """Find code that is decoded and run unread."""
-    return any(
-        _name(command) in _INTERPRETERS
-        and (
-            any(_name(source) in _DECODERS for source in _sources(command))
-            or any(
-                "base64" in word.text and re.search(rf"(?:{_OUTPUT}).*\bbase64\b", word.text, re.S)
-                for word in command.words
-            )
-            or (
-                _name(command) in ("powershell", "pwsh")
-                and re.search(r"(?i)\s-e(?:nc|ncodedcommand)?\s+[\w+/=]{24,}", command.line)
-            )
+def _runs_what_it_decodes(command: Command) -> bool:
+    name = _name(command)
+    return name in _INTERPRETERS and bool(
+        any(_name(source) in _DECODERS for source in _sources(command))
+        or any(re.search(rf"(?s)(?:{_OUTPUT}).*\bbase64\b", word.text) for word in command.words)
+        or (
+            name in ("powershell", "pwsh")
+            and re.search(r"(?i)\s-e(?:nc|ncodedcommand)?\s+[\w+/=]{24,}", command.line)
         )
-        for command in commands
     )
 
 
-_FETCHES = tuple(
-    "urlopen urlretrieve requests. httpx. fetch( http open-uri lwp:: get socket download iwr irm"
-    " invoke-webrequest".split()
+_FETCHES = (
+    r"urlopen|urlretrieve|requests\.|httpx\.|fetch\(|https?\.get|net::http|open-uri|lwp::|\bget\b"
+    r"|file_get_contents|socket|downloadstring|\biwr\b|\birm\b|invoke-webrequest|xmlhttp"
 )
-_EXECUTES = tuple(
-    "exec eval system subprocess popen spawn child_process dup2 compile( iex invoke-expression"
-    " function import(".split()
+_EXECUTES = (
+    r"\bexec\b|\beval\b|\bsystem\b|subprocess|popen|spawn|child_process|os\.dup2|compile\(|\biex\b"
+    r"|invoke-expression|new function|import\("
 )
-"""Parts of all code that fetches, and that executes; other lines compile no pattern."""
+_OPENINGS = (
+    ("nc ncat netcat socat", r"\s-\w*[ec]\b|\bexec:|\bsystem:|--(?:sh-)?exec"),
+    ("ssh", r"\s-\w*r\s+\S*:\S*:|\sremoteforward"),
+    (
+        "docker podman nerdctl",
+        r"--privileged|\s(?:-v|--volume)[ =]?(?:/|~|\$home):|--pid[= ]host|docker\.sock",
+    ),
+)
+"""Programs, and options with which they give another machine or a container a shell or this one."""
 
 
-def runs_code_from_the_network(commands: Commands) -> bool:
-    """Find one-liners that fetch and execute, and connections that end in a shell."""
-    fetches = (
-        r"urlopen|urlretrieve|requests\.|httpx\.|fetch\(|https?\.get|net::http|open-uri|lwp::|\bget\b"
-        r"|file_get_contents|socket|downloadstring|\biwr\b|\birm\b|invoke-webrequest|xmlhttp"
+def _runs_code_from_the_network(command: Command) -> bool:
+    name, line = _name(command), command.line.lower()
+    return bool(
+        (name in _INTERPRETERS and re.search(_FETCHES, line) and re.search(_EXECUTES, line))
+        or any("/dev/tcp/" in text for text in (line, *(r.target.text for r in command.redirects)))
+        or any(name in names.split() and re.search(option, line) for names, option in _OPENINGS)
     )
-    executes = (
-        r"\bexec\b|\beval\b|\bsystem\b|subprocess|popen|spawn|child_process|os\.dup2|compile\(|\biex\b"
-        r"|invoke-expression|new function|import\("
-    )
-    for command in commands:
-        line = command.line.lower()
-        name = _name(command)
-        if (
-            name in _INTERPRETERS
-            and any(map(line.__contains__, _FETCHES))
-            and any(map(line.__contains__, _EXECUTES))
-            and re.search(fetches, line)
-            and re.search(executes, line)
-        ):
-            return True
-        if "/dev/tcp/" in line or any("/dev/tcp/" in r.target.text for r in command.redirects):
-            return True
-        if name in ("nc", "ncat", "netcat", "socat") and re.search(
-            r"\s-\w*[ec]\b|\bexec:|\bsystem:|--(?:sh-)?exec", line
-        ):
-            return True
-        if name == "ssh" and re.search(r"\s-\w*r\s+\S*:\S*:|\sremoteforward", line):
-            return True
-        if name in ("docker", "podman", "nerdctl") and re.search(
-            r"--privileged|\s(?:-v|--volume)[ =]?(?:/|~|\$home):|--pid[= ]host|docker\.sock", line
-        ):
-            return True
-    return False
 
 
 _FOREIGN_INDEX = (
@@ -267,71 +241,53 @@ _INSTALLERS = (
     r"|nix(?:-env)? \S+|docker plugin install|install-module|choco install|scoop (?:install"
     r"|bucket))\b"
 )
+_SETS_INDEX = r"(?:npm|pnpm|yarn|pip) config set \S*(?:registry|index-url)"
 
 
-_INSTALLER_NAMES = tuple(
-    "py pip uv poetry pdm easy_install conda npm pnpm bun yarn npx pnpx cargo go gem brew composer"
-    " apt dpkg rpm dnf yum apk pacman snap add-apt helm claude code gh nix docker install-module"
-    " choco scoop".split()
-)
-"""Beginnings of all that _INSTALLERS matches, so that other lines compile no pattern."""
-
-
-def _is_installer(line: str) -> bool:
-    return line.startswith(_INSTALLER_NAMES) and bool(re.match(_INSTALLERS, line))
-
-
-def installs_from_an_address(commands: Commands) -> bool:
-    for command in commands:
-        texts = _texts(command)
-        line = " ".join([_name(command), *texts])
-        for word in (*command.assignments, *(command.words if _name(command) == "export" else ())):
-            if re.match(rf"(?:{_INDEX_VARIABLES})=", word.text, re.I) and (
-                _is_foreign(word.text) or "nosum" in word.text.lower()
-            ):
-                return True
-        if line.startswith("go env") and re.match(r"go env -w .*(?:proxy|sumdb)=", line, re.I):
-            return True
-        if " config set " in line and (
-            re.match(
-                r"(?:npm|pnpm|yarn|pip) config set \S*(?:registry|index-url|script-shell)", line
-            )
-            and (_is_foreign(line) or "script-shell" in line)
+def _installs_from_an_address(command: Command) -> bool:
+    name, texts = _name(command), _texts(command)
+    line = " ".join([name, *texts])
+    declared = command.words if name == "export" else ()
+    if (
+        any(
+            re.match(rf"(?:{_INDEX_VARIABLES})=", word.text, re.I)
+            and (_is_foreign(word.text) or "nosum" in word.text.lower())
+            for word in (*command.assignments, *declared)
+        )
+        or re.match(r"go env -w (?i:.*(?:proxy|sumdb)=)", line)
+        or re.match(r"(?:npm|pnpm|yarn|pip) config set \S*script-shell", line)
+        or (re.match(_SETS_INDEX, line) and _is_foreign(line))
+    ):
+        return True
+    if not re.match(_INSTALLERS, line):
+        return False
+    for text, following in pairwise([*texts, ""]):
+        option, _, value = text.partition("=")
+        versioned = re.search(r"(?:git|hg|svn|bzr)\+\w+:|^git@|^git:|^github:|^gist:", text)
+        if (
+            (re.fullmatch(_FOREIGN_INDEX, option) and _is_foreign(value or following))
+            or (versioned and not text.endswith(("...", "/")))  # a placeholder
+            or (not text.startswith("-") and _is_foreign(text))
         ):
             return True
-        if not _is_installer(line):
-            continue
-        for text, following in pairwise([*texts, ""]):
-            option, _, value = text.partition("=")
-            if re.fullmatch(_FOREIGN_INDEX, option) and _is_foreign(value or following):
-                return True
-            versioned = re.search(r"(?:git|hg|svn|bzr)\+\w+:|^git@|^git:|^github:|^gist:", text)
-            if versioned and not text.endswith(("...", "/")):  # a placeholder
-                return True
-            if not text.startswith("-") and _is_foreign(text):
-                return True
-        if re.match(r"(?:npm|pnpm|bun) (?:i|install|add)\b|npx\b", line) and any(
-            re.fullmatch(r"[A-Za-z0-9][\w-]*/[\w.-]+(?:#\S+)?", text) for text in texts
-        ):
-            return True
-    return False
+    return re.match(r"(?:npm|pnpm|bun) (?:i|install|add)\b|npx\b", line) is not None and any(
+        re.fullmatch(r"[A-Za-z0-9][\w-]*/[\w.-]+(?:#\S+)?", text) for text in texts
+    )
 
 
-def installs_a_misspelt_package(commands: Commands) -> bool:
+def _installs_a_misspelt_package(command: Command) -> bool:
     """Find a package whose name is one typing error from a popular one."""
-    for command in commands:
-        if _is_installer(" ".join([_name(command), *_texts(command)])):
-            names = {re.split(r"[=<>~!\[@]", text)[0].lower() for text in _texts(command)[1:]}
-            for name in names - _POPULAR:
-                if name[:1].isalpha() and len(name) > 4:
-                    near = (one for one in _POPULAR if abs(len(one) - len(name)) <= 1)
-                    if any(is_one_edit(name, one) for one in near if len(one) > 4):
-                        return True
-    return False
-
-
-def sends_files_or_environment(commands: Commands) -> bool:
-    return any(any(rule(command) for rule in _SENDINGS) for command in commands)
+    texts = _texts(command)
+    if not re.match(_INSTALLERS, " ".join([_name(command), *texts])):
+        return False
+    names = {re.split(r"[=<>~!\[@]", text)[0].lower() for text in texts[1:]} - _POPULAR
+    return any(
+        is_one_edit(name, one)
+        for name in names
+        if name[:1].isalpha() and len(name) > 4
+        for one in _POPULAR
+        if abs(len(one) - len(name)) <= 1 and len(one) > 4
+    )
 
 
 def _request_with_a_file(command: Command) -> bool:
@@ -406,11 +362,12 @@ def _copy_of_secrets(command: Command) -> bool:
 
 def _environment_in_code(command: Command) -> bool:
     line = command.line.lower()
-    return (
-        _name(command) in _INTERPRETERS
-        and any(map(line.__contains__, ("env", "open(", "readfile")))
-        and bool(re.search(r"environ|process\.env|%env|\benv\b|open\(|readfile", line))
-        and bool(re.search(r"requests\.|urlopen|fetch\(|https?\.|net::http|socket|lwp::", line))
+    return _name(command) in _INTERPRETERS and all(
+        re.search(pattern, line)
+        for pattern in (
+            r"environ|process\.env|%env|\benv\b|open\(|readfile",
+            r"requests\.|urlopen|fetch\(|https?\.|net::http|socket|lwp::",
+        )
     )
 
 
@@ -423,51 +380,30 @@ def _push_to_an_address(command: Command) -> bool:
     )
 
 
-_SENDINGS: tuple[Callable[[Command], bool], ...] = (
-    _request_with_a_file,
-    _pipes_abroad,
-    _lookup_with_output,
-    _copy_of_secrets,
-    _environment_in_code,
-    _push_to_an_address,
-)
-
-
-def writes_to_what_starts_by_itself(commands: Commands) -> bool:
+def _writes_to_what_starts_by_itself(command: Command) -> bool:
     """Find writes to start-up files of shells, hooks of git and the client, timers and services."""
-    for command in commands:
-        if any(
-            re.search(_START_UP, path, re.I) or re.search(_HOME_BRIEF, path, re.I)
-            for path in _list_written(command)
-        ):
-            return True
-        line = command.line
-        name = _name(command)
-        if name == "crontab" and (
-            command.source or re.fullmatch(r"\S*crontab(?: -u \w+)? (?:-|-e|-r|\S*[./]\S*)", line)
-        ):
-            return True
-        if _matches(_SERVICES, line):
-            return True
-        if name == "git" and re.search(r"\bconfig\b|\s-c\s", line) and _sets_a_program(line):
-            return True
-        declared = command.words[1:] if name in ("export", "declare", "env") else ()
-        if any(re.match(_RUNS, word.text) for word in (*command.assignments, *declared)):
-            return True
-        if name == "alias" and any(re.match(_REPLACES, word.text) for word in command.words[1:]):
-            return True
-    return False
+    name, line = _name(command), command.line
+    declared = command.words[1:] if name in ("export", "declare", "env") else ()
+    return bool(
+        any(re.search(rf"(?i){_START_UP}|{_HOME_BRIEF}", path) for path in _list_written(command))
+        or (
+            name == "crontab"
+            and (
+                command.source
+                or re.fullmatch(r"\S*crontab(?: -u \w+)? (?:-|-e|-r|\S*[./]\S*)", line)
+            )
+        )
+        or re.match(_SERVICES, line, re.I)
+        or (name == "git" and re.search(r"\bconfig\b|\s-c\s", line) and _sets_a_program(line))
+        or any(re.match(_RUNS, word.text) for word in (*command.assignments, *declared))
+        or (name == "alias" and any(re.match(_REPLACES, word.text) for word in command.words[1:]))
+    )
 
 
 _SERVICES = (
-    (("launchctl",), r"launchctl (?:load|bootstrap|enable)"),
-    (("systemctl",), r"systemctl (?=.*--user).*\b(?:enable|link)\b"),
-    (("schtasks",), r"schtasks .*/create"),
-    (("reg add",), r"reg add .*\\run\b"),
-    (("update-rc.d",), r"update-rc\.d"),
-    (("loginctl",), r"loginctl enable-linger"),
-    (("at now",), r"at now\b"),
-    ((" mcp add",), r"(?:claude|codex|gemini) mcp add\b.*(?:https?:|-- )"),
+    r"launchctl (?:load|bootstrap|enable)|systemctl (?=.*--user).*\b(?:enable|link)\b"
+    r"|schtasks .*/create|reg add .*\\run\b|update-rc\.d|loginctl enable-linger|at now\b"
+    r"|(?:claude|codex|gemini) mcp add\b.*(?:https?:|-- )"
 )
 
 _RUNS = (
@@ -504,99 +440,45 @@ _PROTECTION = (
 )
 
 
-def switches_protection_off(commands: Commands) -> bool:
-    for command in commands:
-        line = command.line
-        name = _name(command)
-        declared = command.words[1:] if name in ("export", "env", "set", "setx") else ()
-        for word in (*command.assignments, *declared):
-            if re.match(_PROTECTION, word.text, re.I):
-                return True
-        if _matches(_LOOSENING, line):
-            return True
-        texts = _texts(command)
-        if (
+def _switches_protection_off(command: Command) -> bool:
+    name, texts = _name(command), _texts(command)
+    declared = command.words[1:] if name in ("export", "env", "set", "setx") else ()
+    return bool(
+        any(re.match(_PROTECTION, word.text, re.I) for word in (*command.assignments, *declared))
+        or re.match(_LOOSENING, command.line, re.I)
+        or (
             name in ("curl", "wget")
             and (_goes_abroad(command) or not texts[1:])
             and any(
-                re.fullmatch(r"-[a-zA-Z]*k[a-zA-Z]*|--insecure|--no-check-certificate", t)
-                for t in texts
+                re.fullmatch(r"-[a-zA-Z]*k[a-zA-Z]*|--insecure|--no-check-certificate", text)
+                for text in texts
             )
-        ):
-            return True
-    return False
+        )
+    )
 
 
 _LOOSENING = (
-    (
-        ("--no-verify", "git commit"),
-        r"git\b.*\s--no-verify\b|git commit\s(?:.*\s)?-[am]*n[am]*(?:\s|$)|\w+\b.*\s--no-verify\b",
-    ),
-    (("http.sslverify",), r"git\b.*\bhttp\.sslverify[ =]+[\"']?(?:false|0)"),
-    (
-        ("git push",),
-        r"git push\b(?!.*--force-with-lease).*\s(?:--force|-\w*f\w*)(?=\s|$)|git push\b.*\s\+\w",
-    ),
-    (
-        ("ademem",),
-        r"(?:\S*/)?ademem\s+(?:config\s+set|trust|uninstall|promote|pin|review)\b(?=\s+\S)",
-    ),
-    (("ademem",), r"(?:\S*/)?ademem\s+(?:trust|uninstall)$"),
-    (
-        ("--dangerously-", "--yolo", "bypasspermissions", "--full-auto"),
-        r"\w+\b.*--dangerously-|\w+\b.*\s--yolo\b|\w+\b.*bypasspermissions|codex\b.*--full-auto",
-    ),
-    (("chmod",), r"chmod\b.*\s(?:-\w+\s+)*(?:0?777|a\+rwx|o\+w|ugo\+rwx|u\+s|4755)\b"),
-    (
-        ("--trusted-host", "--allow-insecure-host"),
-        r"(?:pip\d?|python\S* -m pip|uv)\b.*--trusted-host|uv\b.*--allow-insecure-host",
-    ),
-    (
-        ("false",),
-        r"(?:npm|pnpm|yarn)\s+(?:config\s+)?set\b.*(?:strict-ssl|audit|ignore-scripts)[ =]+false",
-    ),
-    (("set audit",), r"(?:npm|pnpm|yarn) config set audit\b"),
-    (("stricthostkeychecking",), r"ssh\b.*stricthostkeychecking[= ]+(?:no|off)"),
-    (
-        ("setenforce", "ufw", "iptables", "csrutil", "spctl"),
-        r"setenforce 0|ufw disable|iptables -(?:F|P)|csrutil disable|spctl --master-disable",
-    ),
-    (
-        ("set-executionpolicy", "set-mppreference"),
-        r"set-executionpolicy\b.*(?:bypass|unrestricted)|set-mppreference\b",
-    ),
-    (("systemctl",), r"systemctl (?:stop|disable) (?:firewalld|ufw|auditd|apparmor)"),
-    (
-        ("gh api", "gh pr", "gh repo"),
-        r"gh api\b.*(?:-X|--method)[ =]?DELETE\b.*protection|gh pr merge\b.*--admin|gh repo"
-        r" edit\b.*visib|gh repo delete\b",
-    ),
-    (
-        ("history", "histfile"),
-        r"history -c\b|unset HISTFILE|rm\b.*_history\b|export HISTFILE=/dev/null",
-    ),
-    (
-        ("rm",),
-        r"rm\s+(?=.*\s?-\w*[rf])(?:-\S+\s+)*(?:.*\s)?(?:/|~|\$HOME|\.git|\.|\.\.|\*|/(?!tmp/|var/tmp/)\S+"
-        r"|~/\S*|\$HOME/\S*|\.git/\S*|\./?\*)(?:\s|$)",
-    ),
-    (
-        ("git update-ref", "git branch", "git push"),
-        r"git update-ref -d|git branch -D (?:main|master)\b"
-        r"|git push\b.*--delete\s+(?:main|master)\b",
-    ),
-    (("sudo",), r"sudo -S\b|visudo\b"),
+    r"git\b.*\s--no-verify\b|git commit\s(?:.*\s)?-[am]*n[am]*(?:\s|$)|\w+\b.*\s--no-verify\b"
+    r"|git\b.*\bhttp\.sslverify[ =]+[\"']?(?:false|0)"
+    r"|git push\b(?!.*--force-with-lease).*\s(?:--force|-\w*f\w*)(?=\s|$)|git push\b.*\s\+\w"
+    r"|git push\b.*--delete\s+(?:main|master)\b|git update-ref -d|git branch -D (?:main|master)\b"
+    r"|(?:\S*/)?ademem\s+(?:config\s+set|trust|uninstall|promote|pin|review)\b(?=\s+\S)"
+    r"|(?:\S*/)?ademem\s+(?:trust|uninstall)$"
+    r"|\w+\b.*--dangerously-|\w+\b.*\s--yolo\b|\w+\b.*bypasspermissions|codex\b.*--full-auto"
+    r"|chmod\b.*\s(?:-\w+\s+)*(?:0?777|a\+rwx|o\+w|ugo\+rwx|u\+s|4755)\b"
+    r"|(?:pip\d?|python\S* -m pip|uv)\b.*--trusted-host|uv\b.*--allow-insecure-host"
+    r"|(?:npm|pnpm|yarn)\s+(?:config\s+)?set\b.*(?:strict-ssl|audit|ignore-scripts)[ =]+false"
+    r"|(?:npm|pnpm|yarn) config set audit\b|ssh\b.*stricthostkeychecking[= ]+(?:no|off)"
+    r"|setenforce 0|ufw disable|iptables -(?:F|P)|csrutil disable|spctl --master-disable"
+    r"|set-executionpolicy\b.*(?:bypass|unrestricted)|set-mppreference\b"
+    r"|systemctl (?:stop|disable) (?:firewalld|ufw|auditd|apparmor)"
+    r"|gh api\b.*(?:-X|--method)[ =]?DELETE\b.*protection|gh pr merge\b.*--admin"
+    r"|gh repo edit\b.*visib|gh repo delete\b"
+    r"|history -c\b|unset HISTFILE|rm\b.*_history\b|export HISTFILE=/dev/null|sudo -S\b|visudo\b"
+    r"|rm\s+(?=.*\s?-\w*[rf])(?:-\S+\s+)*(?:.*\s)?(?:/|~|\$HOME|\.git|\.|\.\.|\*"
+    r"|/(?!tmp/|var/tmp/)\S+|~/\S*|\$HOME/\S*|\.git/\S*|\./?\*)(?:\s|$)"
 )
-"""Hints and patterns of commands that remove a protection, wrappers removed."""
-
-
-def _matches(patterns: Sequence[tuple[Sequence[str], str]], line: str) -> bool:
-    """True if a pattern matches at the start; one without a hint in the line is not compiled."""
-    lower = line.lower()
-    return any(
-        any(map(lower.__contains__, hints)) and re.match(pattern, line, re.I)
-        for hints, pattern in patterns
-    )
+"""Commands that remove a protection, wrappers removed."""
 
 
 def reads_stored_credentials(commands: Commands) -> bool:
@@ -609,18 +491,15 @@ def reads_stored_credentials(commands: Commands) -> bool:
             return True
         if name in _READERS and any(re.search(_KEYS, text, re.I) for text in texts):
             return True
-        if _matches(_SECRET_STORES, command.line):
+        if re.match(_SECRET_STORES, command.line, re.I):
             return True
     return False
 
 
 _READERS = frozenset("cat less head tail bat more base64 xxd strings sqlite3".split())
 _SECRET_STORES = (
-    (("security ",), r"security (?:find|dump)-\S+"),
-    (("secret-tool", "pass show"), r"secret-tool lookup|pass show"),
-    (("op read", "op item"), r"op (?:read|item get)\b.*--reveal"),
-    (("kubectl get secret",), r"kubectl get secrets?\b.*-o"),
-    (("gpg --export-secret",), r"gpg --export-secret"),
+    r"security (?:find|dump)-\S+|secret-tool lookup|pass show|op (?:read|item get)\b.*--reveal"
+    r"|kubectl get secrets?\b.*-o|gpg --export-secret"
 )
 _KEYS = (
     r"\.ssh/(?:id_\w+(?!\S*\.pub)|\*)|(?:^|/)id_(?:rsa|dsa|ecdsa|ed25519)$|\.aws/credentials|\.netrc$"
@@ -636,15 +515,25 @@ def resets_and_cleans(commands: Commands) -> bool:
     return all(any(re.match(pattern, line) for line in lines) for pattern in patterns)
 
 
+def _of_each(rule: Callable[[Command], bool]) -> Callable[[Commands], bool]:
+    return lambda commands: any(map(rule, commands))
+
+
+_SENDS = "sends files, keys or the environment"
 RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
     ("runs what it downloads", runs_a_download),
-    ("runs what it decodes", runs_what_it_decodes),
-    ("runs code from the network", runs_code_from_the_network),
-    ("installs from an address", installs_from_an_address),
-    ("installs a package with a misspelt name", installs_a_misspelt_package),
-    ("sends files, keys or the environment", sends_files_or_environment),
-    ("writes to what starts by itself", writes_to_what_starts_by_itself),
-    ("switches protection off", switches_protection_off),
+    ("runs what it decodes", _of_each(_runs_what_it_decodes)),
+    ("runs code from the network", _of_each(_runs_code_from_the_network)),
+    ("installs from an address", _of_each(_installs_from_an_address)),
+    ("installs a package with a misspelt name", _of_each(_installs_a_misspelt_package)),
+    (_SENDS, _of_each(_request_with_a_file)),
+    (_SENDS, _of_each(_pipes_abroad)),
+    (_SENDS, _of_each(_lookup_with_output)),
+    (_SENDS, _of_each(_copy_of_secrets)),
+    (_SENDS, _of_each(_environment_in_code)),
+    (_SENDS, _of_each(_push_to_an_address)),
+    ("writes to what starts by itself", _of_each(_writes_to_what_starts_by_itself)),
+    ("switches protection off", _of_each(_switches_protection_off)),
     ("reads stored credentials", reads_stored_credentials),
     ("throws uncommitted work away", resets_and_cleans),
 )
