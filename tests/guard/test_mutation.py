@@ -84,7 +84,7 @@ SCRIPTS = [
     for corpus in (READS, WRITES)
     for commands in corpus.values()
     for command in commands
-    if (script := shell.parse(command)) and not script.functions
+    if shell.parse(command) and not re.search(r"\(\)|^function ", command)
 ]
 
 BEFORE = [

@@ -69,7 +69,6 @@ class Command(Value):
 class Script(Value):
     commands: tuple[Command, ...]
     """Every simple command, including those in substitutions, groups, branches and functions."""
-    functions: frozenset[str] = frozenset()
 
 
 KEYWORDS = frozenset(

@@ -16,53 +16,6 @@ class Unreadable(Exception):
     """The text is not a complete shell script, or nests too deep."""
 
 
-class TextCursor:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-
-    @property
-    def done(self) -> bool:
-        return self.at >= len(self.text)
-
-    @property
-    def char(self) -> str:
-        return self.text[self.at : self.at + 1]
-
-    def sees(self, *literals: str) -> bool:
-        return self.text.startswith(literals, self.at)
-
-    def takes(self, literal: str) -> bool:
-        if not self.text.startswith(literal, self.at):
-            return False
-        self.at += len(literal)
-        return True
-
-    def take(self, length: int) -> str:
-        taken = self.text[self.at : self.at + length]
-        self.at += len(taken)
-        return taken
-
-    def peek(self, pattern: str) -> re.Match[str] | None:
-        return re.compile(pattern).match(self.text, self.at)
-
-    def match(self, pattern: str) -> re.Match[str] | None:
-        """Match *pattern* here and move behind it."""
-        found = self.peek(pattern)
-        if found:
-            self.at = found.end()
-        return found
-
-    def through(self, literal: str) -> str:
-        """Return the text before the next *literal* and move behind it."""
-        end = self.text.find(literal, self.at)
-        if end < 0:
-            raise Unreadable(f"no closing {literal}")
-        taken = self.text[self.at : end]
-        self.at = end + len(literal)
-        return taken
-
-
 _ESCAPE = r"(?s)\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)"
 _LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n"}
 _LETTERS |= {"r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"', "?": "?"}
@@ -130,14 +83,6 @@ def _character(escape: re.Match[str]) -> str:
 
 
 PLAIN = r"[^ \t\n|&;()<>\\'\"`$]+"
-_LOOSE = r"[^ \t\n<>\\'\"`$]+"
-_IN_DOUBLE = r"[^\"\\`$]+"
-_IN_HEREDOC = r"[^\\`$]+"
-_IN_BRACES = r"[^\"'\\`$<>}]+"
-_IN_ARITHMETIC = r"[^\"'\\`$()]+"
-_IN_BACKQUOTES = r"(?s)((?:[^`\\]|\\.)*)`"
-_ANSI_C = r"(?s)((?:[^'\\]|\\.)*)'"
-_VARIABLE = r"(?a)\w+|[@*#?$!-]"
 
 
 class WordBuilder:
@@ -168,136 +113,6 @@ class WordBuilder:
         return Word(text="".join(self.text), expands=expands, quoted=self.quoted)
 
 
-class Words:
-    """Tokenizer at a cursor; *inside* and *script* parse the commands inside a word."""
-
-    def __init__(
-        self,
-        cursor: TextCursor,
-        inside: Callable[[], Word | None],
-        script: Callable[[str], Word | None],
-    ) -> None:
-        self.cursor = cursor
-        self._inside = inside
-        self._script = script
-
-    def word(self) -> Word:
-        cursor, word = self.cursor, WordBuilder()
-        while not cursor.done:
-            if run := cursor.match(PLAIN):
-                word.bare(run[0])
-            elif not self._part(word):
-                break
-        return word.word()
-
-    def loose(self) -> Word:
-        """Read a word between `[[` and `]]`, where operators are text."""
-        cursor, word = self.cursor, WordBuilder()
-        while not cursor.done and cursor.char not in " \t\n":
-            if run := cursor.match(_LOOSE):
-                word.bare(run[0])
-            elif not self._part(word):
-                word.bare(cursor.take(1))
-        return word.word()
-
-    def heredoc(self) -> Word:
-        """Read the rest as the body of a heredoc with an unquoted delimiter."""
-        word = WordBuilder()
-        while not self.cursor.done:
-            self._soft(word, _IN_HEREDOC, special="\\`$")
-        return Word(text="".join(word.text), expands=word.expands, quoted=True)
-
-    def arithmetic(self) -> None:
-        """Move behind `))`; parse the commands before it."""
-        cursor, ignored, depth = self.cursor, WordBuilder(), 0
-        while depth or not cursor.takes("))"):
-            if cursor.takes("("):
-                depth += 1
-            elif depth and cursor.takes(")"):
-                depth -= 1
-            elif not cursor.match(_IN_ARITHMETIC) and not self._part(ignored):
-                raise Unreadable("no closing ))")
-
-    def _part(self, word: WordBuilder) -> bool:
-        """Read a quoted or expanding part of a word; False if there is none."""
-        cursor = self.cursor
-        if cursor.takes("'"):
-            word.literal(cursor.through("'"))
-        elif cursor.takes('"') or cursor.takes('$"'):
-            word.literal("")
-            while not cursor.takes('"'):
-                if cursor.done:
-                    raise Unreadable('no closing "')
-                self._soft(word, _IN_DOUBLE, special='"\\`$')
-        elif cursor.takes("\\"):
-            escaped = cursor.take(1)
-            if escaped != "\n":
-                word.literal(escaped or "\\")
-        elif cursor.takes("$'"):
-            word.literal(unescape(self._closed(_ANSI_C, "'")).partition("\0")[0])
-        elif cursor.sees("<(", ">("):
-            start = cursor.at
-            cursor.take(2)
-            self._inside()
-            word.unknown(cursor.text[start : cursor.at])
-        elif cursor.char in ("$", "`"):
-            self._substitution(word)
-        else:
-            return False
-        return True
-
-    def _soft(self, word: WordBuilder, plain: str, special: str) -> None:
-        """Read a piece in double quotes: backslashes escape only *special* characters."""
-        cursor = self.cursor
-        if run := cursor.match(plain):
-            word.literal(run[0])
-        elif cursor.takes("\\"):
-            escaped = cursor.take(1)
-            if escaped != "\n":
-                word.literal(escaped if escaped and escaped in special else "\\" + escaped)
-        else:
-            self._substitution(word, special)
-
-    def _substitution(self, word: WordBuilder, special: str = "") -> None:
-        """Read a `$…` or backquoted part: its value if known, else its source."""
-        cursor, start, part = self.cursor, self.cursor.at, None
-        if cursor.takes("`"):
-            body, escapable = self._closed(_IN_BACKQUOTES, "`"), special or "\\`$"
-            plain = re.sub(r"(?s)\\(.)", lambda found: found[found[1] in escapable], body)
-            part = self._script(plain)
-        elif cursor.takes("$(("):
-            self.arithmetic()
-        elif cursor.takes("$("):
-            part = self._inside()
-        elif cursor.takes("${"):
-            self._parameter(soft=bool(special))
-        elif cursor.takes("$") and not cursor.match(_VARIABLE):
-            word.bare("$")
-            return
-        if part is None:
-            word.unknown(cursor.text[start : cursor.at])
-        elif part.expands or (not special and _splits(part.text)):
-            word.unknown(part.text)
-        else:
-            word.literal(part.text)
-
-    def _parameter(self, *, soft: bool) -> None:
-        cursor, ignored = self.cursor, WordBuilder()
-        if cursor.char in " \t\n|(":
-            raise Unreadable("not a parameter")
-        while not cursor.takes("}"):
-            if soft and cursor.sees("'", "$'"):
-                raise Unreadable("an apostrophe that may be a quote or not")
-            if not cursor.match(_IN_BRACES) and not self._part(ignored) and not cursor.take(1):
-                raise Unreadable("no closing }")
-
-    def _closed(self, pattern: str, closing: str) -> str:
-        body = self.cursor.match(pattern)
-        if not body:
-            raise Unreadable(f"no closing {closing}")
-        return body[1]
-
-
 def _splits(text: str) -> bool:
     """True if unquoted output of a command does not become exactly one word."""
     return not text or _is_pattern(text) or any(map(str.isspace, text))
@@ -314,8 +129,6 @@ def _is_pattern(shape: str) -> bool:
 
 
 _BLANKS = r"(?:[ \t]|\\\n)+"
-_ASSIGNMENT = r"(?a)[A-Za-z_]\w*(?:\[[^\]\n]*\])?\+?="
-_EMPTY_PARENTHESES = r"[ \t]*\([ \t]*\)"
 _REDIRECT = r"(?a)(\d+|\{\w+\})?(&>>|&>|<<<|<<-|<<|<>|<&|>>|>\||>&|<(?!\()|>(?!\())"
 _OTHERS = ("then", "elif", "else", "fi", "do", "done", "in", "esac", "time", "!", "}")
 _QUOTES = ("'", '"', "$", "`", "\\")
@@ -330,7 +143,7 @@ def parse(command: str) -> Script | None:
     except (Unreadable, RecursionError):
         return None
     commands = tuple(each for each in read if each.words or each.assignments or each.redirects)
-    return Script(commands=commands, functions=frozenset(grammar.functions))
+    return Script(commands=commands)
 
 
 class UnfinishedCommand:
@@ -351,12 +164,11 @@ class UnfinishedCommand:
     @cached_property
     def command(self) -> Command:
         source = self.source.command if self.source else None
-        piped = printed_text(source) if source else None
         return Command(
             words=tuple(self.words),
             assignments=tuple(self.assignments),
             redirects=tuple(self.redirects),
-            stdin=self.stdin or piped,
+            stdin=self.stdin or (printed_text(source) if source else None),
             source=source,
             reached=self.reached,
         )
@@ -366,12 +178,43 @@ class Grammar:
     """Recursive descent; every command read is appended to `drafts`."""
 
     def __init__(self, text: str, outer: Grammar | None = None) -> None:
-        self.cursor = TextCursor(text)
-        self.words = Words(self.cursor, self._substitution, self._script)
+        self.text = text
+        self.at = 0
         self.drafts: list[UnfinishedCommand] = outer.drafts if outer else []
-        self.functions: set[str] = outer.functions if outer else set()
         self.reached: bool = outer.reached if outer else True
         self._heredocs: list[tuple[UnfinishedCommand, Word, bool]] = []
+
+    @property
+    def done(self) -> bool:
+        return self.at >= len(self.text)
+
+    @property
+    def char(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def sees(self, *literals: str) -> bool:
+        return self.text.startswith(literals, self.at)
+
+    def takes(self, literal: str) -> bool:
+        if not self.text.startswith(literal, self.at):
+            return False
+        self.at += len(literal)
+        return True
+
+    def take(self, length: int) -> str:
+        taken = self.text[self.at : self.at + length]
+        self.at += len(taken)
+        return taken
+
+    def peek(self, pattern: str) -> re.Match[str] | None:
+        return re.compile(pattern).match(self.text, self.at)
+
+    def match(self, pattern: str) -> re.Match[str] | None:
+        """Match *pattern* here and move behind it."""
+        found = self.peek(pattern)
+        if found:
+            self.at = found.end()
+        return found
 
     def commands(self, *closers: str, possible: bool = True) -> tuple[str, bool | None]:
         """Parse commands up to one of *closers*; return the closer and the last answer.
@@ -391,26 +234,24 @@ class Grammar:
                 raise Unreadable("two commands with nothing between them")
             answer = self._and_or()
             self.reached = self.reached and answer is not None
-            separated = not self.cursor.sees(";;", ";&") and (
-                self.cursor.takes(";") or self.cursor.takes("&")
-            )
+            separated = not self.sees(";;", ";&") and (self.takes(";") or self.takes("&"))
 
     def _closer(self, closers: tuple[str, ...]) -> str | None:
-        if self.cursor.done:
+        if self.done:
             if "" in closers:
                 return ""
             raise Unreadable(f"no {' or '.join(closers)}")
         word = self.reserved()
         if word and word in closers:
-            self.cursor.take(len(word))
+            self.take(len(word))
             return word
         signs = (closer for closer in closers if closer and closer not in _RESERVED)
-        return next((sign for sign in signs if self.cursor.takes(sign)), None)
+        return next((sign for sign in signs if self.takes(sign)), None)
 
     def _and_or(self) -> bool | None:
         reached, answer = self.reached, self._pipeline()
-        while self.cursor.sees("&&", "||"):
-            runs = answer is (self.cursor.take(2) == "&&")
+        while self.sees("&&", "||"):
+            runs = answer is (self.take(2) == "&&")
             self.reached = reached and runs
             self.lines()
             right = self._pipeline()
@@ -421,25 +262,21 @@ class Grammar:
     def _pipeline(self) -> bool | None:
         negated = False
         while (word := self.reserved()) in ("!", "time"):
-            self.cursor.take(len(word))
-            self.cursor.match(r"[ \t]+-p(?=[ \t])")
+            self.take(len(word))
+            self.match(r"[ \t]+-p(?=[ \t])")
             negated = negated is not (word == "!")
         draft = self._command()
-        while self._bar():
+        while self.match(r"\|(?!\|)&?"):
             self.lines()
             source, draft = draft, self._command()
             draft.source = source
         return draft.answer if draft.answer is None else draft.answer is not negated
 
-    def _bar(self) -> bool:
-        self._blanks()
-        return not self.cursor.sees("||") and (self.cursor.takes("|&") or self.cursor.takes("|"))
-
     def _command(self) -> UnfinishedCommand:
-        if self.cursor.takes("(("):
-            self.words.arithmetic()
+        if self.takes("(("):
+            self.arithmetic()
             return self._compound(True)
-        if self.cursor.takes("("):
+        if self.takes("("):
             _, answer = self.commands(")")
             return self._compound(answer is not False)
         word = self.reserved()
@@ -447,7 +284,7 @@ class Grammar:
             return self._simple()
         if word not in COMPOUNDS:
             raise Unreadable(f"{word} out of place")
-        self.cursor.take(len(word))
+        self.take(len(word))
         return self._compound(COMPOUNDS[word](self))
 
     def _compound(self, answer: bool | None) -> UnfinishedCommand:
@@ -457,45 +294,39 @@ class Grammar:
         self.drafts.append(draft)
         return draft
 
-    def add(self, words: list[Word]) -> None:
-        draft = UnfinishedCommand(self.reached)
-        draft.words = words
-        self.drafts.append(draft)
-
     def _simple(self) -> UnfinishedCommand:
         draft = UnfinishedCommand(self.reached)
-        start = self.cursor.at
+        start = self.at
         while self._redirect(draft) or self._argument(draft):
-            if len(draft.words) == 1 and self.cursor.match(_EMPTY_PARENTHESES):
-                return self.function(draft.words[0].text)
-        if self.cursor.at == start:
+            if len(draft.words) == 1 and self.match(r"[ \t]*\([ \t]*\)"):
+                return self.function()
+        if self.at == start:
             raise Unreadable("no command")
         if draft.words:
             draft.answer = _ANSWERS.get(draft.words[0].text, True)
         self.drafts.append(draft)
         return draft
 
-    def function(self, name: str) -> UnfinishedCommand:
+    def function(self) -> UnfinishedCommand:
         """Parse the body of a function; nothing in it counts as reached."""
-        self.functions.add(name)
         self.lines()
         reached, self.reached = self.reached, False
         body = self._command()
         self.reached = reached
         if body.words:
-            raise Unreadable(f"{name}() has no body")
+            raise Unreadable("a function without a body")
         return UnfinishedCommand(reached)
 
     def _argument(self, draft: UnfinishedCommand) -> bool:
         self._blanks()
-        assigns = self.cursor.peek(_ASSIGNMENT)
+        assigns = self.peek(r"(?a)[A-Za-z_]\w*(?:\[[^\]\n]*\])?\+?=")
         word = self.word()
         if word is None:
             return False
         (draft.assignments if assigns and not draft.words else draft.words).append(word)
-        if assigns and word.text.endswith("=") and self.cursor.takes("("):
+        if assigns and word.text.endswith("=") and self.takes("("):
             self.lines()
-            while not self.cursor.takes(")"):
+            while not self.takes(")"):
                 item = self.word()
                 if item is None:
                     raise Unreadable("no closing )")
@@ -504,19 +335,18 @@ class Grammar:
         return True
 
     def word(self) -> Word | None:
-        cursor = self.cursor
         self._blanks()
-        if cursor.done or (cursor.char in "\n|&;()<>" and not cursor.sees("<(", ">(")):
+        if self.done or (self.char in "\n|&;()<>" and not self.sees("<(", ">(")):
             return None
-        return self.words.word()
+        return self._word()
 
     def _redirect(self, draft: UnfinishedCommand) -> bool:
         self._blanks()
-        found = self.cursor.match(_REDIRECT)
+        found = self.match(_REDIRECT)
         if not found:
             return False
         self._blanks()
-        target = self.words.word()
+        target = self._word()
         if not target.text and not target.quoted:
             raise Unreadable(f"nothing after {found[0]}")
         draft.redirects.append(Redirect(operator=found[2], fd=found[1], target=target))
@@ -529,30 +359,30 @@ class Grammar:
     def reserved(self) -> str:
         """Return the reserved word at the cursor without moving."""
         self._blanks()
-        found = self.cursor.peek(PLAIN)
+        found = self.peek(PLAIN)
         if not found or found[0] not in _RESERVED:
             return ""
-        return "" if self.cursor.text.startswith(_QUOTES, found.end()) else found[0]
+        return "" if self.text.startswith(_QUOTES, found.end()) else found[0]
 
     def _blanks(self) -> None:
-        self.cursor.match(_BLANKS)
-        if self.cursor.char == "#":
-            self.cursor.match(r"[^\n]*")
+        self.match(_BLANKS)
+        if self.char == "#":
+            self.match(r"[^\n]*")
 
     def lines(self) -> bool:
         """Skip blanks, comments, line breaks and heredocs; True if there was a line break."""
         self._blanks()
-        start = self.cursor.at
-        while self.cursor.takes("\n"):
+        start = self.at
+        while self.takes("\n"):
             for draft, mark, tabs in self._heredocs:
                 draft.stdin = self._heredoc(mark, tabs)
             self._heredocs.clear()
             self._blanks()
-        return self.cursor.at > start
+        return self.at > start
 
     def _heredoc(self, mark: Word, tabs: bool) -> Word:
         lines: list[str] = []
-        while not self.cursor.done and (found := self.cursor.match(r"([^\n]*)\n?")):
+        while not self.done and (found := self.match(r"([^\n]*)\n?")):
             line = found[1].lstrip("\t") if tabs else found[1]
             if line == mark.text:
                 break
@@ -560,7 +390,7 @@ class Grammar:
         body = "\n".join(lines)
         if mark.quoted:
             return Word(text=body, quoted=True)
-        return Grammar(body, outer=self).words.heredoc()
+        return Grammar(body, outer=self)._body()
 
     def _substitution(self) -> Word | None:
         """Parse commands up to `)`; return the text that replaces them, if known."""
@@ -576,6 +406,121 @@ class Grammar:
 
     def _printed_text(self, first: int) -> Word | None:
         return printed_text(self.drafts[first].command) if len(self.drafts) == first + 1 else None
+
+    def _word(self) -> Word:
+        word = WordBuilder()
+        while not self.done:
+            if run := self.match(PLAIN):
+                word.bare(run[0])
+            elif not self._part(word):
+                break
+        return word.word()
+
+    def loose(self) -> Word:
+        """Read a word between `[[` and `]]`, where operators are text."""
+        word = WordBuilder()
+        while not self.done and self.char not in " \t\n":
+            if run := self.match(r"[^ \t\n<>\\'\"`$]+"):
+                word.bare(run[0])
+            elif not self._part(word):
+                word.bare(self.take(1))
+        return word.word()
+
+    def _body(self) -> Word:
+        """Read the rest as the body of a heredoc with an unquoted delimiter."""
+        word = WordBuilder()
+        while not self.done:
+            self._soft(word, r"[^\\`$]+", special="\\`$")
+        return Word(text="".join(word.text), expands=word.expands, quoted=True)
+
+    def arithmetic(self) -> None:
+        """Move behind `))`; parse the commands before it."""
+        ignored, depth = WordBuilder(), 0
+        while depth or not self.takes("))"):
+            if self.takes("("):
+                depth += 1
+            elif depth and self.takes(")"):
+                depth -= 1
+            elif not self.match(r"[^\"'\\`$()]+") and not self._part(ignored):
+                raise Unreadable("no closing ))")
+
+    def _part(self, word: WordBuilder) -> bool:
+        """Read a quoted or expanding part of a word; False if there is none."""
+        if self.takes("'"):
+            word.literal(self._closed(r"([^']*)'", "'"))
+        elif self.takes('"') or self.takes('$"'):
+            word.literal("")
+            while not self.takes('"'):
+                if self.done:
+                    raise Unreadable('no closing "')
+                self._soft(word, r"[^\"\\`$]+", special='"\\`$')
+        elif self.takes("\\"):
+            escaped = self.take(1)
+            if escaped != "\n":
+                word.literal(escaped or "\\")
+        elif self.takes("$'"):
+            text = self._closed(r"(?s)((?:[^'\\]|\\.)*)'", "'")
+            word.literal(unescape(text).partition("\0")[0])
+        elif self.sees("<(", ">("):
+            start = self.at
+            self.take(2)
+            self._substitution()
+            word.unknown(self.text[start : self.at])
+        elif self.char in ("$", "`"):
+            self._expansion(word)
+        else:
+            return False
+        return True
+
+    def _soft(self, word: WordBuilder, plain: str, special: str) -> None:
+        """Read a piece in double quotes: backslashes escape only *special* characters."""
+        if run := self.match(plain):
+            word.literal(run[0])
+        elif self.takes("\\"):
+            escaped = self.take(1)
+            if escaped != "\n":
+                word.literal(escaped if escaped and escaped in special else "\\" + escaped)
+        else:
+            self._expansion(word, special)
+
+    def _expansion(self, word: WordBuilder, special: str = "") -> None:
+        """Read a `$…` or backquoted part: its value if known, else its source."""
+        start, part = self.at, None
+        if self.takes("`"):
+            body, escapable = self._closed(r"(?s)((?:[^`\\]|\\.)*)`", "`"), special or "\\`$"
+            plain = re.sub(r"(?s)\\(.)", lambda found: found[found[1] in escapable], body)
+            part = self._script(plain)
+        elif self.takes("$(("):
+            self.arithmetic()
+        elif self.takes("$("):
+            part = self._substitution()
+        elif self.takes("${"):
+            self._parameter(soft=bool(special))
+        elif self.takes("$") and not self.match(r"(?a)\w+|[@*#?$!-]"):
+            word.bare("$")
+            return
+        if part is None:
+            word.unknown(self.text[start : self.at])
+        elif part.expands or (not special and _splits(part.text)):
+            word.unknown(part.text)
+        else:
+            word.literal(part.text)
+
+    def _parameter(self, *, soft: bool) -> None:
+        ignored = WordBuilder()
+        if self.char in " \t\n|(":
+            raise Unreadable("not a parameter")
+        while not self.takes("}"):
+            if soft and self.sees("'", "$'"):
+                raise Unreadable("an apostrophe that may be a quote or not")
+            if not self.match(r"[^\"'\\`$<>}]+") and not self._part(ignored) and not self.take(1):
+                raise Unreadable("no closing }")
+
+    def _closed(self, pattern: str, closing: str) -> str:
+        body = self.match(pattern)
+        if not body:
+            raise Unreadable(f"no closing {closing}")
+        return body[1]
 
 
 def _if(grammar: Grammar) -> bool:
@@ -596,16 +541,16 @@ def _while(grammar: Grammar, runs_on: bool = True) -> bool:
 
 
 def _for(grammar: Grammar) -> bool:
-    if grammar.cursor.match(r"[ \t]*\(\("):
-        grammar.words.arithmetic()
+    if grammar.match(r"[ \t]*\(\("):
+        grammar.arithmetic()
     else:
         grammar.word()
         grammar.lines()
         if grammar.reserved() == "in":
-            grammar.cursor.take(2)
+            grammar.take(2)
             while grammar.word():
                 pass
-    grammar.cursor.takes(";")
+    grammar.takes(";")
     grammar.commands("do", "{")
     grammar.commands("done", "}")
     return True
@@ -617,38 +562,39 @@ def _case(grammar: Grammar) -> bool:
     grammar.lines()
     if grammar.reserved() != "in":
         raise Unreadable("case without in")
-    grammar.cursor.take(2)
+    grammar.take(2)
     grammar.lines()
     while grammar.reserved() != "esac":
-        grammar.cursor.takes("(")
-        while grammar.word() or grammar.cursor.takes("|"):
+        grammar.takes("(")
+        while grammar.word() or grammar.takes("|"):
             pass
-        if not grammar.cursor.takes(")"):
+        if not grammar.takes(")"):
             raise Unreadable("no ) after a pattern")
         closer, _ = grammar.commands(";;&", ";;", ";&", "esac", possible=False)
         if closer == "esac":
             return True
         grammar.lines()
-    grammar.cursor.take(4)
+    grammar.take(4)
     return True
 
 
 def _function(grammar: Grammar) -> bool:
-    name = grammar.word()
-    grammar.cursor.match(r"[ \t]*\([ \t]*\)")
-    grammar.function(name.text if name else "")
+    grammar.word()
+    grammar.match(r"[ \t]*\([ \t]*\)")
+    grammar.function()
     return True
 
 
 def _test(grammar: Grammar) -> bool:
-    words = [Word(text="[[")]
+    draft = UnfinishedCommand(grammar.reached)
+    draft.words.append(Word(text="[["))
     grammar.lines()
-    while not grammar.cursor.match(r"\]\](?=[ \t\n;&|()<>]|\Z)"):
-        if grammar.cursor.done:
+    while not grammar.match(r"\]\](?=[ \t\n;&|()<>]|\Z)"):
+        if grammar.done:
             raise Unreadable("no ]]")
-        words.append(grammar.words.loose())
+        draft.words.append(grammar.loose())
         grammar.lines()
-    grammar.add(words)
+    grammar.drafts.append(draft)
     return True
 
 

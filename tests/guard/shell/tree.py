@@ -35,7 +35,6 @@ class Facts(NamedTuple):
     assignments: Counter[str]
     redirects: Counter[tuple[str | None, str, str]]
     heredocs: Counter[str]
-    functions: frozenset[str]
 
 
 def ours(script: Script) -> Facts:
@@ -53,7 +52,6 @@ def ours(script: Script) -> Facts:
             for each in script.commands
             if each.stdin and _reads_heredoc(each)
         ),
-        functions=script.functions,
     )
 
 
@@ -71,7 +69,6 @@ def theirs(text: str) -> Facts | None:
     assignments: Counter[str] = Counter()
     redirects: Counter[tuple[str | None, str, str]] = Counter()
     heredocs: Counter[str] = Counter()
-    functions = set()
     for node in _statements(root):
         if node.type in ("command", *KEYWORDS):
             commands[_untimed(_words(node) + _strayed(node))] += bool(_words(node))
@@ -84,9 +81,7 @@ def theirs(text: str) -> Facts | None:
             redirects[_redirect(node)] += 1
         elif node.type == "heredoc_body":
             heredocs[_heredoc(node)] += 1
-        elif node.type == "function_definition":
-            functions.add(resolved(node.children[node.children[0].type == "function"]))
-    return Facts(+commands, assignments, redirects, heredocs, frozenset(functions))
+    return Facts(+commands, assignments, redirects, heredocs)
 
 
 def _statements(node: Node, arithmetic: bool = False) -> Iterator[Node]:
