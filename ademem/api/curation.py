@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -261,26 +261,32 @@ def list_claimed_briefs(runtime: Runtime) -> tuple[str, ...]:
     return tuple(text for document in documents if document for text in document.claimed)
 
 
-# Each act below raises Conflict where the memory is not at the given *revision*.
-
-
-def promote(
-    runtime: Runtime, id: str, *, pinned: bool = False, revision: int | None = None
+def _decide(
+    decide: Callable[..., Memory],
+    runtime: Runtime,
+    id: str,
+    *arguments: Any,
+    revision: int | None = None,
+    reason: str = "",
+    **options: Any,
 ) -> Memory:
-    return _decide(runtime, transitions.promote, id, revision=revision, pinned=pinned)
+    """Read and write in one transaction, so that concurrent edits do not undo each other.
+
+    Raises Conflict where the memory is not at the given *revision*.
+    """
+    runtime = runtime.holding(id)
+    with runtime.store.transaction():
+        require_revision(memories.get(runtime.store, id), revision)
+        return decide(id, replace(act(runtime), reason=reason), *arguments, **options)
 
 
-def reject(runtime: Runtime, id: str, *, revision: int | None = None) -> Memory:
-    return _decide(runtime, transitions.reject, id, revision=revision)
-
-
-def refuse(runtime: Runtime, id: str, *, revision: int | None = None, reason: str = "") -> Memory:
-    """Reject a candidate, or archive a confirmed memory."""
-    return _decide(runtime, transitions.refuse, id, revision=revision, reason=reason)
-
-
-def supersede(runtime: Runtime, id: str, by: str, *, revision: int | None = None) -> Memory:
-    return _decide(runtime, transitions.supersede, id, by, revision=revision)
+promote = partial(_decide, transitions.promote)
+reject = partial(_decide, transitions.reject)
+refuse = partial(_decide, transitions.refuse)
+supersede = partial(_decide, transitions.supersede)
+archive = partial(_decide, transitions.archive)
+restore = partial(_decide, transitions.restore)
+pin = partial(_decide, transitions.pin)
 
 
 def merge(
@@ -294,14 +300,6 @@ def merge(
         return transitions.merge(id, done, into, content, settings)
 
 
-def archive(runtime: Runtime, id: str, *, revision: int | None = None) -> Memory:
-    return _decide(runtime, transitions.archive, id, revision=revision)
-
-
-def restore(runtime: Runtime, id: str, *, revision: int | None = None) -> Memory:
-    return _decide(runtime, transitions.restore, id, revision=revision)
-
-
 def delete(runtime: Runtime, id: str, *, hard: bool = False, revision: int | None = None) -> Memory:
     """Delete a memory; *hard* also deletes the backups that have it, and makes a new one."""
     runtime = runtime.holding(id)
@@ -310,10 +308,6 @@ def delete(runtime: Runtime, id: str, *, hard: bool = False, revision: int | Non
     if hard:
         backups.forget(runtime.project, runtime.environment, memory.id, runtime.clock())
     return memory
-
-
-def pin(runtime: Runtime, id: str, *, pinned: bool = True, revision: int | None = None) -> Memory:
-    return _decide(runtime, transitions.pin, id, revision=revision, pinned=pinned)
 
 
 def edit(
@@ -334,17 +328,13 @@ def edit(
     with runtime.store.transaction():
         memory = memories.get(runtime.store, id)
         require_revision(memory, revision)
-        if find is not None or replacement is not None:
-            changes["content"] = replace_part(memory, find, replacement, changes)
-        if "content" in changes:
-            title = changes.get("title", memory.title)
-            require_length(changes["content"], title, runtime.settings.gate)
+        _complete_text(memory, changes, find, replacement, runtime.settings.gate)
         if changes.get("topic_key"):
             from ademem.api.writing import normalize_key
 
             changes["topic_key"] = normalize_key(changes["topic_key"])
         if changes.keys() & {"anchors", "content", "title"}:
-            changed = replace(memories.get(runtime.store, id), **changes)
+            changed = replace(memory, **changes)
             root, text = runtime.project.root, changed.whole_text
             if "anchors" in changes:
                 changes["anchors"] = anchor_verification.resolve_anchors(
@@ -352,7 +342,7 @@ def edit(
                 )
             elif changed.anchors:
                 changes["anchors"] = anchor_verification.renew_values(changed.anchors, root, text)
-        return _decide(runtime, transitions.edit, id, runtime.settings.gate, **changes)
+        return _decide(transitions.edit, runtime, id, runtime.settings.gate, **changes)
 
 
 def require_length(content: str, title: str | None, settings: GateSettings) -> None:
@@ -368,16 +358,24 @@ def require_revision(memory: Memory, revision: int | None) -> None:
         raise Conflict(why, f"it says by now: {preview(memory.content, CONFLICT_CHARS)}", memory.id)
 
 
-def replace_part(
-    memory: Memory, find: str | None, replacement: str | None, changes: dict[str, Any]
-) -> str:
-    """Return the text with *find* replaced; raises UsageError where it has none."""
-    if find is None or replacement is None or "content" in changes:
-        why = "a text to find needs one that replaces it, and no whole text beside it"
-        raise UsageError(why, "give both parts, or the whole text alone")
-    if not find or find not in memory.content:
-        raise UsageError(f"{memory.id} does not have the text to find", "find another part of it")
-    return memory.content.replace(find, replacement)
+def _complete_text(
+    memory: Memory,
+    changes: dict[str, Any],
+    find: str | None,
+    replacement: str | None,
+    settings: GateSettings,
+) -> None:
+    """Set the text with *find* replaced; raises UsageError where it has none, or CannotDo."""
+    if find is not None or replacement is not None:
+        if find is None or replacement is None or "content" in changes:
+            why = "a text to find needs one that replaces it, and no whole text beside it"
+            raise UsageError(why, "give both parts, or the whole text alone")
+        if not find or find not in memory.content:
+            why = f"{memory.id} does not have the text to find"
+            raise UsageError(why, "find another part of it")
+        changes["content"] = memory.content.replace(find, replacement)
+    if "content" in changes:
+        require_length(changes["content"], changes.get("title", memory.title), settings)
 
 
 # Changes that agents may make: never of what a person said or confirmed, and few pins.
@@ -421,12 +419,10 @@ def update_by_agent(
         changed = sorted(name for name in given if before[name] != after[name])
         return Updated(memory=edited, changed=tuple(changed))
     require_revision(memory, revision)
-    if find is not None or replacement is not None:
-        changes["content"] = replace_part(memory, find, replacement, changes)
+    settings = runtime.settings.gate
+    _complete_text(memory, changes, find, replacement, settings)
     if "content" not in changes:
         raise OfPerson(memory, "edit")
-    title, settings = changes.get("title", memory.title), runtime.settings.gate
-    require_length(changes["content"], title, settings)
     draft = writing.complete_draft(runtime, gate.draft_change(memory, changes, origin))
     written = gate.propose(memory, draft, runtime.store, settings, runtime.clock())
     if written.memory is None or not written.accepted:
@@ -470,29 +466,13 @@ def mark_reviewed(runtime: Runtime, id: str) -> Memory:
     """Record that a memory still holds, and set its next date of review."""
     runtime = runtime.holding(id)
     memory, now = memories.get(runtime.store, id), runtime.clock()
-    return _decide(runtime, transitions.renew, id, review_date(memory.category, memory.tags, now))
+    return _decide(transitions.renew, runtime, id, review_date(memory.category, memory.tags, now))
 
 
 def correct(runtime: Runtime, found: Checked, text: str) -> Memory:
     """Give a memory in doubt a text that holds, and anchor it to the code of today."""
     anchors = anchor_verification.anchor_anew(found, text, runtime.project.root)
     return edit(runtime, found.memory.id, content=text, anchors=anchors)
-
-
-def _decide(
-    runtime: Runtime,
-    decide: Callable[..., Memory],
-    id: str,
-    *arguments: Any,
-    revision: int | None = None,
-    reason: str = "",
-    **options: Any,
-) -> Memory:
-    """Read and write in one transaction, so that concurrent edits do not undo each other."""
-    runtime = runtime.holding(id)
-    with runtime.store.transaction():
-        require_revision(memories.get(runtime.store, id), revision)
-        return decide(id, replace(act(runtime), reason=reason), *arguments, **options)
 
 
 def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = False) -> Proposal:
@@ -540,9 +520,6 @@ def put_acts(runtime: Runtime, found: Sequence[dict[str, Any]]) -> None:
 
 class NoSuchEvent(NotFound):
     hint = "`ademem log` shows the events"
-
-    def __init__(self, id: str) -> None:
-        super().__init__(f"no event has the id {id!r}")
 
 
 class Event(Value):
@@ -673,7 +650,7 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
     with act.store.transaction():
         changed = revisions.of_events(act.store, [event])
         if not changed:
-            raise NoSuchEvent(event)
+            raise NoSuchEvent(f"no event has the id {event!r}")
         for each in changed if act.by_agent else ():
             if each.actor == Trust.USER or memories.is_of_person(act.store, each.memory()):
                 raise CannotDo(
@@ -687,7 +664,8 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
                 why = f"{left.memory_id} was changed since ({now.operation})"
                 raise CannotDo(why, f"`ademem undo {now.event_id}` takes that back first")
         if dry_run:
-            return [memories.get(act.store, id) for id in _ids(changed)]
+            ids = dict.fromkeys(row.memory_id for row in changed)
+            return [memories.get(act.store, id) for id in ids]
         try:
             restored = [_put_back(revision, change, act.store) for revision in reversed(changed)]
         except sqlite3.IntegrityError as error:
@@ -700,10 +678,6 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
         undo_details(act.store, restored)
         jobs.follow(act.store, act.now)
     return restored
-
-
-def _ids(rows: Iterable[Revision]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(row.memory_id for row in rows))
 
 
 def _put_back(revision: Revision, change: Change, store: Store) -> Memory:
