@@ -60,15 +60,9 @@ ANSWER_S = 2.0
 class NoModel(AdememError):
     hint = "`ademem model install` gets it"
 
-    def __init__(self) -> None:
-        super().__init__("no model is installed that could be kept loaded")
-
 
 class AlreadyServed(AdememError):
     hint = "`ademem serve --stop` ends it"
-
-    def __init__(self, pid: int) -> None:
-        super().__init__(f"process {pid} serves this project already")
 
 
 def serve(
@@ -85,13 +79,13 @@ def serve(
     found = project.find(root, environment, os.getcwd())
     other = find_server(found.root, environment=environment)
     if other and other["role"] == "serve":
-        raise AlreadyServed(other["pid"])
+        raise AlreadyServed(f"process {other['pid']} serves this project already")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
     embedder = embedding.load_pair(
         load_configuration(found, environment).settings.embed, environment
     )
     if embedder is None:
-        raise NoModel()
+        raise NoModel("no model is installed that could be kept loaded")
     from ademem.worker.warm_server import Server
 
     server = Server(found, environment, embedder, "serve")

@@ -29,9 +29,6 @@ class NoSuchProject(NotFound):
     hint = "`ademem projects list` shows them"
     rule = "project"
 
-    def __init__(self, name: str) -> None:
-        super().__init__(f"no project is named {name!r}")
-
 
 class Merged(Value):
     source: str
@@ -69,7 +66,7 @@ def find_registered(name: str, environment: Mapping[str, str]) -> RegisteredProj
     found = [each for each in projects if folder == each.root]
     found = found or [each for each in projects if each.name == wanted]
     if not found:
-        raise NoSuchProject(name)
+        raise NoSuchProject(f"no project is named {name!r}")
     if len(found) > 1:
         roots = ", ".join(each.root for each in found)
         raise UsageError(f"several projects are named {name!r}", f"name the folder: {roots}")

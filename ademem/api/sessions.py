@@ -32,9 +32,6 @@ MOST_READ = 2_000
 class NoSuchSession(NotFound):
     hint = "`ademem session list` shows the ids"
 
-    def __init__(self, id: str) -> None:
-        super().__init__(f"no session has the id {id!r}")
-
 
 class SessionEnded(AdememError):
     rule = "session"
@@ -143,7 +140,7 @@ def _name(prompt: str) -> str:
 def get_session(runtime: Runtime, id: str) -> Row:
     found = sessions.list_sessions(runtime.store, 1, id)
     if not found:
-        raise NoSuchSession(id)
+        raise NoSuchSession(f"no session has the id {id!r}")
     return found[0]
 
 

@@ -110,9 +110,6 @@ class Scrubbed(Value):
 class Busy(UnusableStore):
     hint = "end the sessions of this project, then run `ademem scrub` again"
 
-    def __init__(self, path: str) -> None:
-        super().__init__(f"{path} is in use, so that its free pages could not be cleaned")
-
 
 def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
     """Redact the database, its copies, the logs and the files; raises Busy while others use it.
@@ -145,16 +142,16 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
         mirror.refresh(runtime)
     cleaned: dict[str, int] = {}
     for root, path in _texts_below(runtime):
-        try:
-            text = confined.read_text(root, path)
-        except (UnicodeDecodeError, OSError):
-            continue
-        redacted = redact(text or "")
+        text = _read(root, path)
+        redacted = redact(text)
         if redacted.found and redacted.text != text:
-            cleaned[os.path.relpath(path, runtime.project.root)] = len(redacted.found)
+            cleaned[os.path.relpath(path, project.root)] = len(redacted.found)
             if not dry_run:
                 confined.write_text(root, path, redacted.text)
-    left += [*_history(project), *_others(project)]
+    left += _history(project)
+    for root, path in ((project.root, project.config), (project.home_root, project.local_config)):
+        if redact(_read(root, path)).found:
+            left.append(Left(what=path, hint="take the secret out by hand; it is your file"))
     return Scrubbed(rows=rows, files=cleaned, left=tuple(left))
 
 
@@ -162,7 +159,7 @@ def _database(store: Store, now: datetime, *, dry_run: bool) -> dict[str, int]:
     try:
         return texts.scrub(store, lambda text: redact(text).text, now, dry_run=dry_run)
     except texts.InUse as error:
-        raise Busy(DATABASE) from error
+        raise Busy(f"{DATABASE} is in use, so that its free pages could not be cleaned") from error
 
 
 def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:
@@ -190,11 +187,9 @@ def _history(project: Project) -> Iterator[Left]:
         yield Left(what=f"{counted(len(commits), 'commit')} of git's history ({newest})", hint=hint)
 
 
-def _others(project: Project) -> Iterator[Left]:
-    for root, path in ((project.root, project.config), (project.home_root, project.local_config)):
-        try:
-            text = confined.read_text(root, path)
-        except (UnicodeDecodeError, OSError):
-            continue
-        if text and redact(text).found:
-            yield Left(what=path, hint="take the secret out by hand; it is your file")
+def _read(root: str, path: str) -> str:
+    """Return the text of a file; empty where it cannot be read."""
+    try:
+        return confined.read_text(root, path) or ""
+    except (UnicodeDecodeError, OSError):
+        return ""
