@@ -47,15 +47,8 @@ def main(root: str, model: Model | None = None) -> None:
 
     try:
         _bound_memory(runtime)
-        context = JobContext(
-            runtime,
-            clock.now,
-            model or find_model(runtime),
-            patient=True,
-            pause=pause,
-            offer=offer,
-        )
-        run_due(context)
+        model = model or find_model(runtime)
+        run_due(JobContext(runtime, clock.now, model, patient=True, pause=pause, offer=offer))
     finally:
         runtime.close()
 
@@ -77,10 +70,10 @@ def serve(root: str, load: Callable[[Runtime], Embedder | None] | None = None) -
     try:
         folder = cache.folder(runtime.environment, runtime.settings.embed.dtype)
         with cache.serving(folder) as is_ours:
-            embedder = None
-            if is_ours:
-                settings, environment = runtime.settings.embed, runtime.environment
-                embedder = load(runtime) if load else embedding.load_pair(settings, environment)
+            if not is_ours:
+                return
+            settings, environment = runtime.settings.embed, runtime.environment
+            embedder = load(runtime) if load else embedding.load_pair(settings, environment)
             if embedder is not None:
                 _bound_memory(runtime)
                 from ademem.worker.warm_server import Server

@@ -24,7 +24,7 @@ from ademem.worker.running import Failure, attempt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from datetime import datetime
     from typing import Any
 
@@ -78,8 +78,7 @@ def _embed_missing(model: Model, context: JobContext, job: Job) -> bool:
     first = next(batches, None)
     if first is None:
         return False
-    embedder = model.load()
-    if embedder is None:
+    if (embedder := model.load()) is None:
         raise ModelFails(f"the model {model.id} is no longer installed")
     # Hooks are offered the first model, which loads the second one when a prompt needs it.
     offer = context.offer if model is context.model else None
@@ -161,21 +160,15 @@ def _vectors(batch: list[Memory], embedder: Embedder) -> list[Vector | Failure]:
         vectors = list(islice(left, len(mine)))
         lengths = [math.sqrt(float(vector @ vector)) for vector in vectors]
         if all(abs(length - 1) <= NORM_ERROR for length in lengths):
-            results.append(_combine(memory, vectors, lengths[0]))
+            row, norm = vectors[0], lengths[0]
+            if len(vectors) > 1:  # the mean at length 1
+                total = sum(vectors)
+                row, norm = total / math.sqrt(float(total @ total)), 1.0
+            blob = row.astype("<f4").tobytes()
+            results.append(Vector(memory=memory, blob=blob, dimensions=len(row), norm=norm))
         else:  # NaN, too
             results.append(Failure(error=f"its vector has the length {max(lengths)}"))
     return results
-
-
-def _combine(memory: Memory, vectors: Sequence[Any], norm: float) -> Vector:
-    """The only vector of a memory as it is, or the mean of several at length 1."""
-    row = vectors[0]
-    if len(vectors) > 1:
-        total = sum(vectors)
-        row = total / math.sqrt(float(total @ total))
-        norm = 1.0
-    blob = row.astype("<f4").tobytes()
-    return Vector(memory=memory, blob=blob, dimensions=len(row), norm=norm)
 
 
 def _rows(texts: list[str], embedder: Embedder) -> Any | Failure:

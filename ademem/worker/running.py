@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from ademem.core.project import Project
-    from ademem.core.settings import LifecycleSettings
     from ademem.search.embedding import Embedder
     from ademem.store import Store
     from ademem.store.jobs import Job
+    from ademem.store.maintenance import LoggedRun
     from ademem.store.runtime import Runtime
 
     T = TypeVar("T")
@@ -127,42 +127,30 @@ CROWDED_SHARE = 0.8
 
 def next_sweep(store: Store, now: datetime) -> datetime:
     """Return one period after the last successful sweep, or after the database was created."""
-    last = maintenance.last(store, "sweep", "ok", until=stamp(now))
-    return _next(last.completed_at if last else None, SWEEP_PERIOD, store, now)
+    return _next(maintenance.last(store, "sweep", "ok", until=stamp(now)), SWEEP_PERIOD, store, now)
 
 
 def sweep_is_due(context: JobContext) -> bool:
-    now = context.now()
-    return now >= next_sweep(context.store, now)
+    return (now := context.now()) >= next_sweep(context.store, now)
 
 
 def next_consolidation(store: Store, now: datetime) -> datetime:
     """Return one period after the last consolidation, or after the database was created."""
     last = maintenance.last(store, "consolidation", until=stamp(now))
-    return _next(last.completed_at if last else None, CONSOLIDATION_PERIOD, store, now)
+    return _next(last, CONSOLIDATION_PERIOD, store, now)
 
 
 def consolidation_is_due(context: JobContext) -> bool:
-    now = context.now()
-    return now >= next_consolidation(context.store, now)
+    return (now := context.now()) >= next_consolidation(context.store, now)
 
 
-def is_crowded(store: Store, settings: LifecycleSettings) -> bool:
-    """Tell whether a project, an agent or a mission is near its limit."""
-    return any(
-        max(counts) > CROWDED_SHARE * limit
-        for scope, counts in statistics.by_owner(statistics.count_held(store)).items()
-        if (limit := settings.limit_of(scope))
-    )
-
-
-def _next(last: str | None, period: timedelta, store: Store, now: datetime) -> datetime:
+def _next(last: LoggedRun | None, period: timedelta, store: Store, now: datetime) -> datetime:
     """Return *period* after the last run; before the first, after the store was made.
 
     A creation time in the future is ignored: the oldest memory that is not counts. With one that is
     no time the job is due.
     """
-    began = last or store_.creation_time(store)
+    began = (last and last.completed_at) or store_.creation_time(store)
     if began > stamp(now):
         began = maintenance.oldest(store, now) or began
     try:
@@ -173,8 +161,6 @@ def _next(last: str | None, period: timedelta, store: Store, now: datetime) -> d
 
 COLD_START_S = 60.0
 """Seconds for which embedding waits for an active session, as loading the model takes a core."""
-
-
 CROWDED = "crowded"
 """The kind of a consolidation that a sweep queues."""
 GIT_RETRY = timedelta(minutes=1)
@@ -210,14 +196,12 @@ def current(context: JobContext, _job: Job) -> None:
 
 
 def anchors(context: JobContext, _job: Job) -> None:
-    """Verify the anchors of memories, for the ranking."""
     from ademem.synthesis.anchor_verification import verify
 
     verify(context.runtime.project, context.store, context.now())
 
 
 def skills(context: JobContext, _job: Job) -> None:
-    """Bring the index of skill files up to date."""
     from ademem.sync.provenance import skill_authors
     from ademem.synthesis import skill_registry
 
@@ -239,11 +223,9 @@ def procedures(context: JobContext, _job: Job) -> None:
 
 def queue_procedures(context: JobContext) -> None:
     """Queue learning where a procedure was promoted, changed or imported."""
-    export = context.runtime.settings.skills.export
-    if memory_queries.any_procedure(context.store, export=export) and not jobs.exists(
-        context.store, "procedures"
-    ):
-        jobs.queue(context.store, "procedures", "project", context.now())
+    store, export = context.store, context.runtime.settings.skills.export
+    if memory_queries.any_procedure(store, export=export) and not jobs.exists(store, "procedures"):
+        jobs.queue(store, "procedures", "project", context.now())
 
 
 def digest(context: JobContext, _job: Job) -> None:
@@ -261,7 +243,6 @@ def queue_digest(context: JobContext) -> None:
 
 
 def embed(context: JobContext, job: Job) -> datetime | None:
-    """Give every memory a vector of the installed model."""
     from ademem.worker import embedding
 
     return embedding.run(context, job)
@@ -323,8 +304,11 @@ def sweep(context: JobContext, _job: Job) -> None:
         return
     swept = sweeping.sweep_locked(context.runtime, context.now(), trigger="schedule")
     context.figures |= {name: getattr(swept, name) for name in maintenance.COUNTED}
-    settings = context.runtime.settings.lifecycle
-    if is_crowded(context.store, settings):
+    if any(
+        max(counts) > CROWDED_SHARE * limit
+        for scope, counts in statistics.by_owner(statistics.count_held(context.store)).items()
+        if (limit := context.runtime.settings.lifecycle.limit_of(scope))
+    ):
         jobs.plan(context.store, CROWDED, context.now(), period=CONSOLIDATION_PERIOD)
 
 
@@ -334,7 +318,6 @@ def queue_sweep(context: JobContext) -> None:
 
 
 def extract(context: JobContext, job: Job) -> None:
-    """Extract findings from a session's transcript."""
     from ademem.synthesis.episode_building import extract_findings
 
     context.figures["kept"] = extract_findings(job.key, context.runtime)
@@ -352,7 +335,6 @@ def episode(context: JobContext, job: Job) -> None:
 
 
 def mission(context: JobContext, job: Job) -> None:
-    """Build the episode of an ended mission."""
     from ademem.synthesis.episode_building import build_mission_episode
 
     build_mission_episode(job.key, context.runtime, context.now())
@@ -383,7 +365,6 @@ def queue_consolidation(context: JobContext) -> None:
 
 
 def uses(context: JobContext, job: Job) -> None:
-    """Count the memories that a session used."""
     from ademem.synthesis import usage
 
     context.figures["used"] = usage.count(job.key, context.runtime, context.now())
@@ -424,8 +405,7 @@ def sync_hub(context: JobContext, _job: Job) -> datetime | None:
     if not hub_state.is_due(context.store, context.now(), settings.hub.pull_minutes):
         return None
     try:
-        hub = Hub(context.store, runtime.project, settings.gate, settings.hub, context.now)
-        done = hub.run()
+        done = Hub(context.store, runtime.project, settings.gate, settings.hub, context.now).run()
     except hub_state.LeaseHeld:
         return context.now() + hub_state.LEASE
     except HubError:
@@ -543,14 +523,14 @@ def _do(kind: Kind, job: Job, context: JobContext) -> bool:
     started = context.now()
     context.figures = {}
     jobs.mark_started(context.store, job)
-    again = attempt(lambda: kind.run(context, job))
+    again, error = attempt(lambda: kind.run(context, job)), None
     if isinstance(again, Failure):
-        jobs.fail(context.store, job, again.error, context.now())
+        error = again.error
+        jobs.fail(context.store, job, error, context.now())
     elif again is None:
         jobs.finish(context.store, job)
     else:
         jobs.postpone(context.store, job, again)
-    error = again.error if isinstance(again, Failure) else ""
     ended = context.now()
     import json  # a hook only asks what is due
 
@@ -559,7 +539,7 @@ def _do(kind: Kind, job: Job, context: JobContext) -> bool:
         "job": job.kind,
         "key": job.key,
         "outcome": "failed" if error else "done",
-        "error": error or None,
+        "error": error,
         "seconds": round((ended - started).total_seconds(), 3),
         **context.figures,
     }
@@ -574,8 +554,7 @@ def recent_runs(project: Project) -> list[dict[str, Any]]:
     runs = []
     for path in (_path(project) + ".1", _path(project)):
         with suppress(OSError, UnicodeDecodeError):
-            text = confined.read_text(project.root, path) or ""
-            for line in text.splitlines():
+            for line in (confined.read_text(project.root, path) or "").splitlines():
                 with suppress(ValueError):  # a full disk may have cut a line
                     runs.append(loads(line))
     return runs

@@ -54,9 +54,8 @@ def suggest(
     settings = runtime.settings.search
     if not settings.warm:
         return None
-    here = quoted(runtime.branch or "")
-    mission = quoted(mission_of(runtime.environment) or "")
-    where = f'"here":{here},"mission":{mission}'
+    here, mission = runtime.branch or "", mission_of(runtime.environment) or ""
+    where = f'"here":{quoted(here)},"mission":{quoted(mission)}'
     params = f'{{"query":{quoted(query)},"floor":{floor},"most":{most},{where}}}'
     budget_s = settings.warm_ms / 1000
     answer = ask(runtime.project, runtime.environment, "suggest", params, budget_s)
