@@ -25,7 +25,6 @@ from ademem.worker.warm import PROTOCOL, socket_path, socket_root
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from datetime import datetime
     from typing import Any
 
     from ademem.core.project import Project
@@ -60,7 +59,6 @@ class Server:
         environment: Mapping[str, str],
         embedder: Embedder,
         role: str,
-        now: Callable[[], datetime] = clock.now,
     ) -> None:
         self.project = project
         self.environment = environment
@@ -69,7 +67,6 @@ class Server:
         """`serve`, or `work` for a worker that embeds."""
         self.path = socket_path(project, environment)
         self.last_request = time.monotonic()
-        self._now = now
         self._stopped = Event()
         self._places = BoundedSemaphore(CONNECTIONS)
         self._readers = ThreadPoolExecutor(CONNECTIONS, "reader")
@@ -138,7 +135,7 @@ class Server:
         except (Refused, AdememError) as error:
             answer["error"] = str(error)
         except Exception as error:  # a request may fail, the process goes on
-            failure_log.log(self.project, "serve", error, self.environment, self._now())
+            failure_log.log(self.project, "serve", error, self.environment, clock.now())
             answer["error"] = type(error).__name__
         with suppress(OSError):
             warm.send(connection, json.dumps(answer).encode(), time.monotonic() + REQUEST_S)
@@ -164,10 +161,10 @@ class Server:
         settings = load_configuration(self.project, self.environment).settings
         if self._runtime is None or (_inode(self.project.database), settings) != self._opened:
             self._close_runtime()
-            self._runtime = open_runtime(self.project, self.environment, self._now())
+            self._runtime = open_runtime(self.project, self.environment, clock.now())
             self._opened = (_inode(self.project.database), self._runtime.settings)
-        self._runtime.now = self._now()
         runtime = self._runtime
+        runtime.now = clock.now()
         if embedding.model_id(runtime.settings.embed) != self.embedder.model_id:
             raise Refused("the settings name another model")
         for method in METHODS:
@@ -182,7 +179,6 @@ class Server:
 
 
 def ping(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
-    """Describe the process, its model and its database."""
     return {
         "pid": os.getpid(),
         "role": server.role,
@@ -219,16 +215,15 @@ def search(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str
     if type(limit) is not int or not 0 < limit <= RANKED:
         raise Refused(f"`limit` is a number from 1 to {RANKED}")
     query = _text(params.get("query"))
-    given: Any = params.get("filters")
     try:
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
-            for name, value in given.items()
+            for name, value in params["filters"].items()
         }
         for name in ("since", "until"):
             values[name] = clock.parse(values[name]) if values.get(name) else None
         filters = engine.Filters(**values)
-    except (AttributeError, TypeError, ValueError) as error:
+    except (KeyError, AttributeError, TypeError, ValueError) as error:
         raise Refused("`filters` are those of a search") from error
     found = engine.rank(query, runtime.store, filters, runtime.now, limit, server.embedder)
     hits = [(hit.memory.seq, hit.score, bool(hit.signals["whole"]), hit.weak) for hit in found.hits]
@@ -243,12 +238,7 @@ def stop(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, 
     return {"pid": os.getpid()}
 
 
-METHODS: tuple[Callable[[Server, Runtime, dict[str, Any]], dict[str, Any]], ...] = (
-    ping,
-    suggest,
-    search,
-    stop,
-)
+METHODS = (ping, suggest, search, stop)
 
 
 @contextmanager
