@@ -105,7 +105,7 @@ def ask(dataset: evaluation.Dataset, environment: Mapping[str, str]) -> Scores:
         asked = [each for each in haystack.questions if each.category not in evaluation.APART]
         with (
             tempfile.TemporaryDirectory() as empty,
-            evaluation.Arena(haystack, {**environment, "ADEMEM_MODELS_DIR": empty}) as arena,
+            evaluation.open_arena(haystack, {**environment, "ADEMEM_MODELS_DIR": empty}) as arena,
         ):
             for each in asked:
                 relevant = arena.ids(each.relevant)
@@ -113,7 +113,7 @@ def ask(dataset: evaluation.Dataset, environment: Mapping[str, str]) -> Scores:
                 add("BM25", ordered(bm25(each.query, arena)), relevant)
         if model is None:
             continue
-        with evaluation.Arena(haystack, environment, model) as arena:
+        with evaluation.open_arena(haystack, environment, model) as arena:
             vectors = embed_texts(arena, model)
             for each in asked:
                 relevant = arena.ids(each.relevant)

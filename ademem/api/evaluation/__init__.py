@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import os
 import re
-import shutil
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import orjson
 
@@ -29,10 +29,8 @@ from ademem.search import embedding
 from ademem.search.engine import suggest_for
 from ademem.search.query import readable
 from ademem.search.ranking import DEFAULTS, Parameters
-from ademem.store import Store, memory_queries
+from ademem.store import memory_queries
 from ademem.store.runtime import Runtime
-
-__all__ = ["FORMATS", "Row", "Run", "read", "run"]
 
 DEPTH = 20
 """Hits that are looked at; what stands behind them counts as not found."""
@@ -128,11 +126,11 @@ def run(
     embedder = embedding.load_pair(settings, environment)
     systems = [name for name in BASELINES if embedder or name not in NEED_A_MODEL]
     for number, haystack in enumerate(dataset.haystacks, 1):
-        with Arena(haystack, environment, embedder, parameters) as arena:
+        with open_arena(haystack, environment, embedder, parameters) as arena:
             for question in haystack.questions:
                 relevant = arena.ids(question.relevant)
                 for name in systems:
-                    ranked = BASELINES[name](question.query, arena)
+                    ranked = BASELINES[name](arena, question.query)
                     rankings.append((name, question.category, scores(ranked, relevant)))
             modes |= arena.modes
             counts["refused"] += arena.imported.rejected + len(arena.imported.errors)
@@ -168,29 +166,44 @@ def average(rankings: Sequence[tuple[str, str, dict[str, float]]]) -> Iterator[R
 
 
 class Corpus:
+    """An open project whose memories are ranked."""
+
     def __init__(
         self,
         memories: Runtime,
         embedder: embedding.Embedder | None,
         parameters: Parameters = DEFAULTS,
     ) -> None:
-        self.memories = memories
+        self.memories, self.store = memories, memories.store
         self._embedder = embedder
         self._parameters = parameters
         self.modes: set[str] = set()
         """How searches were answered: lexical, hybrid."""
 
-    @property
-    def store(self) -> Store:
-        return self.memories.store
+    def search(self, query: str) -> list[str]:
+        results = api.search(self.memories, query, limit=DEPTH, parameters=self._parameters)
+        self.modes.add(results.mode)
+        return [hit.memory.id for hit in results.hits]
 
-    def nearest(self, query: str, limit: int) -> list[str]:
+    def rank_words(self, query: str) -> list[str]:
+        """Rank the rows that have any of the words as FTS5 does."""
+        words = re.findall(r"\w+", query)
+        return memory_queries.match_any_word(self.store, words, DEPTH) if words else []
+
+    def rank_cosines(self, query: str) -> list[str]:
         """Return the memories of the highest cosines to the query; none without a model."""
         if self._embedder is None:
             return []
-        question = self._embedder.embed([readable(query)])[0]
-        cosines = vectors.Cosines(question, self._vectors)
-        return [self._by_seq[seq] for seq in cosines.nearest(limit)]
+        cosines = vectors.Cosines(self._embedder.embed([readable(query)])[0], self._vectors)
+        return [self._by_seq[seq] for seq in cosines.nearest(DEPTH)]
+
+    def fuse(self, query: str) -> list[str]:
+        """Fuse the ranks by words and by cosines."""
+        fusion: defaultdict[str, float] = defaultdict(float)
+        for ranking in (self.rank_words(query), self.rank_cosines(query)):
+            for rank, id in enumerate(ranking, 1):
+                fusion[id] += 1 / (RANK_CONSTANT + rank)
+        return sorted(fusion, key=lambda id: -fusion[id])[:DEPTH]
 
     @cached_property
     def _vectors(self) -> vectors.Vectors:
@@ -202,35 +215,43 @@ class Corpus:
     def _by_seq(self) -> dict[int, str]:
         return {memory.seq: memory.id for memory in memory_queries.everything(self.store)}
 
-    def search(self, query: str) -> list[str]:
-        results = api.search(self.memories, query, limit=DEPTH, parameters=self._parameters)
-        self.modes.add(results.mode)
-        return [hit.memory.id for hit in results.hits]
+
+BASELINES = {
+    "ademem": Corpus.search,
+    "RRF": Corpus.fuse,
+    "dense only": Corpus.rank_cosines,
+    "BM25 only": Corpus.rank_words,
+}
+NEED_A_MODEL = ("RRF", "dense only")
 
 
 class Arena(Corpus):
-    """The haystack, imported and embedded through the product's own doors; a context manager."""
+    """The haystack, imported and embedded through the product's own doors."""
 
-    def __init__(
-        self,
-        haystack: Haystack,
-        environment: Mapping[str, str],
-        embedder: embedding.Embedder | None = None,
-        parameters: Parameters = DEFAULTS,
-    ) -> None:
-        self.root = tempfile.mkdtemp(prefix="ademem-eval-")
-        dates = (clock.parse(item.date) for item in haystack.items if item.date)
-        moment = max([FIRST, *dates]) + timedelta(days=1)  # questions come after the last item
-        try:
-            inherited = {
-                name: text for name, text in environment.items() if not name.startswith(OURS)
-            }
-            inherited["ADEMEM_DATA_DIR"] = os.path.join(self.root, "data")
-            api.init(self.root, environment=inherited)
-            opened = api.open_memories(
-                self.root, environment=inherited | {"ADEMEM_JOBS_AUTO": "false"}, now=lambda: moment
-            )
-            super().__init__(opened, embedder, parameters)
+    imported: records.Imported
+    made: dict[str, str]
+    """Memories that the items became; for one that the gate refused an id that nothing has."""
+
+    def ids(self, items: tuple[str, ...]) -> frozenset[str]:
+        return frozenset(self.made[item] for item in items)
+
+
+@contextmanager
+def open_arena(
+    haystack: Haystack,
+    environment: Mapping[str, str],
+    embedder: embedding.Embedder | None = None,
+    parameters: Parameters = DEFAULTS,
+) -> Iterator[Arena]:
+    """Import a haystack into a project of its own, which is deleted at the end."""
+    dates = (clock.parse(item.date) for item in haystack.items if item.date)
+    moment = max([FIRST, *dates]) + timedelta(days=1)  # questions come after the last item
+    own = {name: text for name, text in environment.items() if not name.startswith(OURS)}
+    with tempfile.TemporaryDirectory(prefix="ademem-eval-") as root:
+        own["ADEMEM_DATA_DIR"] = os.path.join(root, "data")
+        api.init(root, environment=own)
+        own["ADEMEM_JOBS_AUTO"] = "false"
+        with api.open_memories(root, environment=own, now=lambda: moment) as memories:
             rows = {
                 item.id: {
                     "content": item.text,
@@ -243,50 +264,14 @@ class Arena(Corpus):
                 for item in haystack.items
             }
             lines = {id: orjson.dumps(row).decode() for id, row in rows.items()}
-            self.imported = api.import_lines(self.memories, lines.values())
-            api.work(self.memories)
-            self._ids = {id: records.memory_of(line, self.store) for id, line in lines.items()}
-        except BaseException:
-            shutil.rmtree(self.root)
-            raise
-
-    def ids(self, items: tuple[str, ...]) -> frozenset[str]:
-        """Return the memories that the items became; one that the gate refused is never found."""
-        return frozenset(self._ids[item] or f"refused {item}" for item in items)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.memories.close()
-        shutil.rmtree(self.root)
-
-
-def ours(query: str, corpus: Corpus) -> list[str]:
-    return corpus.search(query)
-
-
-def bm25(query: str, corpus: Corpus) -> list[str]:
-    """Rank the rows that have any of the words as FTS5 does."""
-    words = re.findall(r"\w+", query)
-    return memory_queries.match_any_word(corpus.store, words, DEPTH) if words else []
-
-
-def dense(query: str, corpus: Corpus) -> list[str]:
-    return corpus.nearest(query, DEPTH)
-
-
-def fuse(query: str, corpus: Corpus) -> list[str]:
-    """Fuse `bm25` and `dense` by reciprocal rank."""
-    fusion: defaultdict[str, float] = defaultdict(float)
-    for ranking in (bm25(query, corpus), dense(query, corpus)):
-        for rank, id in enumerate(ranking, 1):
-            fusion[id] += 1 / (RANK_CONSTANT + rank)
-    return sorted(fusion, key=lambda id: -fusion[id])[:DEPTH]
-
-
-BASELINES = {"ademem": ours, "RRF": fuse, "dense only": dense, "BM25 only": bm25}
-NEED_A_MODEL = ("RRF", "dense only")
+            arena = Arena(memories, embedder, parameters)
+            arena.imported = api.import_lines(memories, lines.values())
+            api.work(memories)
+            arena.made = {
+                id: records.memory_of(line, memories.store) or f"refused {id}"
+                for id, line in lines.items()
+            }
+            yield arena
 
 
 class Prompt(Value):
@@ -368,8 +353,6 @@ def _share_right(rows: Sequence[tuple[Prompt, list[set[str]]]]) -> float | None:
     ]
     return sum(found) / len(found) if found else None
 
-
-Reader = Callable[[bytes], Iterator["Haystack"]]
 
 APART = ("adversarial", "abstention")
 """Categories of questions that have no answer: reported, and left out of the whole."""
@@ -536,4 +519,4 @@ def _with_caption(text: str, caption: str | None) -> str:
     return f"{text} [photo: {caption}]" if caption else text
 
 
-FORMATS: dict[str, Reader] = {"locomo": locomo, "longmemeval": longmemeval, "jsonl": plain}
+FORMATS = {"locomo": locomo, "longmemeval": longmemeval, "jsonl": plain}

@@ -101,8 +101,7 @@ def quiet(environment: Mapping[str, str]) -> dict[str, str]:
 
 def load(project: Project) -> list[Golden]:
     """Sorted by query; raises AdememError for a line that cannot be read."""
-    path = _path(project)
-    found = []
+    path, found = os.path.join(project.ade, FILE), []
     for number, line in enumerate((confined.read_text(project.root, path) or "").splitlines(), 1):
         if line.strip():
             try:
@@ -120,23 +119,26 @@ def load(project: Project) -> list[Golden]:
 
 def save(project: Project, golden: Iterable[Golden]) -> None:
     """One line a question, in order, so that git merges them well."""
-    rows = sorted(golden, key=lambda one: one.query)
     lines = [
         orjson.dumps({"query": one.query, "ranks": dict(sorted(one.ranks.items()))}).decode()
-        for one in rows
+        for one in sorted(golden, key=lambda one: one.query)
     ]
-    confined.write_text(project.root, _path(project), "".join(f"{line}\n" for line in lines))
+    path = os.path.join(project.ade, FILE)
+    confined.write_text(project.root, path, "".join(f"{line}\n" for line in lines))
 
 
 def add(memories: Runtime, query: str, ids: Sequence[str]) -> Golden:
     """Record where the memories rank for the question now, beside those recorded before."""
-    project = memories.project
     query = redact(" ".join(query.split())).text
-    earlier = {one.query: one for one in load(project)}
-    wanted = [_sync_id_of(memories, id) for id in ids]
-    ranks = _ranks(memories, query, {*wanted, *(earlier[query].ranks if query in earlier else ())})
-    earlier[query] = Golden(query=query, ranks=ranks)
-    save(project, earlier.values())
+    earlier = {one.query: one for one in load(memories.project)}
+    wanted = set(earlier[query].ranks) if query in earlier else set()
+    for memory in (api.get(memories, id) for id in ids):
+        if not memory.shareable:  # what no file may name cannot be checked elsewhere
+            why = f"{memory.id} stays on this machine, and {FILE} is tracked"
+            raise AdememError(why, "name memories of the project that are live")
+        wanted.add(memory.sync_id)
+    earlier[query] = Golden(query=query, ranks=_ranks(memories, query, wanted))
+    save(memories.project, earlier.values())
     return earlier[query]
 
 
@@ -190,7 +192,7 @@ def measure(memories: Runtime) -> dict[str, Any]:
         relevant = {here.get(sync_id, f"gone {sync_id}") for sync_id in one.ranks}
         for name, system in BASELINES.items():
             if embedder or name not in NEED_A_MODEL:
-                ranked = system(one.query, corpus)
+                ranked = system(corpus, one.query)
                 rankings.append((name, FILE, scores(ranked, relevant)))
         ranks[sha256_hex(one.query)] = _ranks(memories, one.query, one.ranks)
     run = {
@@ -249,16 +251,3 @@ def _here(memories: Runtime, sync_ids: Iterable[str]) -> list[str]:
         except NoSuchMemory:
             continue
     return here
-
-
-def _sync_id_of(memories: Runtime, id: str) -> str:
-    """The memory's sync id; one that no file may name cannot be checked elsewhere."""
-    memory = api.get(memories, id)
-    if not memory.shareable:
-        why = f"{memory.id} stays on this machine, and {FILE} is tracked"
-        raise AdememError(why, "name memories of the project that are live")
-    return memory.sync_id
-
-
-def _path(project: Project) -> str:
-    return os.path.join(project.ade, FILE)

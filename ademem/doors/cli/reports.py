@@ -320,7 +320,7 @@ def _gate_prompts(
             raise UsageError(
                 f"{dataset} has {counted(len(haystacks), 'store')}", "it takes a file of one"
             )
-        with evaluation.Arena(haystacks[0], os.environ) as arena:
+        with evaluation.open_arena(haystacks[0], os.environ) as arena:
             found = evaluation.measure_prompts(prompts, arena.memories)
     else:
         with _quietly(project) as memories:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ademem.api import evaluation
-from ademem.api.evaluation import Arena, bm25, fuse
+from ademem.api.evaluation import open_arena
 from tests.api.evaluation import sets
 
 PARROT = {"query": "Who adopted a parrot?", "relevant": ["D1:2"], "category": "pets"}
@@ -81,10 +81,10 @@ def test_what_the_gate_refuses_is_reported_and_never_found(environment):
 
 def test_without_a_model_words_alone_are_fused(environment):
     haystack = evaluation.read(sets.plain()).haystacks[0]
-    with Arena(haystack, environment) as arena:
+    with open_arena(haystack, environment) as arena:
         ids = [arena.ids((item.id,)) for item in haystack.items]
-        by_bm25 = bm25('parrot "lentil soup" (', arena)
-        by_both = fuse('parrot "lentil soup" (', arena)
+        by_bm25 = arena.rank_words('parrot "lentil soup" (')
+        by_both = arena.fuse('parrot "lentil soup" (')
 
     assert [frozenset([id]) for id in by_bm25] == [ids[2], ids[1]]
     assert by_both == by_bm25
