@@ -81,9 +81,8 @@ def serve(
     if other and other["role"] == "serve":
         raise AlreadyServed(f"process {other['pid']} serves this project already")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
-    embedder = embedding.load_pair(
-        load_configuration(found, environment).settings.embed, environment
-    )
+    settings = load_configuration(found, environment).settings.embed
+    embedder = embedding.load_pair(settings, environment)
     if embedder is None:
         raise NoModel("no model is installed that could be kept loaded")
     from ademem.worker.warm_server import Server
@@ -98,23 +97,17 @@ def serve(
 
 
 def find_server(
-    root: str | None = None, *, environment: Mapping[str, str] = os.environ
+    root: str | None = None, *, environment: Mapping[str, str] = os.environ, method: str = "ping"
 ) -> dict[str, Any] | None:
     """Return pid, role, model and database of the process that serves this project."""
-    return _ask_server(root, environment, "ping")
+    found = project.find(root, environment, os.getcwd())
+    answer: dict[str, Any] | None = ask(found, environment, method, "{}", ANSWER_S)
+    return answer
 
 
 def stop_server(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> int | None:
     """Stop the process of `ademem serve` and return its pid; None when there is none."""
-    stopped = _ask_server(root, environment, "stop")
+    stopped = find_server(root, environment=environment, method="stop")
     return stopped["pid"] if stopped else None
-
-
-def _ask_server(
-    root: str | None, environment: Mapping[str, str], method: str
-) -> dict[str, Any] | None:
-    found = project.find(root, environment, os.getcwd())
-    answer: dict[str, Any] | None = ask(found, environment, method, "{}", ANSWER_S)
-    return answer
