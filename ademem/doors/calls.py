@@ -48,6 +48,15 @@ class TooManyWrites(AdememError):
     rule = "rate"
 
 
+def choose_schemas(
+    names: str, schemas: Mapping[str, Mapping[str, Any]]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return schemas by name, that of a text where none is known; required names end with `!`."""
+    is_required = {name.rstrip("!"): name.endswith("!") for name in names.split()}
+    chosen = {name: schemas.get(name, {"type": "string"}) for name in is_required}
+    return chosen, tuple(filter(is_required.get, is_required))
+
+
 def check_arguments(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments with the defaults of the schema; raise UsageError for a wrong one.
 

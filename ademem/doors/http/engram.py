@@ -20,12 +20,12 @@ from ademem.core.memory import flags
 from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
 from ademem.core.value import Value
-from ademem.doors.calls import NOTICE, check_arguments, name_client
+from ademem.doors.calls import NOTICE, check_arguments, choose_schemas, name_client
 from ademem.doors.http import ADDRESS, Loopback, Refused, Server, bind, bind_file, read_token
 from ademem.doors.mcp import core, engram
 from ademem.doors.mcp.access import Call, Caller
-from ademem.doors.mcp.engram_tools import ID, SCOPE
-from ademem.doors.mcp.tools import CURSOR, NO, QUERY, TEXT, VERBS, choice, number
+from ademem.doors.mcp.engram_tools import ARGUMENTS
+from ademem.doors.mcp.tools import CURSOR, NO, QUERY, TEXT, number
 from ademem.files.engram import observation_of
 from ademem.files.enrolment import name_of, normalize_name, strip_credentials
 from ademem.guard.injection import instruction_in
@@ -54,7 +54,6 @@ CLIENT_SESSION = "CLAUDE_CODE_SESSION_ID"
 """Variable of the shell in which the server was started; who asks is another one."""
 DIGITS = 20
 """Characters that are read of a number in a query; it is out of every range with so many."""
-PAGE: Schema = {"limit": number(50, 1, 500), "offset": number(0, 0, 2**31)}
 PROJECTS = {"project": TEXT, "expected_project": TEXT}
 """Names of a project that a request may give; it has to be the one that is served."""
 BLANK = ("replace", "cursor")
@@ -78,7 +77,7 @@ class Operation(Value):
     takes: Mapping[str, Schema]
     required: tuple[str, ...] = ()
     status: int = 200
-    writes: bool = False
+    writes: bool
 
     @property
     def schema(self) -> Schema:
@@ -436,23 +435,31 @@ def replay_deferred(memories: Runtime, call: Call) -> Row:
 
 
 ROWS: Schema = {"type": "array", "items": {"type": "object"}}
-SESSION: Schema = {"session_id": TEXT}
-DRAFT: Schema = {"type": TEXT, "title": TEXT, "content": TEXT, "scope": SCOPE, "topic_key": TEXT}
-VERDICT: Schema = {
-    "relation": choice(*VERBS),
+SCHEMAS: dict[str, Schema] = {
+    **ARGUMENTS,
+    **dict.fromkeys(("hard", "apply", "semantic"), NO),
+    **dict.fromkeys(("sessions", "observations", "prompts"), ROWS),
+    "q": QUERY,
+    "max_bytes": number(16 << 10, 500, 64 << 10),
+    "offset": number(0, 0, 2**31),
+    "cursor": CURSOR,
     "confidence": {"type": "number", "minimum": 0, "maximum": 1},
 }
-CONTEXT: Schema = {"compact": NO, "max_bytes": number(16 << 10, 500, 64 << 10)}
-LIMIT_5, LIMIT_10, LIMIT_20 = ({"limit": number(each, 1, 100)} for each in (5, 10, 20))
+"""Schemas by name; any other argument is a text."""
 
 
-def _get(path: str, run: Callable[..., Any], *required: str, **takes: Schema) -> Operation:
-    return Operation(method="GET", path=path, run=run, takes=takes, required=required)
-
-
-def _write(
-    method: str, path: str, run: Callable[..., Any], *required: str, status: int = 200, **takes: Any
+def _route(
+    line: str,
+    run: Callable[..., Any],
+    names: str = "",
+    *,
+    status: int = 200,
+    reads: bool = False,
+    **own: Schema,
 ) -> Operation:
+    """Describe a route by its method and path, and the names of its arguments."""
+    method, _, path = line.partition(" ")
+    takes, required = choose_schemas(names, SCHEMAS | own)
     return Operation(
         method=method,
         path=path,
@@ -460,124 +467,65 @@ def _write(
         takes=takes,
         required=required,
         status=status,
-        writes=True,
+        writes=method != "GET" and not reads,
     )
 
 
 OPERATIONS = (
-    _write("POST", "/sessions", create_session, "id", status=201, id=TEXT, directory=TEXT),
-    _write("POST", "/sessions/{id}/end", end_session, summary=TEXT),
-    _get("/sessions/recent", list_sessions, **LIMIT_5),
-    _get("/sessions/{id}", get_session),
-    _write("DELETE", "/sessions/{id}", delete_session),
-    _write(
-        "POST",
-        "/observations",
+    _route("POST /sessions", create_session, "id! directory", status=201, id=TEXT),
+    _route("POST /sessions/{id}/end", end_session, "summary"),
+    _route("GET /sessions/recent", list_sessions, "limit", limit=number(5, 1, 100)),
+    _route("GET /sessions/{id}", get_session),
+    _route("DELETE /sessions/{id}", delete_session),
+    _route(
+        "POST /observations",
         add_observation,
-        *("session_id", "title", "content"),
+        "session_id! title! content! type scope topic_key",
         status=201,
-        **SESSION,
-        **DRAFT,
     ),
-    _get("/observations", list_observations, scope=SCOPE, **LIMIT_20),
-    _get("/observations/recent", list_observations, scope=SCOPE, **LIMIT_20),
-    _write(
-        "POST",
-        "/observations/passive",
-        capture_passive,
-        "session_id",
-        "content",
-        content=TEXT,
-        source=TEXT,
-        **SESSION,
+    _route("GET /observations", list_observations, "scope limit", limit=number(20, 1, 100)),
+    _route("GET /observations/recent", list_observations, "scope limit", limit=number(20, 1, 100)),
+    _route("POST /observations/passive", capture_passive, "session_id! content! source"),
+    _route("GET /observations/{id}", get_observation),
+    _route(
+        "PATCH /observations/{id}",
+        update_observation,
+        "find replace type title content scope topic_key",
     ),
-    _get("/observations/{id}", get_observation),
-    _write("PATCH", "/observations/{id}", update_observation, find=TEXT, replace=TEXT, **DRAFT),
-    _write("DELETE", "/observations/{id}", delete_observation, hard=NO),
-    _write("PUT", "/observations/{id}/pin", pin),
-    _write("DELETE", "/observations/{id}/pin", unpin),
-    _get("/search", search, "q", q=QUERY, type=TEXT, scope=SCOPE, limit=number(10, 1, 20)),
-    _get(
-        "/timeline",
-        timeline,
-        "observation_id",
-        observation_id=ID,
-        before=number(5, 0, 20),
-        after=number(5, 0, 20),
+    _route("DELETE /observations/{id}", delete_observation, "hard"),
+    _route("PUT /observations/{id}/pin", pin),
+    _route("DELETE /observations/{id}/pin", unpin),
+    _route("GET /search", search, "q! type scope limit", limit=number(10, 1, 20)),
+    _route("GET /timeline", timeline, "observation_id! before after"),
+    _route("GET /context", get_context, "compact max_bytes"),
+    _route("GET /context/compaction", get_context, "session_id! compact max_bytes"),
+    _route("GET /stats", get_stats),
+    _route("GET /doctor", examine, "check"),
+    _route("GET /review", list_due, "limit", limit=number(10, 1, 100)),
+    _route("POST /review/mark_reviewed", mark_reviewed, "observation_id id"),
+    _route("GET /export", export),
+    _route("POST /import", import_export, "version! exported_at sessions observations prompts"),
+    _route("GET /project/current", get_project, "cwd"),
+    _route("GET /sync/status", get_sync_status),
+    _route("POST /topic-keys/suggest", suggest_topic_key, "type title content", reads=True),
+    _route("POST /prompts", add_prompt, "session_id! content!", status=201),
+    _route("GET /prompts/recent", list_prompts, "limit", limit=number(20, 1, 100)),
+    _route("GET /prompts/search", list_prompts, "q! limit", limit=number(10, 1, 100)),
+    _route("DELETE /prompts/{id}", delete_prompt),
+    _route("GET /conflicts", list_conflicts, "status limit offset", limit=number(50, 1, 500)),
+    _route("GET /conflicts/stats", count_conflicts),
+    _route(
+        "GET /conflicts/deferred", list_deferred, "status limit offset", limit=number(50, 1, 500)
     ),
-    _get("/context", get_context, **CONTEXT),
-    _get("/context/compaction", get_context, "session_id", **CONTEXT, **SESSION),
-    _get("/stats", get_stats),
-    _get("/doctor", examine, check=TEXT),
-    _get("/review", list_due, **LIMIT_10),
-    _write("POST", "/review/mark_reviewed", mark_reviewed, observation_id=ID, id=ID),
-    _get("/export", export),
-    _write(
-        "POST",
-        "/import",
-        import_export,
-        "version",
-        version=TEXT,
-        exported_at=TEXT,
-        sessions=ROWS,
-        observations=ROWS,
-        prompts=ROWS,
-    ),
-    _get("/project/current", get_project, cwd=TEXT),
-    _get("/sync/status", get_sync_status),
-    Operation(
-        method="POST",
-        path="/topic-keys/suggest",
-        run=suggest_topic_key,
-        takes={"type": TEXT, "title": TEXT, "content": TEXT},
-    ),
-    _write(
-        "POST",
-        "/prompts",
-        add_prompt,
-        *("session_id", "content"),
-        status=201,
-        content=TEXT,
-        **SESSION,
-    ),
-    _get("/prompts/recent", list_prompts, **LIMIT_20),
-    _get("/prompts/search", list_prompts, "q", q=QUERY, **LIMIT_10),
-    _write("DELETE", "/prompts/{id}", delete_prompt),
-    _get("/conflicts", list_conflicts, status=TEXT, **PAGE),
-    _get("/conflicts/stats", count_conflicts),
-    _get("/conflicts/deferred", list_deferred, status=TEXT, **PAGE),
-    _get("/conflicts/{id}", get_conflict),
-    _write(
-        "POST",
-        "/conflicts/judge",
-        judge,
-        *("judgment_id", "relation"),
-        judgment_id=TEXT,
-        reason=TEXT,
-        evidence=TEXT,
-        **VERDICT,
-    ),
-    _write(
-        "POST",
-        "/conflicts/compare",
+    _route("GET /conflicts/{id}", get_conflict),
+    _route("POST /conflicts/judge", judge, "judgment_id! relation! reason evidence confidence"),
+    _route(
+        "POST /conflicts/compare",
         compare,
-        *("memory_id_a", "memory_id_b", "relation", "reasoning", "confidence"),
-        memory_id_a=ID,
-        memory_id_b=ID,
-        reasoning=TEXT,
-        model=TEXT,
-        **VERDICT,
+        "memory_id_a! memory_id_b! relation! reasoning! confidence! model",
     ),
-    _write(
-        "POST",
-        "/conflicts/scan",
-        scan,
-        apply=NO,
-        semantic=NO,
-        limit=number(100, 1, 100),
-        cursor=CURSOR,
-    ),
-    _write("POST", "/conflicts/deferred/replay", replay_deferred),
+    _route("POST /conflicts/scan", scan, "apply semantic limit cursor", limit=number(100, 1, 100)),
+    _route("POST /conflicts/deferred/replay", replay_deferred),
 )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import SCOPES, Category, Importance
 from ademem.core.value import Value
-from ademem.doors.calls import NOTICE, check_arguments
+from ademem.doors.calls import NOTICE, check_arguments, choose_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,9 +31,8 @@ class Tool(Value):
     required: tuple[str, ...] = ()
     results: str
     """Keys of the result; those that may be missing end with `?`."""
-    run: str
-    """Function of the module, which is loaded with the first call."""
     module: str = "ademem.doors.mcp.core"
+    """Has the function that is named as the tool, and is loaded with the first call."""
     reads: bool = False
     destroys: bool = False
     repeats: bool = False
@@ -82,7 +81,7 @@ class Tool(Value):
             if self.empty is None:
                 raise call.none_enrolled()
             return notice | {"project": ""} | self.empty | {"next": "ademem init"}
-        run = getattr(import_module(self.module), self.run)
+        run = getattr(import_module(self.module), self.name.partition("_")[2])
         if self.joins and len(projects) > 1:
             with call.open_all(projects) as (memories, others):
                 answer: dict[str, Any] = run(memories, call, **arguments, others=others)
@@ -123,43 +122,77 @@ def _text(description: str, longest: int = 0) -> Schema:
     return {"type": "string", "description": description} | length
 
 
-CATEGORIES = tuple(Category)
-IMPORTANCES = tuple(Importance)
 VERBS = "related compatible scoped conflicts_with supersedes not_conflict".split()
-WHAT = _text("One fact in one or two sentences, with why it holds", 50_000)
-ABOUT: dict[str, Schema] = {
-    "category": choice(*CATEGORIES),
-    "type": TEXT,
-    "title": TEXT,
+ABOUT = "category type title topic_key tags path anchors"
+ARGUMENTS: dict[str, Schema] = {
+    **dict.fromkeys(("id", "other", "judgment_id"), ID),
+    "query": QUERY | {"description": "Plain words"},
+    "content": _text("One fact in one or two sentences, with why it holds", 50_000),
+    "category": choice(*Category),
     "topic_key": _text("A new text with the same key replaces the old one"),
     "tags": TEXTS,
     "path": _text("Glob of the files that it is about"),
     "anchors": TEXTS | {"description": "file:first-last, or `$ command`"},
+    "importance": choice(*Importance),
+    "scope": choice(*SCOPES),
+    "since": _text("ISO 8601, or ago: 3h, 2d"),
+    "candidates": NO | {"description": "Unconfirmed ones too"},
+    **dict.fromkeys(("archived", "all_projects", "history"), NO),
+    "limit": number(5, 1, 20),
+    "cursor": _text("next_cursor of the page before"),
+    **dict.fromkeys(("before", "after"), number(3, 0, 20)),
+    "offset": number(0, 0, 50_000),
+    "history_cursor": CURSOR,
+    "max_chars": number(8000, 1000, 10_000),
+    "operation_id": _text("Makes a repeated call the same one", 128),
+    "revision": {"type": "integer", "description": "The one that you read"},
+    "how": choice("archive", "delete", default="archive"),
+    "pinned": YES,
+    "relation": choice(*VERBS),
+    "confidence": {"type": "number", "default": 1.0, "minimum": 0, "maximum": 1},
+    **dict.fromkeys("criticalConventions userPreferences activeFocus notes".split(), TEXTS),
+    "version": number(0, 0, 2**31) | {"description": "The version that you read"},
 }
+"""Schemas by name; any other argument is a text."""
+
+
+def describe_tool(
+    name: str,
+    description: str,
+    hints: str,
+    names: str,
+    results: str,
+    schemas: Mapping[str, Schema] = ARGUMENTS,
+    **options: Any,
+) -> Tool:
+    """Describe a tool; *hints* are R, D and I for reads, destroys and repeats.
+
+    The *names* of required arguments end with `!`.
+    """
+    arguments, required = choose_schemas(names, schemas)
+    return Tool(
+        name=name,
+        description=description,
+        arguments=arguments,
+        required=required,
+        results=results,
+        reads="R" in hints,
+        destroys="D" in hints,
+        repeats="I" in hints,
+        **options,
+    )
+
 
 CORE = (
-    Tool(
-        name="memory_search",
-        description="Search project memory by words of a task, a path or an error."
+    describe_tool(
+        "memory_search",
+        "Search project memory by words of a task, a path or an error."
         " Call it before you change anything.",
-        arguments={
-            "query": QUERY | {"description": "Plain words"},
-            "limit": number(5, 1, 20),
-            "category": choice(*CATEGORIES),
-            "type": TEXT,
-            "scope": choice(*SCOPES),
-            "path": _text("Only about this file"),
-            "branch": TEXT,
-            "since": _text("ISO 8601, or ago: 3h, 2d"),
-            "until": TEXT,
-            "candidates": NO | {"description": "Unconfirmed ones too"},
-            "archived": NO,
-            "all_projects": NO,
-            "cursor": _text("next_cursor of the page before"),
-        },
-        required=("query",),
-        results="query mode relaxed count total memories next_cursor?",
-        run="search",
+        "RI",
+        "query! limit category type scope path branch since until candidates archived"
+        " all_projects cursor",
+        "query mode relaxed count total memories next_cursor?",
+        ARGUMENTS | {"path": _text("Only about this file")},
         empty={
             "query": "",
             "mode": "none",
@@ -170,157 +203,94 @@ CORE = (
         },
         joins=True,
         shows_text=True,
-        reads=True,
-        repeats=True,
         always_loaded=True,
     ),
-    Tool(
-        name="memory_timeline",
-        description="What the same session saved before and after a memory.",
-        arguments={"id": ID, "before": number(3, 0, 20), "after": number(3, 0, 20)},
-        required=("id",),
-        results="session? focus before after left_out?",
-        run="timeline",
+    describe_tool(
+        "memory_timeline",
+        "What the same session saved before and after a memory.",
+        "RI",
+        "id! before after",
+        "session? focus before after left_out?",
         shows_text=True,
-        reads=True,
-        repeats=True,
     ),
-    Tool(
-        name="memory_get",
-        description="A whole memory, with its history on request.",
-        arguments={
-            "id": ID,
-            "offset": number(0, 0, 50_000),
-            "history": NO,
-            "history_cursor": CURSOR,
-        },
-        required=("id",),
-        results="memory text next_offset? revisions? next_history_cursor?",
-        run="get",
+    describe_tool(
+        "memory_get",
+        "A whole memory, with its history on request.",
+        "RI",
+        "id! offset history history_cursor",
+        "memory text next_offset? revisions? next_history_cursor?",
         shows_text=True,
-        reads=True,
-        repeats=True,
         always_loaded=True,
     ),
-    Tool(
-        name="memory_context",
-        description="What a session starts with: brief, conventions, decisions, recent work.",
-        arguments={
-            "max_chars": number(8000, 1000, 10_000),
-            "scope": choice(*SCOPES, default="project"),
-        },
-        results="text left_out",
-        run="context",
+    describe_tool(
+        "memory_context",
+        "What a session starts with: brief, conventions, decisions, recent work.",
+        "RI",
+        "max_chars scope",
+        "text left_out",
+        ARGUMENTS | {"scope": choice(*SCOPES, default="project")},
         empty={"text": "", "left_out": {}},
         shows_text=True,
-        reads=True,
-        repeats=True,
     ),
-    Tool(
-        name="memory_status",
-        description="Which project and session this is, and how much memory there is.",
-        arguments={},
-        results="root how others session counts model queue guard version",
-        run="status",
+    describe_tool(
+        "memory_status",
+        "Which project and session this is, and how much memory there is.",
+        "RI",
+        "",
+        "root how others session counts model queue guard version",
         empty=dict.fromkeys(("root", "how", "session", "queue", "guard", "version"), "")
         | {"others": [], "counts": {}, "model": {}},
-        reads=True,
-        repeats=True,
     ),
-    Tool(
-        name="memory_add",
-        description="Save what would save somebody an hour: a decision and why, a trap, a"
+    describe_tool(
+        "memory_add",
+        "Save what would save somebody an hour: a decision and why, a trap, a"
         " convention, the cause of a bug. Never a secret. A person confirms it later.",
-        arguments={
-            "content": WHAT,
-            **ABOUT,
-            "importance": choice(*IMPORTANCES, default="medium"),
-            "scope": choice(*SCOPES, default="project"),
-            "owner": TEXT,
-            "operation_id": _text("Makes a repeated call the same one", 128),
-        },
-        required=("content",),
-        results="accepted durability id? rule? why? next? deduped merged_into? revision"
+        "",
+        f"content! {ABOUT} importance scope owner operation_id",
+        "accepted durability id? rule? why? next? deduped merged_into? revision"
         " truncated? notes? topic_key_suggestion? judgment_required candidates",
-        run="add",
+        ARGUMENTS
+        | {
+            "importance": choice(*Importance, default="medium"),
+            "scope": choice(*SCOPES, default="project"),
+        },
         shows_text=True,
         always_loaded=True,
     ),
-    Tool(
-        name="memory_update",
-        description="Change a memory, or replace `find` by `replace` in its text.",
-        arguments={
-            "id": ID,
-            "content": WHAT,
-            "find": TEXT,
-            "replace": TEXT,
-            **ABOUT,
-            "importance": choice(*IMPORTANCES),
-            "revision": {
-                "type": "integer",
-                "description": "The one that you read",
-            },
-        },
-        required=("id",),
-        results="id revision changed why? next?",
-        run="update",
-        destroys=True,
+    describe_tool(
+        "memory_update",
+        "Change a memory, or replace `find` by `replace` in its text.",
+        "D",
+        f"id! content find replace {ABOUT} importance revision",
+        "id revision changed why? next?",
     ),
-    Tool(
-        name="memory_remove",
-        description="Archive or delete a memory that is wrong or outdated; `undo` restores it.",
-        arguments={
-            "id": ID,
-            "how": choice("archive", "delete", default="archive"),
-            "reason": TEXT,
-        },
-        required=("id",),
-        results="id how undo",
-        run="remove",
-        destroys=True,
-        repeats=True,
+    describe_tool(
+        "memory_remove",
+        "Archive or delete a memory that is wrong or outdated; `undo` restores it.",
+        "DI",
+        "id! how reason",
+        "id how undo",
     ),
-    Tool(
-        name="memory_pin",
-        description="Show a memory in each briefing, or with pinned=false no longer.",
-        arguments={"id": ID, "pinned": YES},
-        required=("id",),
-        results="id pinned",
-        run="pin",
-        repeats=True,
+    describe_tool(
+        "memory_pin",
+        "Show a memory in each briefing, or with pinned=false no longer.",
+        "I",
+        "id! pinned",
+        "id pinned",
     ),
-    Tool(
-        name="memory_judge",
-        description="Tell how two memories relate, as memory_add asked or for any pair.",
-        arguments={
-            "relation": choice(*VERBS),
-            "judgment_id": ID,
-            "id": ID,
-            "other": ID,
-            "reason": TEXT,
-            "evidence": TEXT,
-            "confidence": {"type": "number", "default": 1.0, "minimum": 0, "maximum": 1},
-        },
-        required=("relation",),
-        results="relation_id relation status effect",
-        run="judge",
-        repeats=True,
+    describe_tool(
+        "memory_judge",
+        "Tell how two memories relate, as memory_add asked or for any pair.",
+        "I",
+        "relation! judgment_id id other reason evidence confidence",
+        "relation_id relation status effect",
     ),
-    Tool(
-        name="memory_update_core",
-        description="Replace fields of the project brief; lists replace lists.",
-        arguments={
-            "projectSummary": TEXT,
-            "criticalConventions": TEXTS,
-            "userPreferences": TEXTS,
-            "activeFocus": TEXTS,
-            "notes": TEXTS,
-            "version": number(0, 0, 2**31) | {"description": "The version that you read"},
-        },
-        required=("version",),
-        results="version updatedAt",
-        run="update_core",
-        destroys=True,
+    describe_tool(
+        "memory_update_core",
+        "Replace fields of the project brief; lists replace lists.",
+        "D",
+        "projectSummary criticalConventions userPreferences activeFocus notes version!",
+        "version updatedAt",
     ),
 )
 
