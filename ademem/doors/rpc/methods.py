@@ -374,25 +374,32 @@ def number(least: int, most: int) -> dict[str, Any]:
     return {"type": "integer", "minimum": least, "maximum": most}
 
 
-def params(required: str = "", **properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object with these properties and no others."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required.split(),
-        "additionalProperties": False,
-    }
-
-
-ID = text(64, "id of a memory, or its beginning")
-NAME = text(200)
-SCOPE = choice(SCOPES)
-STATUS = choice(STATUSES)
 ENTRY: dict[str, Any] = {"$ref": "#/components/schemas/Entry"}
 ENTRIES = {"type": "array", "items": ENTRY}
 NOTHING = {"type": "object", "maxProperties": 0}
 OBJECT = {"type": "object"}
 OBJECTS = {"type": "array", "items": OBJECT}
+SCHEMAS: dict[str, dict[str, Any]] = {
+    **dict.fromkeys(
+        "scopeOwnerId sourceRunId projectId agentId missionId runId".split(), text(200)
+    ),
+    "id": text(64, "id of a memory, or its beginning"),
+    "name": text(64),
+    "content": text(50_000),
+    "query": text(1000),
+    "category": choice(Category),
+    "importance": choice(Importance),
+    "scope": choice(SCOPES),
+    "status": choice(STATUSES),
+    "level": choice(BUDGETS),
+    "mode": choice(("lexical", "hybrid")),
+    "tier": number(1, 3),
+    "limit": number(1, 200),
+    "version": number(0, 2**31),
+    "patch": OBJECT,
+    "paths": {"type": "array", "items": text(1000)},
+}
+"""Schemas of the parameters by name."""
 
 
 def or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -402,111 +409,65 @@ def or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
 def method(
     name: str,
     run: Callable[[Call], Any],
-    params: dict[str, Any],
+    names: str,
     result: dict[str, Any],
     *,
     writes: bool = False,
+    **own: dict[str, Any],
 ) -> Method:
+    """Describe a method that takes no other parameters than those *names*."""
+    properties, required = calls.choose_schemas(names, SCHEMAS | own)
+    params = {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
     return Method(name=PREFIX + name, run=run, params=params, result=result, writes=writes)
 
-
-OF_ID = params("id", id=ID)
-NO_PARAMS = params()
 
 METHODS: tuple[Method, ...] = (
     method(
         "add",
         add,
-        params(
-            "content category",
-            content=text(50_000),
-            category=choice(Category),
-            scope=SCOPE,
-            scopeOwnerId=NAME,
-            importance=choice(Importance),
-            sourceRunId=NAME,
-            projectId=NAME,
-        ),
+        "content! category! scope scopeOwnerId importance sourceRunId projectId",
         OBJECT,
         writes=True,
     ),
-    method("pin", pin, OF_ID, NOTHING, writes=True),
-    method(
-        "updateCore",
-        update_core,
-        params("patch", patch=OBJECT, agentId=NAME, version=number(0, 2**31)),
-        OBJECT,
-        writes=True,
-    ),
-    method(
-        "getBudget",
-        get_budget,
-        params(level=choice(BUDGETS), scope=SCOPE, scopeOwnerId=NAME),
-        OBJECT,
-    ),
-    method("getCandidates", get_candidates, params(limit=number(1, 200)), ENTRIES),
-    method("promote", promote, OF_ID, NOTHING, writes=True),
+    method("pin", pin, "id!", NOTHING, writes=True),
+    method("updateCore", update_core, "patch! agentId version", OBJECT, writes=True),
+    method("getBudget", get_budget, "level scope scopeOwnerId", OBJECT),
+    method("getCandidates", get_candidates, "limit", ENTRIES),
+    method("promote", promote, "id!", NOTHING, writes=True),
     method(
         "promoteMissionEntry",
         promote_mission_entry,
-        params("id missionId", id=ID, missionId=NAME, runId=NAME),
+        "id! missionId! runId",
         or_null(ENTRY),
         writes=True,
     ),
-    method("archive", archive, OF_ID, NOTHING, writes=True),
+    method("archive", archive, "id!", NOTHING, writes=True),
     method(
         "search",
         search,
-        params(
-            "query",
-            query=text(1000),
-            scope=SCOPE,
-            scopeOwnerId=NAME,
-            limit=number(1, 100),
-            mode=choice(("lexical", "hybrid")),
-            status=STATUS,
-        ),
+        "query! scope scopeOwnerId limit mode status",
         ENTRIES,
+        limit=number(1, 100),
     ),
-    method(
-        "list",
-        list_memories,
-        params(scope=SCOPE, tier=number(1, 3), status=STATUS, limit=number(1, 200)),
-        ENTRIES,
-    ),
-    method(
-        "listMissionEntries",
-        list_mission_entries,
-        params("missionId", missionId=NAME, runId=NAME, status=STATUS),
-        ENTRIES,
-    ),
-    method(
-        "listProcedures",
-        list_procedures,
-        params(status=STATUS, scope=SCOPE, query=text(1000)),
-        OBJECTS,
-    ),
-    method("getProcedureDetail", get_procedure_detail, OF_ID, or_null(OBJECT)),
-    method(
-        "exportProcedureSkill",
-        export_procedure_skill,
-        params("id", id=ID, name=text(64)),
-        or_null(OBJECT),
-    ),
-    method("listIndexedSkills", list_indexed_skills, NO_PARAMS, OBJECTS),
-    method(
-        "reindexSkills",
-        reindex_skills,
-        params(paths={"type": "array", "items": text(1000)}),
-        OBJECTS,
-    ),
-    method("syncKnowledge", sync_knowledge, NO_PARAMS, or_null(OBJECT)),
-    method("getKnowledgeSyncStatus", get_knowledge_sync_status, NO_PARAMS, OBJECT),
-    method("healthStats", health_stats, NO_PARAMS, OBJECT),
-    method("downloadEmbeddingModel", download_embedding_model, NO_PARAMS, OBJECT),
-    method("runSweep", run_sweep, NO_PARAMS, or_null(OBJECT)),
-    method("sweepStatus", sweep_status, NO_PARAMS, or_null(OBJECT)),
-    method("runConsolidation", run_consolidation, NO_PARAMS, or_null(OBJECT)),
-    method("consolidationStatus", consolidation_status, NO_PARAMS, or_null(OBJECT)),
+    method("list", list_memories, "scope tier status limit", ENTRIES),
+    method("listMissionEntries", list_mission_entries, "missionId! runId status", ENTRIES),
+    method("listProcedures", list_procedures, "status scope query", OBJECTS),
+    method("getProcedureDetail", get_procedure_detail, "id!", or_null(OBJECT)),
+    method("exportProcedureSkill", export_procedure_skill, "id! name", or_null(OBJECT)),
+    method("listIndexedSkills", list_indexed_skills, "", OBJECTS),
+    method("reindexSkills", reindex_skills, "paths", OBJECTS),
+    method("syncKnowledge", sync_knowledge, "", or_null(OBJECT)),
+    method("getKnowledgeSyncStatus", get_knowledge_sync_status, "", OBJECT),
+    method("healthStats", health_stats, "", OBJECT),
+    method("downloadEmbeddingModel", download_embedding_model, "", OBJECT),
+    method("runSweep", run_sweep, "", or_null(OBJECT)),
+    method("sweepStatus", sweep_status, "", or_null(OBJECT)),
+    method("runConsolidation", run_consolidation, "", or_null(OBJECT)),
+    method("consolidationStatus", consolidation_status, "", or_null(OBJECT)),
 )
 """ADE's 24 methods, in the order of their table."""
