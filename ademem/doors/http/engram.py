@@ -15,6 +15,7 @@ from starlette.routing import Route, Router
 
 from ademem import __version__, api
 from ademem.core import git
+from ademem.core.client import SESSION
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import flags
 from ademem.core.settings import load_configuration
@@ -50,8 +51,6 @@ SOCKET = "http.sock"
 BODY_BYTES = 1 << 20
 HEALTH = "/health"
 NOTICE_HEADER = {"x-ademem-notice": NOTICE}
-CLIENT_SESSION = "CLAUDE_CODE_SESSION_ID"
-"""Variable of the shell in which the server was started; who asks is another one."""
 DIGITS = 20
 """Characters that are read of a number in a query; it is out of every range with so many."""
 PROJECTS = {"project": TEXT, "expected_project": TEXT}
@@ -293,7 +292,7 @@ def import_export(memories: Runtime, call: Call, **document: Any) -> Row:
 def get_project(memories: Runtime, call: Call, cwd: str = "") -> Row:
     return {
         "project": memories.project.name,
-        "project_source": call.place.how,
+        "project_source": call.how,
         "project_path": memories.project.root,
         "cwd": cwd or call.caller.cwd,
         "available_projects": [memories.project.name],
@@ -533,7 +532,8 @@ class Door:
     """One project that is served, and the one thread in which it is opened for each request."""
 
     def __init__(self, found: Project, environment: Mapping[str, str]) -> None:
-        environment = {name: text for name, text in environment.items() if name != CLIENT_SESSION}
+        # who asks is another one than the session in whose shell the server was started
+        environment = {name: text for name, text in environment.items() if name != SESSION}
         self.project = found
         self.settings = load_configuration(found, environment).settings
         self.caller = Caller(found.root, environment, found.root, door="http")

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 from ademem import api
 from ademem.capture import provenance
 from ademem.core import project
-from ademem.core.client import TurnKey, safe_id
+from ademem.core.client import SESSION, TurnKey, safe_id
 from ademem.core.errors import NO_PROJECT, AdememError, Conflict, NotEnrolled
 from ademem.core.memory import Origin
 from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
-from ademem.core.value import Value
 from ademem.doors.calls import NOTICE, WriteRate, describe_refusal
 from ademem.store import logs, turns
 from ademem.store.database import IdleConnections
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 VARIABLES = ("ADEMEM_PROJECT", "CLAUDE_PROJECT_DIR")
-SESSION_ID = "CLAUDE_CODE_SESSION_ID"
-IN_SERVER = {"CLAUDECODE": "1"}
-"""No person calls here."""
 TOOL_USE_ID = "claudecode/toolUseId"
 CODEX_TURN = "x-codex-turn-metadata"
 
@@ -43,14 +39,6 @@ CODEX_TURN = "x-codex-turn-metadata"
 class NoCertainProject(AdememError):
     rule = "project"
     exit_code = NO_PROJECT
-
-
-class Place(Value):
-    """The projects that a call may reach, and how they were found."""
-
-    projects: tuple[Project, ...]
-    how: str
-    """--project, ADEMEM_PROJECT, CLAUDE_PROJECT_DIR, roots or cwd."""
 
 
 class Caller:
@@ -75,16 +63,18 @@ class Caller:
         """True where a folder was given, which precedes those that the client declares."""
         return bool(self.root or any(self.environment.get(name) for name in VARIABLES))
 
-    def find(self) -> Place:
-        """Find the projects in the documented order; the first source that names any decides."""
-        named = [("--project", self.root)]
-        named += [(name, self.environment.get(name)) for name in VARIABLES]
-        for how, folder in named:
+    def find(self) -> tuple[tuple[Project, ...], str]:
+        """Return the projects that a call may reach, and the source that named them.
+
+        The first source in the documented order that names any decides.
+        """
+        named = {"--project": self.root, **{name: self.environment.get(name) for name in VARIABLES}}
+        for how, folder in named.items():
             if folder:
-                return Place(projects=self._enrolled([folder]), how=how)
+                return self._enrolled([folder]), how
         if found := self._enrolled(self.roots or []):
-            return Place(projects=found, how="roots")
-        return Place(projects=self._enrolled([self.cwd]), how="cwd")
+            return found, "roots"
+        return self._enrolled([self.cwd]), "cwd"
 
     def _enrolled(self, folders: Sequence[str]) -> tuple[Project, ...]:
         home = os.path.realpath(os.path.expanduser("~"))
@@ -101,7 +91,12 @@ class Caller:
 
     def set_roots(self, uris: Sequence[str]) -> None:
         paths = [uri.removeprefix("file://").encode() for uri in uris if uri.startswith("file:///")]
-        self.roots = [os.fsdecode(re.sub(rb"%([0-9A-Fa-f]{2})", _decode, path)) for path in paths]
+        self.roots = [
+            os.fsdecode(
+                re.sub(rb"%([0-9A-Fa-f]{2})", lambda hit: bytes.fromhex(hit[1].decode()), path)
+            )
+            for path in paths
+        ]
 
     def admit_write(self, found: Project, count: int = 1) -> None:
         """Count writes; raise TooManyWrites where the last minute had too many."""
@@ -130,8 +125,8 @@ class Caller:
 
     def was_briefed(self) -> bool:
         """Tell whether a hook briefed the session in whose client this process runs."""
-        session = safe_id(self.environment.get(SESSION_ID, ""))
-        for found in self.find().projects:
+        session = safe_id(self.environment.get(SESSION, ""))
+        for found in self.find()[0]:
             with api.open_memories(
                 found.root, environment=self.environment, catch_up=False
             ) as memories:
@@ -155,7 +150,7 @@ class Call:
     ) -> None:
         self.caller, self.arguments, self.meta = caller, arguments, meta
         self.client = client
-        self.place = caller.find()
+        self.projects, self.how = caller.find()
         self.runtime: Runtime | None = None
         self.turn = TurnKey(session_id="")
 
@@ -180,13 +175,13 @@ class Call:
     @contextmanager
     def open(self, found: Project, *, writes: bool) -> Iterator[Runtime]:
         """Open a project of the call, in the session that makes it."""
-        environment = dict(self.caller.environment) | IN_SERVER
+        environment = {**self.caller.environment, "CLAUDECODE": "1"}  # no person calls here
         with api.open_memories(
             found, environment=environment, connections=self.caller.connections
         ) as memories:
             self.runtime = memories
             self.turn = self._find_turn(memories.store)
-            environment[SESSION_ID] = self.turn.session_id
+            environment[SESSION] = self.turn.session_id
             if self.turn.session_id == self.caller.session_id:  # no hook runs in it
                 api.request_import(memories)
                 if writes:
@@ -229,7 +224,7 @@ class Call:
                 codex = loads(codex)
         if isinstance(codex, dict) and isinstance(codex.get("session_id"), str):
             return TurnKey(session_id=safe_id(codex["session_id"]))
-        given = safe_id(self.caller.environment.get(SESSION_ID, ""))
+        given = safe_id(self.caller.environment.get(SESSION, ""))
         return TurnKey(session_id=given or self.caller.own_session(self.client))
 
     def choose(self, named: str, *, writes: bool) -> tuple[Project, ...]:
@@ -237,7 +232,7 @@ class Call:
 
         Raises NoCertainProject for a write that is not certain, and for an unknown name.
         """
-        projects = self.place.projects
+        projects = self.projects
         listed = ", ".join(f"{each.name} ({each.root})" for each in projects)
         if named and projects:
             projects = tuple(each for each in projects if named in (each.name, each.root))
@@ -252,10 +247,6 @@ class Call:
 
     def none_enrolled(self) -> NoCertainProject:
         return NoCertainProject("no project here has a memory", "ademem init")
-
-
-def _decode(found: re.Match[bytes]) -> bytes:
-    return bytes.fromhex(found[1].decode())
 
 
 def _escape(value: Any) -> Any:

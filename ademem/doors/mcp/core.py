@@ -18,7 +18,7 @@ from ademem.store.filters import choose_statuses
 from ademem.store.transitions import BY_PERSON, waits_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from ademem.capture.gate import Written
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
     Result = dict[str, Any]
-    from collections.abc import Callable, Iterable, Iterator
 
 
 CANDIDATE_CHARS = 120
@@ -203,8 +202,8 @@ def status(memories: Runtime, call: Call) -> Result:
     model = {name: found["embeddings"][name] for name in MODEL_KEYS}
     return {
         "root": memories.project.root,
-        "how": call.place.how,
-        "others": [each.name for each in call.place.projects if each.root != memories.project.root],
+        "how": call.how,
+        "others": [each.name for each in call.projects if each.root != memories.project.root],
         "session": call.turn.session_id,
         "counts": found["memories"],
         "model": model,
@@ -281,55 +280,37 @@ SESSIONS = 100
 """Newest sessions whose ids are completed."""
 
 
-def _briefing(memories: Runtime, _: str) -> Iterator[str]:
-    yield from api.get_context(memories, TEXT_BYTES - 1000)["text"].splitlines()
-
-
-def _core(memories: Runtime, _: str) -> Iterator[str]:
-    yield from api.read_brief(memories)
-
-
-def _candidates(memories: Runtime, _: str) -> Iterator[str]:
-    yield from _entries(each for each in api.review(memories, None) if not each.quarantine_reason)
-
-
-def _topic(memories: Runtime, name: str) -> Iterator[str]:
-    (category,) = (topic.category for topic in TOPICS if topic.name == name)
-    found = api.list_memories(
-        memories, Filters(categories=(category,), statuses=("promoted",)), None
-    )
-    for memory in rank_memories(each for each in found if not each.quarantine_reason):
-        yield untrusted.escape(render_item(item_of(memory)))
-
-
-def _item(memories: Runtime, id: str) -> Iterator[str]:
-    memory = get_readable(memories, id)
-    yield untrusted.entry(memory, ENTRY_CHARS)
-    yield ""
-    yield from untrusted.escape(memory.content).splitlines()
-
-
-def _session(memories: Runtime, id: str) -> Iterator[str]:
-    found = api.get_session(memories, id)
-    yield untrusted.escape(f"Session {found['id']}, begun {found['started_at']}")
-    if summary := found.get("summary"):
-        yield untrusted.escape(summary)
-    yield from _entries(api.list_session_memories(memories, id))
+def _lines(memories: Runtime, kind: str, name: str) -> Iterable[str]:
+    match kind:
+        case "briefing":
+            yield from api.get_context(memories, TEXT_BYTES - 1000)["text"].splitlines()
+        case "core":
+            yield from api.read_brief(memories)
+        case "candidates":
+            yield from _entries(
+                each for each in api.review(memories, None) if not each.quarantine_reason
+            )
+        case "topics":
+            (category,) = (topic.category for topic in TOPICS if topic.name == name)
+            filters = Filters(categories=(category,), statuses=("promoted",))
+            found = api.list_memories(memories, filters, None)
+            for memory in rank_memories(each for each in found if not each.quarantine_reason):
+                yield untrusted.escape(render_item(item_of(memory)))
+        case "item":
+            memory = get_readable(memories, name)
+            yield untrusted.entry(memory, ENTRY_CHARS)
+            yield ""
+            yield from untrusted.escape(memory.content).splitlines()
+        case "session":
+            session = api.get_session(memories, name)
+            yield untrusted.escape(f"Session {session['id']}, begun {session['started_at']}")
+            if summary := session.get("summary"):
+                yield untrusted.escape(summary)
+            yield from _entries(api.list_session_memories(memories, name))
 
 
 def _entries(found: Iterable[Memory]) -> Iterator[str]:
     return (untrusted.entry(memory, ENTRY_CHARS) for memory in found)
-
-
-RENDERERS: dict[str, Callable[[Runtime, str], Iterator[str]]] = {
-    "briefing": _briefing,
-    "core": _core,
-    "candidates": _candidates,
-    "topics": _topic,
-    "item": _item,
-    "session": _session,
-}
-"""By the first part of the address."""
 
 
 def read(memories: Runtime, uri: str) -> str:
@@ -339,7 +320,7 @@ def read(memories: Runtime, uri: str) -> str:
         raise LookupError(uri)
     lines: list[str] = []
     size = 0
-    for line in RENDERERS[kind](memories, name):
+    for line in _lines(memories, kind, name):
         size += len(line.encode()) + 1
         if size > TEXT_BYTES - 500:
             lines.append("(there is more: memory_search finds it)")

@@ -40,7 +40,7 @@ RELATIONS = {
 
 
 def _answer(memories: Runtime, call: Call, result: str, **keys: Any) -> Result:
-    head = {"project_source": call.place.how, "project_path": memories.project.root}
+    head = {"project_source": call.how, "project_path": memories.project.root}
     return head | {"result": result} | keys
 
 
@@ -287,8 +287,8 @@ def capture_passive(memories: Runtime, call: Call, content: str, **given: Any) -
 
 
 def merge_projects(memories: Runtime, call: Call, to: str, **given: str) -> Result:
-    names = {fold(name).replace("_", "-").replace(" ", "-") for name in given["from"].split(",")}
-    if names != {fold(to).replace("_", "-").replace(" ", "-")}:
+    names = [*given["from"].split(","), to]
+    if len({fold(name).replace("_", "-").replace(" ", "-") for name in names}) > 1:
         raise CannotDo("these are names of several projects", "a person merges them in a terminal")
     return _answer(memories, call, "One folder is one project here: spellings are merged already")
 
@@ -299,7 +299,7 @@ def current_project(memories: Runtime, call: Call) -> Result:
 
 
 def list_projects(memories: Runtime, call: Call) -> Result:
-    names = [each.name for each in call.place.projects]
+    names = [each.name for each in call.projects]
     return _answer(memories, call, "\n".join(names), projects=names)
 
 

@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from ademem import __version__
+from ademem.core.client import SESSION
 from ademem.core.errors import AdememError
 from ademem.core.settings import McpSettings
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     Context = ServerRequestContext[Any]
 
 MARKDOWN = "text/markdown"
+RESOURCES = ("briefing", "core", "candidates")
+TEMPLATES = {"topics": "topic", "item": "id", "session": "id"}
+"""Resources with an argument."""
 NOT_FOUND = -32002
 """Code of an unknown resource."""
 THREADS = 4
@@ -92,7 +96,7 @@ class Session:
         """Return the instructions for a model; shorter where a hook briefed its session."""
         if not self.settings.instructions:
             return None
-        is_client = bool(self.environment.get("CLAUDE_CODE_SESSION_ID"))
+        is_client = bool(self.environment.get(SESSION))
         return FIRST if is_client and self.caller.was_briefed() else f"{FIRST} {REST}"
 
     def close(self) -> None:
@@ -134,7 +138,7 @@ class Session:
         return types.ListResourcesResult(
             resources=[
                 types.Resource(uri=f"memory://{name}", name=name, mime_type=MARKDOWN)
-                for name in ("briefing", "core", "candidates")
+                for name in RESOURCES
             ]
         )
 
@@ -144,7 +148,7 @@ class Session:
                 types.ResourceTemplate(
                     uri_template=f"memory://{name}/{{{argument}}}", name=name, mime_type=MARKDOWN
                 )
-                for name, argument in (("topics", "topic"), ("item", "id"), ("session", "id"))
+                for name, argument in TEMPLATES.items()
             ]
         )
 
@@ -155,7 +159,7 @@ class Session:
 
         uri = str(params.uri)
         kind = uri.removeprefix("memory://").partition("/")[0]
-        if not uri.startswith("memory://") or kind not in core.RENDERERS:
+        if not uri.startswith("memory://") or kind not in {*RESOURCES, *TEMPLATES}:
             raise MCPError(code=NOT_FOUND, message=f"there is no resource {uri}")
         try:
             text = await self._look(context, lambda memories: core.read(memories, uri))
@@ -209,10 +213,9 @@ class Session:
         call = Call(self.caller, {}, _meta(context), _client(context))
 
         def answer() -> T:
-            for found in call.choose("", writes=True):
-                with call.open(found, writes=False) as memories:
-                    return read(memories)
-            raise AssertionError  # a choice for writes is one project
+            (found,) = call.choose("", writes=True)
+            with call.open(found, writes=False) as memories:
+                return read(memories)
 
         return await to_thread.run_sync(answer, limiter=self.threads)
 
@@ -245,7 +248,7 @@ class Session:
             roots = given.roots if isinstance(given, types.ListRootsResult) else []
             caller.set_roots([str(root.uri) for root in roots])
             return None
-        if len(caller.find().projects) == 1:
+        if len(caller.find()[0]) == 1:
             return None
         return self._ask_back(params, "roots", types.ListRootsRequest())
 
@@ -259,7 +262,7 @@ class Session:
         capabilities = context.session.client_capabilities
         if capabilities is None or capabilities.elicitation is None:
             return None
-        projects = self.caller.find().projects
+        projects = self.caller.find()[0]
         if len(projects) < 2:
             return None
         names = [each.name for each in projects]

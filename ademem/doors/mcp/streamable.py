@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.routing import Route, Router
 
+from ademem.core.client import SESSION
 from ademem.core.settings import load_configuration
 from ademem.doors.http import ADDRESS, Loopback, Server, bind, read_token
 from ademem.doors.mcp.process import LINE_BYTES
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 PORT = 7438
-OF_ONE_CLIENT = "CLAUDE_CODE_SESSION_ID"
-"""Variable of the shell in which the server was started; who asks is another one."""
 
 
 def make_app(session: Session, port: int, token: str) -> Loopback:
@@ -42,7 +41,8 @@ def serve(
     on_ready: Callable[[str], None],
 ) -> None:
     """Answer at a port of this machine until a signal, or until nothing asks any more."""
-    environment = {name: each for name, each in environment.items() if name != OF_ONE_CLIENT}
+    # who asks is another one than the session in whose shell the server was started
+    environment = {name: each for name, each in environment.items() if name != SESSION}
     settings = load_configuration(found, environment).settings
     session = Session(tools, found.root, settings=settings.mcp, environment=environment)
     with bind(port) as listener:

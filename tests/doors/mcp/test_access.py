@@ -23,8 +23,8 @@ def several(tmp_path):
 def found(cwd, root=None, roots=None, **environment):
     caller = Caller(root, environment, str(cwd))
     caller.roots = roots
-    place = caller.find()
-    return place.how, [each.name for each in place.projects]
+    projects, how = caller.find()
+    return how, [each.name for each in projects]
 
 
 def test_the_first_source_that_names_a_project_decides(several):
