@@ -7,19 +7,18 @@ import os
 import signal
 import sys
 import webbrowser
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from starlette.applications import Starlette
 from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
-from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Scope
+from starlette.routing import Route, Router
+from starlette.types import Scope
 
 from ademem.core import caller, clock, confined, shared_files
 from ademem.core import project as project_
@@ -48,6 +47,7 @@ THEMES = ("light", "dark")
 YEAR_S = 365 * 86400
 CLIENT_GONE = 499
 """Status for a log; the browser that would get it has gone."""
+Handler = Callable[["Site", Request], Awaitable[Response]]
 
 
 class Site:
@@ -94,26 +94,26 @@ class Site:
         for each in self.projects.values():
             each.close()
 
-    def choose(self, name: str) -> OpenProject:
-        """Return the project of that name, or the first one."""
-        return self.projects.get(name) or next(iter(self.projects.values()))
-
 
 def make(site: Site) -> Loopback:
     """Return the whole application for a server at the site's port."""
-    routes: list[BaseRoute] = [
-        Route("/enter", _enter(site)),
+
+    def route(path: str, handler: Handler, method: str = "POST") -> Route:
+        return Route(path, partial(_let_in, site, handler), methods=[method])
+
+    routes = [
+        Route("/enter", partial(_enter, site)),
         Route("/static/{digest}/{name:path}", answer_file),
-        Route("/events", _guard(site, _events)),
-        Route("/theme", _guard(site, _theme), methods=["POST"]),
-        Route("/project", _guard(site, _project), methods=["POST"]),
-        Route("/undo", _guard(site, _reverse("undo")), methods=["POST"]),
-        Route("/redo", _guard(site, _reverse("redo")), methods=["POST"]),
+        route("/events", _events, "GET"),
+        route("/theme", _theme),
+        route("/project", _project),
+        route("/undo", partial(_reverse, "undo")),
+        route("/redo", partial(_reverse, "redo")),
+        *(route(page.path, partial(_show, page), "GET") for page in PAGES),
+        *(route(act.path, partial(_do, act)) for act in ACTS),
     ]
-    routes += [Route(page.path, _guard(site, _show(page))) for page in PAGES]
-    routes += [Route(act.path, _guard(site, _do(act)), methods=["POST"]) for act in ACTS]
     return Loopback(
-        Application(routes=routes, exception_handlers={HTTPException: partial(_refuse, site)}),
+        ExceptionMiddleware(Router(routes), {HTTPException: partial(_refuse, site)}),
         site.port,
         LARGEST_BODY,
         headers=HEADERS | {"content-security-policy": POLICY},
@@ -121,52 +121,34 @@ def make(site: Site) -> Loopback:
     )
 
 
-class Application(Starlette):
-    """Routes whose failures reach the middleware around them, which words and logs them."""
-
-    def build_middleware_stack(self) -> ASGIApp:
-        return ExceptionMiddleware(self.router, handlers=self.exception_handlers)
-
-
-Handler = Callable[[Site, Request], Any]
-
-
-def _guard(site: Site, handler: Handler) -> Callable[[Request], Any]:
+async def _let_in(site: Site, handler: Handler, request: Request) -> Response:
     """Let in browsers with the cookie, and acts with the token of a page."""
-
-    async def answer(request: Request) -> Response:
-        token = site.entry.token_of(request.cookies.get(site.cookie, ""))
-        if not token:
-            return _page(site, request, "enter.html", {"closed": site.entry.is_closed}, 401)
-        request.state.token = token
-        request.state.form, request.state.lists = {}, {}
-        given = request.headers.get("x-csrf", "")
-        if request.method not in ("GET", "HEAD"):
-            fields = QueryParams((await request.body()).decode("utf-8", "replace"))
-            request.state.form = dict(fields)
-            request.state.lists = {name: fields.getlist(name) for name in fields}
-            given = request.state.form.get("csrf") or given
-        known, _, number = given.rpartition(".")
-        if known == token:
-            request.state.shown = number
-        elif request.method not in ("GET", "HEAD"):
-            raise HTTPException(403, "the form is of an older page: load it again")
-        response: Response = await handler(site, request)
-        return response
-
-    return answer
+    token = site.entry.token_of(request.cookies.get(site.cookie, ""))
+    if not token:
+        return _page(site, request, "enter.html", {"closed": site.entry.is_closed}, 401)
+    request.state.token = token
+    request.state.form, request.state.lists = {}, {}
+    given = request.headers.get("x-csrf", "")
+    if request.method not in ("GET", "HEAD"):
+        fields = QueryParams((await request.body()).decode("utf-8", "replace"))
+        request.state.form = dict(fields)
+        request.state.lists = {name: fields.getlist(name) for name in fields}
+        given = request.state.form.get("csrf") or given
+    known, _, number = given.rpartition(".")
+    if known == token:
+        request.state.shown = number
+    elif request.method not in ("GET", "HEAD"):
+        raise HTTPException(403, "the form is of an older page: load it again")
+    return await handler(site, request)
 
 
-def _enter(site: Site) -> Callable[[Request], Any]:
-    async def answer(request: Request) -> Response:
-        cookie = site.entry.redeem(request.query_params.get("code", ""))
-        if not cookie:
-            return _page(site, request, "enter.html", {"closed": site.entry.is_closed}, 401)
-        response = RedirectResponse("/", 303)
-        response.set_cookie(site.cookie, cookie, httponly=True, samesite="strict", path="/")
-        return response
-
-    return answer
+async def _enter(site: Site, request: Request) -> Response:
+    cookie = site.entry.redeem(request.query_params.get("code", ""))
+    if not cookie:
+        return _page(site, request, "enter.html", {"closed": site.entry.is_closed}, 401)
+    response = RedirectResponse("/", 303)
+    response.set_cookie(site.cookie, cookie, httponly=True, samesite="strict")
+    return response
 
 
 async def _theme(site: Site, request: Request) -> Response:
@@ -174,54 +156,46 @@ async def _theme(site: Site, request: Request) -> Response:
     response = _back(site, request)
     name = f"{site.cookie}_theme"
     if theme in THEMES:
-        response.set_cookie(name, theme, YEAR_S, httponly=True, samesite="strict", path="/")
+        response.set_cookie(name, theme, YEAR_S, httponly=True, samesite="strict")
     else:
-        response.delete_cookie(name, path="/", httponly=True, samesite="strict")
+        response.delete_cookie(name, httponly=True, samesite="strict")
     return response
 
 
 async def _project(site: Site, request: Request) -> Response:
     response = RedirectResponse("/", 303)
-    names = list(site.projects)
-    _keep_project(
-        site, response, names.index(site.choose(request.state.form.get("project", "")).name)
-    )
+    names, chosen = list(site.projects), request.state.form.get("project", "")
+    _keep_project(site, response, names.index(chosen) if chosen in names else 0)
     return response
 
 
-def _show(page: Page) -> Handler:
-    """Return what answers with a page, read in the project's thread."""
+async def _show(page: Page, site: Site, request: Request) -> Response:
+    """Answer with a page, read in the project's thread."""
+    project, parsed = _parse(site, request)
+    stacks = site.done[project.name], site.undone[project.name]
+    labels: dict[int, str] = {}
 
-    async def answer(site: Site, request: Request) -> Response:
-        project, parsed = _parse(site, request)
+    def read(memories: Runtime) -> dict[str, Any]:
+        for stack in stacks:
+            labels.update({it.number: name_again(it, memories).label for it in tuple(stack)})
+        event = project.live.look(memories)
+        head = head_of(memories)
+        return {"head": head, "event": event, "live": page.live, **page.read(memories, parsed)}
 
-        stacks = site.done[project.name], site.undone[project.name]
-        labels: dict[int, str] = {}
-
-        def read(memories: Runtime) -> dict[str, Any]:
-            for stack in stacks:
-                labels.update({it.number: name_again(it, memories).label for it in tuple(stack)})
-            event = project.live.look(memories)
-            head = head_of(memories)
-            return {"head": head, "event": event, "live": page.live, **page.read(memories, parsed)}
-
-        try:
-            values = await project.reads.call_until(_wait_for_end(request), read)
-        finally:  # here, as acts change the stacks in this thread
-            for stack in stacks:
-                stack[:] = [replace(it, label=labels.get(it.number, it.label)) for it in stack]
-        if values is None:
-            return Response(status_code=CLIENT_GONE)
-        if isinstance(raw := values.get("raw"), str | bytes):
-            kind = "text/plain" if isinstance(raw, str) else "application/octet-stream"
-            return Response(raw, media_type=kind)
-        part = page.part if "hx-request" in request.headers and page.part else ""
-        status = values.get("http_status", 200)
-        response = _page(site, request, part or page.template, values, status)
-        response.headers["x-event"] = str(values["event"])
-        return response
-
-    return answer
+    try:
+        values = await project.reads.call_until(_wait_for_end(request), read)
+    finally:  # here, as acts change the stacks in this thread
+        for stack in stacks:
+            stack[:] = [replace(it, label=labels.get(it.number, it.label)) for it in stack]
+    if values is None:
+        return Response(status_code=CLIENT_GONE)
+    if isinstance(raw := values.get("raw"), str | bytes):
+        kind = "text/plain" if isinstance(raw, str) else "application/octet-stream"
+        return Response(raw, media_type=kind)
+    part = page.part if "hx-request" in request.headers and page.part else ""
+    response = _page(site, request, part or page.template, values)
+    response.headers["x-event"] = str(values["event"])
+    return response
 
 
 async def _wait_for_end(request: Request) -> None:
@@ -240,65 +214,57 @@ async def _events(site: Site, request: Request) -> Response:
     return StreamingResponse(events, media_type="text/event-stream")
 
 
-def _do(act: Act) -> Handler:
-    """Return what does one act in the thread of acts, and shows the page it was done on."""
+async def _do(act: Act, site: Site, request: Request) -> Response:
+    """Do one act in the thread of acts, and show the page it was done on."""
+    project, parsed = _parse(site, request)
+    if site.read_only and act.decides:
+        raise NotAllowed(f"this page decides nothing: {site.read_only}")
 
-    async def answer(site: Site, request: Request) -> Response:
-        project, parsed = _parse(site, request)
-        if site.read_only and act.decides:
-            raise NotAllowed(f"this page decides nothing: {site.read_only}")
+    def do(memories: Runtime) -> Done | File | Shown | None:
+        done = act.do(memories, parsed)
+        return record(memories, done) if isinstance(done, Done) else done
 
-        def do(memories: Runtime) -> Done | File | Shown | None:
-            done = act.do(memories, parsed)
-            return record(memories, done) if isinstance(done, Done) else done
-
-        done = await project.acts.call(do)
-        if isinstance(done, Shown):
-            head = await project.reads.call(head_of)
-            return _page(site, request, done.template, {"head": head, **done.values})
-        if isinstance(done, File):
-            saved = {"content-disposition": f'attachment; filename="{done.name}"'}
-            return Response(done.content, media_type="application/jsonl", headers=saved)
-        if done:
-            site.done[project.name].append(done)
-            site.undone[project.name].clear()
-        return _back(site, request)
-
-    return answer
+    done = await project.acts.call(do)
+    if isinstance(done, Shown):
+        head = await project.reads.call(head_of)
+        return _page(site, request, done.template, {"head": head, **done.values})
+    if isinstance(done, File):
+        saved = {"content-disposition": f'attachment; filename="{done.name}"'}
+        return Response(done.content, media_type="application/jsonl", headers=saved)
+    if done:
+        site.done[project.name].append(done)
+        site.undone[project.name].clear()
+    return _back(site, request)
 
 
-def _reverse(name: str) -> Handler:
-    """Return what takes back the last act or the one of a number, or does it again."""
-
-    async def answer(site: Site, request: Request) -> Response:
-        project, _ = _parse(site, request)
-        if site.read_only:
-            raise NotAllowed(f"this page decides nothing: {site.read_only}")
-        stacks = site.done[project.name], site.undone[project.name]
-        source, target = stacks if name == "undo" else stacks[::-1]
-        number = request.state.form.get("act", "")
-        chosen = source[-1] if source and not number else None
-        if number:
-            recorded = await project.acts.call(list_recorded)
-            same = (done for done in (*source, *recorded) if str(done.number) == number)
-            chosen = next((done for done in same if done.is_undone == (name == "redo")), None)
-            if chosen is None:
-                raise Conflict(f"there is no such act to {name}", "load the page again")
-        if chosen:
-            try:
-                turned = await project.acts.call(partial(reverse, done=chosen))
-            except Exception as error:  # it can be tried again
-                refusal = str(error) if isinstance(error, AdememError) else UNFORESEEN
-                source[:] = [
-                    replace(done, refusal=refusal) if done.number == chosen.number else done
-                    for done in source
-                ]
-                raise
-            source[:] = [done for done in source if done.number != chosen.number]
-            target.append(turned)
-        return _back(site, request)
-
-    return answer
+async def _reverse(name: str, site: Site, request: Request) -> Response:
+    """Take back the last act or the one of a number, or do it again."""
+    project = _choose_project(site, request)
+    if site.read_only:
+        raise NotAllowed(f"this page decides nothing: {site.read_only}")
+    stacks = site.done[project.name], site.undone[project.name]
+    source, target = stacks if name == "undo" else stacks[::-1]
+    number = request.state.form.get("act", "")
+    chosen = source[-1] if source and not number else None
+    if number:
+        recorded = await project.acts.call(list_recorded)
+        same = (done for done in (*source, *recorded) if str(done.number) == number)
+        chosen = next((done for done in same if done.is_undone == (name == "redo")), None)
+        if chosen is None:
+            raise Conflict(f"there is no such act to {name}", "load the page again")
+    if chosen:
+        try:
+            turned = await project.acts.call(partial(reverse, done=chosen))
+        except Exception as error:  # it can be tried again
+            refusal = str(error) if isinstance(error, AdememError) else UNFORESEEN
+            source[:] = [
+                replace(done, refusal=refusal) if done.number == chosen.number else done
+                for done in source
+            ]
+            raise
+        source[:] = [done for done in source if done.number != chosen.number]
+        target.append(turned)
+    return _back(site, request)
 
 
 def _back(site: Site, request: Request) -> Response:
@@ -313,7 +279,7 @@ def _back(site: Site, request: Request) -> Response:
 
 def _keep_project(site: Site, response: Response, number: int) -> None:
     name = f"{site.cookie}_project"
-    response.set_cookie(name, str(number), httponly=True, samesite="strict", path="/")
+    response.set_cookie(name, str(number), httponly=True, samesite="strict")
 
 
 def _parse(site: Site, request: Request) -> tuple[OpenProject, PageRequest]:

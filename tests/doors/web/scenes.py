@@ -33,7 +33,7 @@ PARTS = {"/enter"}
 
 def routes_of(site, method):
     """Return the paths of the application's own table of routes."""
-    return [route.path for route in make(site).app.routes if method in route.methods]
+    return [route.path for route in make(site).app.app.routes if method in route.methods]
 
 
 def fill(world):

@@ -64,8 +64,8 @@ def test_every_route_that_fails_is_answered(browser, monkeypatch, method):
     application = make(browser.site)
     asked = TestClient(application, base_url=f"http://{HOST}", cookies=browser.client.cookies)
     found = {}
-    assert not {"/undo", "/events", "/enter"} - {route.path for route in application.app.routes}
-    for route in application.app.routes:
+    assert not {"/undo", "/events", "/enter"} - {route.path for route in application.app.app.routes}
+    for route in application.app.app.routes:
         if method in route.methods:
             with monkeypatch.context() as patched:
                 patched.setattr(route, "app", fail)
