@@ -469,34 +469,34 @@ class Hub:
 _ROLE = "a writer changes what is theirs, and a reviewer anything"
 
 
+def _fail_with(
+    rule: str, why: str, hint: str, status: int, headers: dict[str, str] | None = None
+) -> JSONResponse:
+    return JSONResponse({"error": rule, "why": why, "hint": hint}, status, headers)
+
+
 async def _refuse(_request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
-    facts = {"error": error.rule, "why": str(error), "hint": error.hint}
     headers = {"retry-after": str(error.wait_s)} if isinstance(error, TooMany) else {}
     if error.rule == "token":
         headers["www-authenticate"] = "Bearer"
-    return JSONResponse(facts, error.status, headers)
+    return _fail_with(error.rule, str(error), error.hint, error.status, headers)
 
 
 async def _fail(_request: Request, _error: Exception) -> Response:
-    facts = {"error": "internal", "why": "the hub failed", "hint": "its log names the line"}
-    return JSONResponse(facts, 500)
+    return _fail_with("internal", "the hub failed", "its log names the line", 500)
 
 
 async def _database_fails(_request: Request, error: Exception) -> Response:
     """Answer 503, or 403 where the policies of the database refused what was let in."""
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
-        return JSONResponse({"error": "role", "why": "the database refuses it", "hint": ""}, 403)
+        return _fail_with("role", "the database refuses it", "", 403)
     if getattr(error, "sqlstate", "") == "HB409":
-        facts = {"error": "closed", "why": "the project is closed", "hint": "ask an owner"}
-        return JSONResponse(facts, 403)
-    facts = {"error": "store", "why": "the database does not answer", "hint": "try again"}
-    return JSONResponse(facts, 503)
+        return _fail_with("closed", "the project is closed", "ask an owner", 403)
+    return _fail_with("store", "the database does not answer", "try again", 503)
 
 
-_refuse_busy = JSONResponse(
-    {"error": "busy", "why": "too many requests wait already", "hint": "try again"}, 503
-)
+_refuse_busy = _fail_with("busy", "too many requests wait already", "try again", 503)
 
 
 async def _read(request: Request, most: int) -> bytes:
