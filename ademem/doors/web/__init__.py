@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.errors import UsageError
@@ -13,6 +14,7 @@ from ademem.doors.undoable import Done
 from ademem.store.runtime import Runtime
 
 if TYPE_CHECKING:
+    from ademem.doors.web.memory_threads import OpenProject
     from ademem.doors.web.server import Site
 
 CODE_S = 60
@@ -74,14 +76,15 @@ class Entry:
         return is_fresh and secrets.compare_digest(expected.encode(), digits.strip().encode())
 
 
-class Page(Value):
+@dataclass(frozen=True)
+class Page:
     path: str
     template: str
     read: Callable[[Runtime, PageRequest], dict[str, Any]]
-    part: str = ""
-    """Template of the part that a request of the page's own script gets."""
     name: str = ""
     """Name in the navigation; empty where it stands in none."""
+    part: str = ""
+    """Template of the part that a request of the page's own script gets."""
     live: str = ""
     """Kinds of events after which there is more to show, separated by one blank."""
 
@@ -100,7 +103,8 @@ class Shown(Value):
     values: dict[str, Any]
 
 
-class Act(Value):
+@dataclass(frozen=True)
+class Act:
     path: str
     do: Callable[[Runtime, PageRequest], Done | File | Shown | None]
     decides: bool = True
@@ -108,8 +112,6 @@ class Act(Value):
 
 
 PATTERN = "file_scope_pattern"
-
-
 LARGEST = 2**63 - 1
 """The largest number of a row in SQLite."""
 DIGITS = len(str(LARGEST))
@@ -136,7 +138,7 @@ class PageRequest(Value):
     lists: dict[str, list[str]] = {}
     """All values of each field of the form."""
     site: Site
-    project: str
+    project: OpenProject
 
     @property
     def revision(self) -> int | None:
@@ -147,9 +149,8 @@ class PageRequest(Value):
     def changes(self) -> dict[str, Any]:
         """The changes of a memory that the form asks for."""
         form = self.form
-        changes: dict[str, Any] = {
-            name: form[name] for name in ("category", "importance") if name in form
-        }
+        names = ("category", "importance")
+        changes: dict[str, Any] = {name: form[name] for name in names if name in form}
         if "content" in form:
             changes["content"] = form["content"].replace("\r\n", "\n")
         for name, field in (("title", "title"), ("topic_key", "topic_key"), ("path", PATTERN)):

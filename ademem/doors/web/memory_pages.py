@@ -440,18 +440,18 @@ def _bind(memories: Runtime, request: PageRequest) -> Done:
 
 
 PAGES = (
-    Page(path="/memory/{id}", template="memory.html", read=read_memory),
-    Page(path="/map", name="Map", template="map.html", read=_read_map, live="job"),
-    Page(path="/map/points", template="", read=_read_map_points),
-    Page(path="/graph", name="Graph", template="graph.html", read=_read_graph),
-    Page(path="/graph/drawing", template="", read=_read_drawing),
+    Page("/memory/{id}", "memory.html", read_memory),
+    Page("/map", "map.html", _read_map, "Map", live="job"),
+    Page("/map/points", "", _read_map_points),
+    Page("/graph", "graph.html", _read_graph, "Graph"),
+    Page("/graph/drawing", "", _read_drawing),
 )
 ACTS = (
-    Act(path="/memories/add", do=_add),
-    Act(path="/memories/export", do=_export, decides=False),
-    Act(path="/memories/golden", do=_add_golden),
-    Act(path="/memory/{id}/preview", do=_preview, decides=False),
-    Act(path="/memory/{id}/bind", do=_bind),
-    Act(path="/memory/{id}/renew-anchor", do=_renew_anchor),
-    Act(path="/map/compute", do=_compute),
+    Act("/memories/add", _add),
+    Act("/memories/export", _export, decides=False),
+    Act("/memories/golden", _add_golden),
+    Act("/memory/{id}/preview", _preview, decides=False),
+    Act("/memory/{id}/bind", _bind),
+    Act("/memory/{id}/renew-anchor", _renew_anchor),
+    Act("/map/compute", _compute),
 )

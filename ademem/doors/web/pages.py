@@ -40,7 +40,7 @@ def head_of(memories: Runtime) -> dict[str, Any]:
 
 
 def _overview(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    found = request.site.projects[request.project].check.findings
+    found = request.project.check.findings
     hooks = next((each for each in found if each.check == "rehearsal"), None)
     return reading.read_overview(memories) | {"hooks": hooks}
 
@@ -165,49 +165,16 @@ def _moment(text: str) -> datetime:
 
 
 PAGES = (
-    Page(
-        path="/",
-        name="Overview",
-        template="overview.html",
-        read=_overview,
-        live="memory session guard job",
-    ),
-    Page(
-        path="/memories",
-        name="Memories",
-        template="memories.html",
-        read=memory_pages.read_list,
-        part="rows.html",
-        live="memory",
-    ),
-    Page(
-        path="/review",
-        name="Review",
-        template="review.html",
-        read=_review,
-        part="review_card.html",
-        live="review",
-    ),
-    Page(
-        path="/timeline", name="Timeline", template="timeline.html", read=_timeline, live="session"
-    ),
-    Page(
-        path="/session/{id}",
-        template="session.html",
-        read=_session,
-        live="session injection memory guard",
-    ),
-    Page(path="/session/{id}/why", template="why.html", read=_why),
-    Page(path="/session/{id}/text/{number}", template="", read=_read_sent_text),
-    Page(
-        path="/injections",
-        name="Injections",
-        template="injections.html",
-        read=_injections,
-        live="injection",
-    ),
-    Page(path="/cost", name="Cost", template="cost.html", read=_cost),
-    Page(path="/log", name="Log", template="log.html", read=_log, live="memory guard"),
+    Page("/", "overview.html", _overview, "Overview", live="memory session guard job"),
+    Page("/memories", "memories.html", memory_pages.read_list, "Memories", "rows.html", "memory"),
+    Page("/review", "review.html", _review, "Review", "review_card.html", "review"),
+    Page("/timeline", "timeline.html", _timeline, "Timeline", live="session"),
+    Page("/session/{id}", "session.html", _session, live="session injection memory guard"),
+    Page("/session/{id}/why", "why.html", _why),
+    Page("/session/{id}/text/{number}", "", _read_sent_text),
+    Page("/injections", "injections.html", _injections, "Injections", live="injection"),
+    Page("/cost", "cost.html", _cost, "Cost"),
+    Page("/log", "log.html", _log, "Log", live="memory guard"),
     *memory_pages.PAGES,
     *practice_pages.PAGES,
     *upkeep_pages.PAGES,
@@ -221,7 +188,7 @@ def _decision(verb: str, decide: Callable[..., Memory], **options: Any) -> Act:
         memory = decide(memories, request.path["id"], revision=request.revision, **options)
         return undoable.by_memory(verb, memories, memory)
 
-    return Act(path=f"/memory/{{id}}/{verb}", do=do)
+    return Act(f"/memory/{{id}}/{verb}", do)
 
 
 def _reject(memories: Runtime, request: PageRequest) -> Done:
@@ -252,10 +219,6 @@ def _promote(memories: Runtime, request: PageRequest, *, pinned: bool = False) -
     return undoable.promote(memories, memory.id, request.revision, pinned=pinned)
 
 
-def _promote_pinned(memories: Runtime, request: PageRequest) -> Done:
-    return _promote(memories, request, pinned=True)
-
-
 def _show_digits(memories: Runtime, request: PageRequest) -> None:
     """Show new digits for a quarantined memory in the terminal of the server."""
     memory = api.get(memories, request.path["id"])
@@ -274,7 +237,7 @@ def _delete_hard(memories: Runtime, request: PageRequest) -> None:
     if request.form.get("typed", "").strip() != memory.id:
         raise UsageError("the typed id is another one", f"type {memory.id} to delete it for good")
     api.delete(memories, memory.id, hard=True, revision=request.revision)
-    request.site.forget(request.project)
+    request.site.forget(request.project.name)
 
 
 def _settle(memories: Runtime, request: PageRequest) -> Done:
@@ -319,26 +282,26 @@ def _get_selected(memories: Runtime, given: str) -> Memory:
 
 
 ACTS = (
-    Act(path="/memory/{id}/promote", do=_promote),
-    Act(path="/memory/{id}/promote-pinned", do=_promote_pinned),
-    Act(path="/memory/{id}/digits", do=_show_digits),
-    Act(path="/memory/{id}/edit-promote", do=_edit_and_promote),
-    Act(path="/memory/{id}/skip", do=_skip),
-    Act(path="/memory/{id}/reject", do=_reject),
+    Act("/memory/{id}/promote", _promote),
+    Act("/memory/{id}/promote-pinned", partial(_promote, pinned=True)),
+    Act("/memory/{id}/digits", _show_digits),
+    Act("/memory/{id}/edit-promote", _edit_and_promote),
+    Act("/memory/{id}/skip", _skip),
+    Act("/memory/{id}/reject", _reject),
     _decision("archive", api.archive),
     _decision("restore", api.restore),
     _decision("delete", api.delete),
     _decision("pin", api.pin),
     _decision("unpin", api.pin, pinned=False),
-    Act(path="/memory/{id}/edit", do=_edit),
-    Act(path="/memory/{id}/delete-hard", do=_delete_hard),
-    Act(path="/memory/{id}/settle", do=_settle),
-    Act(path="/memory/{id}/supersede", do=_supersede),
-    Act(path="/memory/{id}/merge", do=_merge),
-    Act(path="/memories/decide", do=_decide_all),
+    Act("/memory/{id}/edit", _edit),
+    Act("/memory/{id}/delete-hard", _delete_hard),
+    Act("/memory/{id}/settle", _settle),
+    Act("/memory/{id}/supersede", _supersede),
+    Act("/memory/{id}/merge", _merge),
+    Act("/memories/decide", _decide_all),
     *memory_pages.ACTS,
-    Act(path="/log/undo", do=_undo_event),
-    Act(path="/log/redo", do=_redo_event),
+    Act("/log/undo", _undo_event),
+    Act("/log/redo", _redo_event),
     *practice_pages.ACTS,
     *upkeep_pages.ACTS,
 )

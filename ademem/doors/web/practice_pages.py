@@ -71,12 +71,12 @@ def _agents(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 PAGES = (
-    Page(path="/procedures", name="Procedures", template="procedures.html", read=_procedures),
-    Page(path="/procedure/{id}", template="procedure.html", read=_procedure),
-    Page(path="/skills", name="Skills", template="skills.html", read=_skills),
-    Page(path="/missions", name="Missions", template="missions.html", read=_missions),
-    Page(path="/mission/{id}", template="mission.html", read=_mission),
-    Page(path="/agents", name="Agents", template="agents.html", read=_agents),
+    Page("/procedures", "procedures.html", _procedures, "Procedures"),
+    Page("/procedure/{id}", "procedure.html", _procedure),
+    Page("/skills", "skills.html", _skills, "Skills"),
+    Page("/missions", "missions.html", _missions, "Missions"),
+    Page("/mission/{id}", "mission.html", _mission),
+    Page("/agents", "agents.html", _agents, "Agents"),
 )
 
 
@@ -92,15 +92,8 @@ def _record_outcome(memories: Runtime, request: PageRequest) -> Done:
 
 
 def _export(memories: Runtime, request: PageRequest) -> Done:
-    return _write_files(memories, request.path["id"], publish="publish" in request.form)
-
-
-def _export_all(memories: Runtime, request: PageRequest) -> Done:
-    return _write_files(memories, None, publish="publish" in request.form)
-
-
-def _write_files(memories: Runtime, id: str | None, *, publish: bool) -> Done:
     """Export one procedure, which confirms it, or all confirmed ones."""
+    id, publish = request.path.get("id"), "publish" in request.form
     ids = [each.id for each in api.list_procedures(memories)] if id is None else [id]
     events = _last_events(memories, ids)
     planned = api.export_procedures(memories, id, publish=publish, dry_run=True)
@@ -219,12 +212,12 @@ def set_field(
 
 
 ACTS = (
-    Act(path="/procedure/{id}/outcome", do=_record_outcome),
-    Act(path="/procedure/{id}/export", do=_export),
-    Act(path="/procedures/export", do=_export_all),
-    Act(path="/skills/reindex", do=_reindex),
-    Act(path="/missions/start", do=_start_mission),
-    Act(path="/mission/{id}/end", do=_end_mission),
-    Act(path="/memory/{id}/copy", do=_promote_entry),
-    Act(path="/agents/edit", do=_edit_brief),
+    Act("/procedure/{id}/outcome", _record_outcome),
+    Act("/procedure/{id}/export", _export),
+    Act("/procedures/export", _export),
+    Act("/skills/reindex", _reindex),
+    Act("/missions/start", _start_mission),
+    Act("/mission/{id}/end", _end_mission),
+    Act("/memory/{id}/copy", _promote_entry),
+    Act("/agents/edit", _edit_brief),
 )

@@ -171,7 +171,8 @@ async def _project(site: Site, request: Request) -> Response:
 
 async def _show(page: Page, site: Site, request: Request) -> Response:
     """Answer with a page, read in the project's thread."""
-    project, parsed = _parse(site, request)
+    parsed = _parse(site, request)
+    project = parsed.project
     stacks = site.done[project.name], site.undone[project.name]
     labels: dict[int, str] = {}
 
@@ -216,7 +217,8 @@ async def _events(site: Site, request: Request) -> Response:
 
 async def _do(act: Act, site: Site, request: Request) -> Response:
     """Do one act in the thread of acts, and show the page it was done on."""
-    project, parsed = _parse(site, request)
+    parsed = _parse(site, request)
+    project = parsed.project
     if site.read_only and act.decides:
         raise NotAllowed(f"this page decides nothing: {site.read_only}")
 
@@ -282,17 +284,15 @@ def _keep_project(site: Site, response: Response, number: int) -> None:
     response.set_cookie(name, str(number), httponly=True, samesite="strict")
 
 
-def _parse(site: Site, request: Request) -> tuple[OpenProject, PageRequest]:
-    project = _choose_project(site, request)
-    parsed = PageRequest(
+def _parse(site: Site, request: Request) -> PageRequest:
+    return PageRequest(
         path=dict(request.path_params),
-        query={name: request.query_params[name] for name in request.query_params},
+        query=dict(request.query_params),
         form=request.state.form,
         lists=request.state.lists,
         site=site,
-        project=project.name,
+        project=_choose_project(site, request),
     )
-    return project, parsed
 
 
 def _choose_project(site: Site, request: Request) -> OpenProject:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -76,8 +77,7 @@ def _patient(memories: Runtime) -> doctor.Patient:
 
 
 def _doctor(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    project = request.site.projects[request.project]
-    check = project.check
+    check = request.project.check
     if check.at is None and not (check.is_running or check.failure):
         check.start()
     is_running = check.is_running  # first, as it ends with the findings
@@ -90,18 +90,17 @@ def _doctor(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "findings": findings,
         "failed": sum(not finding.ok for finding in findings),
         "plan": doctor.plan_fix(_patient(memories), findings),
-        "repairs": project.repairs,
+        "repairs": request.project.repairs,
     }
 
 
 def _check(_: Runtime, request: PageRequest) -> None:
-    request.site.projects[request.project].check.start()
+    request.project.check.start()
 
 
 def _fix(memories: Runtime, request: PageRequest) -> None:
-    project = request.site.projects[request.project]
-    project.repairs = doctor.fix(_patient(memories))
-    project.check.start()
+    request.project.repairs = doctor.fix(_patient(memories))
+    request.project.check.start()
 
 
 def _settings(memories: Runtime, request: PageRequest) -> dict[str, Any]:
@@ -149,12 +148,8 @@ def set_setting(memories: Runtime, key: str, text: str, before: str) -> Done:
     return Done(label=f"set {key}", way=set_setting.__name__, given=given)
 
 
-def _run_jobs(memories: Runtime, _: PageRequest) -> None:
-    api.work(memories)
-
-
-def _retry_jobs(memories: Runtime, _: PageRequest) -> None:
-    api.work(memories, retry=True)
+def _run_jobs(memories: Runtime, _: PageRequest, *, retry: bool = False) -> None:
+    api.work(memories, retry=retry)
 
 
 METRICS = {"any@5": "hits@5", "any@10": "hits@10", "MRR": "MRR", "nDCG@10": "nDCG@10"}
@@ -244,16 +239,16 @@ def _update_golden(memories: Runtime, _: PageRequest) -> Done:
 
 
 PAGES = (
-    Page(path="/eval", name="Evaluation", template="eval.html", read=_evaluation),
-    Page(path="/doctor", name="Doctor", template="doctor.html", read=_doctor, live="check"),
-    Page(path="/settings", name="Settings", template="settings.html", read=_settings),
+    Page("/eval", "eval.html", _evaluation, "Evaluation"),
+    Page("/doctor", "doctor.html", _doctor, "Doctor", live="check"),
+    Page("/settings", "settings.html", _settings, "Settings"),
 )
 ACTS = (
-    Act(path="/doctor/check", do=_check, decides=False),
-    Act(path="/doctor/fix", do=_fix),
-    Act(path="/settings", do=_set),
-    Act(path="/jobs/run", do=_run_jobs),
-    Act(path="/jobs/retry", do=_retry_jobs),
-    Act(path="/eval/gate", do=_run_gate),
-    Act(path="/eval/update", do=_update_golden),
+    Act("/doctor/check", _check, decides=False),
+    Act("/doctor/fix", _fix),
+    Act("/settings", _set),
+    Act("/jobs/run", _run_jobs),
+    Act("/jobs/retry", partial(_run_jobs, retry=True)),
+    Act("/eval/gate", _run_gate),
+    Act("/eval/update", _update_golden),
 )
