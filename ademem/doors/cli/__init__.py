@@ -257,11 +257,12 @@ def answer(question: Question) -> int:
         search = api.recall if question.counts else api.search
         found = search(memories, question.query, None, question.limit)
         drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
+    show.as_json = question.as_json
     if question.as_json:
         hits = show.results_json(found, drifted=drifted)
         show.echo(show.safe(json.dumps(hits, ensure_ascii=False, indent=2)))
     else:
-        show.results(found, as_json=False, explain=False, drifted=drifted)
+        show.results(found, explain=False, drifted=drifted)
     return show.exit_code(found.hits)
 
 

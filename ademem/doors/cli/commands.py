@@ -8,7 +8,9 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial, wraps
 from importlib import import_module
+from inspect import Parameter, Signature, signature
 from io import TextIOWrapper
 from typing import Annotated, Any, TextIO, TypeVar
 
@@ -271,7 +273,7 @@ Kind = TypeVar("Kind", bound=StrEnum)
 UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 
 
-def open_project(project: str | None, *, catch_up: bool = True) -> Runtime:
+def open_project(project: Project = None, *, catch_up: bool = True) -> Runtime:
     """Open the project and import pending changes of its files, unless *catch_up* is False."""
     memories = api.open_memories(project, on_import=import_progress(), catch_up=catch_up)
     show.notices(memories)
@@ -280,7 +282,45 @@ def open_project(project: str | None, *, catch_up: bool = True) -> Runtime:
     return memories
 
 
-def open_inspection(project: str | None) -> Inspection:
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def command(
+    group: typer.Typer, name: str | None = None, *, on: Callable[[Any], Any] | None = None
+) -> Callable[[Function], Function]:
+    """Define a command of a group, with `--json`, which decides how `show` prints its results.
+
+    With *on* its first argument is what that opens, and the first argument of that is an option.
+    """
+
+    def define(function: Function) -> Function:
+        own = [*signature(function, eval_str=True).parameters.values()]
+        opened_by = [*signature(on, eval_str=True).parameters.values()][:1] if on else []
+        as_json = Parameter("as_json", Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
+        options = [*own[len(opened_by) :], *opened_by, as_json]
+
+        @wraps(function)
+        def run(*, as_json: bool, **given: Any) -> None:
+            show.as_json = as_json
+            if on is None:
+                function(**given)
+                return
+            with on(given.pop(opened_by[0].name)) as opened:
+                function(opened, **given)
+
+        run.__signature__ = Signature(options)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in options}
+        group.command(name)(run)
+        return function
+
+    return define
+
+
+on_project = partial(command, on=open_project)
+"""Define a command on the memories of a project."""
+
+
+def open_inspection(project: Project = None) -> Inspection:
     inspection = api.inspect_files(project)
     show.notices(inspection.runtime)
     return inspection

@@ -24,7 +24,6 @@ from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
     Anchors,
-    AsJson,
     CategoryName,
     Commands,
     DryRun,
@@ -37,7 +36,9 @@ from ademem.doors.cli.commands import (
     Title,
     app,
     argument,
+    command,
     flag,
+    on_project,
     open_project,
     option,
     parse_choice,
@@ -48,25 +49,26 @@ from ademem.store.runtime import Runtime, personal_project
 from ademem.store.verdicts import VERBS, Verdict
 
 
-def _register(name: str, done: str, help: str) -> None:
-    """Register a command that calls the function of this name for one memory."""
-
-    def command(id: Id, project: Project = None, as_json: AsJson = False) -> None:
-        with open_project(project) as memories:
-            if name == "promote":
-                require_person(memories, id, name)
-            memory = getattr(api, name)(memories, id)
-        show.one(done, memory, as_json)
-
-    app.command(name, help=help)(command)
+@on_project(app)
+def promote(memories: Runtime, id: Id) -> None:
+    """Confirm a candidate, or approve a quarantined one."""
+    require_person(memories, id, "promote")
+    show.one("promoted", api.promote(memories, id))
 
 
-_register("promote", "promoted", "Confirm a candidate, or approve a quarantined one.")
-_register("reject", "rejected", "Archive a candidate for good.")
-_register("archive", "archived", "Remove a memory from recall and files.")
+@on_project(app)
+def reject(memories: Runtime, id: Id) -> None:
+    """Archive a candidate for good."""
+    show.one("rejected", api.reject(memories, id))
 
 
-@app.command()
+@on_project(app)
+def archive(memories: Runtime, id: Id) -> None:
+    """Remove a memory from recall and files."""
+    show.one("archived", api.archive(memories, id))
+
+
+@command(app)
 def restore(
     id: str | None = argument("ID", "Of a memory.", None),
     backup: str | None = option(
@@ -78,7 +80,6 @@ def restore(
     force: bool = flag("--force", "Accept a backup of another project."),
     dry_run: DryRun = False,
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Restore an archived or deleted memory, or a backup."""
     if backup is not None and id is None:
@@ -101,45 +102,40 @@ def restore(
         lines = [f"{verb} {counted(done.memories, 'memory')} of {done.backup}", *done.done]
         if done.replaced:
             lines.append(f"the database that was there is kept: {done.replaced}")
-        return show.report({"dry_run": dry_run} | as_dict(done), lines, as_json=as_json)
+        return show.report({"dry_run": dry_run} | as_dict(done), lines)
     if id is None or backup is not None:
         raise UsageError("name a memory or a backup", "`ademem backup --list` shows the backups")
     with open_project(project) as memories:
         memory = api.get(memories, id) if dry_run else api.restore(memories, id)
-    return show.one("would restore" if dry_run else "restored", memory, as_json)
+    return show.one("would restore" if dry_run else "restored", memory)
 
 
-@app.command()
+@on_project(app)
 def pin(
-    id: Id,
-    off: bool = flag("--off", "Show it only when it is relevant."),
-    project: Project = None,
-    as_json: AsJson = False,
+    memories: Runtime, id: Id, off: bool = flag("--off", "Show it only when it is relevant.")
 ) -> None:
     """Show a memory in every briefing."""
-    with open_project(project) as memories:
-        if not off:
-            require_person(memories, id, "pin")
-        memory = api.pin(memories, id, pinned=not off)
-    show.one("unpinned" if off else "pinned", memory, as_json)
+    if not off:
+        require_person(memories, id, "pin")
+    memory = api.pin(memories, id, pinned=not off)
+    show.one("unpinned" if off else "pinned", memory)
 
 
-@app.command()
+@on_project(app)
 def delete(
+    memories: Runtime,
     id: Id,
     hard: bool = flag("--hard", "For good: no byte of it stays."),
     dry_run: DryRun = False,
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Delete a memory; `restore` undoes it unless --hard."""
-    with open_project(project) as memories:
-        memory = api.get(memories, id) if dry_run else api.delete(memories, id, hard=hard)
-    show.one("would delete" if dry_run else "deleted", memory, as_json)
+    memory = api.get(memories, id) if dry_run else api.delete(memories, id, hard=hard)
+    show.one("would delete" if dry_run else "deleted", memory)
 
 
-@app.command()
+@on_project(app)
 def edit(
+    memories: Runtime,
     id: Id,
     content: str | None = option("--content", "New text; - reads standard input."),
     find: str | None = option("--find", "Part of the text; --replace takes its place."),
@@ -156,51 +152,46 @@ def edit(
     stop: bool | None = option(
         "--stop/--no-stop", "Deny calls that it is about until they are made again."
     ),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Change a memory; without options the text opens in $EDITOR."""
-    with open_project(project) as memories:
-        require_person(memories, id, "edit")
-        given: dict[str, Any] = {
-            "content": None if content is None else text_or_stdin(content),
-            "find": find,
-            "replacement": replacement,
-            "title": title,
-            "topic_key": topic_key,
-            "category": parse_choice(Category, category),
-            "importance": parse_choice(Importance, importance),
-            "tags": None if tags is None else split_words(tags),
-            "file_scope_pattern": path,
-            "anchors": (
-                None
-                if anchor is None and command is None
-                else replace_parts(api.get(memories, id).anchors, anchor, command)
-            ),
-        }
-        if stop is not None:
-            others = api.get(memories, id).tags if tags is None else given["tags"]
-            given["tags"] = (*(tag for tag in others if tag != STOP), *((STOP,) if stop else ()))
-        changes = {name: value for name, value in given.items() if value is not None}
-        done = "edited"
-        if changes and api.get_speaker(memories) is not Trust.USER:
-            updated = api.update_by_agent(
-                memories, id, api.origin(memories), revision=revision, **changes
-            )
-            memory = updated.memory
-            if updated.proposed_for:
-                done = f"{updated.proposed_for} is a person's; a candidate beside it:"
-        elif not changes:
-            memory = api.get(memories, id)
-            with editing(memory.content) as edited:
-                if edited.strip() in ("", memory.content):
-                    raise UsageError(
-                        "nothing was changed", "save the editor's file, or pass --content"
-                    )
-                memory = api.edit(memories, id, revision=revision, content=edited)
-        else:
-            memory = api.edit(memories, id, revision=revision, **changes)
-    show.one(done, memory, as_json)
+    require_person(memories, id, "edit")
+    given: dict[str, Any] = {
+        "content": None if content is None else text_or_stdin(content),
+        "find": find,
+        "replacement": replacement,
+        "title": title,
+        "topic_key": topic_key,
+        "category": parse_choice(Category, category),
+        "importance": parse_choice(Importance, importance),
+        "tags": None if tags is None else split_words(tags),
+        "file_scope_pattern": path,
+        "anchors": (
+            None
+            if anchor is None and command is None
+            else replace_parts(api.get(memories, id).anchors, anchor, command)
+        ),
+    }
+    if stop is not None:
+        others = api.get(memories, id).tags if tags is None else given["tags"]
+        given["tags"] = (*(tag for tag in others if tag != STOP), *((STOP,) if stop else ()))
+    changes = {name: value for name, value in given.items() if value is not None}
+    done = "edited"
+    if changes and api.get_speaker(memories) is not Trust.USER:
+        updated = api.update_by_agent(
+            memories, id, api.origin(memories), revision=revision, **changes
+        )
+        memory = updated.memory
+        if updated.proposed_for:
+            done = f"{updated.proposed_for} is a person's; a candidate beside it:"
+    elif not changes:
+        memory = api.get(memories, id)
+        with editing(memory.content) as edited:
+            if edited.strip() in ("", memory.content):
+                raise UsageError("nothing was changed", "save the editor's file, or pass --content")
+            memory = api.edit(memories, id, revision=revision, content=edited)
+    else:
+        memory = api.edit(memories, id, revision=revision, **changes)
+    show.one(done, memory)
 
 
 def require_person(memories: Runtime, id: str, verb: str) -> None:
@@ -252,52 +243,45 @@ app.add_typer(relations, name="relations")
 TEXT_CHARS = 80
 
 
-@relations.command("list")
+@on_project(relations, "list")
 def list_(
+    memories: Runtime,
     id: str | None = argument("ID", "Of this memory; else all.", None),
     status: str | None = option("--status", "pending, judged, ignored or orphaned."),
     limit: Limit = 100,
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """List relations, the latest first."""
-    with open_project(project) as memories:
-        found = api.list_relations(memories, id, status, limit)
-    show.listing("relations", found, _lines, "no relations", as_json)
+    found = api.list_relations(memories, id, status, limit)
+    show.listing("relations", found, _lines, "no relations")
 
 
-@relations.command()
+@on_project(relations)
 def judge(
+    memories: Runtime,
     id: str = argument("REL", "A proposal, or a memory with --other."),
     verb: str = argument("VERB", ", ".join(VERBS)),
     other: str = option("--other", "The other memory, without a proposal.", "", metavar="ID"),
     reason: str = option("--reason", "Why.", ""),
     evidence: str = option("--evidence", "What shows it.", ""),
     confidence: float = option("--confidence", "How sure it is.", 1.0, min=0, max=1),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Say what two memories have to do with each other."""
     pair = {"id": id, "other": other} if other else {"judgment_id": id}
-    with open_project(project) as memories:
-        judged = api.judge(
-            memories, verb, **pair, reason=reason, evidence=evidence, confidence=confidence
-        )
-    line = f"{judged['relation_id']} {judged['status']}: {judged['effect']}"
-    show.report(judged, [line], as_json=as_json)
+    judged = api.judge(
+        memories, verb, **pair, reason=reason, evidence=evidence, confidence=confidence
+    )
+    show.report(judged, [f"{judged['relation_id']} {judged['status']}: {judged['effect']}"])
 
 
-@relations.command()
+@on_project(relations)
 def scan(
+    memories: Runtime,
     apply: bool = flag("--apply", "Store the pairs that are found."),
     limit: int = option("--limit -n", "Memories of a page.", 100, min=1, max=100),
     cursor: int = option("--cursor", "The next page.", 0, min=0),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Look for memories that contradict each other."""
-    with open_project(project) as memories:
-        found, rest = api.scan_relations(memories, apply=apply, limit=limit, cursor=cursor)
+    found, rest = api.scan_relations(memories, apply=apply, limit=limit, cursor=cursor)
     rows = [
         {
             "earlier": pair.earlier.id,
@@ -308,21 +292,18 @@ def scan(
         }
         for pair in found
     ]
-    if as_json:
-        return show.json({"applied": apply, "count": len(rows), "pairs": rows, "next_cursor": rest})
-    show.fenced(
-        f"{row['earlier']}  {row['relation']}  {row['later']}: {row['why']}" for row in rows
-    )
+    lines = (f"{row['earlier']}  {row['relation']}  {row['later']}: {row['why']}" for row in rows)
     end = f"; `--cursor {rest}` goes on" if rest else ""
-    return show.echo(f"{len(rows)} {'stored' if apply else 'found'}{end}", err=True)
+    note = f"{len(rows)} {'stored' if apply else 'found'}{end}"
+    values = {"applied": apply, "count": len(rows), "pairs": rows, "next_cursor": rest}
+    show.report(values, lines, [note], fence=True)
 
 
-@relations.command()
+@command(relations)
 def deferred(
     replay: bool = flag("--replay", "Apply those that can be."),
     drop: str = option("--drop", "Forget this one.", "", metavar="ID"),
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """List records of other stores that wait for a memory."""
     if replay and drop:
@@ -332,10 +313,9 @@ def deferred(
             api.drop_deferred(memories, drop)
         applied = api.replay_deferred(memories) if replay else 0
         found = api.list_deferred(memories)
-    if as_json:
-        return show.json({"applied": applied, "count": len(found), "deferred": found})
-    show.fenced(f"{row['id']}  {row['entity']}  {row['reason']}" for row in found)
-    return show.echo(f"{applied} applied, {len(found)} wait", err=True)
+    values = {"applied": applied, "count": len(found), "deferred": found}
+    lines = (f"{row['id']}  {row['entity']}  {row['reason']}" for row in found)
+    show.report(values, lines, [f"{applied} applied, {len(found)} wait"], fence=True)
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 
 import typer
 
@@ -14,7 +13,7 @@ from ademem.core.errors import NO, AdememError, NotFound, UsageError
 from ademem.core.text import counted, join_counts, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import AsJson, DryRun, Project, app, flag, open_project, option
+from ademem.doors.cli.commands import DryRun, Project, app, command, flag, open_project, option
 from ademem.store.hub_state import Parked
 from ademem.store.runtime import Runtime
 from ademem.sync.hub.mutations import to_bytes
@@ -24,7 +23,7 @@ READER = "reader"
 """Role at the hub that sends nothing."""
 
 
-@app.command()
+@command(app)
 def sync(
     folder: str | None = option(
         "--dir", "Such a folder; else all that are enrolled.", metavar="FOLDER"
@@ -38,21 +37,19 @@ def sync(
     ),
     dry_run: DryRun = False,
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Exchange memories through shared folders and the hub. Exit code 1 if a part of it fails."""
     if sum((status, leave, dry_run)) > 1:
         raise UsageError("only one of --status, --leave and --dry-run can be given")
-    if engram != (engram or import_) or (engram and folder) or (import_ and (status or leave)):
+    if (import_ and (status or leave or not engram)) or (engram and folder):
         raise UsageError("--import is of --engram, which has no folder", "one of them at a time")
-    if engram:
-        with open_project(project) as memories:
-            return _sync_engram(memories, status, leave, import_, force, dry_run, as_json)
     with open_project(project) as memories:
+        if engram:
+            return _sync_engram(memories, status, leave, import_, force, dry_run)
         if status:
             found, hub = api.get_exchange_status(memories), api.get_hub_status(memories)
             values = as_dict(found) | ({"hub": hub} if hub else {})
-            return show.report(values, _status_lines(found, hub), as_json=as_json)
+            return show.report(values, _status_lines(found, hub))
         if leave:
             hint = "`ademem sync --status` shows the folders"
             if folder is None:
@@ -61,7 +58,7 @@ def sync(
             if not api.leave_folder(memories, folder):
                 raise NotFound(f"{folder} is not enrolled", hint)
             line = f"left {folder}; its files stay, and so do the memories that came from it"
-            return show.report({"left": folder}, [line], as_json=as_json)
+            return show.report({"left": folder}, [line])
         enrolled = api.list_folders(memories)
         folders = [folder] if folder else enrolled
         with_hub = folder is None and api.get_hub_status(memories) is not None
@@ -76,15 +73,13 @@ def sync(
                 values["hub"] = plan = api.preview_hub(memories)
                 lines += [to_bytes(one).decode() for one in plan.mutations]
                 lines += _parked_lines(plan.parked)
-            return show.report(values, lines, as_json=as_json)
+            return show.report(values, lines)
         if folder and os.path.realpath(folder) not in enrolled:
             caller.refuse_client(os.environ, f"to share memories through {folder}")
-        return _exchange(memories, folders, with_hub, force, as_json)
+        return _exchange(memories, folders, with_hub, force)
 
 
-def _exchange(
-    memories: Runtime, folders: list[str], with_hub: bool, force: bool, as_json: bool
-) -> None:
+def _exchange(memories: Runtime, folders: list[str], with_hub: bool, force: bool) -> None:
     done, failed, synced = [], [], None
     if with_hub:
         try:
@@ -119,7 +114,8 @@ def _exchange(
         if state and state.waiting and state.role == READER:
             lines.append(f"hub: {_waiting_of(state)}")
         values["hub"] = synced
-    _report_problems(values, lines, problems, as_json)
+    show.report(values, lines, problems)
+    raise typer.Exit(NO if problems else 0)
 
 
 def _undo_lines(event: str) -> list[str]:
@@ -188,16 +184,6 @@ def _waiting_of(hub: HubStatus) -> str:
     return f"{records} to send"
 
 
-def _report_problems(
-    values: dict[str, object], lines: list[str], problems: Sequence[str], as_json: bool
-) -> None:
-    show.report(values, lines, as_json=as_json)
-    if not as_json:
-        for problem in problems:
-            show.say(problem, err=True)
-    raise typer.Exit(NO if problems else 0)
-
-
 def _sync_engram(
     memories: Runtime,
     status: bool,
@@ -205,13 +191,12 @@ def _sync_engram(
     import_: bool,
     force: bool,
     dry_run: bool,
-    as_json: bool,
 ) -> None:
     if leave:
         if not api.leave_engram(memories):
             raise NotFound("nothing was written for Engram", "`ademem sync --engram` does")
         line = "left Engram; its chunks stay, and so do the memories that came from it"
-        return show.report({"left": "engram"}, [line], as_json=as_json)
+        return show.report({"left": "engram"}, [line])
     if status:
         found = api.get_engram_status(memories)
         waiting = found.waiting
@@ -228,7 +213,7 @@ def _sync_engram(
             lines.append(
                 "the manifest has a conflict of git; the next import or export joins its sides"
             )
-        return show.report(as_dict(found), lines, as_json=as_json)
+        return show.report(as_dict(found), lines)
     if import_:
         received = api.receive_from_engram(memories, dry_run=dry_run)
         names = ("inserted", "updated", "deleted", "sessions", "prompts", "relations")
@@ -236,7 +221,8 @@ def _sync_engram(
         figures = join_counts(counts)
         lines = [f"{counted(len(received.read), 'chunk')} read: {figures or 'nothing new'}"]
         values = {"read": received.read, **counts, "problems": received.problems}
-        return _report_problems(values, lines, received.problems, as_json)
+        show.report(values, lines, received.problems)
+        raise typer.Exit(NO if received.problems else 0)
     sent = api.send_to_engram(memories, force=force, dry_run=dry_run)
     if sent.observations or sent.mutations or sent.sessions:
         what = ", ".join(f".engram/chunks/{id}.jsonl.gz" for id in sent.chunks)
@@ -245,5 +231,5 @@ def _sync_engram(
     else:
         lines = ["Engram's chunks have everything"]
     lines += _held_back_lines(sent.held_back)
-    values = as_dict(sent) | {"dry_run": dry_run}
-    return _report_problems(values, lines, sent.problems, as_json)
+    show.report(as_dict(sent) | {"dry_run": dry_run}, lines, sent.problems)
+    raise typer.Exit(NO if sent.problems else 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from difflib import unified_diff
 from enum import StrEnum
 from pathlib import Path
@@ -12,20 +12,22 @@ import orjson
 import typer
 
 from ademem import api
+from ademem.api.files import Inspection
 from ademem.core.errors import NO, AdememError, UsageError
 from ademem.core.shared_files import write_bytes
 from ademem.core.text import counted, join_counts, preview, replace_surrogates
 from ademem.core.value import as_dict, replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
-    AsJson,
     BriefAgent,
     DryRun,
     Project,
     app,
     argument,
+    command,
     flag,
     import_progress,
+    on_project,
     open_inspection,
     open_project,
     option,
@@ -55,55 +57,43 @@ app.add_typer(files, name="files")
 app.add_typer(core, name="core")
 
 
-@files.command()
+@command(files)
 def refresh(
     force: bool = flag("--force", "Overwrite edits instead of importing them."),
     dry_run: DryRun = False,
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Import edits of the files, then write the files."""
     if dry_run:
         with open_inspection(project) as inspection:
             preview = api.preview_files(inspection, force=force)
-        if as_json:
-            touched = [file for file in preview.files if file.ours or force]
-            return show.json(
-                {
-                    "taken": preview.taken,
-                    "written": [file.path for file in touched if file.wanted is not None],
-                    "removed": [file.path for file in touched if file.wanted is None],
-                    "kept": [file.path for file in preview.files if file not in touched],
-                }
-            )
-        _report(preview.taken, would=True)
+        touched = [file for file in preview.files if file.ours or force]
+        values = {
+            "taken": preview.taken,
+            "written": [file.path for file in touched if file.wanted is not None],
+            "removed": [file.path for file in touched if file.wanted is None],
+            "kept": [file.path for file in preview.files if file not in touched],
+        }
+        lines = _import_lines(preview.taken, would=True)
         for file in preview.files:
             verb = "remove" if file.wanted is None else "write"
-            show.echo(f"would {verb if file.ours or force else 'keep'} {file.path}")
-        if not preview.files:
-            show.echo("up to date")
-        return None
+            lines.append(f"would {verb if file.ours or force else 'keep'} {file.path}")
+        lines += [] if preview.files else ["up to date"]
+        return show.report(values, lines, map(_problem_line, preview.taken.problems))
     with open_project(project, catch_up=False) as memories:
-        refreshed = api.refresh_files(memories, force=force, on_import=import_progress())
-    if as_json:
-        names = ("taken", "written", "removed", "kept")
-        return show.json({name: getattr(refreshed, name) for name in names})
-    _report(refreshed.taken)
-    for path in refreshed.written:
-        show.echo(f"wrote {path}")
-    for path in refreshed.kept:
-        show.echo(f"kept {path}: it was edited by hand (--force overwrites it)", err=True)
-    if not refreshed.written and not refreshed.kept:
-        show.echo("up to date")
-    return None
+        done = api.refresh_files(memories, force=force, on_import=import_progress())
+    lines = [*_import_lines(done.taken), *(f"wrote {path}" for path in done.written)]
+    kept = [f"kept {path}: it was edited by hand (--force overwrites it)" for path in done.kept]
+    lines += [] if done.written or kept else ["up to date"]
+    values = {name: getattr(done, name) for name in ("taken", "written", "removed", "kept")}
+    return show.report(values, lines, (*map(_problem_line, done.taken.problems), *kept))
 
 
-@files.command("import")
+@command(files, "import")
 def import_files(
     only: bool = flag("--only", "Leave the files as they are, even where they lag."),
     dry_run: DryRun = False,
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Import edits of the files. Exit code 1 if one cannot be read."""
     if dry_run:
@@ -118,61 +108,47 @@ def import_files(
                 if only
                 else api.refresh_files(memories, lazily=True, on_import=import_progress()).taken
             )
-    if as_json:
-        if unread:
-            fault = Problem(path=BRIEF, line=None, message=f"{unread}; {unread.hint}")
-            report = replace(report, problems=(*report.problems, fault))
-        show.json(report)
-    else:
-        _report(report, would=dry_run)
-        if brief:
-            verb = "would be" if dry_run else "is"
-            show.echo(f"the project brief {verb} at version {brief.version}")
-        if not (report.count or report.problems or brief or unread):
-            show.echo("the files say nothing new")
-    if unread and not as_json:
+    if unread and show.as_json:
+        fault = Problem(path=BRIEF, line=None, message=f"{unread}; {unread.hint}")
+        report = replace(report, problems=(*report.problems, fault))
+    lines = _import_lines(report, would=dry_run)
+    if brief:
+        verb = "would be" if dry_run else "is"
+        lines.append(f"the project brief {verb} at version {brief.version}")
+    if not (report.count or report.problems or brief or unread):
+        lines.append("the files say nothing new")
+    show.report(report, lines, map(_problem_line, report.problems))
+    if unread and not show.as_json:
         raise unread
     raise typer.Exit(unread.exit_code if unread else 1 if report.problems else 0)
 
 
-@files.command()
+@command(files, on=open_inspection)
 def check(
+    inspection: Inspection,
     diff: bool = flag("--diff", "Show what an import and a refresh would change instead."),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Check that the files are valid and current. Exit code 1 if not."""
-    with open_inspection(project) as inspection:
-        if diff:
-            preview = api.preview_files(inspection)
-            imported = preview.taken
-            if as_json:
-                rows = [
-                    {"path": file.path, "change": _change(file), "diff": _diff(file)}
-                    for file in preview.files
-                ]
-                show.json({"taken": imported, "files": rows})
-            else:
-                _report(imported, would=True)
-                for file in preview.files:
-                    if not file.ours:
-                        show.echo(
-                            f"{file.path}: was edited; `ademem files refresh --force` overwrites it"
-                        )
-                    show.fenced(_diff(file).splitlines())
-                if not imported.count and not preview.files:
-                    show.echo("up to date")
-            raise typer.Exit(1 if imported.count or imported.problems or preview.files else 0)
-        problems = api.check_files(inspection)
-    if as_json:
-        show.json(
-            {"problems": [{"path": p.path, "line": p.line, "message": p.message} for p in problems]}
-        )
-    else:
-        for problem in problems:
-            show.echo(f"{problem.path}:{problem.line or 1}: {problem.message}")
-        if not problems:
-            show.echo("the files are sound")
+    if diff:
+        preview = api.preview_files(inspection)
+        taken = preview.taken
+        rows = [
+            {"path": file.path, "change": _change(file), "diff": _diff(file)}
+            for file in preview.files
+        ]
+        notes = map(_problem_line, taken.problems)
+        show.report({"taken": taken, "files": rows}, _import_lines(taken, would=True), notes)
+        for file, row in () if show.as_json else zip(preview.files, rows, strict=True):
+            if not file.ours:
+                show.echo(f"{file.path}: was edited; `ademem files refresh --force` overwrites it")
+            show.fenced(row["diff"].splitlines())
+        if not (show.as_json or taken.count or preview.files):
+            show.echo("up to date")
+        raise typer.Exit(1 if taken.count or taken.problems or preview.files else 0)
+    problems = api.check_files(inspection)
+    found = [{"path": each.path, "line": each.line, "message": each.message} for each in problems]
+    lines = [f"{each.path}:{each.line or 1}: {each.message}" for each in problems]
+    show.report({"problems": found}, lines or ["the files are sound"])
     raise typer.Exit(1 if problems else 0)
 
 
@@ -194,30 +170,31 @@ def _change(file: File) -> str:
     return "add" if file.present is None else "remove" if file.wanted is None else "update"
 
 
-def _report(report: ImportReport, *, would: bool = False) -> None:
+def _import_lines(report: ImportReport, *, would: bool = False) -> list[str]:
+    lines = []
     if report.count and would:
-        show.echo(f"to be imported: {report.summary}")
+        lines.append(f"to be imported: {report.summary}")
     elif report.count:
-        show.echo(f"{report.summary[:-1]} (`ademem undo {report.event}` takes it back)")
-    if report.advice:
-        show.echo(report.advice)
-    for problem in report.problems:
-        hint = f" (`{problem.hint}`)" if problem.hint else ""
-        show.echo(f"{problem.path}:{problem.line or 1}: {problem.message}{hint}", err=True)
+        lines.append(f"{report.summary[:-1]}{_describe_undo(report.event)}")
+    return [*lines, report.advice] if report.advice else lines
 
 
-@app.command("merge-file")
+def _problem_line(problem: Problem) -> str:
+    hint = f" (`{problem.hint}`)" if problem.hint else ""
+    return f"{problem.path}:{problem.line or 1}: {problem.message}{hint}"
+
+
+@command(app, "merge-file")
 def merge_file(
     base: Path = argument("BASE", "What both come from."),
     ours: Path = argument("OURS", "Gets the result."),
     theirs: Path = argument("THEIRS", "The other."),
     name: str = argument("NAME", "What the file is called."),
-    as_json: AsJson = False,
 ) -> None:
     """Merge two versions of a memory file into OURS, for git."""
     texts = [_text_of(path) for path in (base, ours, theirs)]
     write_bytes(str(ours), merge_versions(name, *texts).encode())
-    show.report({"merged": str(ours)}, (), as_json=as_json)
+    show.report({"merged": str(ours)}, ())
 
 
 class CannotMerge(AdememError):
@@ -239,21 +216,19 @@ def _text_of(path: Path) -> str:
     return text
 
 
-@core.command("show")
+@on_project(core, "show")
 def show_core(
+    memories: Runtime,
     agent: BriefAgent = "",
     agents: bool = flag("--agents", "List the agents instead."),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show the project brief."""
-    with open_project(project) as memories:
-        if agents:
-            found = api.list_agents(memories)
-            return show.listing("agents", found, _agent_lines, "no agent worked here yet", as_json)
-        document = api.get_brief(memories, agent, labelled=not as_json)
+    if agents:
+        found = api.list_agents(memories)
+        return show.listing("agents", found, _agent_lines, "no agent worked here yet")
+    document = api.get_brief(memories, agent, labelled=not show.as_json)
     command = f"ademem core set --agent {agent}" if agent else "ademem core set"
-    return show.brief(document, command, as_json=as_json)
+    return show.brief(document, command)
 
 
 def _agent_lines(agent: Agent) -> Iterator[str]:
@@ -262,23 +237,21 @@ def _agent_lines(agent: Agent) -> Iterator[str]:
     yield f"{agent.name}: {memories}, {brief} (.ade/agents/{agent.folder})"
 
 
-@core.command("set")
+@on_project(core, "set")
 def set_core(
+    memories: Runtime,
     field: str = argument("FIELD", "summary, conventions, preferences, focus or notes."),
     text: list[str] | None = argument(
         "TEXT", "The summary, or one item an argument; none empties it.", None
     ),
     agent: BriefAgent = "",
     version: int | None = option("--version", "Refuse unless the brief is at this version."),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Replace one field of the project brief."""
-    with open_project(project) as memories:
-        changes = project_brief.field_of(field, text or ())
-        document = api.update_brief(memories, changes, agent, expect_version=version)
+    changes = project_brief.field_of(field, text or ())
+    document = api.update_brief(memories, changes, agent, expect_version=version)
     line = f"the brief{f' of {agent}' if agent else ''} is at version {document.version}"
-    show.report(project_brief.as_json(document), [line], as_json=as_json)
+    show.report(project_brief.as_json(document), [line])
 
 
 WHERE_CHARS = 120
@@ -294,7 +267,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 """Options of formats that have some of FOREIGN_OPTIONS alone."""
 
 
-@app.command("import")
+@command(app, "import")
 def import_(
     source: str = argument("FILE|DIR|-", "- is standard input, of jsonl and pr alone."),
     format: str = option(
@@ -311,7 +284,6 @@ def import_(
     follow: bool = flag("--follow", "Tell at a session's start when its files changed."),
     dry_run: DryRun = False,
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Import memories through the gate. A second run changes nothing."""
     if format == "auto":
@@ -327,73 +299,61 @@ def import_(
     }
     if unknown := next((name for name, value in given.items() if value and name not in known), ""):
         raise UsageError(f"{format} has no `{unknown}`", "leave it out, or name another format")
-    if format == "pr":
-        return _import_feedback(source, dry_run, project, as_json)
-    if format == "engram" and not status:
-        with open_project(project) as memories:
+    bar = _progress_of("item")
+    with open_project(project) as memories:
+        if format == "pr":
+            return _import_feedback(memories, source, dry_run)
+        if status:
+            name, found = api.compare_foreign(memories, source, format=format, project=from_project)
+            values = {"format": name, "count": len(found), "projects": found}
+            lines = [f"{it.project or name}: {it.known} imported, {it.new} new" for it in found]
+            return show.report(values, lines)
+        if format == "engram":
             exchanged = api.import_engram(
-                memories,
-                source,
-                project=from_project,
-                dry_run=dry_run,
-                on_progress=_progress_of("item"),
+                memories, source, project=from_project, dry_run=dry_run, on_progress=bar
             )
-            _tell_next(memories, dry_run, as_json=as_json)
-        counts = as_dict(exchanged)
-        skipped, event = counts.pop("skipped"), counts.pop("event")
-        figures = join_counts(counts)
-        would = "would be " if dry_run else ""
-        line = f"engram: {would}{figures or 'nothing new'}{_describe_undo(event)}"
-        lines = [line, *(f"skipped {each.where}: {each.why}" for each in skipped)]
-        values = {"dry_run": dry_run, "event": event, **counts, "skipped": skipped}
-        return show.report(values, lines, as_json=as_json)
-    if format in ("engram", *FOREIGN):
-        with open_project(project) as memories:
-            if status:
-                name, found = api.compare_foreign(
-                    memories, source, format=format, project=from_project
-                )
-                values = {"format": name, "count": len(found), "projects": found}
-                lines = [
-                    f"{each.project or name}: {each.known} imported, {each.new} new"
-                    for each in found
-                ]
-                return show.report(values, lines, as_json=as_json)
+            _tell_next(memories, dry_run)
+            counts = as_dict(exchanged)
+            skipped, event = counts.pop("skipped"), counts.pop("event")
+            would = "would be " if dry_run else ""
+            figures = join_counts(counts) or "nothing new"
+            lines = [f"engram: {would}{figures}{_describe_undo(event)}"]
+            lines += [f"skipped {each.where}: {each.why}" for each in skipped]
+            return show.report(
+                {"dry_run": dry_run, "event": event, **counts, "skipped": skipped}, lines
+            )
+        if format in FOREIGN:
             report = api.import_foreign(
-                memories,
-                source,
+                *(memories, source),
                 format=format,
                 project=from_project,
                 personal=as_ is Destination.PERSONAL,
                 dry_run=dry_run,
                 follow=follow,
-                on_progress=_progress_of("item"),
+                on_progress=bar,
             )
-            _tell_next(memories, dry_run, as_json=as_json)
-        return _show_foreign(report, dry_run, as_json)
-    with open_project(project) as memories:
+            _tell_next(memories, dry_run)
+            return _show_foreign(report, dry_run)
         if format == "beads":
             imported = api.import_beads(memories, source, dry_run=dry_run)
         else:
-            bar = _progress_of("line")
             confirms = not show.to_model()
             imported = api.import_lines(
-                memories, _lines(source), bar, confirms=confirms, dry_run=dry_run
+                *(memories, _lines(source), _progress_of("line")),
+                confirms=confirms,
+                dry_run=dry_run,
             )
-        as_json = as_json or not sys.stdout.isatty()
-        _tell_next(memories, dry_run, as_json=as_json)
+        show.as_json |= not sys.stdout.isatty()
+        _tell_next(memories, dry_run)
     counts = {name: getattr(imported, name) for name in ("inserted", "merged", "rejected")}
     if imported.errors and not any(counts.values()):
         show.echo(f"no line could be read: {OTHER_FORMAT}", err=True)
-    if as_json:
-        errors = [{"line": number, "message": message} for number, message in imported.errors]
-        return show.json(counts | {"event": imported.event, "errors": errors})
-    would = "would be: " if dry_run else ""
-    figures = ", ".join(f"{name} {count}" for name, count in counts.items())
-    show.echo(f"{would}{figures}{_describe_undo(imported.event)}")
-    for number, message in imported.errors:
-        show.echo(f"line {number}: {message}", err=True)
-    return None
+    errors = [{"line": number, "message": message} for number, message in imported.errors]
+    return show.report(
+        counts | {"event": imported.event, "errors": errors},
+        [f"{_join_all(counts, dry_run)}{_describe_undo(imported.event)}"],
+        (f"line {number}: {message}" for number, message in imported.errors),
+    )
 
 
 def _progress_of(noun: str) -> Callable[[int], None] | None:
@@ -403,13 +363,13 @@ def _progress_of(noun: str) -> Callable[[int], None] | None:
     return lambda count: progress(counted(count, noun))
 
 
-def _tell_next(memories: Runtime, dry_run: bool, *, as_json: bool) -> None:
+def _tell_next(memories: Runtime, dry_run: bool) -> None:
     """Tell on standard error what waits for review, and what the next sweep archives."""
     if sys.stderr.isatty():
         progress("")
     if dry_run:
         return
-    if not as_json and (waiting := show.join_waiting(api.count_queue(memories))):
+    if not show.as_json and (waiting := show.join_waiting(api.count_queue(memories))):
         show.echo(f"to review: {waiting}", err=True)
     if overfull := api.find_overfull(memories):
         show.echo(overfull, err=True)
@@ -419,48 +379,40 @@ def _describe_undo(event: str) -> str:
     return f" (`ademem undo {event}` takes it back)" if event else ""
 
 
-def _show_foreign(report: Report, dry_run: bool, as_json: bool) -> None:
-    counts = {
-        name: getattr(report, name)
-        for name in ("inserted", "merged", "known", "rejected", "briefs", "prompts")
-    }
-    if as_json:
-        head = {"format": report.format, "dry_run": dry_run, "event": report.event}
-        rest = {name: getattr(report, name) for name in ("skipped", "cut", "dropped")}
-        return show.json(head | counts | rest)
+def _join_all(counts: Mapping[str, int], dry_run: bool) -> str:
+    figures = ", ".join(f"{name} {count}" for name, count in counts.items())
+    return f"would be: {figures}" if dry_run else figures
+
+
+def _show_foreign(report: Report, dry_run: bool) -> None:
+    names = ("inserted", "merged", "known", "rejected", "briefs", "prompts")
+    counts = {name: getattr(report, name) for name in names}
+    head = {"format": report.format, "dry_run": dry_run, "event": report.event}
+    rest = {name: getattr(report, name) for name in ("skipped", "cut", "dropped")}
     figures = join_counts(counts)
     would = "would be " if dry_run and figures else ""
-    undo = _describe_undo(report.event)
-    show.echo(f"{report.format}: {would}{figures or 'nothing there'}{undo}")
-    for each in report.skipped:
-        show.say(f"skipped {preview(each.where, WHERE_CHARS)}: {each.why}", err=True)
-    for each in report.cut:
-        show.say(f"stored in part, {preview(each.where, WHERE_CHARS)}: {each.why}", err=True)
-    show.echo(f"not imported: {report.dropped}", err=True)
-    return None
+    line = f"{report.format}: {would}{figures or 'nothing there'}{_describe_undo(report.event)}"
+    notes = [f"skipped {preview(each.where, WHERE_CHARS)}: {each.why}" for each in report.skipped]
+    notes += [
+        f"stored in part, {preview(each.where, WHERE_CHARS)}: {each.why}" for each in report.cut
+    ]
+    show.report(head | counts | rest, [line], [*notes, f"not imported: {report.dropped}"])
 
 
-def _import_feedback(source: str, dry_run: bool, project: str | None, as_json: bool) -> None:
-    with open_project(project) as memories:
-        text = replace_surrogates("".join(_lines(source)))
-        captured = api.import_feedback(memories, text, dry_run=dry_run)
-    if as_json:
-        return show.json(captured)
+def _import_feedback(memories: Runtime, source: str, dry_run: bool) -> None:
+    text = replace_surrogates("".join(_lines(source)))
+    captured = api.import_feedback(memories, text, dry_run=dry_run)
     counts = {name: len(ids) for name, ids in as_dict(captured).items() if isinstance(ids, tuple)}
-    would = "would be: " if dry_run else ""
-    show.echo(would + ", ".join(f"{name} {count}" for name, count in counts.items()))
-    for reason in captured.refused:
-        show.echo(f"not kept: {reason}", err=True)
-    return None
+    refused = (f"not kept: {reason}" for reason in captured.refused)
+    show.report(captured, [_join_all(counts, dry_run)], refused)
 
 
-@app.command()
+@command(app)
 def export(
     target: str = argument("FILE|-", "- writes to standard output.", "-"),
     format: str = option("--format", "jsonl, or engram: with sessions and prompts.", "jsonl"),
     include_personal: bool = flag("--include-personal", "Yours and those of agents, too."),
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Export memories as JSON lines. `import` restores them exactly."""
     if format not in ("jsonl", "engram"):
@@ -479,7 +431,7 @@ def export(
             own = sum(row["scope"] == "agent" and not row["scope_owner_id"] for row in rows)
             if own:
                 show.echo(f"{counted(own, 'personal memory')} among them", err=True)
-    if target == "-" and as_json:
+    if target == "-" and show.as_json:
         return show.json({"count": len(rows), "memories": rows})
     if target == "-":
         return show.write(b"".join(lines))
@@ -490,7 +442,7 @@ def export(
             f"cannot write {target}: {error.strerror}", "name a file in a folder that is there"
         ) from error
     line = f"wrote {counted(len(rows), 'memory')} to {target}"
-    return show.report({"count": len(rows), "path": target}, [line], as_json=as_json)
+    return show.report({"count": len(rows), "path": target}, [line])
 
 
 def _lines(source: str) -> Iterator[str]:

@@ -6,8 +6,9 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -19,21 +20,19 @@ from ademem.core.text import counted
 from ademem.core.value import as_dict
 from ademem.doors.cli import missing_package, show
 from ademem.doors.cli.commands import (
-    AsJson,
     DryRun,
     Limit,
     Project,
     app,
     argument,
+    command,
     flag,
+    on_project,
     open_project,
     option,
 )
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from ademem.store.hub.database import Connection
+from ademem.store.hub import administration
+from ademem.store.runtime import Runtime
 
 hub = typer.Typer(help="Share memories through a server of the team.", no_args_is_help=True)
 project_commands = typer.Typer(help="Projects of the hub.", no_args_is_help=True)
@@ -61,54 +60,44 @@ Person = Annotated[str, typer.Argument(metavar="PERSON", help="Name of a person.
 Role = Annotated[str, typer.Argument(metavar="ROLE", help="reader, writer, reviewer or owner.")]
 
 
-def _import() -> ModuleType:
-    try:
-        from ademem.store.hub import administration
-    except ModuleNotFoundError as error:
-        raise missing_package(error, "hub", "the hub") from error
-    return administration
-
-
 @contextmanager
-def _administering(dsn: str) -> Iterator[tuple[Connection, Any]]:
+def _open_database(dsn: Dsn = "") -> Iterator[Any]:
     """Open the database of the hub as its owner."""
-    administration = _import()
     from ademem.store.hub import database
 
     with closing(database.connect(dsn)) as db:
-        yield db, administration
+        yield db
 
 
-@hub.command()
+on_hub = partial(command, on=_open_database)
+
+
+@on_project(hub)
 def join(
+    memories: Runtime,
     url: str = argument("URL", "Of the hub, as https://HOST:PORT."),
     code: str = argument("CODE", "Of the invitation."),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Share this project's memories through a hub.
 
     Nothing leaves yet: `ademem sync --dry-run` shows the bytes that will.
     """
     caller.refuse_client(os.environ, "`ademem hub join`")
-    with open_project(project) as memories:
-        state = api.join_hub(memories, url, code)
+    state = api.join_hub(memories, url, code)
     values = {"project": state.slug, "person": state.person, "role": state.role}
     line = f"joined {state.slug} as {state.person}, {state.role}"
     hint = "`ademem sync --dry-run` shows what would leave, `ademem sync` sends it"
-    show.report(values, [line, hint], as_json=as_json)
+    show.report(values, [line, hint])
 
 
-@hub.command()
-def leave(project: Project = None, as_json: AsJson = False) -> None:
+@on_project(hub)
+def leave(memories: Runtime) -> None:
     """Leave the hub; the memories stay."""
     caller.refuse_client(os.environ, "`ademem hub leave`")
-    with open_project(project) as memories:
-        state = api.leave_hub(memories)
+    state = api.leave_hub(memories)
     if state is None:
         raise NotFound("this project is in no hub", "`ademem hub join URL CODE`")
-    line = f"left {state.slug}; what came from it stays"
-    show.report({"left": state.slug}, [line], as_json=as_json)
+    show.report({"left": state.slug}, [f"left {state.slug}; what came from it stays"])
 
 
 @hub.command("page")
@@ -120,20 +109,18 @@ def open_page(project: Project = None) -> None:
         show.echo(f"{api.open_hub_page(memories)}\n(opens once within a minute)", err=True)
 
 
-@hub.command()
+@command(hub)
 def serve(
     bind: str = option("--bind", "Where to listen.", "127.0.0.1:7440", metavar="HOST:PORT"),
     certificate: str | None = option("--tls-cert", "Its certificate.", metavar="FILE"),
     key: str | None = option("--tls-key", "The certificate's key.", metavar="FILE"),
     proxied: bool = flag("--proxied", "A proxy before it has the certificate."),
     dsn: Dsn = "",
-    as_json: AsJson = False,
 ) -> None:
     """Serve the hub until a signal.
 
     Requests that are under way then get 10 seconds to end.
     """
-    _import()
     try:
         from ademem.doors.http import hub as server
     except ModuleNotFoundError as error:
@@ -144,64 +131,57 @@ def serve(
         key=key,
         proxied=proxied,
     )
-    show.report({"served": bind}, (), as_json=as_json)
+    show.report({"served": bind}, ())
 
 
-@hub.command()
-def migrate(dsn: Dsn = "", as_json: AsJson = False) -> None:
+@on_hub(hub)
+def migrate(db: Any) -> None:
     """Bring the database of the hub up to date, as its owner."""
-    with _administering(dsn) as (db, _):
-        from ademem.store.hub import database
+    from ademem.store.hub import database
 
-        done = database.migrate(db)
+    done = database.migrate(db)
     lines = [f"ran {name}" for name in done] or ["the schema is up to date"]
-    show.report({"migrations": done}, lines, as_json=as_json)
+    show.report({"migrations": done}, lines)
 
 
-@hub.command()
+@on_hub(hub)
 def check(
+    db: Any,
     url: str = option("--url", "Of the hub, to look at its certificate.", "", metavar="URL"),
-    dsn: Dsn = "",
-    as_json: AsJson = False,
 ) -> None:
     """Check role, indexes, vacuum, disk, slots and clocks. Exit code 1 if one is wrong.
 
     As the owner of the database it sees devices too; only the role that serves passes.
     """
-    with _administering(dsn) as (db, _):
-        from ademem.store.hub import database
-        from ademem.sync.hub import transport
+    from ademem.store.hub import database
+    from ademem.sync.hub import transport
 
-        found = database.check(db, now())
-        days = transport.certificate_days(url) if url else None
+    found = database.check(db, now())
+    days = transport.certificate_days(url) if url else None
     if days is not None and days < CERTIFICATE_DAYS:
         problem = f"the certificate of {url} ends in {counted(days, 'day')}"
         found.append(database.Finding(rule="certificate", problem=problem, hint="renew it"))
     lines = [text for one in found for text in (one.problem, f"  {one.hint}")]
     lines = lines or ["the hub may be served over this connection"]
     values = {"problems": [as_dict(one) for one in found], "certificate_days": days}
-    show.report(values, lines, as_json=as_json)
+    show.report(values, lines)
     raise typer.Exit(NO if found else 0)
 
 
-@project_commands.command("add")
-def add_project(slug: Slug, dsn: Dsn = "", as_json: AsJson = False) -> None:
+@on_hub(project_commands, "add")
+def add_project(db: Any, slug: Slug) -> None:
     """Make a project; its people come by invitation."""
-    with _administering(dsn) as (db, administration):
-        made = administration.add_project(db, slug)
+    made = administration.add_project(db, slug)
     line = f"made {slug}; `ademem hub invite {slug} PERSON owner` invites its owner"
-    show.report(made, [line], as_json=as_json)
+    show.report(made, [line])
 
 
-@project_commands.command("list")
-def list_projects(dsn: Dsn = "", as_json: AsJson = False) -> None:
+@on_hub(project_commands, "list")
+def list_projects(db: Any) -> None:
     """List the projects."""
-    with _administering(dsn) as (db, administration):
-        found = administration.list_projects(db)
+    found = administration.list_projects(db)
     show.listing(
-        "projects",
-        found,
-        as_json=as_json,
+        *("projects", found),
         lines=lambda row: [
             f"{row['slug']}  {counted(row['memories'], 'record')},"
             f" {counted(row['members'], 'member')}{'  closed' if row['is_closed'] else ''}"
@@ -210,81 +190,68 @@ def list_projects(dsn: Dsn = "", as_json: AsJson = False) -> None:
     )
 
 
-@project_commands.command("close")
-def close_project(slug: Slug, dsn: Dsn = "", as_json: AsJson = False) -> None:
+@on_hub(project_commands, "close")
+def close_project(db: Any, slug: Slug) -> None:
     """Take no more changes of a project."""
-    with _administering(dsn) as (db, administration):
-        administration.close_project(db, slug)
-    show.report({"closed": slug}, [f"closed {slug}"], as_json=as_json)
+    administration.close_project(db, slug)
+    show.report({"closed": slug}, [f"closed {slug}"])
 
 
-@hub.command()
+@on_hub(hub)
 def invite(
+    db: Any,
     slug: Slug,
     person: Person,
     role: Role = "writer",
     existing: bool = flag("--existing", "The person of this name in other projects is meant."),
-    dsn: Dsn = "",
-    as_json: AsJson = False,
 ) -> None:
     """Print a code with which one device joins within 24 hours.
 
     The device sees every project of the person.
     """
-    with _administering(dsn) as (db, administration):
-        _check_role(role, administration.ROLES)
-        code = administration.invite(db, slug, person, role, existing=existing)
+    _check_role(role)
+    code = administration.invite(db, slug, person, role, existing=existing)
     line = f"{person} runs, in the project: ademem hub join URL {code}"
-    show.report({"code": code, "person": person, "role": role}, [line], as_json=as_json)
+    show.report({"code": code, "person": person, "role": role}, [line])
 
 
-@member_commands.command("list")
-def list_members(slug: Slug, dsn: Dsn = "", as_json: AsJson = False) -> None:
+@on_hub(member_commands, "list")
+def list_members(db: Any, slug: Slug) -> None:
     """List the people of a project and their roles."""
-    with _administering(dsn) as (db, administration):
-        found = administration.list_members(db, slug)
+    found = administration.list_members(db, slug)
     show.listing(
-        "members",
-        found,
-        as_json=as_json,
+        *("members", found),
         lines=lambda row: [f"{row['name']}  {row['role']}"],
         none=f"nobody yet: `ademem hub invite {slug} PERSON`",
     )
 
 
-@member_commands.command("role")
-def set_role(
-    slug: Slug, person: Person, role: Role, dsn: Dsn = "", as_json: AsJson = False
-) -> None:
+@on_hub(member_commands, "role")
+def set_role(db: Any, slug: Slug, person: Person, role: Role) -> None:
     """Give a member another role."""
-    with _administering(dsn) as (db, administration):
-        _check_role(role, administration.ROLES)
-        administration.set_role(db, slug, person, role)
-    show.report({"person": person, "role": role}, [f"{person} is {role}"], as_json=as_json)
+    _check_role(role)
+    administration.set_role(db, slug, person, role)
+    show.report({"person": person, "role": role}, [f"{person} is {role}"])
 
 
-@member_commands.command("remove")
-def remove_member(slug: Slug, person: Person, dsn: Dsn = "", as_json: AsJson = False) -> None:
+@on_hub(member_commands, "remove")
+def remove_member(db: Any, slug: Slug, person: Person) -> None:
     """Take all rights from a person; their texts stay."""
-    with _administering(dsn) as (db, administration):
-        administration.set_role(db, slug, person, "former")
-    show.report({"removed": person}, [f"{person} has no rights in {slug}"], as_json=as_json)
+    administration.set_role(db, slug, person, "former")
+    show.report({"removed": person}, [f"{person} has no rights in {slug}"])
 
 
-def _check_role(role: str, roles: tuple[str, ...]) -> None:
-    if role not in roles:
-        raise UsageError(f"no role {role!r}", ", ".join(roles))
+def _check_role(role: str) -> None:
+    if role not in administration.ROLES:
+        raise UsageError(f"no role {role!r}", ", ".join(administration.ROLES))
 
 
-@token_commands.command("list")
-def list_tokens(slug: Slug, dsn: Dsn = "", as_json: AsJson = False) -> None:
+@on_hub(token_commands, "list")
+def list_tokens(db: Any, slug: Slug) -> None:
     """List tokens, and what each device has received."""
-    with _administering(dsn) as (db, administration):
-        found = administration.list_tokens(db, slug)
+    found = administration.list_tokens(db, slug)
     show.listing(
-        "tokens",
-        found,
-        as_json=as_json,
+        *("tokens", found),
         lines=lambda row: [
             f"{row['id']}  {row['person']} on {row['device']}  "
             + ("revoked" if row["revoked_at"] else f"until {row['expires_at']:%Y-%m-%d}")
@@ -294,42 +261,31 @@ def list_tokens(slug: Slug, dsn: Dsn = "", as_json: AsJson = False) -> None:
     )
 
 
-@token_commands.command("revoke")
-def revoke_token(
-    slug: Slug,
-    id: str = argument("TOKEN", "Beginning of its id."),
-    dsn: Dsn = "",
-    as_json: AsJson = False,
-) -> None:
+@on_hub(token_commands, "revoke")
+def revoke_token(db: Any, slug: Slug, id: str = argument("TOKEN", "Beginning of its id.")) -> None:
     """End a token at once."""
-    with _administering(dsn) as (db, administration):
-        count = administration.revoke_token(db, slug, id)
-    line = f"revoked {counted(count, 'token')}"
-    show.report({"revoked": count}, [line], as_json=as_json)
+    count = administration.revoke_token(db, slug, id)
+    show.report({"revoked": count}, [f"revoked {counted(count, 'token')}"])
     raise typer.Exit(0 if count else NO)
 
 
-@hub.command()
+@on_hub(hub)
 def audit(
+    db: Any,
     slug: Slug,
     verify: bool = flag("--verify", "Name rows that are missing or were changed."),
     limit: Limit = 20,
-    dsn: Dsn = "",
-    as_json: AsJson = False,
 ) -> None:
     """Show who did what. Exit code 1 if --verify finds something."""
-    with _administering(dsn) as (db, administration):
-        if verify:
-            broken = administration.broken_audit(db, slug)
-            named = ", ".join(map(str, broken))
-            line = f"missing or changed at {named}" if broken else "every row is as it was written"
-            show.report({"broken": broken}, [line], as_json=as_json)
-            raise typer.Exit(NO if broken else 0)
-        found = administration.list_audit(db, slug, limit)
+    if verify:
+        broken = administration.broken_audit(db, slug)
+        named = ", ".join(map(str, broken))
+        line = f"missing or changed at {named}" if broken else "every row is as it was written"
+        show.report({"broken": broken}, [line])
+        raise typer.Exit(NO if broken else 0)
+    found = administration.list_audit(db, slug, limit)
     show.listing(
-        "acts",
-        found,
-        as_json=as_json,
+        *("acts", found),
         lines=lambda row: [
             f"{row['number']}  {row['at']:%Y-%m-%d %H:%M}  {row['person'] or 'the hub itself'}"
             f"  {row['act']} {row['key']}".rstrip()
@@ -338,22 +294,16 @@ def audit(
     )
 
 
-@hub.command()
-def receipts(
-    slug: Slug,
-    id: str = argument("ID", "Of a memory, in full."),
-    dsn: Dsn = "",
-    as_json: AsJson = False,
-) -> None:
+@on_hub(hub)
+def receipts(db: Any, slug: Slug, id: str = argument("ID", "Of a memory, in full.")) -> None:
     """Name devices that have received a deletion. Exit code 1: not all."""
-    with _administering(dsn) as (db, administration):
-        found = administration.receipts(db, slug, id)
+    found = administration.receipts(db, slug, id)
     lines = _deletion_lines(found)
     lines += [
         f"{one['person']} on {one['device']} has {'' if one['has_received'] else 'not '}received it"
         for one in found["devices"]
     ]
-    show.report(found, lines, as_json=as_json)
+    show.report(found, lines)
     raise typer.Exit(0 if all(one["has_received"] for one in found["devices"]) else NO)
 
 
@@ -374,7 +324,7 @@ def _deletion_lines(found: dict[str, Any]) -> list[str]:
     ]
 
 
-@hub.command()
+@command(hub)
 def purge(
     slug: Slug,
     ids: list[str] | None = argument("[ID]...", "Of memories, in full.", None),
@@ -382,7 +332,6 @@ def purge(
     keep_texts: bool = flag("--keep-texts", "Take only the name off."),
     dry_run: DryRun = False,
     dsn: Dsn = "",
-    as_json: AsJson = False,
 ) -> None:
     """Delete memories, or a person, in hub and clones for good.
 
@@ -390,7 +339,7 @@ def purge(
     """
     if bool(ids) == bool(person) or (keep_texts and not person):
         raise UsageError("give ids, or --person", "--keep-texts is of --person")
-    with _administering(dsn) as (db, administration):
+    with _open_database(dsn) as db:
         from ademem.sync.hub import mutations
 
         if dry_run:
@@ -398,7 +347,7 @@ def purge(
             there = list(administration.sync_ids(db, slug, ids or (row["id"] for row in records)))
             names = [] if keep_texts else there
             values = {"would_delete": names, "records": records}
-            return show.report(values, names, as_json=as_json)
+            return show.report(values, names)
         if person:
             done = mutations.purge_person(db, slug, person, now(), keep_texts=keep_texts)
         else:
@@ -407,72 +356,55 @@ def purge(
         f"deleted {counted(len(done), 'memory')} for good; what was committed to git stays there",
         f"`ademem hub receipts {slug} ID` names the devices that have not received it",
     ]
-    return show.report({"deleted": done, "person": person or None}, lines, as_json=as_json)
+    return show.report({"deleted": done, "person": person or None}, lines)
 
 
-@hub.command()
-def backup(
-    folder: Path = argument("DIR", "Where backups are kept."),
-    dsn: Dsn = "",
-    as_json: AsJson = False,
-) -> None:
+@command(hub)
+def backup(folder: Path = argument("DIR", "Where backups are kept."), dsn: Dsn = "") -> None:
     """Write a backup of the hub; delete its own of 30 days ago."""
-    _import()
     from ademem.store.hub import copies
 
     made, expired = copies.back_up(dsn, folder, now())
     lines = [f"wrote {made}", *(f"deleted {name}, which is too old" for name in expired)]
-    show.report({"backup": str(made), "deleted": expired}, lines, as_json=as_json)
+    show.report({"backup": str(made), "deleted": expired}, lines)
 
 
-@hub.command()
-def restore(
-    folder: Path = argument("DIR", "A folder hub-…Z."),
-    dsn: Dsn = "",
-    as_json: AsJson = False,
-) -> None:
+@command(hub)
+def restore(folder: Path = argument("DIR", "A folder hub-…Z."), dsn: Dsn = "") -> None:
     """Restore a backup of the hub into an empty database.
 
     Each clone then tells again what it has and the backup lacks.
     """
-    _import()
     from ademem.store.hub import copies
 
     found = copies.restore(dsn, folder)
     lines = [f"restored {slug} up to {project['head']}" for slug, project in found.items()]
-    show.report({"projects": found}, lines, as_json=as_json)
+    show.report({"projects": found}, lines)
 
 
-@hub.command()
+@command(hub)
 def move(
     slug: Slug,
     url: str = argument("URL", "Of the other hub, for clients."),
     to: str = option("--to", "Of its database.", ..., metavar="URL"),
     dsn: Dsn = "",
-    as_json: AsJson = False,
 ) -> None:
     """Move a project to another hub while it is written to.
 
     Its clients follow by themselves; invitations that are not used yet end.
     """
-    _import()
     from ademem.store.hub import copies
     from ademem.sync.hub.transport import check_url
 
     done = copies.move(dsn, slug, to, check_url(url))
     line = f"moved {slug} up to {done.head}; nobody could push for {done.pause_s:.1f} s"
-    show.report(as_dict(done), [line], as_json=as_json)
+    show.report(as_dict(done), [line])
 
 
-@hub.command()
+@on_hub(hub)
 def compact(
-    slug: Slug,
-    days: int = option("--days", "Age from which.", 90, min=1),
-    dsn: Dsn = "",
-    as_json: AsJson = False,
+    db: Any, slug: Slug, days: int = option("--days", "Age from which.", 90, min=1)
 ) -> None:
     """Delete old changes that later ones contain."""
-    with _administering(dsn) as (db, administration):
-        count = administration.compact(db, slug, days)
-    line = f"deleted {counted(count, 'change')}"
-    show.report({"deleted": count}, [line], as_json=as_json)
+    count = administration.compact(db, slug, days)
+    show.report({"deleted": count}, [f"deleted {counted(count, 'change')}"])

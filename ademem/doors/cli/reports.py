@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -18,10 +19,10 @@ from ademem.core.text import counted, join_counts, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
-    AsJson,
     Project,
     app,
     argument,
+    command,
     flag,
     open_project,
     option,
@@ -46,13 +47,12 @@ class Topic(StrEnum):
     IMPRESSIONS = "impressions"
 
 
-@app.command()
+@command(app)
 def status(
     topic: Topic | None = argument("TOPIC", "One report instead.", None),
     days: int = option("--days", "Period of cost.", 30, min=1, max=3650),
     limit: int = option("--limit -n", "Most rows of impressions.", 20, min=1, max=1000),
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show what memory holds and what is due.
 
@@ -62,24 +62,25 @@ def status(
     with open_project(project, catch_up=topic is not None) as memories:
         match topic:
             case Topic.COMMITS:
-                _show_commits(api.get_digest(memories), as_json)
+                digest = api.get_digest(memories)
+                show.report(digest, _commit_lines(digest))
             case Topic.COST:
-                _show_cost(api.get_cost(memories, days), as_json)
+                spent = api.get_cost(memories, days)
+                show.report(spent, _cost_lines(spent))
             case Topic.GUARD:
-                show.table(api.get_guard_state(memories), as_json=as_json)
+                show.table(api.get_guard_state(memories))
             case Topic.IMPRESSIONS:
-                _show_impressions(api.get_impressions(memories, limit), as_json)
+                _show_impressions(api.get_impressions(memories, limit))
             case None:
                 found = api.get_status(memories)
-                show.report(found, _status_lines(found), as_json=as_json)
+                show.report(found, _status_lines(found))
 
 
-@app.command()
+@command(app, on=partial(open_project, catch_up=False))
 def cost(
+    memories: Runtime,
     session: str = option("--session", "Texts of this session alone.", "", metavar="ID"),
     days: int = option("--days", "Period.", 30, min=1, max=3650),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show what memory costs, and what of it was used.
 
@@ -88,12 +89,11 @@ def cost(
     """
     from ademem.doors.views.session import spent_json, spent_lines
 
-    with open_project(project, catch_up=False) as memories:
-        ledger, spent = api.get_ledger(memories, days, session), api.get_cost(memories, days)
-    if as_json:
+    ledger, spent = api.get_ledger(memories, days, session), api.get_cost(memories, days)
+    if show.as_json:
         return show.json(spent | {"injections": spent_json(ledger, show.is_withheld)})
     show.fenced(spent_lines(ledger, show.is_withheld))
-    return None if session else _show_cost(spent, as_json)
+    return None if session else show.report(spent, _cost_lines(spent))
 
 
 def _status_lines(found: dict[str, Any]) -> Iterator[str]:
@@ -153,33 +153,27 @@ def _describe_runs(ageing: dict[str, Any], kind: str) -> str:
     return f"last {before}, next at {after}"
 
 
-@guard.command("explain")
-def guard_explain(
-    command: str = argument("CMD", "In quotes."), project: Project = None, as_json: AsJson = False
-) -> None:
+@command(guard, "explain")
+def guard_explain(command: str = argument("CMD", "In quotes."), project: Project = None) -> None:
     """Show whether a shell command counts as a mutation, and why."""
     judgement = api.judge_command(command, project)
     warn(project)
     line = f"{'mutates' if judgement.mutates else 'reads'}: {judgement.reason}"
-    show.report(as_dict(judgement), [line], as_json=as_json)
+    show.report(as_dict(judgement), [line])
 
 
-def _show_commits(found: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        return show.json(found)
+def _commit_lines(found: dict[str, Any]) -> Iterator[str]:
     if found["rewritten_from"]:
-        show.echo(f"history was rewritten: {found['rewritten_from']} is no longer part of it")
+        yield f"history was rewritten: {found['rewritten_from']} is no longer part of it"
     for each in found["commits"]:
-        show.say(f"{each['sha'][:7]} {each['at'][:10]} {each['author']}: {each['subject']}")
-    for folder, count in found["folders"].items():
-        show.say(f"    {folder}: {count}")
+        yield f"{each['sha'][:7]} {each['at'][:10]} {each['author']}: {each['subject']}"
+    yield from (f"    {folder}: {count}" for folder, count in found["folders"].items())
     if not found["commits"]:
-        show.echo("sessions made or were shown all commits")
-    return None
+        yield "sessions made or were shown all commits"
 
 
-def _show_impressions(found: dict[str, Any], as_json: bool) -> None:
-    if as_json:
+def _show_impressions(found: dict[str, Any]) -> None:
+    if show.as_json:
         return show.json(found)
     show.echo(
         f"shown: {counted(found['memories'], 'memory')}, {counted(found['shown'], 'time')};"
@@ -193,25 +187,22 @@ def _show_impressions(found: dict[str, Any], as_json: bool) -> None:
     )
 
 
-def _show_cost(spent: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        return show.json(spent)
-    show.echo(f"provider: {spent['provider']}")
-    show.echo(f"calls today: {spent['calls_today']} of {spent['daily_calls']}")
+def _cost_lines(spent: dict[str, Any]) -> Iterator[str]:
+    yield f"provider: {spent['provider']}"
+    yield f"calls today: {spent['calls_today']} of {spent['daily_calls']}"
     for row in spent["ai"]:
-        show.echo(
+        yield (
             f"{row['day']}  {row['purpose']:<12} {row['answered']} of {row['calls']} answered,"
             f" {_tokens(row)}, {_usd(row['usd'])}"
         )
     asked = f"{_usd(spent['usd'])}, {_tokens(spent)}" if spent["ai"] else "nothing was asked"
     shown = counted(spent["characters"], "character")
-    show.echo(f"in {counted(spent['days'], 'day')}: {asked}; hooks put {shown} before the model")
+    yield f"in {counted(spent['days'], 'day')}: {asked}; hooks put {shown} before the model"
     for row in spent["hooks"]:
-        show.echo(
+        yield (
             f"{row['day']}  {row['event']:<22} {counted(row['answers'], 'answer'):>12}"
             f" {row['characters']:>10,} characters"
         )
-    return None
 
 
 def _tokens(row: dict[str, Any]) -> str:
@@ -226,11 +217,16 @@ evaluation = typer.Typer(help="How good recall is, measured.", no_args_is_help=T
 app.add_typer(evaluation, name="eval")
 
 
-@evaluation.command()
+def _quietly(project: Project = None) -> Runtime:
+    from ademem.api.evaluation.golden import quiet
+
+    return api.open_memories(project, environment=quiet(os.environ))
+
+
+@command(evaluation)
 def run(
     dataset: Path = argument("FILE", "The dataset."),
     format: str | None = option("--format", "locomo, longmemeval or jsonl."),
-    as_json: AsJson = False,
 ) -> None:
     """Measure recall and baselines on a dataset."""
     from ademem.api import evaluation
@@ -238,41 +234,38 @@ def run(
     data = _read_bytes(dataset)
     bar = _progress if sys.stderr.isatty() else None
     found = evaluation.run(evaluation.read(data, format), os.environ, bar)
-    if as_json:
-        return show.json(found)
-    typer.echo(f"sha256 {found.sha256}")
-    typer.echo(
+    lines = [
+        f"sha256 {found.sha256}",
         f"{found.format}: {counted(found.stores, 'store')}, {counted(found.items, 'item')},"
         f" {found.merged} merged, {found.refused} refused;"
-        f" {found.mode}, {found.model or 'no model'}"
-    )
-    typer.echo("search: " + " ".join(f"{name}={value}" for name, value in found.settings.items()))
+        f" {found.mode}, {found.model or 'no model'}",
+        "search: " + " ".join(f"{name}={value}" for name, value in found.settings.items()),
+    ]
     for category in dict.fromkeys(row.category for row in found.rows):
         rows = [row for row in found.rows if row.category == category]
-        typer.echo(f"\n{category} ({counted(rows[0].questions, 'question')})")
-        typer.echo(f"  {'':<14}" + "".join(f"{name:>9}" for name in rows[0].scores))
+        lines += ["", f"{category} ({counted(rows[0].questions, 'question')})"]
+        lines.append(f"  {'':<14}" + "".join(f"{name:>9}" for name in rows[0].scores))
         for row in rows:
             figures = "".join(f"{100 * score:9.1f}" for score in row.scores.values())
-            typer.echo(f"  {row.system:<14}{figures}")
+            lines.append(f"  {row.system:<14}{figures}")
+    show.report(found, lines)
 
 
-@evaluation.command()
+@command(evaluation, on=_quietly)
 def add(
+    memories: Runtime,
     query: str = argument("QUERY", "What is asked."),
     ids: list[str] = argument("ID", "Of memories that answer it."),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Record in `.ade/eval.jsonl` the memories that QUERY has to find."""
     from ademem.api.evaluation import golden
 
-    with _quietly(project) as memories:
-        recorded = golden.add(memories, query, ids)
+    recorded = golden.add(memories, query, ids)
     lines = [f"{sync_id}: {_place(rank)}" for sync_id, rank in recorded.ranks.items()]
-    show.report(as_dict(recorded), lines, as_json=as_json)
+    show.report(as_dict(recorded), lines)
 
 
-@evaluation.command()
+@command(evaluation)
 def gate(
     prompts: Path | None = argument("[PROMPTS]", "Measure what is shown for these prompts.", None),
     memories_of: Path | None = option(
@@ -284,11 +277,10 @@ def gate(
     slack: int = option("--slack", "Places that a memory may lose.", 0, min=0),
     update: bool = flag("--update", "Record the ranks of now as the ones to keep."),
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Ask all recorded queries, or measure what prompts are shown. Exit code 1 if it got worse."""
     if prompts:
-        return _gate_prompts(prompts, memories_of, min_recall, project, as_json=as_json)
+        return _gate_prompts(prompts, memories_of, min_recall, project)
     from ademem.api.evaluation import golden
 
     with _quietly(project) as memories:
@@ -296,20 +288,17 @@ def gate(
         if not memories.is_read_only:
             golden.measure(memories)
     failed = not update and (verdict.regressed or verdict.recall < min_recall)
-    if as_json:
-        show.json(as_dict(verdict) | {"failed": failed})
-    else:
-        for one in verdict.moved:
-            what = "WORSE" if one.worse else "better"
-            move = f"{_place(one.before)} → {_place(one.now)}"
-            typer.echo(f"{what:<7} {one.sync_id[:12]}  {move:<24}  {preview(one.query, 60)}")
-        typer.echo(f"{counted(verdict.golden, 'question')}, recall@10 {100 * verdict.recall:.1f} %")
+    lines = []
+    for one in verdict.moved:
+        move = f"{_place(one.before)} → {_place(one.now)}"
+        what = "WORSE" if one.worse else "better"
+        lines.append(f"{what:<7} {one.sync_id[:12]}  {move:<24}  {preview(one.query, 60)}")
+    lines.append(f"{counted(verdict.golden, 'question')}, recall@10 {100 * verdict.recall:.1f} %")
+    show.report(as_dict(verdict) | {"failed": failed}, lines)
     raise typer.Exit(1 if failed else 0)
 
 
-def _gate_prompts(
-    file: Path, dataset: Path | None, least: float, project: str | None, *, as_json: bool
-) -> None:
+def _gate_prompts(file: Path, dataset: Path | None, least: float, project: str | None) -> None:
     """Print what the hook shows for prompts, by kind; exit code 1 if the right ones are too few."""
     from ademem.api import evaluation
 
@@ -326,15 +315,12 @@ def _gate_prompts(
         with _quietly(project) as memories:
             found = evaluation.measure_prompts(prompts, memories)
     failed = found.right is not None and found.right < least
-    if as_json:
-        show.json(as_dict(found) | {"failed": failed})
-    else:
-        typer.echo(f"{found.mode}\n{'':<14}{'prompts':>9}{'shown':>9}{'right':>9}{'memories':>9}")
-        for kind in found.kinds:
-            right = "" if kind.right is None else f"{kind.right:.1%}"
-            typer.echo(
-                f"{kind.kind:<14}{kind.prompts:9}{kind.shown:9.1%}{right:>9}{kind.memories:9.2f}"
-            )
+    lines = [found.mode, f"{'':<14}{'prompts':>9}{'shown':>9}{'right':>9}{'memories':>9}"]
+    for kind in found.kinds:
+        right = "" if kind.right is None else f"{kind.right:.1%}"
+        figures = f"{kind.prompts:9}{kind.shown:9.1%}{right:>9}{kind.memories:9.2f}"
+        lines.append(f"{kind.kind:<14}{figures}")
+    show.report(as_dict(found) | {"failed": failed}, lines)
     raise typer.Exit(1 if failed else 0)
 
 
@@ -347,12 +333,6 @@ def _read_bytes(file: Path) -> bytes:
 
 def _progress(done: int, all: int) -> None:
     typer.echo(f"\r{done} of {counted(all, 'store')}", nl=done == all, err=True)
-
-
-def _quietly(project: str | None) -> Runtime:
-    from ademem.api.evaluation.golden import quiet
-
-    return api.open_memories(project, environment=quiet(os.environ))
 
 
 def _place(rank: int | None) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -19,14 +19,15 @@ from ademem.core.text import counted
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
-    AsJson,
     CategoryName,
     DryRun,
     Limit,
     Project,
     app,
     argument,
+    command,
     flag,
+    on_project,
     open_project,
     option,
     parse_choice,
@@ -35,16 +36,12 @@ from ademem.doors.cli.commands import (
 from ademem.doors.cli.curating import editing
 from ademem.doors.views import word_diff
 from ademem.files import enrolment
+from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
 from ademem.synthesis.anchor_verification import Checked
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
-    from ademem.store.runtime import Runtime
-
-
-@app.command()
+@command(app)
 def review(
     words: list[str] | None = argument("WORDS", "Only those with these words.", None),
     limit: Limit = 100,
@@ -64,7 +61,6 @@ def review(
     ),
     dry_run: DryRun = False,
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Decide about waiting memories, one by one. Without a terminal, list them and conflicts."""
     selection = Selection(
@@ -81,21 +77,21 @@ def review(
         if settle:
             done = api.settle_conflict(memories, *settle)
             line = "both are kept as true" if done else "no conflict between them was known"
-            show.report({"settled": done}, [line], as_json=as_json)
+            show.report({"settled": done}, [line])
             raise typer.Exit(0 if done else NO)
         if reviewed:
-            return show.one("still holds:", api.mark_reviewed(memories, reviewed), as_json)
+            return show.one("still holds:", api.mark_reviewed(memories, reviewed))
         if due:
-            return show.memories(api.list_due(memories, limit), as_json=as_json)
+            return show.memories(api.list_due(memories, limit))
         enrolment.register_typed(memories.store, memories.environment)
         list_waiting = api.review_imported if imported else api.review
         waiting = list_waiting(memories, limit, selection)
         if accept or reject:
-            return _decide_all(memories, waiting, accept, dry_run, as_json)
+            return _decide_all(memories, waiting, accept, dry_run)
         narrowed = imported or selection != EVERYTHING
         conflicts = [] if narrowed else api.list_conflicts(memories)
         doubts = [] if narrowed else api.list_doubtful(memories)
-        lists = as_json or list_ or memories.is_read_only
+        lists = show.as_json or list_ or memories.is_read_only
         if not lists and sys.stdout.isatty() and caller.typed_by_person(os.environ):
             queue = api.list_queue(memories, with_skipped=True)
             if narrowed:
@@ -122,7 +118,7 @@ def review(
             else (each.memory, each.doubt)
             for each in doubts
         ]
-        show.waiting(waiting, pairs, changed, as_json=as_json)
+        show.waiting(waiting, pairs, changed)
     return None
 
 
@@ -139,9 +135,7 @@ def _run_dialogue(memories: Runtime, queue: list[Waiting], doubts: list[Checked]
     Review(memories, [*ordered, *todo[len(left) :]]).run()
 
 
-def _decide_all(
-    memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_run: bool, as_json: bool
-) -> None:
+def _decide_all(memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_run: bool) -> None:
     event, decided = "", list(waiting)
     if not dry_run:
         caller.require_person(os.environ, "a decision about several memories")
@@ -152,7 +146,6 @@ def _decide_all(
     show.report(
         {"dry_run": dry_run, "event": event or None, "count": len(rows), "memories": rows},
         [*(show.line(memory, 100) for memory in decided), f"{len(decided):,} {end}"],
-        as_json=as_json,
     )
     raise typer.Exit(0 if decided else NO)
 
@@ -475,21 +468,19 @@ CONFLICT_CHOICES = (
 )
 
 
-@app.command()
+@on_project(app)
 def propose(
+    memories: Runtime,
     branch: str | None = option("--branch", "A new one; else ademem/candidates."),
     dry_run: DryRun = False,
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Commit the candidates to a branch, as a sheet for review."""
-    with open_project(project) as memories:
-        proposal = api.propose(memories, branch, dry_run=dry_run)
-    if as_json:
-        return show.json({"dry_run": dry_run} | as_dict(proposal))
+    proposal = api.propose(memories, branch, dry_run=dry_run)
     if dry_run:
-        show.echo(f"would commit to {proposal.branch}:\n")
-        return show.say(proposal.text)
-    show.echo(f"committed {counted(proposal.count, 'candidate')} to {proposal.branch}")
-    show.echo(f"`git push -u origin {proposal.branch}` sends them to be reviewed")
-    return None
+        lines = [f"would commit to {proposal.branch}:\n", proposal.text]
+    else:
+        lines = [
+            f"committed {counted(proposal.count, 'candidate')} to {proposal.branch}",
+            f"`git push -u origin {proposal.branch}` sends them to be reviewed",
+        ]
+    show.report({"dry_run": dry_run} | as_dict(proposal), lines)

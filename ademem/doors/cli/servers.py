@@ -13,11 +13,11 @@ from ademem.core.memory import Trust
 from ademem.core.settings import load_configuration
 from ademem.doors.cli import missing_package, serve_mcp, show
 from ademem.doors.cli.commands import (
-    AsJson,
     Http,
     Port,
     Project,
     app,
+    command,
     flag,
     import_progress,
     option,
@@ -90,8 +90,8 @@ def rpc(
         server.serve_process()
 
 
-@app.command("ui")
-@app.command()
+@command(app, "ui")
+@command(app)
 def web(
     port: int = option("--port", "Of 127.0.0.1; 0: a free one.", 0, min=0, max=65535),
     host: str = option("--host", "Only 127.0.0.1; for others, how to forward the port.", ADDRESS),
@@ -102,7 +102,6 @@ def web(
     project: list[str] | None = option(
         "--project", "Folder of the project; several are one page.", metavar="DIR"
     ),
-    as_json: AsJson = False,
 ) -> None:
     """Show the memory in a browser of this machine, until Ctrl-C."""
     try:
@@ -115,9 +114,9 @@ def web(
     if stop:
         pid = server.stop(roots[0])
         line = f"process {pid} ends" if pid else "no page of this project runs"
-        return show.report({"pid": pid}, [line], as_json=as_json)
+        return show.report({"pid": pid}, [line])
     if found := server.find_running(roots[0]):
-        return show.report(found, [server.show_again(found, os.environ)], as_json=as_json)
+        return show.report(found, [server.show_again(found, os.environ)])
     server.serve(
         [each.root for each in roots],
         os.environ,
@@ -127,11 +126,11 @@ def web(
         idle_s=idle * 60,
         echo=lambda text: print(text, file=sys.stderr, flush=True),
     )
-    return show.report({"pid": None}, (), as_json=as_json)
+    return show.report({"pid": None}, ())
 
 
-@app.command()
-def tui(project: Project = None, as_json: AsJson = False) -> None:
+@command(app)
+def tui(project: Project = None) -> None:
     """Browse and review the memory in this terminal."""
     from ademem.doors import reading
     from ademem.doors.undoable import forbid_reason
@@ -145,8 +144,8 @@ def tui(project: Project = None, as_json: AsJson = False) -> None:
     with api.open_memories(project, environment=outside, on_import=import_progress()) as memories:
         show.notices(memories)
         shows = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-        if as_json or not shows:
+        if show.as_json or not shows:
             page = reading.read_overview(memories)
-            return show.report(page["status"], lines.overview(page), as_json=as_json)
+            return show.report(page["status"], lines.overview(page))
         forbidden = forbid_reason(os.environ) or memories.copy_notice
         return terminal.Terminal(memories, forbidden, show.is_withheld).run()

@@ -19,14 +19,15 @@ from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
-    AsJson,
     DryRun,
     Id,
     Limit,
     Project,
     app,
     argument,
+    command,
     flag,
+    on_project,
     open_project,
     option,
     text_or_stdin,
@@ -50,84 +51,69 @@ OfSession = Annotated[
 ]
 
 
-@session.command()
+@on_project(session)
 def start(
+    memories: Runtime,
     id: SessionId,
     directory: str | None = option("--directory", "Where it works; else the current folder."),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Start a session, or fill the blanks of an open one."""
-    with open_project(project) as memories:
-        _show(api.start_session(memories, id, directory or os.getcwd()), as_json)
+    found = api.start_session(memories, id, directory or os.getcwd())
+    show.report(found, _lines(found), fence=True)
 
 
-@session.command()
+@on_project(session)
 def end(
+    memories: Runtime,
     id: SessionId,
     summary: str = option("--summary", "What was done; - reads input.", ""),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """End a session for good."""
-    with open_project(project) as memories:
-        _show(api.end_session(memories, id, text_or_stdin(summary)), as_json)
+    found = api.end_session(memories, id, text_or_stdin(summary))
+    show.report(found, _lines(found), fence=True)
 
 
-@session.command()
+@on_project(session)
 def summary(
+    memories: Runtime,
     text: str = argument("TEXT", "What was done; - reads standard input.", "-"),
     of: OfSession = None,
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Write the summary of a session as a memory."""
-    with open_project(project) as memories:
-        show.verdict(api.summarize_session(memories, text_or_stdin(text), of), as_json)
+    show.verdict(api.summarize_session(memories, text_or_stdin(text), of))
 
 
-@session.command("list")
-def list_(limit: Limit = 20, project: Project = None, as_json: AsJson = False) -> None:
+@on_project(session, "list")
+def list_(memories: Runtime, limit: Limit = 20) -> None:
     """List sessions, newest first."""
-    with open_project(project) as memories:
-        found = api.list_sessions(memories, limit)
-    show.listing("sessions", found, _lines, "no session yet", as_json)
+    show.listing("sessions", api.list_sessions(memories, limit), _lines, "no session yet")
 
 
-@session.command("show")
-def show_(id: SessionId, project: Project = None, as_json: AsJson = False) -> None:
+@on_project(session, "show")
+def show_(memories: Runtime, id: SessionId) -> None:
     """Show a session with its memories."""
-    with open_project(project) as memories:
-        found = api.get_session(memories, id)
-        learned = api.list_session_memories(memories, id)
-    if as_json:
-        show.json({"session": found, "memories": [show.memory_json(each) for each in learned]})
-    else:
-        show.fenced((*_lines(found), *map(show.line, learned)))
+    found = api.get_session(memories, id)
+    learned = api.list_session_memories(memories, id)
+    values = {"session": found, "memories": [show.memory_json(each) for each in learned]}
+    show.report(values, (*_lines(found), *map(show.line, learned)), fence=True)
 
 
-@session.command()
-def delete(
-    id: SessionId, dry_run: DryRun = False, project: Project = None, as_json: AsJson = False
-) -> None:
+@on_project(session)
+def delete(memories: Runtime, id: SessionId, dry_run: DryRun = False) -> None:
     """Delete a session that has no memories, and its prompts."""
-    with open_project(project) as memories:
-        if api.get_session(memories, id)["prompts"] and not dry_run:
-            caller.refuse_client(os.environ, f"`ademem session delete {id}`")
-        api.delete_session(memories, id, dry_run=dry_run)
-    _show_deleted(id, dry_run, as_json)
+    if api.get_session(memories, id)["prompts"] and not dry_run:
+        caller.refuse_client(os.environ, f"`ademem session delete {id}`")
+    api.delete_session(memories, id, dry_run=dry_run)
+    _show_deleted(id, dry_run)
 
 
-@app.command()
+@on_project(app)
 def why(
-    id: str | None = argument("SESSION", "None: this one, or the latest.", None),
-    project: Project = None,
-    as_json: AsJson = False,
+    memories: Runtime, id: str | None = argument("SESSION", "None: this one, or the latest.", None)
 ) -> None:
     """Show what a session was sent, and which memories it used."""
-    with open_project(project) as memories:
-        id, found = api.list_sent(memories, id)
-    if as_json:
+    id, found = api.list_sent(memories, id)
+    if show.as_json:
         texts = [views.to_json(each, show.is_withheld) for each in found]
         return show.json({"session": id or None, "count": len(texts), "texts": texts})
     if not found:
@@ -136,50 +122,40 @@ def why(
     return show.fenced(line for each in found for line in views.to_lines(each, show.is_withheld))
 
 
-@prompts.command()
+@on_project(prompts)
 def search(
+    memories: Runtime,
     words: list[str] | None = argument("WORDS", "What was typed; none: the newest.", None),
     recent: int = option("--recent -n", "So many.", 20, min=1, max=1000),
     of: OfSession = None,
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Find prompts by words, or list the newest. Exit code 1 without hits."""
-    with open_project(project) as memories:
-        found = api.search_prompts(memories, " ".join(words or ()), of, recent)
-
-    def lines(row: dict[str, Any]) -> list[str]:
-        return [f"{row['id']}  {row['created_at'][:16]}  {row['text']}"]
-
-    show.listing("prompts", found, lines, "no such prompt", as_json)
+    found = api.search_prompts(memories, " ".join(words or ()), of, recent)
+    show.listing(
+        *("prompts", found),
+        lambda row: [f"{row['id']}  {row['created_at'][:16]}  {row['text']}"],
+        "no such prompt",
+    )
     raise typer.Exit(show.exit_code(found) if words else 0)
 
 
-@prompts.command("delete")
+@command(prompts, "delete")
 def delete_prompt(
     id: str = argument("ID", "Of a prompt, or its beginning."),
     dry_run: DryRun = False,
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Delete a prompt for good."""
     if not dry_run:
         caller.refuse_client(os.environ, f"`ademem prompts delete {id}`")
     with open_project(project) as memories:
         whole = api.delete_prompt(memories, id, dry_run=dry_run)
-    _show_deleted(whole, dry_run, as_json)
+    _show_deleted(whole, dry_run)
 
 
-def _show_deleted(id: str, dry_run: bool, as_json: bool) -> None:
+def _show_deleted(id: str, dry_run: bool) -> None:
     line = f"{'would delete' if dry_run else 'deleted'} {id}"
-    show.report({"dry_run": dry_run, "deleted": id}, [line], as_json=as_json)
-
-
-def _show(found: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        show.json(found)
-    else:
-        show.fenced(_lines(found))
+    show.report({"dry_run": dry_run, "deleted": id}, [line])
 
 
 def _lines(row: dict[str, Any]) -> Iterator[str]:
@@ -198,99 +174,80 @@ app.add_typer(procedures, name="procedures")
 app.add_typer(skills, name="skills")
 
 
-@procedures.command("list")
+@on_project(procedures, "list")
 def list_procedures(
+    memories: Runtime,
     id: str | None = argument("ID", "Show steps, sources and uses of this one.", None),
     archived: bool = flag("--all", "Abandoned and superseded ones, too."),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """List procedures, the highest confidence first."""
-    with open_project(project) as memories:
-        if id is not None:
-            found, past = api.get_procedure(memories, id), api.get_procedure_history(memories, id)
-            show.require_readable(found.memory)
-            if as_json:
-                beside = {"markdown": found.wording.markdown} | past
-                return show.json(procedure_json(found) | beside)
-            show.fenced((_procedure_line(found), "", *found.memory.content.split("\n"), ""))
-            sources = ", ".join(past["sources"])
-            show.say(f"learned from: {sources or 'no episode that still exists'}")
-            for row in past["history"]:
-                use = f"{row['outcome']}  {row['confidence']:.2f}  {row['reason'] or ''}"
-                show.say(f"{row['recorded_at']}  {use}")
-            return None
-        listed = api.list_procedures(memories, archived=archived)
-    none = "no procedure yet: three sessions with the same steps make one"
-    show.listing(
-        "procedures", listed, lambda each: [_procedure_line(each)], none, as_json, procedure_json
+    if id is not None:
+        found, past = api.get_procedure(memories, id), api.get_procedure_history(memories, id)
+        show.require_readable(found.memory)
+        if show.as_json:
+            beside = {"markdown": found.wording.markdown} | past
+            return show.json(procedure_json(found) | beside)
+        show.fenced((_procedure_line(found), "", *found.memory.content.split("\n"), ""))
+        sources = ", ".join(past["sources"])
+        show.say(f"learned from: {sources or 'no episode that still exists'}")
+        for row in past["history"]:
+            use = f"{row['outcome']}  {row['confidence']:.2f}  {row['reason'] or ''}"
+            show.say(f"{row['recorded_at']}  {use}")
+        return None
+    return show.listing(
+        *("procedures", api.list_procedures(memories, archived=archived)),
+        lambda each: [_procedure_line(each)],
+        "no procedure yet: three sessions with the same steps make one",
+        procedure_json,
     )
-    return None
 
 
-@procedures.command()
+@on_project(procedures)
 def outcome(
+    memories: Runtime,
     id: Id,
     result: str = argument("success|failure", "How it ended."),
     reason: str = option("--reason", "What happened.", ""),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Record the outcome of one use."""
-    with open_project(project) as memories:
-        found = api.record_outcome(memories, id, result, reason)
-    show.report(procedure_json(found), [_procedure_line(found)], as_json=as_json)
+    found = api.record_outcome(memories, id, result, reason)
+    show.report(procedure_json(found), [_procedure_line(found)])
 
 
-@procedures.command()
+@on_project(procedures)
 def export(
+    memories: Runtime,
     id: str | None = argument("ID", "This one; else all.", None),
     publish: bool | None = option(
         "--publish/--no-publish", "Also to .claude/skills (skills.publish)."
     ),
     dry_run: DryRun = False,
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Write confirmed procedures as skills. Naming one confirms it."""
-    with open_project(project) as memories:
-        exported = api.export_procedures(memories, id, publish=publish, dry_run=dry_run)
-    if as_json:
-        return show.json({"count": len(exported), "files": exported})
-    for each in exported:
-        show.say(f"{'would be ' if dry_run else ''}{each.outcome}: {each.path}")
-    if not exported:
-        show.echo("no confirmed procedure; `ademem procedures list` shows the others", err=True)
-    return None
+    exported = api.export_procedures(memories, id, publish=publish, dry_run=dry_run)
+    would = "would be " if dry_run else ""
+    lines = [f"{would}{each.outcome}: {each.path}" for each in exported]
+    none = "no confirmed procedure; `ademem procedures list` shows the others"
+    show.report({"count": len(exported), "files": exported}, lines, [] if lines else [none])
 
 
-@skills.command("list")
-def list_skills(
-    gone: bool = flag("--all", "Deleted files, too."),
-    project: Project = None,
-    as_json: AsJson = False,
-) -> None:
+@on_project(skills, "list")
+def list_skills(memories: Runtime, gone: bool = flag("--all", "Deleted files, too.")) -> None:
     """List skill files and their memories."""
-    with open_project(project) as memories:
-        found = api.list_skills(memories, gone=gone)
+    found = api.list_skills(memories, gone=gone)
     none = "no skills known; `ademem skills reindex` looks for them"
-    show.listing("skills", found, lambda each: [_skill_line(each)], none, as_json, skill_json)
+    show.listing("skills", found, lambda each: [_skill_line(each)], none, skill_json)
 
 
-@skills.command()
-def reindex(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
+@on_project(skills)
+def reindex(memories: Runtime, dry_run: DryRun = False) -> None:
     """Scan the folders of skills. Lists unreadable files."""
-    with open_project(project) as memories:
-        scanned = api.reindex_skills(memories, dry_run=dry_run)
-    if as_json:
-        return show.json(scanned)
-    for kind in ("added", "changed", "restored", "archived"):
-        for path in getattr(scanned, kind):
-            show.say(f"{'would be ' if dry_run else ''}{kind} {path}")
-    for problem in scanned.problems:
-        show.say(f"{problem.path} {problem.reason}", err=True)
-    show.echo(f"unchanged: {len(scanned.unchanged)}")
-    return None
+    scanned = api.reindex_skills(memories, dry_run=dry_run)
+    would = "would be " if dry_run else ""
+    kinds = ("added", "changed", "restored", "archived")
+    lines = [f"{would}{kind} {path}" for kind in kinds for path in getattr(scanned, kind)]
+    lines.append(f"unchanged: {len(scanned.unchanged)}")
+    show.report(scanned, lines, (f"{each.path} {each.reason}" for each in scanned.problems))
 
 
 def _procedure_line(each: Procedure) -> str:
@@ -307,11 +264,11 @@ def _skill_line(each: Listed) -> str:
     memory = each.memory
     if memory is None:
         return f"{'-':<12}  {each.entry.path}  (its memory was deleted)"
-    start_mission = f"{memory.id}  {each.entry.path}"
+    start = f"{memory.id}  {each.entry.path}"
     if memory.quarantine_reason:
-        return f"{start_mission}  {waits_for(memory)}"
+        return f"{start}  {waits_for(memory)}"
     marks = ", ".join([*([] if each.there else ["gone"]), *flags(memory)])
-    text = f"{start_mission}  {each.name}: {preview(memory.content, TEXT_CHARS)}"
+    text = f"{start}  {each.name}: {preview(memory.content, TEXT_CHARS)}"
     return f"{text}  ({marks})" if marks else text
 
 
@@ -327,63 +284,52 @@ class Outcome(StrEnum):
     CANCELLED = "cancelled"
 
 
-@mission.command("start")
+@on_project(mission, "start")
 def start_mission(
+    memories: Runtime,
     goal: str = argument("GOAL", "What is to be done."),
     id: str = option("--id", "Else made from the goal.", ""),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Start a mission."""
-    with open_project(project) as memories:
-        started = api.start_mission(memories, goal, id=id)
+    started = api.start_mission(memories, goal, id=id)
     bound = f"export {MISSION}={quote(started.id)}"
     line = f"{started.id} started; `{bound}` binds a shell to it"
-    show.report(as_dict(started), [line], as_json=as_json)
+    show.report(as_dict(started), [line])
 
 
-@mission.command("end")
+@on_project(mission, "end")
 def end_mission(
+    memories: Runtime,
     id: str | None = argument("ID", f"Else {MISSION}, or the one that runs.", None),
     outcome: Outcome = option("--outcome", "How it ended.", ...),
     reason: str = option("--reason", "Why it failed, as a lesson.", ""),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """End a mission and copy its lessons to the project."""
-    with open_project(project) as memories:
-        ended = api.end_mission(memories, _choose(id, memories), outcome.value, reason=reason)
-    if as_json:
-        copied = [show.memory_json(memory) for memory in ended.copied]
-        whole = {"event": ended.event or None, "kept": ended.kept, "copied": copied}
-        return show.json(as_dict(ended.mission) | whole)
-    for memory in ended.copied:
-        show.say(f"copied {show.line(memory, 100)}")
+    ended = api.end_mission(memories, _choose(id, memories), outcome.value, reason=reason)
+    copied = [show.memory_json(memory) for memory in ended.copied]
+    values = {"event": ended.event or None, "kept": ended.kept, "copied": copied}
+    lines = [f"copied {show.line(memory, 100)}" for memory in ended.copied]
     undo = f" (`ademem undo {ended.event}` takes it back)" if ended.event else ""
-    show.say(f"{ended.mission.id} {ended.mission.status}: {len(ended.copied)} copied{undo}")
-    return None
+    lines.append(f"{ended.mission.id} {ended.mission.status}: {len(copied)} copied{undo}")
+    show.report(as_dict(ended.mission) | values, lines)
 
 
-@mission.command("list")
+@on_project(mission, "list")
 def list_missions(
+    memories: Runtime,
     id: str | None = argument("ID", "List the memories of this one.", None),
     running: bool = flag("--running", "Only those that run."),
     status: bool = flag("--status", f"Status of ID, {MISSION}, or the one that runs."),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """List missions, newest first, or the memories of one."""
-    with open_project(project) as memories:
-        if status:
-            found = api.get_mission(memories, _choose(id, memories))
-            counts = _counts(found, memories)
-            return show.table(as_dict(found) | {"memories": counts}, as_json=as_json)
-        if id is not None:
-            return show.memories(api.list_mission_memories(memories, id), as_json=as_json)
-        missions = api.list_missions(memories, running=running)
-        rows = [as_dict(each) | _counts(each, memories) for each in missions]
-        show.listing("missions", rows, _mission_lines, "no missions", as_json)
-    return None
+    if status:
+        found = api.get_mission(memories, _choose(id, memories))
+        return show.table(as_dict(found) | {"memories": _counts(found, memories)})
+    if id is not None:
+        return show.memories(api.list_mission_memories(memories, id))
+    missions = api.list_missions(memories, running=running)
+    rows = [as_dict(each) | _counts(each, memories) for each in missions]
+    return show.listing("missions", rows, _mission_lines, "no missions")
 
 
 def _mission_lines(row: dict[str, Any]) -> Iterator[str]:
@@ -391,12 +337,10 @@ def _mission_lines(row: dict[str, Any]) -> Iterator[str]:
     yield f"{row['id']}  {row['status']}, {held}  {preview(row['goal'], 100)}"
 
 
-@mission.command("promote")
-def promote(id: Id, project: Project = None, as_json: AsJson = False) -> None:
+@on_project(mission, "promote")
+def promote(memories: Runtime, id: Id) -> None:
     """Copy one memory of a mission to the project."""
-    with open_project(project) as memories:
-        memory = api.promote_from_mission(memories, id)
-    show.one("copied", memory, as_json)
+    show.one("copied", api.promote_from_mission(memories, id))
 
 
 def _choose(id: str | None, memories: Runtime) -> str:

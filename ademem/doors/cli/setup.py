@@ -28,7 +28,7 @@ from ademem.core.settings import (
 from ademem.core.text import counted
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import install_extra, show
-from ademem.doors.cli.commands import AsJson, DryRun, Project, app, argument, flag, open_project
+from ademem.doors.cli.commands import DryRun, Project, app, argument, command, flag, open_project
 from ademem.files import enrolment
 from ademem.store.runtime import program
 
@@ -45,8 +45,8 @@ OtherAgents = Annotated[
 ]
 
 
-@app.command()
-def init(project: Project = None, as_json: AsJson = False) -> None:
+@command(app)
+def init(project: Project = None) -> None:
     """Create the `.ade/` of a project, or of its repository."""
     here = os.getcwd()
     root = _folder(project) if project else enrolment.choose_root(here)
@@ -54,7 +54,7 @@ def init(project: Project = None, as_json: AsJson = False) -> None:
         try:
             enrolment.check_home(root)
         except enrolment.HomeFolder as error:
-            if not caller.typed_by_person(os.environ) or as_json:
+            if show.as_json or not caller.typed_by_person(os.environ):
                 raise
             typer.confirm(f"{error}. Enrol it all the same?", abort=True)
     done = api.init(root)
@@ -62,10 +62,10 @@ def init(project: Project = None, as_json: AsJson = False) -> None:
     lines = [*done, last]
     if not project and root != os.path.realpath(here):
         lines.append("`ademem init --project .` makes a project of this folder alone")
-    show.report({"root": root, "done": list(done)}, lines, as_json=as_json)
+    show.report({"root": root, "done": list(done)}, lines)
 
 
-@app.command()
+@command(app)
 def install(
     project: Project = None,
     shared: Shared = False,
@@ -74,7 +74,6 @@ def install(
     mcp: McpClients = None,
     agent: OtherAgents = None,
     dry_run: DryRun = False,
-    as_json: AsJson = False,
 ) -> None:
     """Register the hooks and slash commands with Claude Code."""
     root = _root(project)
@@ -84,7 +83,7 @@ def install(
             install_.add_server(name, root, os.environ, shared=shared, dry_run=dry_run)
             for name in mcp or ()
         ]
-        _show_files(changes, dry_run, "registered in", "was registered already in", as_json)
+        _show_files(changes, dry_run, "registered in", "was registered already in")
         if mcp and find_spec("mcp") is None:
             show.say(f"the server needs a package: {install_extra('mcp')}", err=True)
         return
@@ -108,10 +107,10 @@ def install(
         absolute = os.path.join(os.path.dirname(sys.executable), "ademem")  # git's PATH may differ
         done += git_setup.add_hooks(root, absolute, dry_run=dry_run)
     lines = [_describe(change, dry_run, "registered in", "was registered already in"), *done]
-    show.report(_change_json(change, done), lines, as_json=as_json)
+    show.report(_change_json(change, done), lines)
 
 
-@app.command()
+@command(app)
 def uninstall(
     project: Project = None,
     shared: Shared = False,
@@ -119,7 +118,6 @@ def uninstall(
     mcp: McpClients = None,
     agent: OtherAgents = None,
     dry_run: DryRun = False,
-    as_json: AsJson = False,
 ) -> None:
     """Remove the hooks from the settings file. `.ade/` stays."""
     if not dry_run:
@@ -131,7 +129,7 @@ def uninstall(
             install_.remove_server(name, root, os.environ, shared=shared, dry_run=dry_run)
             for name in mcp or ()
         ]
-        return _show_files(changes, dry_run, "removed from", "was not in", as_json)
+        return _show_files(changes, dry_run, "removed from", "was not in")
     where = _where(shared, user)
     claude = os.path.dirname(install_.settings_path(root, where))
     removed = install_.remove_commands(claude, dry_run=dry_run)
@@ -147,7 +145,7 @@ def uninstall(
     if removed:
         done.insert(0, f"{'would remove' if dry_run else 'removed'} {', '.join(removed)}")
     lines = [_describe(change, dry_run, "removed from", "was not in"), *done]
-    show.report(_change_json(change, done), lines, as_json=as_json)
+    show.report(_change_json(change, done), lines)
 
 
 def _add_to_agent(name: str, root: str, *, dry_run: bool) -> install_.Change:
@@ -169,12 +167,10 @@ def _agent(name: str) -> str:
     return name
 
 
-def _show_files(
-    changes: list[install_.Change], dry_run: bool, did: str, had: str, as_json: bool
-) -> None:
+def _show_files(changes: list[install_.Change], dry_run: bool, did: str, had: str) -> None:
     lines = [_describe(change, dry_run, did, had) for change in changes]
     files = [{"path": change.path, "diff": change.diff()} for change in changes]
-    show.report({"files": files}, lines, as_json=as_json)
+    show.report({"files": files}, lines)
 
 
 def _root(project: str | None) -> str:
@@ -211,11 +207,10 @@ AUTHORS = 5
 """Most authors that are shown."""
 
 
-@config.command("list")
+@command(config, "list")
 def list_(
     key: str | None = argument("KEY", "Show the value of this one.", None),
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """List settings with source and owner."""
     settings, warnings = configuring.list_settings(project)
@@ -223,13 +218,17 @@ def list_(
         show.warn(warnings)
         name = _current_name(key)
         if name is None:
-            return show.json({"key": key, "value": None, "source": "built in"}) if as_json else None
+            return (
+                show.json({"key": key, "value": None, "source": "built in"})
+                if show.as_json
+                else None
+            )
         (setting,) = (each for each in settings if each.key == name)
-        if as_json:
+        if show.as_json:
             return show.json(setting)
         value = setting.value
         return show.say(value if isinstance(value, str) else format_value(value))
-    if as_json:
+    if show.as_json:
         return show.json({"settings": settings, "warnings": [str(each) for each in warnings]})
     for setting in settings:
         value = format_value(setting.value)
@@ -239,7 +238,7 @@ def list_(
     return None
 
 
-@config.command("set")
+@command(config, "set")
 def set_(
     key: str = argument("KEY", "Such as guard.mode."),
     value: str = argument("VALUE", "Words of a list: with commas."),
@@ -247,7 +246,6 @@ def set_(
     shared: bool = flag("--shared", "For the team, in git."),
     user: bool = flag("--user", "For you, in every project."),
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Write one setting into a file."""
     if local + shared + user > 1:
@@ -255,9 +253,9 @@ def set_(
     where = "shared" if shared else "user" if user else "local"
     name = _current_name(key)
     if name is None:
-        return show.json({"key": key, "path": None}) if as_json else None
+        return show.json({"key": key, "path": None}) if show.as_json else None
     done = configuring.set_value(name, value, where, root=project)
-    if as_json:
+    if show.as_json:
         return show.json({"key": name} | as_dict(done))
     typer.echo(f"{name} is set in {done.path}")
     if done.others_are_asked:
@@ -279,7 +277,7 @@ def _current_name(key: str) -> str | None:
     return key
 
 
-@app.command()
+@command(app)
 def trust(
     settings: bool = flag("--settings", "Only the settings."),
     files: bool = flag("--files", "Only memories of the files."),
@@ -287,19 +285,18 @@ def trust(
     show_: bool = flag("--show", "Ask nothing; exit code 1 if a part is untrusted."),
     revoke: bool = flag("--revoke", "Revoke trust; with --database also in the database."),
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Review and trust what came with a project, part by part."""
     if revoke:
         caller.refuse_client(os.environ, "`ademem trust --revoke`")
         configuring.revoke(project, database=database)
-        show.report({"revoked": True}, ["trust in this project is revoked"], as_json=as_json)
+        show.report({"revoked": True}, ["trust in this project is revoked"])
         return
-    show_ = show_ or as_json
+    show_ = show_ or show.as_json
     if not show_:
         caller.require_person(os.environ, "trust in a project")
     arrived = configuring.find_untrusted(project)
-    if as_json:
+    if show.as_json:
         show.json(
             {
                 "waits": any(part.waits(arrived) for part in PARTS),
@@ -317,11 +314,11 @@ def trust(
     if files and not arrived.trusts_files and FILES not in waiting:
         waiting.append(FILES)  # for what comes later
     for part in waiting:
-        if not as_json:
+        if not show.as_json:
             part.show(arrived)
         if not show_ and typer.confirm(part.question):
             configuring.agree(arrived, part.name, root=project)
-    if not waiting and not as_json:
+    if not waiting and not show.as_json:
         typer.echo("nothing waits for your trust")
     if show_:
         raise typer.Exit(1 if waiting else 0)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 NOTHING: dict[str, str] = {}
 
+as_json = False
+"""The command that runs was given `--json`."""
 READER_ENDED = 128 + 13
 """Exit code of a program that SIGPIPE ends."""
 
@@ -166,7 +168,6 @@ def listing(
     rows: Sequence[Row],
     lines: Callable[[Row], Iterable[str]],
     none: str,
-    as_json: bool,
     row_json: Callable[[Row], Any] = lambda row: row,
 ) -> None:
     """Print rows as JSON below *name*, or some *lines* for each, or *none* on standard error."""
@@ -248,7 +249,7 @@ def results_json(
     }
 
 
-def results(found: Results, *, as_json: bool, explain: bool, drifted: Mapping[str, str]) -> None:
+def results(found: Results, *, explain: bool, drifted: Mapping[str, str]) -> None:
     from ademem.search.engine import explain as explain_hit
 
     if as_json:
@@ -270,16 +271,6 @@ def results(found: Results, *, as_json: bool, explain: bool, drifted: Mapping[st
     fenced(lines)
 
 
-def previews(page: Mapping[str, Any]) -> None:
-    """Print one page of a search, and how to get the next one."""
-    if not page["memories"]:
-        echo("nothing in memory answers that", err=not to_model())
-        return
-    fenced(preview_line(row) for row in page["memories"])
-    if page.get("next_cursor"):  # thousands of letters, which `--json` has
-        echo(f"({page['total']:,} in all; `--limit` shows more)", err=not to_model())
-
-
 def preview_line(row: Mapping[str, Any], *, focus: bool = False) -> str:
     related = [f"{verb}: {' '.join(ids)}" for verb, ids in row.get("relations", {}).items()]
     where = [f"in {row['project']}"] if "project" in row else []
@@ -289,23 +280,18 @@ def preview_line(row: Mapping[str, Any], *, focus: bool = False) -> str:
     return f"{'> ' if focus else ''}{row['id']}  [{row['category']}] {title}{row['text']}{marks}"
 
 
-def one(done: str, memory: Memory, as_json: bool) -> None:
+def one(done: str, memory: Memory) -> None:
     """Print the memory that a command changed."""
-    if as_json:
-        json(memory_json(memory))
-    else:
-        say(f"{done} {line(memory, 120)}")
+    report(memory_json(memory), [f"{done} {line(memory, 120)}"])
 
 
-def memories(
-    found: Sequence[Memory], later: Mapping[str, Later] | None = None, *, as_json: bool
-) -> None:
+def memories(found: Sequence[Memory], later: Mapping[str, Later] | None = None) -> None:
     """Print memories with their dates, and name the later one that says something else."""
     later = later or {}
     listing(
         *("memories", found),
         lambda memory: [line(memory, later=later.get(memory.id), dated=True)],
-        *("no memories", as_json),
+        "no memories",
         lambda memory: memory_json(memory, later=later.get(memory.id)),
     )
 
@@ -314,8 +300,6 @@ def waiting(
     found: Iterable[Memory],
     conflicts: list[tuple[Memory, str]],
     doubts: list[tuple[Memory, str]],
-    *,
-    as_json: bool,
 ) -> None:
     """Print memories that wait for review, contradict each other, or lost a value of their code."""
     from ademem.store.transitions import waits_for
@@ -392,7 +376,7 @@ def _attributes(memory: Memory) -> Iterator[str]:
         yield f"{waits_for(memory)} (`ademem promote {memory.id}` approves it)"
 
 
-def brief(document: CoreMemory | None, begin: str, *, as_json: bool) -> None:
+def brief(document: CoreMemory | None, begin: str) -> None:
     """Print a brief, one line a field; where there is none, name the command that begins one.
 
     In JSON a brief that is not there has version 0, no time and empty fields.
@@ -418,29 +402,32 @@ def brief(document: CoreMemory | None, begin: str, *, as_json: bool) -> None:
     return None
 
 
-def report(values: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
-    """Print *values* as JSON, or *lines* for people."""
-    if as_json:
-        return json(values)
-    for text in lines:
-        say(text)
-    return None
-
-
-def table(values: dict[str, Any], *, as_json: bool) -> None:
-    """Print nested values: one line a name, deeper ones indented."""
+def report(
+    values: object, lines: Iterable[str], notes: Iterable[str] = (), *, fence: bool = False
+) -> None:
+    """Print *values* as JSON, or *lines*, and *notes* on standard error; *fence* holds memories."""
     if as_json:
         json(values)
         return
-    for text in _table_lines(values, ""):
-        say(text)
+    if fence:
+        fenced(lines)
+    else:
+        for text in lines:
+            say(text)
+    for text in notes:
+        say(text, err=True)
 
 
-def _table_lines(values: dict[str, Any], indent: str) -> Iterator[str]:
+def table(values: dict[str, Any]) -> None:
+    """Print nested values: one line a name, deeper ones indented."""
+    report(values, table_lines(values))
+
+
+def table_lines(values: dict[str, Any], indent: str = "") -> Iterator[str]:
     for name, value in values.items():
         if isinstance(value, dict):
             yield f"{indent}{name}:" + ("" if value else " none")
-            yield from _table_lines(value, indent + "  ")
+            yield from table_lines(value, indent + "  ")
         elif isinstance(value, list):
             yield f"{indent}{name}: " + ("; ".join(str(item) for item in value) or "none")
         else:
@@ -459,7 +446,7 @@ def candidate_json(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def verdict(written: Written, as_json: bool, judged: Iterable[RuleEffect] = ()) -> None:
+def verdict(written: Written, judged: Iterable[RuleEffect] = ()) -> None:
     """Print the verdict of the gate; exit with REFUSED where it refused the text."""
     memory = written.memory
     if as_json:
@@ -488,10 +475,10 @@ def verdict(written: Written, as_json: bool, judged: Iterable[RuleEffect] = ()) 
         raise SystemExit(REFUSED)
 
 
-def steps(judged: Iterable[RuleEffect], as_json: bool) -> None:
+def steps(judged: Iterable[RuleEffect]) -> None:
     """Print the verdict of each rule."""
     lines = (f"{step.rule:<20} {step.outcome:<10} {step.why}".rstrip() for step in judged)
-    report(_steps_json(judged), lines, as_json=as_json)
+    report(_steps_json(judged), lines)
 
 
 def _steps_json(judged: Iterable[RuleEffect]) -> dict[str, Any]:

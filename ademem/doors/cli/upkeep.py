@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -17,18 +18,18 @@ from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
-    AsJson,
     DryRun,
     Project,
     app,
     argument,
+    command,
     flag,
+    on_project,
     open_project,
     option,
     progress,
 )
-from ademem.store.backups import Backup
-from ademem.store.runtime import personal_project
+from ademem.store.runtime import Runtime, personal_project
 from ademem.synthesis.anchor_verification import Checked
 from ademem.synthesis.consolidation import Consolidated
 from ademem.synthesis.sweeping import Swept
@@ -36,14 +37,13 @@ from ademem.synthesis.sweeping import Swept
 TEXT_CHARS = 80
 
 
-@app.command("doctor")
-def doctor(
+@command(app, "doctor")
+def examine(
     fix: bool = flag("--fix", "Repair what can be repaired."),
     import_foreign: bool = flag(
         "--import-foreign", "Import memories of databases that were set aside."
     ),
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Check the installation and the store. Exit code 1 on a problem."""
     from ademem.api import doctor, recovery
@@ -54,24 +54,19 @@ def doctor(
     if import_foreign:
         done += recovery.import_foreign(found, os.environ, clock.now())
     findings = doctor.examine(patient)
-    if as_json:
-        show.json({"findings": findings, "done": done})
-    else:
-        for line in done:
-            show.echo(line)
-        for finding in findings:
-            show.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.check:<10} {finding.message}")
-            if finding.hint:
-                show.echo(f"{'':<17}{finding.hint}")
+    lines = done.copy()
+    for finding in findings:
+        lines.append(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.check:<10} {finding.message}")
+        lines += [f"{'':<17}{finding.hint}"] if finding.hint else []
+    show.report({"findings": findings, "done": done}, lines)
     raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
 
 
-@app.command()
+@command(app)
 def backup(
     listed: bool = flag("--list", "List the backups, newest first."),
     own: bool = flag("--personal", "Only that of your own memories of all projects."),
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Copy the whole database into your data folder.
 
@@ -86,35 +81,32 @@ def backup(
     found = place if own else project_.find(project, os.environ, os.getcwd())
     if listed:
         rows = backups.list_all(found, os.environ)
-        none = f"no backup in {backups.folder(found, os.environ)}"
-        return show.listing("backups", rows, _backup_lines, none, as_json)
+        return show.listing(
+            *("backups", rows),
+            lambda each: [f"{each.at}  {each.kind:<9} {each.bytes:>12,} bytes  {each.path}"],
+            f"no backup in {backups.folder(found, os.environ)}",
+        )
     made = [recovery.back_up(found, os.environ, clock.now())]
     if not own and trust.has_personal(os.environ):
         made.append(recovery.back_up(place, os.environ, clock.now()))
     beside = {"personal": made[1] if len(made) > 1 else None}
     lines = [f"wrote {each.path} ({each.bytes:,} bytes)" for each in made]
-    return show.report(as_dict(made[0]) | beside, lines, as_json=as_json)
+    return show.report(as_dict(made[0]) | beside, lines)
 
 
-def _backup_lines(each: Backup) -> list[str]:
-    return [f"{each.at}  {each.kind:<9} {each.bytes:>12,} bytes  {each.path}"]
-
-
-@app.command()
+@command(app, on=partial(open_project, catch_up=False))
 def work(
+    memories: Runtime,
     once: bool = option("--once", "Return when nothing is due (the default).", True),
     retry: bool = flag("--retry", "Retry parked jobs."),
     wait: bool = option("--wait/--no-wait", "Wait for another running worker.", True),
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Run the jobs that are due now."""
     bar = progress if sys.stderr.isatty() else None
-    with open_project(project, catch_up=False) as memories:
-        others = api.is_worker_running(memories)
-        if others and wait:
-            show.echo("another worker is running; waiting (`--no-wait` does not wait)", err=True)
-        done = api.work(memories, retry=retry, wait=wait, on_progress=bar)
+    others = api.is_worker_running(memories)
+    if others and wait:
+        show.echo("another worker is running; waiting (`--no-wait` does not wait)", err=True)
+    done = api.work(memories, retry=retry, wait=wait, on_progress=bar)
     if bar:
         bar("")
     if done:
@@ -123,36 +115,29 @@ def work(
         summary = "another worker is running; `ademem status` shows its progress"
     else:
         summary = "the other worker did it all" if others else "nothing was due"
-    show.report({"done": done, "other_worker": others}, [summary], as_json=as_json)
+    show.report({"done": done, "other_worker": others}, [summary])
 
 
-@app.command()
+@on_project(app)
 def sweep(
+    memories: Runtime,
     merge: bool = flag("--merge", "Merge memories of the same meaning instead."),
     dry_run: DryRun = False,
-    project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Age the memories: confirm used ones, archive unused ones."""
-    with open_project(project) as memories:
-        if merge:
-            done = api.consolidate(memories, dry_run=dry_run)
-            if as_json:
-                return show.json({"dry_run": dry_run} | as_dict(done))
-            for each in done.merges:
-                show.say(f"merge    {' '.join(each.members)} → {preview(each.content, 80)}")
-            for found in done.conflicts:
-                show.say(f"conflict {found.left} {found.right}: {found.why}")
-            waiting = len(api.list_conflicts(memories))
-            return show.echo(_consolidation_summary(done, waiting, dry_run))
-        swept = api.sweep(memories, dry_run=dry_run)
-        if as_json:
-            return show.json({"dry_run": dry_run} | as_dict(swept))
-        for move in swept.moves:
-            show.say(f"{move.act:<8} {show.line(api.get(memories, move.id), 80)}")
-            show.say(f"         {move.before} → {move.after}: {move.why}")
-    show.echo(_sweep_summary(swept, dry_run))
-    return None
+    if merge:
+        done = api.consolidate(memories, dry_run=dry_run)
+        lines = [f"merge    {' '.join(x.members)} → {preview(x.content, 80)}" for x in done.merges]
+        lines += [f"conflict {each.left} {each.right}: {each.why}" for each in done.conflicts]
+        lines.append(_consolidation_summary(done, len(api.list_conflicts(memories)), dry_run))
+        return show.report({"dry_run": dry_run} | as_dict(done), lines)
+    swept = api.sweep(memories, dry_run=dry_run)
+    if show.as_json:
+        return show.json({"dry_run": dry_run} | as_dict(swept))
+    for move in swept.moves:
+        show.say(f"{move.act:<8} {show.line(api.get(memories, move.id), 80)}")
+        show.say(f"         {move.before} → {move.after}: {move.why}")
+    return show.echo(_sweep_summary(swept, dry_run))
 
 
 def _sweep_summary(swept: Swept, dry_run: bool) -> str:
@@ -182,32 +167,26 @@ def _consolidation_summary(done: Consolidated, waiting: int, dry_run: bool) -> s
     return f"{summary} (`ademem undo {done.id}` takes it back)"
 
 
-@app.command()
-def scrub(dry_run: DryRun = False, project: Project = None, as_json: AsJson = False) -> None:
+@on_project(app)
+def scrub(memories: Runtime, dry_run: DryRun = False) -> None:
     """Redact secrets in database, copies, logs and files."""
-    with open_project(project) as memories:
-        done = api.scrub(memories, dry_run=dry_run)
-    if as_json:
-        return show.json(
-            {"found": done.found, "rows": done.rows, "files": done.files, "left": done.left}
-        )
+    done = api.scrub(memories, dry_run=dry_run)
     verb = "would clean" if dry_run else "cleaned"
-    for where, count in (done.rows | done.files).items():
-        show.echo(f"{verb} {where}: {count}")
-    if not done.found:
-        show.echo("nothing to clean")
-    for left in done.left:
-        show.echo(f"not cleaned: {left.what} ({left.hint})", err=True)
+    lines = [f"{verb} {where}: {count}" for where, count in (done.rows | done.files).items()]
+    show.report(
+        {"found": done.found} | as_dict(done),
+        lines if done.found else [*lines, "nothing to clean"],
+        (f"not cleaned: {left.what} ({left.hint})" for left in done.left),
+    )
 
 
-@app.command()
+@command(app)
 def verify(
     fix: bool = flag("--fix", "Update anchors whose text moved."),
     diff: str | None = option(
         "--diff", "Only name memories that these commits make false.", metavar="BASE..HEAD"
     ),
     project: Project = None,
-    as_json: AsJson = False,
 ) -> None:
     """Check the anchors of memories. Exit code 1 if one does not hold."""
     if fix and diff is not None:
@@ -215,7 +194,7 @@ def verify(
     with open_project(project) as memories:
         found = api.verify_change(memories, diff) if diff else api.verify(memories, fix=fix)
     none = "no memory is made false" if diff else "no memory has an anchor"
-    show.listing("anchors", found, _anchor_lines, none, as_json, _anchor_json)
+    show.listing("anchors", found, _anchor_lines, none, _anchor_json)
     raise typer.Exit(0 if all(each.is_sound for each in found) else NO)
 
 
@@ -258,52 +237,50 @@ app.add_typer(projects, name="projects")
 Force = Annotated[bool, typer.Option("--force", help="Different projects, too.")]
 
 
-@projects.command("list")
-def list_(as_json: AsJson = False) -> None:
+@command(projects, "list")
+def list_() -> None:
     """List the projects, the last used first."""
+    show.listing(
+        *("projects", api.list_projects(os.environ, clock.now())),
+        lambda it: [f"{it['name']}  {it['root']}  {it['last_used'][:10]}  {it['remote']}".rstrip()],
+        "no project yet: `ademem init` enrols one",
+    )
 
-    def lines(row: dict[str, str]) -> list[str]:
-        return [f"{row['name']}  {row['root']}  {row['last_used'][:10]}  {row['remote']}".rstrip()]
 
-    found = api.list_projects(os.environ, clock.now())
-    show.listing("projects", found, lines, "no project yet: `ademem init` enrols one", as_json)
-
-
-@projects.command()
+@command(projects)
 def merge(
     names: list[str] = argument("FROM", "Names or folders; the last is kept."),
     force: Force = False,
     dry_run: DryRun = False,
-    as_json: AsJson = False,
 ) -> None:
     """Move the memory of projects into the last one named."""
     *sources, into = names
-    _merge(sources, into, force, dry_run, as_json)
+    _merge(sources, into, force, dry_run=dry_run)
 
 
-@projects.command()
-def consolidate(force: Force = False, as_json: AsJson = False) -> None:
+@command(projects)
+def consolidate(force: Force = False) -> None:
     """Propose projects that may be one, to be merged."""
     groups = api.find_groups(os.environ)
-    asks = not as_json and caller.typed_by_person(os.environ)
-    if as_json:
+    if show.as_json:
         return show.json({"count": len(groups), "groups": groups})
+    asks = caller.typed_by_person(os.environ)
     for into, *others in groups:
         named = ", ".join(f"{each.name} ({each.root})" for each in others)
         show.say(f"{named} → {into.name} ({into.root})")
         if asks and typer.confirm("merge?"):
-            _merge([each.root for each in others], into.root, force, dry_run=False, as_json=False)
+            _merge([each.root for each in others], into.root, force)
     return show.echo(f"{counted(len(groups), 'group')} of projects that may be one", err=True)
 
 
-@projects.command()
-def forget(name: str = argument("NAME", "Or the folder."), as_json: AsJson = False) -> None:
+@command(projects)
+def forget(name: str = argument("NAME", "Or the folder.")) -> None:
     """Take a project off the list; its memory stays."""
     entry = api.forget_project(name, os.environ)
-    show.report(as_dict(entry), [f"forgot {entry.name} ({entry.root})"], as_json=as_json)
+    show.report(as_dict(entry), [f"forgot {entry.name} ({entry.root})"])
 
 
-def _merge(sources: list[str], into: str, force: bool, dry_run: bool, as_json: bool) -> None:
+def _merge(sources: list[str], into: str, force: bool, *, dry_run: bool = False) -> None:
     now = clock.now()
     merged = api.merge_projects(sources, into, os.environ, now, force=force, dry_run=dry_run)
     lines = [
@@ -311,4 +288,4 @@ def _merge(sources: list[str], into: str, force: bool, dry_run: bool, as_json: b
         + (f"; before: {each.backup}" if each.backup else " would move")
         for each in merged
     ]
-    show.report({"count": len(merged), "merged": merged}, lines, as_json=as_json)
+    show.report({"count": len(merged), "merged": merged}, lines)
