@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Annotated, Any
 
@@ -38,6 +38,8 @@ McpClients = Annotated[
     list[str] | None,
     typer.Option("--mcp", metavar="CLIENT", help=f"Instead the server: {', '.join(MCP_CLIENTS)}."),
 ]
+REGISTERED = "registered in", "was registered already in"
+REMOVED = "removed from", "was not in"
 AGENTS = (*registration.AGENTS, "opencode")
 OtherAgents = Annotated[
     list[str] | None,
@@ -58,8 +60,7 @@ def init(project: Project = None) -> None:
                 raise
             typer.confirm(f"{error}. Enrol it all the same?", abort=True)
     done = api.init(root)
-    last = f"{root} is enrolled; `ademem install` registers the hooks"
-    lines = [*done, last]
+    lines = [*done, f"{root} is enrolled; `ademem install` registers the hooks"]
     if not project and root != os.path.realpath(here):
         lines.append("`ademem init --project .` makes a project of this folder alone")
     show.report({"root": root, "done": list(done)}, lines)
@@ -83,17 +84,14 @@ def install(
             install_.add_server(name, root, os.environ, shared=shared, dry_run=dry_run)
             for name in mcp or ()
         ]
-        _show_files(changes, dry_run, "registered in", "was registered already in")
+        _show_files(changes, dry_run, *REGISTERED)
         if mcp and find_spec("mcp") is None:
             show.say(f"the server needs a package: {install_extra('mcp')}", err=True)
         return
-    where = _where(shared, user)
-    change = install_.install(
-        root, where, python=sys.executable, hooks=install_.hooks_folder(), dry_run=dry_run
-    )
-    claude, hooks = os.path.dirname(change.path), install_.hooks_folder()
+    where, hooks = _where(shared, user), install_.hooks_folder()
+    change = install_.install(root, where, python=sys.executable, hooks=hooks, dry_run=dry_run)
     done = []
-    if written := install_.add_commands(claude, hooks, dry_run=dry_run):
+    if written := install_.add_commands(os.path.dirname(change.path), hooks, dry_run=dry_run):
         done.append(f"{'would write' if dry_run else 'wrote'} {', '.join(written)}")
     if where is Where.LOCAL and not dry_run and git_setup.hide(root):
         done.append("git ignores these files, as they are yours alone (.git/info/exclude)")
@@ -106,8 +104,7 @@ def install(
     if with_git:
         absolute = os.path.join(os.path.dirname(sys.executable), "ademem")  # git's PATH may differ
         done += git_setup.add_hooks(root, absolute, dry_run=dry_run)
-    lines = [_describe(change, dry_run, "registered in", "was registered already in"), *done]
-    show.report(_change_json(change, done), lines)
+    _show_change(change, done, dry_run, *REGISTERED)
 
 
 @command(app)
@@ -129,7 +126,7 @@ def uninstall(
             install_.remove_server(name, root, os.environ, shared=shared, dry_run=dry_run)
             for name in mcp or ()
         ]
-        return _show_files(changes, dry_run, "removed from", "was not in")
+        return _show_files(changes, dry_run, *REMOVED)
     where = _where(shared, user)
     claude = os.path.dirname(install_.settings_path(root, where))
     removed = install_.remove_commands(claude, dry_run=dry_run)
@@ -144,8 +141,7 @@ def uninstall(
     done = git_setup.remove_hooks(root, dry_run=dry_run)
     if removed:
         done.insert(0, f"{'would remove' if dry_run else 'removed'} {', '.join(removed)}")
-    lines = [_describe(change, dry_run, "removed from", "was not in"), *done]
-    show.report(_change_json(change, done), lines)
+    return _show_change(change, done, dry_run, *REMOVED)
 
 
 def _add_to_agent(name: str, root: str, *, dry_run: bool) -> install_.Change:
@@ -196,8 +192,14 @@ def _describe(change: install_.Change, dry_run: bool, did: str, had: str) -> str
     return f"{did if change.changes else had} {change.path}"
 
 
-def _change_json(change: install_.Change, done: list[str]) -> dict[str, Any]:
-    return {"path": change.path, "changes": change.changes, "diff": change.diff(), "done": done}
+def _show_change(
+    change: install_.Change, done: list[str], dry_run: bool, did: str, had: str
+) -> None:
+    diff = change.diff()
+    show.report(
+        {"path": change.path, "changes": change.changes, "diff": diff, "done": done},
+        [_describe(change, dry_run, did, had), *done],
+    )
 
 
 config = typer.Typer(help="Settings, and where they come from.", no_args_is_help=True)
@@ -209,8 +211,7 @@ AUTHORS = 5
 
 @command(config, "list")
 def list_(
-    key: str | None = argument("KEY", "Show the value of this one.", None),
-    project: Project = None,
+    key: str | None = argument("KEY", "Show the value of this one.", None), project: Project = None
 ) -> None:
     """List settings with source and owner."""
     settings, warnings = configuring.list_settings(project)
@@ -218,24 +219,15 @@ def list_(
         show.warn(warnings)
         name = _current_name(key)
         if name is None:
-            return (
-                show.json({"key": key, "value": None, "source": "built in"})
-                if show.as_json
-                else None
-            )
+            return show.report({"key": key, "value": None, "source": "built in"}, ())
         (setting,) = (each for each in settings if each.key == name)
-        if show.as_json:
-            return show.json(setting)
         value = setting.value
-        return show.say(value if isinstance(value, str) else format_value(value))
-    if show.as_json:
-        return show.json({"settings": settings, "warnings": [str(each) for each in warnings]})
-    for setting in settings:
-        value = format_value(setting.value)
-        show.say(f"{setting.key} = {value}  ({setting.source}; {setting.owner})")
-    for warning in warnings:
-        show.say(f"warning: {warning}", err=True)
-    return None
+        return show.report(setting, [value if isinstance(value, str) else format_value(value)])
+    return show.report(
+        {"settings": settings, "warnings": [str(each) for each in warnings]},
+        (f"{it.key} = {format_value(it.value)}  ({it.source}; {it.owner})" for it in settings),
+        (f"warning: {warning}" for warning in warnings),
+    )
 
 
 @command(config, "set")
@@ -253,16 +245,13 @@ def set_(
     where = "shared" if shared else "user" if user else "local"
     name = _current_name(key)
     if name is None:
-        return show.json({"key": key, "path": None}) if show.as_json else None
+        return show.report({"key": key, "path": None}, ())
     done = configuring.set_value(name, value, where, root=project)
-    if show.as_json:
-        return show.json({"key": name} | as_dict(done))
-    typer.echo(f"{name} is set in {done.path}")
+    lines = [f"{name} is set in {done.path}"]
     if done.others_are_asked:
-        typer.echo("it counts for others only after their own `ademem trust`")
-    if not done.in_force:
-        typer.echo(f"but the value in force is that of {done.source}", err=True)
-    return None
+        lines.append("it counts for others only after their own `ademem trust`")
+    notes = () if done.in_force else (f"but the value in force is that of {done.source}",)
+    return show.report({"key": name} | as_dict(done), lines, notes)
 
 
 def _current_name(key: str) -> str | None:
@@ -314,12 +303,12 @@ def trust(
     if files and not arrived.trusts_files and FILES not in waiting:
         waiting.append(FILES)  # for what comes later
     for part in waiting:
-        if not show.as_json:
-            part.show(arrived)
+        for text in () if show.as_json else part.lines(arrived):
+            show.say(text)
         if not show_ and typer.confirm(part.question):
             configuring.agree(arrived, part.name, root=project)
     if not waiting and not show.as_json:
-        typer.echo("nothing waits for your trust")
+        show.echo("nothing waits for your trust")
     if show_:
         raise typer.Exit(1 if waiting else 0)
 
@@ -330,36 +319,33 @@ class Part(Value):
     name: str
     option: str
     waits: Callable[[UntrustedParts], bool]
-    show: Callable[[UntrustedParts], None]
+    lines: Callable[[UntrustedParts], Iterable[str]]
     question: str
 
 
-def _show_settings(arrived: UntrustedParts) -> None:
-    typer.echo("config.toml of this project sets personal settings:")
-    _show_values(arrived.settings)
+def _value_lines(values: Mapping[str, Any]) -> list[str]:
+    return [f"  {key} = {format_value(value)}" for key, value in values.items()]
 
 
-def _show_local(arrived: UntrustedParts) -> None:
-    typer.echo("config.local.toml was not written by `ademem config set` here. It sets:")
+def _local_lines(arrived: UntrustedParts) -> Iterator[str]:
+    yield "config.local.toml was not written by `ademem config set` here. It sets:"
     if arrived.local:
-        _show_values(arrived.local.values)
-        for warning in arrived.local.warnings:
-            show.say(f"  ignored: {warning}")
+        yield from _value_lines(arrived.local.values)
+        yield from (f"  ignored: {warning}" for warning in arrived.local.warnings)
 
 
-def _show_memories(arrived: UntrustedParts) -> None:
+def _memory_lines(arrived: UntrustedParts) -> Iterator[str]:
     by = f", by {', '.join(arrived.authors[:AUTHORS])} according to them" if arrived.authors else ""
     what = counted(arrived.memories, "memory")
-    show.say(f"{what} came with the files{by} (`ademem review --imported` shows them)")
+    yield f"{what} came with the files{by} (`ademem review --imported` shows them)"
     if arrived.briefs:
-        typer.echo("briefs have texts that were not accepted here:")
-        for text in arrived.briefs:
-            show.say(f"  {text}")
+        yield "briefs have texts that were not accepted here:"
+        yield from (f"  {text}" for text in arrived.briefs)
 
 
-def _show_database(arrived: UntrustedParts) -> None:
+def _database_lines(arrived: UntrustedParts) -> Iterator[str]:
     if arrived.database:
-        typer.echo(
+        yield (
             "the database was not made here. It attributes"
             f" {counted(arrived.database.user, 'memory')} to a person and has"
             f" {counted(arrived.database.pinned, 'memory')} pinned."
@@ -370,7 +356,7 @@ FILES = Part(
     name="files",
     option="files",
     waits=lambda arrived: bool(arrived.memories or arrived.briefs),
-    show=_show_memories,
+    lines=_memory_lines,
     question="Trust them like your own, now and after later pulls?",
 )
 PARTS = (
@@ -378,27 +364,25 @@ PARTS = (
         name="settings",
         option="settings",
         waits=lambda arrived: bool(arrived.settings),
-        show=_show_settings,
+        lines=lambda arrived: [
+            "config.toml of this project sets personal settings:",
+            *_value_lines(arrived.settings),
+        ],
         question="Use these settings until one of them changes?",
     ),
     Part(
         name="local",
         option="settings",
         waits=lambda arrived: arrived.local is not None,
-        show=_show_local,
+        lines=_local_lines,
         question="Is this file yours?",
     ),
     Part(
         name="database",
         option="database",
         waits=lambda arrived: arrived.database is not None,
-        show=_show_database,
+        lines=_database_lines,
         question="Is this database yours?",
     ),
     FILES,
 )
-
-
-def _show_values(values: Mapping[str, Any]) -> None:
-    for key, value in values.items():
-        show.say(f"  {key} = {format_value(value)}")
