@@ -4,21 +4,8 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import confined
+from ademem.core import confined, repository
 from ademem.core.errors import NO_PROJECT, AdememError, NotEnrolled, suppress
-from ademem.core.repository import (
-    above,
-    branch,
-    commit,
-    common_dir,
-    config_value,
-    first_line,
-    git_dir,
-    git_root,
-    list_worktrees,
-    tip,
-    under_way,
-)
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
@@ -125,17 +112,17 @@ def at(root: str) -> Project:
 
 
 def enclosing(where: str) -> str:
-    return _find_enrolled_above(where) or git_root(where) or os.path.realpath(where)
+    return _find_enrolled_above(where) or repository.git_root(where) or os.path.realpath(where)
 
 
 def worktrees(project: Project) -> list[Project]:
-    top = git_root(project.root)
-    shared = common_dir(top) if top else None
+    top = repository.git_root(project.root)
+    shared = repository.common_dir(top) if top else None
     if top is None or shared is None:
         return []
     inside = os.path.relpath(project.root, top)
     main = os.path.dirname(shared) if os.path.basename(shared) == ".git" else ""
-    tops = filter(None, (main, *list_worktrees(shared)))
+    tops = filter(None, (main, *repository.list_worktrees(shared)))
     roots = {os.path.realpath(os.path.join(each, inside)) for each in tops}
     found = (at(root) for root in sorted(roots - {project.root}) if os.path.isdir(root))
     return [other for other in found if other.home == project.home]
@@ -148,8 +135,8 @@ def _home(root: str) -> str:
     names this worktree; otherwise the project keeps its database itself.
     """
     own = os.path.join(root, ".ade")
-    top = git_root(root)
-    common = common_dir(top) if top else None
+    top = repository.git_root(root)
+    common = repository.common_dir(top) if top else None
     if top is None or common is None or os.path.isdir(os.path.join(top, ".git")):
         return own
     shared = _find_shared(top, common)
@@ -161,16 +148,19 @@ def _home(root: str) -> str:
 
 def _find_shared(top: str, common: str) -> tuple[str, ...] | None:
     """Return the main worktree and `.ade`, or a folder in git's; None if it does not know *top*."""
-    folder, configured = git_dir(top), config_value(common, "worktree")
+    folder, configured = repository.git_dir(top), repository.config_value(common, "worktree")
     # `core.worktree` names the work tree of a submodule.
     main = os.path.realpath(os.path.join(common, configured)) if configured else None
     in_git = (os.path.join(common, "ademem"),)
     if folder == common:  # a submodule, or a repository whose git folder is elsewhere
         if main is None:
-            theirs = os.path.basename(common) == ".git" or config_value(common, "bare") == "true"
+            theirs = (
+                os.path.basename(common) == ".git"
+                or repository.config_value(common, "bare") == "true"
+            )
             return None if theirs else in_git
         return (main, ".ade") if main == top else None
-    back = os.path.join(folder, first_line(os.path.join(folder, "gitdir")))
+    back = os.path.join(folder, repository.first_line(os.path.join(folder, "gitdir")))
     is_worktree = os.path.dirname(folder) == os.path.join(common, "worktrees")
     if not is_worktree or os.path.realpath(back) != os.path.join(top, ".git"):
         return None
@@ -178,15 +168,15 @@ def _find_shared(top: str, common: str) -> tuple[str, ...] | None:
         return os.path.dirname(common), ".ade"
     if main is None:
         return in_git
-    return (main, ".ade") if os.path.realpath(git_dir(main)) == common else None
+    return (main, ".ade") if os.path.realpath(repository.git_dir(main)) == common else None
 
 
 def _find_enrolled_above(where: str) -> str | None:
     """Return the nearest folder with `.ade/` in the repository; the home folder only for itself."""
-    found = above(where, ".ade", os.path.isdir)
+    found = repository.above(where, ".ade", os.path.isdir)
     if found is None:
         return None
-    top = git_root(where)
+    top = repository.git_root(where)
     if top and os.path.commonpath((found, top)) != top:
         return None
     at_home = found == os.path.realpath(os.path.expanduser("~"))
@@ -194,8 +184,8 @@ def _find_enrolled_above(where: str) -> str | None:
 
 
 def _worktree_of_enrolled(where: str) -> str | None:
-    top = git_root(where)
-    common = common_dir(top) if top else None
+    top = repository.git_root(where)
+    common = repository.common_dir(top) if top else None
     if top is None or common is None or os.path.basename(common) != ".git":
         return None
     there = os.path.isdir(os.path.join(os.path.dirname(common), ".ade"))
@@ -221,7 +211,7 @@ def _only_child(where: str) -> str | None:
 
 def files_changed(project: Project) -> bool:
     """Return True if files, branch or merges changed since; none have yet during a rebase."""
-    if under_way(project.root):
+    if repository.under_way(project.root):
         return False
     noted = recorded_state(project)
     return _listing(project, watched_refs(noted)) != noted
@@ -230,7 +220,7 @@ def files_changed(project: Project) -> bool:
 def files_edited(project: Project) -> bool:
     """Return True if a file was written since `record_state`, wherever the branches are."""
     noted = [line for line in recorded_state(project).splitlines() if not line.startswith(_REF)]
-    return _list_files(project) != noted and not under_way(project.root)
+    return _list_files(project) != noted and not repository.under_way(project.root)
 
 
 def recorded_state(project: Project) -> str:
@@ -269,11 +259,11 @@ def _listing(project: Project, refs: Iterable[str]) -> str:
     if lines:
         from ademem.core.redaction import redact
 
-        name = branch(project.root)
-        lines.append(f"{_HEAD} {redact(name).text if name else commit(project.root)}")
-    top = git_root(project.root)
-    shared = common_dir(top) if top else None
-    lines += [f"{_REF}{ref} {shared and tip(shared, ref)}" for ref in refs]
+        name = repository.branch(project.root)
+        lines.append(f"{_HEAD} {redact(name).text if name else repository.commit(project.root)}")
+    top = repository.git_root(project.root)
+    shared = repository.common_dir(top) if top else None
+    lines += [f"{_REF}{ref} {shared and repository.tip(shared, ref)}" for ref in refs]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -4,23 +4,8 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import confined, shared_files, trust
+from ademem.core import confined, settings, shared_files, trust
 from ademem.core.json_text import loads
-from ademem.core.settings import (
-    PERSONAL_SECTION,
-    RENAMED,
-    BadSetting,
-    Configuration,
-    Settings,
-    as_settings,
-    as_value,
-    find_key,
-    former_warning,
-    is_former,
-    key_of,
-    renamed_warning,
-    unknown,
-)
 from ademem.core.text import bytes_hex, sha256_hex
 from ademem.core.value import Value, replace
 
@@ -50,7 +35,7 @@ class SettingWarning(Value):
         name = self.source
         if os.path.isabs(name):
             name = os.path.join(os.path.basename(os.path.dirname(name)), os.path.basename(name))
-        return f"{name}: {self.reason or unknown(self.key)}"
+        return f"{name}: {self.reason or settings.unknown(self.key)}"
 
 
 class SourceValues(Value):
@@ -64,7 +49,7 @@ def read(
     environment: Mapping[str, str],
     there: Sequence[str],
     variables: Sequence[tuple[str, str]],
-) -> Configuration:
+) -> settings.Configuration:
     """Merge the files that are *there* and the variables, each with its key.
 
     The tracked file of a project may set shared keys and make others stricter. Its other values are
@@ -90,7 +75,7 @@ def read(
             found = _file(project.config, environment, project.root)
             warnings += found.warnings
             for name, value in found.values.items():  # what needs no agreement
-                key = key_of(name)
+                key = settings.key_of(name)
                 now = values.get(name, key.default)
                 new = value if key.is_shared else key.tightened(value, now)
                 if key.is_shared or new != now:
@@ -98,7 +83,7 @@ def read(
             held = {
                 name: value
                 for name, value in found.values.items()
-                if value != values.get(name, key_of(name).default)
+                if value != values.get(name, settings.key_of(name).default)
             }
             if held and agreed.settings == fingerprint(held):
                 put(held, project.config)
@@ -121,8 +106,8 @@ def read(
         found = _check({name: environment[variable]}, variable)
         warnings += found.warnings
         put(found.values, variable)
-    return Configuration(
-        settings=as_settings(values), origins=origins, warnings=tuple(warnings), held=held
+    return settings.Configuration(
+        settings=settings.as_settings(values), origins=origins, warnings=tuple(warnings), held=held
     )
 
 
@@ -150,7 +135,7 @@ def _file(
             return SourceValues(warnings=(SettingWarning(source=path, reason=reason, waits=True),))
         found = _parse_toml(raw, digest, path, environment)
         return replace(_check(found, path, of_project=bool(root)), digest=digest)
-    except BadSetting as error:
+    except settings.BadSetting as error:
         return SourceValues(
             warnings=(SettingWarning(source=path, reason=str(error)),), digest=digest
         )
@@ -161,16 +146,18 @@ def _bytes(path: str, root: str) -> bytes:
         if root:
             raw = confined.read_bytes(root, path, MAX_BYTES)
             if raw is None:
-                raise BadSetting("is gone")
+                raise settings.BadSetting("is gone")
             return raw
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except confined.Refused as error:
-        raise BadSetting(f"{error.reason}, so none of it counts") from error
+        raise settings.BadSetting(f"{error.reason}, so none of it counts") from error
     except OSError as error:
-        raise BadSetting(f"cannot be read ({error.strerror}), so none of it counts") from error
+        raise settings.BadSetting(
+            f"cannot be read ({error.strerror}), so none of it counts"
+        ) from error
     if len(raw) > MAX_BYTES:
-        raise BadSetting(f"has more than {MAX_BYTES:,} bytes, so none of it counts")
+        raise settings.BadSetting(f"has more than {MAX_BYTES:,} bytes, so none of it counts")
     return raw
 
 
@@ -193,17 +180,19 @@ def _parse_toml(
     import tomllib
 
     if max(line.count(b".") for line in raw.split(b"\n")) > MAX_DOTS:
-        raise BadSetting(f"has a line with more than {MAX_DOTS} dots, so none of it counts")
+        raise settings.BadSetting(
+            f"has a line with more than {MAX_DOTS} dots, so none of it counts"
+        )
     try:
         found = tomllib.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise BadSetting("is not UTF-8, so none of it counts") from error
+        raise settings.BadSetting("is not UTF-8, so none of it counts") from error
     except (ValueError, RecursionError) as error:
         why = str(error)[:SHOWN_CHARS]
-        raise BadSetting(f"is no valid TOML, so none of it counts ({why})") from error
+        raise settings.BadSetting(f"is no valid TOML, so none of it counts ({why})") from error
     values: dict[str, Any] = {}
     for section, keys in found.items():
-        if isinstance(keys, dict) and section in Settings._names:
+        if isinstance(keys, dict) and section in settings.Settings._names:
             values |= {f"{section}.{key}": _plain(value) for key, value in keys.items()}
         else:
             values[section] = None
@@ -231,22 +220,22 @@ def _check(given: Mapping[str, Any], source: str, *, of_project: bool = False) -
         )
 
     for name, value in given.items():
-        if name in RENAMED:
-            warn(name, renamed_warning(name), is_outdated=True)
-            if RENAMED[name] in given:
+        if name in settings.RENAMED:
+            warn(name, settings.renamed_warning(name), is_outdated=True)
+            if settings.RENAMED[name] in given:
                 continue
-            name = RENAMED[name]
-        if is_former(name):
+            name = settings.RENAMED[name]
+        if settings.is_former(name):
             former.append(name)
-        elif find_key(name) is None:
+        elif settings.find_key(name) is None:
             warn(name)
-        elif of_project and name.startswith(f"{PERSONAL_SECTION}."):
+        elif of_project and name.startswith(f"{settings.PERSONAL_SECTION}."):
             warn(name, f"{name} counts only in your own file or environment")
         else:
             try:
-                values[name] = as_value(name, value)
-            except BadSetting as error:
+                values[name] = settings.as_value(name, value)
+            except settings.BadSetting as error:
                 warn(name, str(error))
     if former:
-        warn(former[0], former_warning(former), is_outdated=True)
+        warn(former[0], settings.former_warning(former), is_outdated=True)
     return SourceValues(values=values, warnings=tuple(warnings))

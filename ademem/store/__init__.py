@@ -10,21 +10,6 @@ from ademem.core.client import config_dir, transcript_folder
 from ademem.core.clock import stamp
 from ademem.core.errors import suppress
 from ademem.store import admission, database
-from ademem.store.database import (
-    FIRST_WITH_SECRET,
-    LONG_LOG_BYTES,
-    Savepoint,
-    Transaction,
-    connect,
-    create,
-    is_outdated,
-    log_bytes,
-    migrate,
-    read_secret,
-    run_schema,
-    version,
-    write_ahead,
-)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,9 +94,9 @@ class Store:
         """Return all rows, each by the names of its columns."""
         return [dict(row) for row in self.db.execute(query, values)]
 
-    def transaction(self) -> Transaction:
+    def transaction(self) -> database.Transaction:
         """Read and write as one step; a nested transaction joins the outer one."""
-        return Transaction(self.db)
+        return database.Transaction(self.db)
 
     def close(self) -> None:
         (self.put_back or self.db.close)()
@@ -146,12 +131,12 @@ class Store:
                 f" begin select raise(abort, '{reason}'); end"
             )
 
-    def savepoint(self) -> Savepoint:
-        return Savepoint(self.db)
+    def savepoint(self) -> database.Savepoint:
+        return database.Savepoint(self.db)
 
     def leave(self) -> None:
         """Close only where the log is long, as each process that opens it reads all of it first."""
-        if log_bytes(self.db) > LONG_LOG_BYTES:
+        if database.log_bytes(self.db) > database.LONG_LOG_BYTES:
             self.close()
 
 
@@ -240,17 +225,17 @@ def _open_noted(
     """Open a database that was inspected before; None where another one has its inode."""
     put_back = None
     if connections is None:
-        db = connect(project.database, wait_s)
+        db = database.connect(project.database, wait_s)
     else:
         db, put_back = connections.take(project.database, state, wait_s)
     try:
-        if not is_outdated(db):
-            secret = read_secret(db)
+        if not database.is_outdated(db):
+            secret = database.read_secret(db)
             is_registered = trust.is_registered(secret, environment)
             if not is_registered:
                 from ademem.store import inspection  # the person's own databases need none of it
             if is_registered or inspection.has_shipped_schema(db):
-                write_ahead(db, project.database)
+                database.write_ahead(db, project.database)
                 id = _project_id(db, project, now)
                 store = Store(db, id, secret=secret, is_trusted=is_registered)
                 store.connections, store.put_back = connections, put_back
@@ -268,8 +253,8 @@ def _open_admitted(
     path = project.database
     if not os.path.exists(path):
         forget_readings(project)
-        _register(create(path), environment)
-    db = connect(path, wait_s)
+        _register(database.create(path), environment)
+    db = database.connect(path, wait_s)
 
     def back_up() -> str:
         from ademem.store import backups  # a migration is rare
@@ -277,14 +262,16 @@ def _open_admitted(
         return "" if is_copy else backups.make_before_migration(project, environment, now)
 
     try:
-        found = version(db)
+        found = database.version(db)
         if found == 0:
             forget_readings(project)
-        migrate(db, now, back_up)
-        secret = read_secret(db)
-        if found == 0 or (found < FIRST_WITH_SECRET and _has_sessions_of(db, project, environment)):
+        database.migrate(db, now, back_up)
+        secret = database.read_secret(db)
+        if found == 0 or (
+            found < database.FIRST_WITH_SECRET and _has_sessions_of(db, project, environment)
+        ):
             _register(secret, environment)
-        write_ahead(db, path)
+        database.write_ahead(db, path)
         is_registered = trust.is_registered(secret, environment)
         id = _project_id(db, project, now)
         store = Store(db, id, secret=secret, is_trusted=is_registered)
@@ -364,13 +351,13 @@ def distrust(db: sqlite3.Connection, judged: int | None = None) -> None:
 
 
 def open_in_memory(project: Project, now: datetime) -> Store:
-    db = connect(":memory:", 0)
-    run_schema(db)
+    db = database.connect(":memory:", 0)
+    database.run_schema(db)
     return Store(db, _project_id(db, project, now))
 
 
 def schema_version(store: Store) -> int:
-    return version(store.db)
+    return database.version(store.db)
 
 
 def creation_time(store: Store) -> str:
@@ -393,7 +380,7 @@ def _project_id(db: sqlite3.Connection, project: Project, now: datetime) -> str:
     row = db.execute("select id from projects order by rowid limit 1").fetchone()
     if row is None:
         moment = stamp(now)
-        with Transaction(db):
+        with database.Transaction(db):
             db.execute(
                 "insert into projects (id, root_path, display_name, created_at, last_opened_at)"
                 " select ?, ?, ?, ?, ? where not exists (select 1 from projects)",

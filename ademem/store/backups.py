@@ -21,16 +21,7 @@ from ademem.core.errors import AdememError, NotFound, UnusableStore
 from ademem.core.text import sha256_hex
 from ademem.core.trust import data_folder
 from ademem.core.value import Value
-from ademem.store import admission, inspection, repair
-from ademem.store.database import (
-    SIDECARS,
-    NewerDatabase,
-    connect,
-    is_locked,
-    is_unwritable,
-    remove_files,
-    version,
-)
+from ademem.store import admission, database, inspection, repair
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,14 +143,17 @@ def make_before_migration(project: Project, environment: Mapping[str, str], now:
         path = f"{project.database}.before-migration"
         shared_files.remove(path)
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        with closing(connect(project.database, WAIT_S)) as db, closing(sqlite3.connect(path)) as to:
+        with (
+            closing(database.connect(project.database, WAIT_S)) as db,
+            closing(sqlite3.connect(path)) as to,
+        ):
             db.backup(to)
         return path
 
 
-def copy(database: str, path: str) -> None:
+def copy(source: str, path: str) -> None:
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    with closing(sqlite3.connect(database, timeout=WAIT_S, isolation_level=None)) as db:
+    with closing(sqlite3.connect(source, timeout=WAIT_S, isolation_level=None)) as db:
         db.execute("vacuum main into ?", (path,))
     with open(path, "rb") as file:
         os.fsync(file.fileno())
@@ -236,7 +230,7 @@ def take_in(
             if damage := repair.find_damage(temporary):
                 raise DamagedBackup(f"{path} is damaged: {damage}")
             with closing(sqlite3.connect(temporary, isolation_level=None)) as db:
-                schema = version(db)
+                schema = database.version(db)
                 named = _first_project(db) if schema else ""
                 if not named:
                     raise BadBackup(f"{path} is an empty database")
@@ -249,7 +243,7 @@ def take_in(
         except (sqlite3.Error, inspection.TooMuch) as error:
             raise DamagedBackup(f"{path} is damaged: {error}") from error
     except BaseException:
-        remove_files(temporary)
+        database.remove_files(temporary)
         raise
 
 
@@ -305,9 +299,9 @@ def put_in_place(
             return next(iter(set(admission.list_foreign(project)) - before), "")
         return _overwrite(candidate, project, environment, now)
     except sqlite3.DatabaseError as error:
-        if is_locked(error):
+        if database.is_locked(error):
             raise InUse(project.database) from error
-        if isinstance(error, sqlite3.OperationalError) and is_unwritable(error):
+        if isinstance(error, sqlite3.OperationalError) and database.is_unwritable(error):
             raise
         return _rename_present(project, candidate, now)
 
@@ -315,7 +309,7 @@ def put_in_place(
 def _is_foreign(project: Project, environment: Mapping[str, str]) -> bool:
     try:
         return inspection.kind_of(project.database, environment) is not inspection.Kind.OURS
-    except NewerDatabase:
+    except database.NewerDatabase:
         return False
 
 
@@ -333,9 +327,9 @@ def _overwrite(
 
     with (
         closing(sqlite3.connect(candidate.path, isolation_level=None)) as source,
-        closing(connect(project.database, WAIT_S)) as present,
+        closing(database.connect(project.database, WAIT_S)) as present,
     ):
-        if min(candidate.schema, version(present)) >= FIRST_WITH_VALUES:
+        if min(candidate.schema, database.version(present)) >= FIRST_WITH_VALUES:
             clock = "select name, value from store_values where name = 'clock'"
             source.executemany(
                 "insert into store_values values (?, ?)"
@@ -357,7 +351,7 @@ def _rename_present(project: Project, candidate: Candidate, now: datetime) -> st
 
 def rename_damaged(project: Project, now: datetime) -> str:
     kept = f"{project.database}.damaged-{stamp(now).replace(':', '')}"
-    for suffix in ("", *SIDECARS):
+    for suffix in ("", *database.SIDECARS):
         if os.path.lexists(project.database + suffix):
             os.replace(project.database + suffix, kept + suffix)
     return kept if os.path.lexists(kept) else ""
@@ -365,7 +359,7 @@ def rename_damaged(project: Project, now: datetime) -> str:
 
 def rename_back(project: Project, kept: str) -> None:
     """Undo `rename_damaged`, and replace what has the old name by now."""
-    for suffix in ("", *SIDECARS):
+    for suffix in ("", *database.SIDECARS):
         if os.path.lexists(kept + suffix):
             os.replace(kept + suffix, project.database + suffix)
         elif os.path.lexists(project.database + suffix):

@@ -13,21 +13,7 @@ from enum import StrEnum
 
 from ademem.core import trust
 from ademem.core.text import sha256_hex
-from ademem.store import admission
-from ademem.store.database import (
-    DECODE,
-    FIRST_VERSION,
-    FIRST_WITH_SECRET,
-    SCHEMA_VERSION,
-    NewerDatabase,
-    Transaction,
-    add_secret,
-    create_temporary,
-    read_secret,
-    remove_files,
-    run_schema,
-    version,
-)
+from ademem.store import admission, database
 from ademem.store.full_text import INDEXES
 
 TYPE_CHECKING = False
@@ -112,9 +98,9 @@ def admit(
             def fill(source: sqlite3.Connection, db: sqlite3.Connection) -> None:
                 from ademem.store.ade import adopt
 
-                run_schema(db)
+                database.run_schema(db)
                 adopt(source, db, now_stamp, find_instruction)
-                add_secret(db)
+                database.add_secret(db)
 
             _replace(project, seen, fill, wait_s)
         case Kind.MIXED:
@@ -128,10 +114,10 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
     try:
         db = open_read_only(path, wait_s, LOOK_S)
         try:
-            found = version(db)
-            if found > SCHEMA_VERSION:
-                raise NewerDatabase(found)
-            if trust.is_registered(read_secret(db), environment):
+            found = database.version(db)
+            if found > database.SCHEMA_VERSION:
+                raise database.NewerDatabase(found)
+            if trust.is_registered(database.read_secret(db), environment):
                 return Kind.OURS
             objects = schema(db)
         finally:
@@ -142,12 +128,12 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
         return Kind.FOREIGN
     if not objects and found == 0:
         return Kind.OURS  # an empty file; opening it makes our tables
-    shipped = SHIPPED[found - FIRST_VERSION] if found >= FIRST_VERSION else ""
+    shipped = SHIPPED[found - database.FIRST_VERSION] if found >= database.FIRST_VERSION else ""
     if shipped in (fingerprint(objects), fingerprint(filter(_is_not_left_over, objects))):
         return Kind.OURS
     if shipped:
         ours, theirs = _spell(read_shipped_schema(found)), _spell(objects)
-        if found < FIRST_WITH_SECRET and ours <= theirs:
+        if found < database.FIRST_WITH_SECRET and ours <= theirs:
             return Kind.MIXED
         if ours == theirs:  # by an SQLite that spells it otherwise
             return Kind.OURS
@@ -174,7 +160,7 @@ def open_read_only(path: str, wait_s: float, limit_s: float) -> sqlite3.Connecti
         for pragma in ("trusted_schema = off", "cell_size_check = on", "query_only = on"):
             db.execute(f"pragma {pragma}")
         db.execute("begin")  # another process may migrate it between two of our looks
-        db.text_factory = DECODE
+        db.text_factory = database.DECODE
     except BaseException:
         db.close()
         raise
@@ -255,7 +241,7 @@ def read_shipped_schema(upto: int | None = None) -> list[Object]:
     from contextlib import closing
 
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        run_schema(db, upto=upto)
+        database.run_schema(db, upto=upto)
         return schema(db)
 
 
@@ -265,7 +251,7 @@ def _spell(objects: Iterable[Object]) -> set[Object]:
 
 def _copy_ours(source: sqlite3.Connection, db: sqlite3.Connection) -> None:
     """Copy the rows of our own tables, and leave everything else behind; opening migrates them."""
-    run_schema(db, upto=version(source))
+    database.run_schema(db, upto=database.version(source))
     for table, columns in plain_tables(db).items():
         if not table.startswith(INDEXES):  # which triggers fill
             names, marks = ", ".join(map(quote, columns)), ", ".join("?" * len(columns))
@@ -285,7 +271,7 @@ def _replace(
     """
     from contextlib import closing
 
-    temporary = replacement = create_temporary(project.database)
+    temporary = replacement = database.create_temporary(project.database)
     try:
         with (
             closing(sqlite3.connect(temporary, isolation_level=None)) as db,
@@ -293,7 +279,7 @@ def _replace(
         ):
             db.row_factory = sqlite3.Row
             try:
-                with Transaction(db):
+                with database.Transaction(db):
                     fill(source, db)
             except (TooMuch, sqlite3.Error) as error:
                 if not is_beyond_bounds(error) and _code(error) not in _MISFIT:
@@ -303,7 +289,7 @@ def _replace(
                 db.execute("pragma journal_mode = wal")
         admission.rename_database(project, seen, replacement)
     finally:
-        remove_files(temporary)
+        database.remove_files(temporary)
 
 
 def _code(error: Exception) -> int:

@@ -20,15 +20,7 @@ from ademem.core.clock import parse, stamp
 from ademem.core.json_text import loads
 from ademem.core.text import counted, dedupe_key
 from ademem.core.value import Value
-from ademem.store import Store, distrust, full_text, inspection, memories
-from ademem.store.database import (
-    SCHEMA_VERSION,
-    add_secret,
-    is_locked,
-    read_secret,
-    run_schema,
-    version,
-)
+from ademem.store import Store, database, distrust, full_text, inspection, memories
 
 VALUES = ("CHECK constraint failed", "NULL value in")
 """Beginnings of lines of SQLite's check about a value; such rows are repaired in place."""
@@ -37,7 +29,7 @@ HEADER = (
     (20, b"\x00\x40\x20\x20"),
     (44, b"\x00\x00\x00\x04"),
     (56, b"\x00\x00\x00\x01"),
-    (60, SCHEMA_VERSION.to_bytes(4)),
+    (60, database.SCHEMA_VERSION.to_bytes(4)),
 )
 """Bytes at the beginning of each of our databases, by their place."""
 JOURNAL_MODES = (b"\x01\x01", b"\x02\x02")
@@ -68,7 +60,7 @@ _WORD = re.compile(r" and \(\w+ in \('([\w-]+)'")
 
 
 def raise_locked(error: Exception) -> None:
-    if isinstance(error, sqlite3.Error) and is_locked(error):
+    if isinstance(error, sqlite3.Error) and database.is_locked(error):
         raise error
 
 
@@ -80,7 +72,7 @@ def find_damage(path: str) -> str:
                 if line != "ok" and not line.startswith(VALUES):
                     return str(line)
             if (
-                version(db) == SCHEMA_VERSION
+                database.version(db) == database.SCHEMA_VERSION
                 and inspection.schema(db) != inspection.read_shipped_schema()
             ):
                 return "its schema is another than that of its version"
@@ -96,10 +88,10 @@ def correct_version(path: str) -> list[str]:
         return []
     with suppress(*UNREADABLE, inspection.TooMuch), closing(sqlite3.connect(path)) as db:
         if (
-            version(db) != SCHEMA_VERSION
+            database.version(db) != database.SCHEMA_VERSION
             and inspection.schema(db) == inspection.read_shipped_schema()
         ):
-            db.execute(f"pragma user_version = {SCHEMA_VERSION}")
+            db.execute(f"pragma user_version = {database.SCHEMA_VERSION}")
             return [f"wrote the version of its schema into {path} again"]
     return []
 
@@ -176,7 +168,7 @@ def salvage(store: Store, damaged: str) -> int:
             found = _restore_schema(temporary)
         except UNREADABLE:
             found = 0
-        if found not in range(1, SCHEMA_VERSION):
+        if found not in range(1, database.SCHEMA_VERSION):
             with open(temporary, "r+b") as file:
                 mode = file.read(20)[18:20]
                 for at, right in HEADER:
@@ -198,8 +190,8 @@ def _restore_schema(path: str) -> int:
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("pragma writable_schema = on")
         db.text_factory = decode
-        found = version(db)
-        if found in range(1, SCHEMA_VERSION):
+        found = database.version(db)
+        if found in range(1, database.SCHEMA_VERSION):
             return found
         rows = db.execute("select rowid, type, name, tbl_name from sqlite_master").fetchall()
         for kind, name, table, sql in inspection.read_shipped_schema():
@@ -248,8 +240,8 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
             db.execute("delete from projects where id <> ?", (store.project_id,))
             if own and not copied:  # nothing in it is of the damaged one
                 db.execute("insert or replace into store_values values ('secret', ?)", (own[0],))
-            elif not read_secret(db):
-                add_secret(db)  # which nobody registered: whose it was cannot be read
+            elif not database.read_secret(db):
+                database.add_secret(db)  # which nobody registered: whose it was cannot be read
     finally:
         db.execute("pragma ignore_check_constraints = off")
         db.execute("pragma foreign_keys = on")
@@ -377,7 +369,7 @@ def keep_originals(db: sqlite3.Connection, mended: list[Mended], now: datetime) 
 
 def _tables(db: sqlite3.Connection) -> list[Table]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
-        run_schema(model)
+        database.run_schema(model)
         rows = model.execute(
             "select name, sql from sqlite_master where type = 'table' and name not like 'sqlite_%'"
         ).fetchall()
