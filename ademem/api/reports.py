@@ -187,17 +187,17 @@ def get_ledger(runtime: Runtime, days: int = 30, session: str = "") -> Ledger:
     store, since = runtime.store, runtime.now - timedelta(days=days - 1)
     if session:
         since = datetime.fromtimestamp(0, UTC)
-        if not injections.spent_by_session(store, since, session):
+        if not injections.spent_by(store, "session", since, session):
             sessions.get_session(runtime, session)
-    most = injections.spent_on_memories(store, since, session, limit=COSTLY)
+    most = injections.spent_on_memories(store, since, session, unused=False, limit=COSTLY)
     unused = injections.spent_on_memories(store, since, session, unused=True, limit=COSTLY)
     by_id = memory_queries.by_ids(store, {each.name for each in (*most, *unused)})
     return Ledger(
         days=days,
         session=session,
-        by_event=tuple(injections.spent_by_event(store, since, session)),
-        by_session=tuple(injections.spent_by_session(store, since, session)),
-        by_day=tuple(injections.spent_by_day(store, since, session)),
+        by_event=tuple(injections.spent_by(store, "event", since, session)),
+        by_session=tuple(injections.spent_by(store, "session", since, session)),
+        by_day=tuple(injections.spent_by(store, "day", since, session)),
         by_memory=tuple(most),
         unused=tuple(unused),
         memories={memory.id: memory for memory in by_id},

@@ -238,6 +238,12 @@ select injection_id, count(*) as shown, sum(characters) as characters, sum(used)
   sum(used * characters) as used_characters
 from injection_memories where left_out = '' group by injection_id
 """
+SPENT_BY = {
+    "event": "event",
+    "session": "session_id",
+    "day": "substr(created_at, 1, 10) || ' ' || event",
+}
+"""SQL for what texts are summed by; a day goes with an event, as in `2026-01-31 Stop`."""
 _SPENT = f"""
 select {{name}} as name, count(*) as texts, sum(text.characters) as characters,
   ifnull(sum(shown), 0) as shown, ifnull(sum(memories.characters), 0) as shown_characters,
@@ -245,34 +251,26 @@ select {{name}} as name, count(*) as texts, sum(text.characters) as characters,
 from injections as text left join ({_SHOWN}) as memories on injection_id = text.id
 where {_WITHIN} group by 1 order by 3 desc, 1
 """
-_ON_MEMORIES = f"""
-select memory_id as name, count(distinct injection_id) as texts, sum(part.characters) as characters,
-  count(*) as shown, sum(part.characters) as shown_characters,
-  sum(used) as used, sum(used * part.characters) as used_characters
-from injection_memories as part join injections on injections.id = injection_id
-where left_out = '' and {_WITHIN} group by 1
-having :unused = 0 or sum(used) = 0 order by 3 desc, 1 limit :most
-"""
 
 
-def spent_by_event(store: Store, since: datetime, session: str = "") -> list[Spent]:
-    return _spent(store, _SPENT.format(name="event"), since, session)
-
-
-def spent_by_session(store: Store, since: datetime, session: str = "") -> list[Spent]:
-    return _spent(store, _SPENT.format(name="session_id"), since, session)
-
-
-def spent_by_day(store: Store, since: datetime, session: str = "") -> list[Spent]:
-    name = "substr(created_at, 1, 10) || ' ' || event"
-    return _spent(store, _SPENT.format(name=name), since, session)
+def spent_by(store: Store, what: str, since: datetime, session: str) -> list[Spent]:
+    return _spent(store, _SPENT.format(name=SPENT_BY[what]), since, session)
 
 
 def spent_on_memories(
-    store: Store, since: datetime, session: str = "", *, unused: bool = False, limit: int = 20
+    store: Store, since: datetime, session: str, *, unused: bool, limit: int
 ) -> list[Spent]:
     """Return the memories of most characters; *unused* are those that no text was used of."""
-    return _spent(store, _ON_MEMORIES, since, session, unused=unused, most=limit)
+    query = f"""
+    select memory_id as name, count(distinct injection_id) as texts,
+      sum(part.characters) as characters, count(*) as shown,
+      sum(part.characters) as shown_characters, sum(used) as used,
+      sum(used * part.characters) as used_characters
+    from injection_memories as part join injections on injections.id = injection_id
+    where left_out = '' and {_WITHIN} group by 1
+    having :unused = 0 or sum(used) = 0 order by 3 desc, 1 limit :most
+    """
+    return _spent(store, query, since, session, unused=unused, most=limit)
 
 
 def _spent(store: Store, query: str, since: datetime, session: str, **values: int) -> list[Spent]:
