@@ -35,13 +35,7 @@ from ademem.store.transitions import describe_excess
 from ademem.sync import rendering
 from ademem.sync.branches import Place
 from ademem.sync.mirror import is_rendered, survey
-from ademem.sync.tracked_files import (
-    NOT_TEXT,
-    load_fingerprints,
-    only_text,
-    present,
-    read_tracked,
-)
+from ademem.sync.tracked_files import NOT_TEXT, load_fingerprints, only_text, present, read_tracked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,11 +86,8 @@ class Subject(Value):
 
     @property
     def topic_paths(self) -> list[str]:
-        return [
-            path
-            for path in self.texts
-            if path.startswith(FOLDER) and path.endswith(".md") and path not in (INDEX, SHEET)
-        ]
+        pages = (path for path in self.texts if path.startswith(FOLDER) and path.endswith(".md"))
+        return [path for path in pages if path not in (INDEX, SHEET)]
 
     def is_refused(self, path: str) -> bool:
         """Return True if `refused_files` reports the path."""
@@ -116,13 +107,11 @@ def check(
     With *read* the store was made of these files alone, so that they cannot be behind it.
     """
     place = Place(project, settings)
-    if read is None and is_rendered(project, store, settings, place):
-        files: tuple[File, ...] = ()
-        paths = {*load_fingerprints(project), SHEET, BRIEF}
-    else:
+    files: tuple[File, ...] = ()
+    paths = {*load_fingerprints(project), SHEET, BRIEF}
+    if read is not None or not is_rendered(project, store, settings, place):
         files = survey(project, store, settings, place=place)
         paths = {file.path for file in files}
-        files = tuple(file for file in files if not file.is_current)
     texts = present(project)
     if (brief := read_tracked(project, BRIEF)) is not None:
         texts.add(BRIEF, brief)
@@ -134,7 +123,7 @@ def check(
         store=store,
         place=place,
         texts=readable,
-        files=files,
+        files=tuple(file for file in files if not file.is_current),
         bounds=bounds or GateSettings(),
         fresh=read is not None,
         conflicts=tuple(found for path in readable for found in conflict_problems(readable, path)),
@@ -179,11 +168,9 @@ def outdated_files(subject: Subject) -> Iterator[Problem]:
             act = "removes" if file.wanted is None else "updates"
             message = f"is out of date; {REFRESH} {act} it"
         else:
-            way = (
-                "`ademem files import` takes it over"
-                if is_imported(file.path)
-                else f"{REFRESH[:-1]} --force` overwrites it"
-            )
+            way = f"{REFRESH[:-1]} --force` overwrites it"
+            if is_imported(file.path):
+                way = "`ademem files import` takes it over"
             message = f"was changed by hand or by git; {way}"
             line = _first_difference(file.present, file.wanted or "")
         passes = file.ours and file.present != NOT_TEXT
@@ -270,10 +257,8 @@ def wrong_items(subject: Subject) -> Iterator[Problem]:
         if subject.is_conflicted(path):
             continue
         for item in parse_items(subject.texts[path]):
-            message = ids.check(item.id, path) or describe_excess(
-                item.content, item.title, subject.bounds
-            )
-            if message:
+            excess = describe_excess(item.content, item.title, subject.bounds)
+            if message := ids.check(item.id, path) or excess:
                 yield Problem(path=path, line=item.line, message=message)
 
 
@@ -308,15 +293,12 @@ class _Ids:
         if id in self._found:
             return f"is about {id}, like an earlier one"
         self._found.add(id)
-        if anything or id in self._allowed or path in self._behind or self._is_new(id, path):
+        if anything or id in self._allowed or path in self._behind:
+            return None
+        is_known = path not in self._edited or memory_queries.existing(self._subject.store, [id])
+        if not is_known and id in self._lined:  # the next import brings it with its line
             return None
         return f"is about {id}, which {self.missing}"
-
-    def _is_new(self, id: str, path: str) -> bool:
-        """Return True for a memory that the next import of edited files brings with its line."""
-        if path not in self._edited or memory_queries.existing(self._subject.store, [id]):
-            return False
-        return id in self._lined
 
     @cached_property
     def _lined(self) -> set[str]:
@@ -338,13 +320,16 @@ def secrets(subject: Subject) -> Iterator[Problem]:
         is_long = path in LINE_FILES  # where a line has all of a text
         blocks = _line_blocks(subject.texts, path) if is_long else [(1, subject.texts[path])]
         for first, text in blocks:
-            for number, names in _secrets_in(text):
+            if not (found := redact(text).found):
+                continue
+            lines: Iterable[tuple[int | None, str]] = enumerate(text.split("\n"), first)
+            by_line = {number: names for number, line in lines if (names := redact(line).found)}
+            for number, names in (by_line or {None: found}).items():
                 message = (
                     f"has what looks like a secret ({', '.join(unique(names))}); take it out, and"
                     " renew it if it was pushed"
                 )
-                line = None if number is None else first + number
-                yield Problem(path=path, line=line, message=message)
+                yield Problem(path=path, line=number, message=message)
 
 
 def _line_blocks(texts: Texts, path: str) -> Iterator[tuple[int, str]]:
@@ -353,15 +338,6 @@ def _line_blocks(texts: Texts, path: str) -> Iterator[tuple[int, str]]:
     while block := list(islice(lines, BLOCK_LINES)):
         yield first, "\n".join(block)
         first += len(block)
-
-
-def _secrets_in(text: str) -> list[tuple[int | None, tuple[str, ...]]]:
-    """Return the names of secrets by line, counted from 0; None for several lines."""
-    found = redact(text).found
-    if not found:
-        return []
-    lines = ((number, redact(line).found) for number, line in enumerate(text.split("\n")))
-    return [(number, names) for number, names in lines if names] or [(None, found)]
 
 
 def ignored_files(subject: Subject) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import zlib
+from contextlib import suppress
 from itertools import pairwise
 
 from ademem.core import confined, record_json
@@ -215,10 +216,8 @@ def _read(
             with store.transaction():
                 for entry in entries[start:end]:
                     found = entry if isinstance(entry, dict) else {"registers": entry}
-                    entity, written = found.get("entity"), found.get("registers")
-                    changed += replication.receive(
-                        store, entity, written, change, admit, folder.target
-                    )
+                    given = (found.get("entity"), found.get("registers"), change, admit)
+                    changed += replication.receive(store, *given, folder.target)
                 if end == ends[-1]:
                     journal.note_chunk(store, folder.target, id, None, change.at)
         read.append(id)
@@ -274,8 +273,7 @@ def _write(store: Store, project: Project, folder: Folder, now: datetime, name: 
         count += chunk.count
     if made or is_all:
         sizes = made if is_all or listed is None else listed.sizes | made
-        manifest = Manifest(replica=replica, project=project.name, sizes=sizes)
-        text = write_manifest(manifest)
+        text = write_manifest(Manifest(replica=replica, project=project.name, sizes=sizes))
         confined.write_text(folder.root, folder.inside("manifests", f"{replica}.jsonl"), text)
     with store.transaction():
         if is_all:
@@ -334,11 +332,10 @@ def _is_intact(folder: Folder, id: str) -> bool:
 
 
 def _size(folder: Folder, id: str) -> int:
-    try:
-        there = confined.status(folder.root, folder.chunk(id))
-    except OSError:
-        return -1
-    return there.st_size if there else -1
+    with suppress(OSError):
+        if there := confined.status(folder.root, folder.chunk(id)):
+            return there.st_size
+    return -1
 
 
 def remove_stale(folder: Folder, now: datetime) -> None:
@@ -461,8 +458,7 @@ def read_manifest(text: str) -> Manifest | None:
             sizes[found["id"]] = size if type(size) is int else -1
     if not head:
         return None
-    project = head.get("project")
-    project = project if isinstance(project, str) else ""
+    project = head["project"] if isinstance(head.get("project"), str) else ""
     return Manifest(replica=head["replica"], project=project, sizes=sizes)
 
 

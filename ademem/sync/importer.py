@@ -472,13 +472,12 @@ def describe_waiting(project: Project) -> list[str]:
 def _read_record(project: Project) -> list[dict[str, Any]]:
     """Read the record up to a last line that was cut off."""
     found: list[dict[str, Any]] = []
-    try:
-        with confined.open_file(project.root, import_path(project)) as file:
-            for raw in file:
-                line = json.loads(raw)
-                if not isinstance(line, dict):
-                    break
-                found.append(line)
-    except (OSError, ValueError):
-        pass
+    with (
+        suppress(OSError, ValueError),
+        confined.open_file(project.root, import_path(project)) as file,
+    ):
+        for line in map(json.loads, file):
+            if not isinstance(line, dict):
+                break
+            found.append(line)
     return found

@@ -10,15 +10,7 @@ from ademem.core import record_json
 from ademem.core.memory import Importance, Memory, Scope, Status, Tier
 from ademem.core.registers import LIVE, join, join_all
 from ademem.core.text import number
-from ademem.files import (
-    ARCHIVE,
-    BRIEF_PAGE,
-    FOLDER,
-    INDEX,
-    KNOWLEDGE,
-    knowledge,
-    markdown,
-)
+from ademem.files import ARCHIVE, BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE, knowledge, markdown
 from ademem.files.texts import Texts, clean_lines
 from ademem.store import (
     database,
@@ -44,17 +36,8 @@ if TYPE_CHECKING:
 
 NO_TEXTS = Texts()
 _PAGE_FIELDS = (
-    "id",
-    "category",
-    "title",
-    "content",
-    "tags",
-    "file_scope_pattern",
-    "pinned",
-    "tier",
-    "importance",
-    "confidence",
-    "created_at",
+    *("id", "category", "title", "content", "tags", "file_scope_pattern", "pinned", "tier"),
+    *("importance", "confidence", "created_at"),
 )
 """Fields of a memory that pages and the index show or sort by."""
 
@@ -93,12 +76,11 @@ class Lines:
         files have.
         """
         alive = {memory.id for memory in self}
-        dead = filter(lambda record: record.id not in alive, self._dead(present))
         archived = []
-        for record in dead:
-            if record.life == LIVE:
+        for record in self._dead(present):
+            if record.id not in alive and record.life == LIVE:
                 yield record
-            else:
+            elif record.id not in alive:
                 archived.append(record)
         yield from knowledge.newest_dead(archived)
 
@@ -166,15 +148,12 @@ def find_later(store: Store) -> dict[str, str]:
     from ademem.capture.gate import relating
     from ademem.search import contradiction
 
-    rows = {
-        one.seq: one
-        for one in memories.list_by_number(store, {seq for pair in pairs for seq in pair})
-    }
+    numbers = {seq for pair in pairs for seq in pair}
+    rows = {one.seq: one for one in memories.list_by_number(store, numbers)}
     found = {}
     for each in pairs:
         earlier, later = (rows[seq] for seq in each)
-        one, other = earlier.whole_text, later.whole_text
-        if contradiction.likelihood(one, other) >= relating.LIKELY:
+        if contradiction.likelihood(earlier.whole_text, later.whole_text) >= relating.LIKELY:
             found[earlier.id] = later.id
     return found
 
@@ -199,13 +178,10 @@ def render(
     shown: list[Memory] = _put_later_first(rows, later)  # type: ignore[assignment]
     free_texts = _list_free_texts(present)
     categories = {memory.category for memory in shown}
-    emptied = {
-        f"{FOLDER}{topic.name}.md": topic.name
-        for topic in markdown.TOPICS
-        if topic.category not in categories
-    }
-    left = emptied.keys() & present.digests.keys()
-    stay = {emptied[path] for path in left.intersection(committed())} if left else set()
+    empty = (topic.name for topic in markdown.TOPICS if topic.category not in categories)
+    left = {topic for topic in empty if f"{FOLDER}{topic}.md" in present}
+    there = set(committed()) if left else set()
+    stay = {topic for topic in left if f"{FOLDER}{topic}.md" in there}
     stay |= {topic for topic, _ in free_texts}
     files = markdown.split_topics(shown, settings.topic_entries, stay)
     regions = markdown.regions_of(present.get(INDEX) or "")
@@ -246,13 +222,9 @@ def _list_free_texts(present: Texts) -> dict[tuple[str, str], list[FreeText]]:
     for path in sorted(present):
         name = path.removeprefix(FOLDER)
         topic = re.split(r"[-.]", name)[0]
-        if (
-            topic in topics
-            and path.endswith(".md")
-            and (texts := markdown.free_texts_of(present[path]))
-        ):
-            found[topic, name] = texts
-    return found
+        if topic in topics and path.endswith(".md"):
+            found[topic, name] = markdown.free_texts_of(present[path])
+    return {page: texts for page, texts in found.items() if texts}
 
 
 class _PageFields:
