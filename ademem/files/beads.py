@@ -14,20 +14,20 @@ from collections import Counter
 from ademem.capture import learned
 from ademem.capture.learned import Lesson, draft_of
 from ademem.core import confined
+from ademem.core.clock import UTC, datetime
 from ademem.core.errors import UsageError
 from ademem.core.memory import Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import unique
 from ademem.core.value import Value, as_dict, replace
 from ademem.files import records
-from ademem.files.records import Import, Imported, Outcome, text, texts, unix_moment
+from ademem.files.records import Import, Imported, text, texts, unix_moment
 from ademem.files.texts import BadLine
 from ademem.store import database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from datetime import datetime
     from typing import Any
 
     from ademem.core.memory import Draft
@@ -43,6 +43,8 @@ FOLDERS = ("", "memory", ".beads/memory")
 NOT_IMPORTED = "not-imported.jsonl"
 """The file with unreadable lines, in the folder of logs."""
 SOURCES = ("orchestrator", "supervisor")
+OLDEST = datetime.fromtimestamp(0, UTC)
+"""The time of a line without one."""
 KEY_BYTES = 60
 """Bytes of a text that Beads makes a key of."""
 
@@ -56,12 +58,6 @@ class Line(Value):
     record: Record | None = None
     fault: str = ""
     """The reason if there is no record."""
-
-    @property
-    def moment(self) -> float:
-        """Seconds since 1970; 0 without a time, which is older than any."""
-        stamp = unix_moment(self.record or {})
-        return stamp.timestamp() if stamp else 0.0
 
 
 class Misread(Value):
@@ -86,26 +82,20 @@ def import_files(
     """
     job = Import(store=store, settings=settings, now=now, event_id=event, cuts=[])
     lines = [line for root, path in _find_sources(source) for line in _read_lines(path, root)]
-    counts: Counter[Outcome] = Counter()
+    counts: Counter[str] = Counter()
     misread = [_misread(line, line.fault) for line in lines if line.record is None]
-    sound = (line for line in lines if line.record is not None)
+    sound = [(line, line.record) for line in lines if line.record is not None]
     with database.BulkWrites(store.db), store.transaction():
-        for line in sorted(sound, key=lambda line: line.moment):
-            record = line.record or {}
+        for line, record in sorted(sound, key=lambda each: unix_moment(each[1]) or OLDEST):
             try:
                 key = records.key_of(record)
-                counts[records.write_once(key, _draft(record), None, job)] += 1
+                counts[records.write_once(key, _draft(record), None, job).value] += 1
                 misread += [_misread(line, cut) for cut in job.take_cuts()]
             except BadLine as error:
                 misread.append(_misread(line, str(error)))
     misread.sort(key=lambda one: (one.path, one.line))
-    return ImportedFiles(
-        inserted=counts[Outcome.INSERTED],
-        merged=counts[Outcome.MERGED],
-        rejected=counts[Outcome.REJECTED],
-        errors=tuple((one.line, f"{one.path}: {one.message}") for one in misread),
-        misread=tuple(misread),
-    )
+    errors = tuple((one.line, f"{one.path}: {one.message}") for one in misread)
+    return ImportedFiles(event=event, errors=errors, misread=tuple(misread), **counts)
 
 
 def save_misread(misread: Iterable[Misread], project: Project) -> None:
@@ -151,9 +141,8 @@ def _read_lines(path: str, root: str) -> Iterator[Line]:
         with confined.open_file(root, path) if root else open(path, "rb") as file:
             raw = file.read().removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
-        raise UsageError(
-            f"cannot read {path}: {error.strerror or error}", "name a file or a folder"
-        ) from error
+        fault = f"cannot read {path}: {error.strerror or error}"
+        raise UsageError(fault, "name a file or a folder") from error
     *whole, last = raw.split(b"\n")
     for number, one in enumerate(whole, 1):
         if one.strip():

@@ -74,35 +74,11 @@ CHUNK = 1000
 """Lines of one transaction."""
 
 FIELDS = (
-    "id",
-    "sync_id",
-    "scope",
-    "scope_owner_id",
-    "tier",
-    "category",
-    "title",
-    "content",
-    "importance",
-    "confidence",
-    "observation_count",
-    "status",
-    "pinned",
-    "source_type",
-    "source_id",
-    "source_session_id",
-    "source_run_id",
-    "source_branch",
-    "agent_id",
-    "file_scope_pattern",
-    "anchors",
-    "tags",
-    "topic_key",
-    "knowledge_key",
-    "bead",
-    "created_at",
-    "updated_at",
-    "promoted_at",
-    "review_after",
+    *("id", "sync_id", "scope", "scope_owner_id", "tier", "category", "title", "content"),
+    *("importance", "confidence", "observation_count", "status", "pinned"),
+    *("source_type", "source_id", "source_session_id", "source_run_id", "source_branch"),
+    *("agent_id", "file_scope_pattern", "anchors", "tags", "topic_key", "knowledge_key", "bead"),
+    *("created_at", "updated_at", "promoted_at", "review_after"),
 )
 """Exported fields; counts of reads and trust belong to one store."""
 
@@ -154,6 +130,10 @@ class Import(Value):
     cuts: list[str]
     """Notes on texts of which only a part was stored, until they are reported."""
 
+    @property
+    def change(self) -> Change:
+        return Change(operation="import", actor=Trust.IMPORT, at=self.now, event_id=self.event_id)
+
     def take_cuts(self) -> list[str]:
         """Return what to report of the texts that were cut since the last call."""
         taken = [f"is stored in part, {cut}" for cut in self.cuts]
@@ -162,10 +142,10 @@ class Import(Value):
 
 
 class Imported(Value):
-    inserted: int
-    merged: int
+    inserted: int = 0
+    merged: int = 0
     """Lines with the text of a memory, or imported before."""
-    rejected: int
+    rejected: int = 0
     """Lines refused by the gate, whose log has the reasons, or deleted here for good."""
     errors: tuple[tuple[int, str], ...]
     """Number and error of each line that could not be read, or was stored in part."""
@@ -231,7 +211,7 @@ def import_lines(
     job = Import(
         store=store, settings=settings.gate, now=now, event_id=event, mission=mission, cuts=[]
     )
-    counts: Counter[Outcome] = Counter()
+    counts: Counter[str] = Counter()
     errors: list[tuple[int, str]] = []
     numbered = enumerate(lines, 1)
     with database.BulkWrites(store.db):
@@ -240,18 +220,13 @@ def import_lines(
                 for number, line in chunk:
                     try:
                         if line.strip():
-                            counts[_import_line(line, job, confirms=confirms)] += 1
+                            counts[_import_line(line, job, confirms=confirms).value] += 1
                             errors += [(number, cut) for cut in job.take_cuts()]
                     except BadLine as error:
                         errors.append((number, str(error)))
             if on_progress:
                 on_progress(chunk[-1][0])
-    return Imported(
-        inserted=counts[Outcome.INSERTED],
-        merged=counts[Outcome.MERGED],
-        rejected=counts[Outcome.REJECTED],
-        errors=tuple(errors),
-    )
+    return Imported(event=event, errors=tuple(errors), **counts)
 
 
 def _import_line(line: str, job: Import, *, confirms: bool) -> Outcome:
@@ -295,9 +270,8 @@ def _restore_relation(record: Record, job: Import, *, confirms: bool) -> Outcome
         values[name] = stamp(at_most(moment(record, name), job.now))
     if not confirms:
         values |= {"judgment_status": "pending", "marked_by_kind": Trust.IMPORT}
-    change = Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event_id)
     try:
-        is_new = replication.apply_relation(job.store, values, change)
+        is_new = replication.apply_relation(job.store, values, job.change)
     except (ValueError, sqlite3.Error) as error:
         raise BadLine(f"is a relation that cannot be stored: {error}") from error
     return Outcome.INSERTED if is_new else Outcome.MERGED
@@ -326,12 +300,12 @@ def restore(record: Record, job: Import) -> Outcome:
     job.cuts.extend(form.cut_notes(verdict.draft.notes))
     row = build_row(verdict.draft, sync_id, job.store.project_id, job.settings, job.now)
     if row.quarantine_reason is None:
-        row = replace(
-            row,
-            status=choice(record, "status", Status) or Status.CANDIDATE,
-            tier=_tier(record),
-            promoted_at=moment(record, "promoted_at"),
-        )
+        status, promoted_at = choice(record, "status", Status), moment(record, "promoted_at")
+        try:
+            tier = Tier(int(_number(record, "tier") or Tier.ACTIVE))
+        except ValueError as error:
+            raise BadLine("has a tier that is none of 1, 2, 3") from error
+        row = replace(row, status=status or Status.CANDIDATE, tier=tier, promoted_at=promoted_at)
         if "review_after" in record:
             row = replace(row, review_after=moment(record, "review_after"))
     row = replace(
@@ -351,7 +325,7 @@ def restore(record: Record, job: Import) -> Outcome:
         return Outcome.MERGED
     if current and not shared and not (newer and current.live and not row.quarantine_reason):
         return Outcome.MERGED
-    change = Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event_id)
+    change = job.change
     by_id = memory_queries.by_id(job.store, row.id)
     try:
         if shared and (current or not by_id):
@@ -374,11 +348,10 @@ def restore(record: Record, job: Import) -> Outcome:
     except sqlite3.IntegrityError as error:
         if str(error) in FORBIDDEN:
             raise
-        raise BadLine(
-            f"gives {current.id} the text of another memory here"
-            if current
-            else f"has the id {row.id} or the topic of another memory here"
-        ) from error
+        fault = f"has the id {row.id} or the topic of another memory here"
+        if current:
+            fault = f"gives {current.id} the text of another memory here"
+        raise BadLine(fault) from error
     jobs.follow(job.store, job.now)
     return Outcome.MERGED if current else Outcome.INSERTED
 
@@ -452,13 +425,6 @@ def _id(record: Record, field: str) -> str:
     return name
 
 
-def _tier(record: Record) -> Tier:
-    try:
-        return Tier(int(_number(record, "tier") or Tier.ACTIVE))
-    except ValueError as error:
-        raise BadLine("has a tier that is none of 1, 2, 3") from error
-
-
 def _number(record: Record, name: str) -> float | None:
     value = record.get(name)
     if value is not None and type(value) not in (int, float):
@@ -509,13 +475,7 @@ def write_once(key: str, draft: Draft, status: Status | None, job: Import) -> Ou
     if written.rule != "insert":
         return Outcome.MERGED
     if status is Status.ARCHIVED:
-        change = Change(
-            operation="archive",
-            actor=Trust.IMPORT,
-            at=job.now,
-            reason="the line is archived",
-            event_id=job.event_id,
-        )
+        change = replace(job.change, operation="archive", reason="the line is archived")
         archived = replace(written.memory, **transitions.archived(), promoted_at=None)
         memories.update(job.store, archived, change)
     return Outcome.INSERTED
@@ -562,10 +522,8 @@ def home(record: Record, job: Import) -> tuple[str, str | None]:
     scope, owner = text(record, "scope") or Scope.PROJECT, text(record, "scope_owner_id")
     if owner is None and Scope.is_mission(scope):
         if job.mission is None:
-            raise BadLine(
-                "does not name its mission: give it a scope_owner_id,"
-                " or import with ADEMEM_MISSION set"
-            )
+            way = "give it a scope_owner_id, or import with ADEMEM_MISSION set"
+            raise BadLine(f"does not name its mission: {way}")
         owner = job.mission
     return scope, owner
 
@@ -581,13 +539,11 @@ def texts(record: Record, name: str) -> tuple[str, ...]:
 
 def moment(record: Record, name: str) -> datetime | None:
     value = text(record, name)
-    if value is None:
-        return None
     try:
-        found = parse(value)
+        found = parse(value) if value else None
     except ValueError as error:
         raise BadLine(f"has a {name} that is no ISO 8601 time") from error
-    if found.year <= FIRST_YEAR:
+    if found and found.year <= FIRST_YEAR:
         raise BadLine(f"has a {name} before {FIRST_YEAR}")
     return found
 
