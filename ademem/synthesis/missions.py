@@ -92,7 +92,7 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
     The originals stay. Ending it again copies what was not copied before.
     """
     reason = clean(reason)
-    copying = Copying(act=act, settings=settings, event=new_event())
+    act = replace(act, event_id=new_event())
     with act.store.transaction():
         own = memory_queries.of_mission(act.store, id)
         if own:  # a mission that was never started has memories all the same
@@ -100,17 +100,19 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
         mission = get_mission(act.store, id)
         missions.end(act.store, id, OUTCOMES[outcome], reason or None, act.now)
         made: list[Memory | None] = []
+        usable = [memory for memory in own if not memory.quarantine_reason]
         if outcome == "success":
+            # a pitfall captured by a machine has too little confidence: the mission overcame it
             made += [
-                copying.copy(memory, promoted=memory.status is Status.PROMOTED)
-                for memory in own
-                if qualifies(memory)
+                _copy(memory, act, settings, promoted=memory.status is Status.PROMOTED)
+                for memory in usable
+                if memory.category in LASTING and memory.confidence >= COPIED_CONFIDENCE
             ]
         elif outcome == "failure":
             made += [
-                copying.copy(memory, promoted=False)
-                for memory in own
-                if memory.category is Category.GOTCHA and not memory.quarantine_reason
+                _copy(memory, act, settings, promoted=False)
+                for memory in usable
+                if memory.category is Category.GOTCHA
             ]
             if reason:
                 origin = Origin(
@@ -123,12 +125,12 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
                 pitfall = Draft(
                     content=content, category=Category.GOTCHA, importance="high", origin=origin
                 )
-                made.append(copying.write(pitfall, mission.id))
+                made.append(_write(pitfall, mission.id, act, settings))
         copied = tuple(memory for memory in made if memory)
         jobs.queue(act.store, "mission", id, act.now)
     return Ended(
         mission=get_mission(act.store, id),
-        event=copying.event if copied else "",
+        event=act.event_id if copied else "",
         copied=copied,
         kept=len(own),
     )
@@ -143,8 +145,7 @@ def promote(id: str, act: Act, settings: Settings) -> Memory:
         if memory.quarantine_reason:
             raise CannotDo(f"{memory.id} is quarantined", "`ademem promote` approves it first")
         confirmed = memory.status is Status.PROMOTED or act.actor == Trust.USER
-        copying = Copying(act=act, settings=settings, event=new_event())
-        made = copying.copy(memory, promoted=confirmed)
+        made = _copy(memory, replace(act, event_id=new_event()), settings, promoted=confirmed)
         if made is None and (earlier := ledger.memory_of(act.store, PROMOTION, _key(memory))):
             made = memories.get(act.store, earlier)
     if made is None:
@@ -154,56 +155,38 @@ def promote(id: str, act: Act, settings: Settings) -> Memory:
     return made
 
 
-def qualifies(memory: Memory) -> bool:
-    """Tell whether a memory is of a lasting category and of enough confidence.
-
-    A pitfall captured by a machine has too little: the mission overcame it.
-    """
-    return (
-        memory.category in LASTING
-        and not memory.quarantine_reason
-        and memory.confidence >= COPIED_CONFIDENCE
+def _copy(memory: Memory, act: Act, settings: Settings, *, promoted: bool) -> Memory | None:
+    """Copy a memory to the project once; None if it was before, or the gate refuses it."""
+    origin = Origin(
+        trust=memory.trust,
+        source_type=PROMOTION,
+        source_id=memory.scope_owner_id,
+        run_id=memory.source_run_id,
+        agent_id=memory.agent_id,
+        branch=act.branch,
+        claimed_author=memory.claimed_author,
     )
+    draft = replace(
+        gate.draft_change(memory, {}, origin),
+        scope=Scope.PROJECT,
+        owner=None,
+        confidence=memory.confidence,
+        pinned=memory.pinned and promoted,
+        promoted=promoted,
+        bead=memory.bead,
+        created_at=memory.created_at,
+    )
+    return _write(draft, _key(memory), act, settings)
 
 
-class Copying(Value):
-    """Copies memories to the project, each at most once."""
-
-    act: Act
-    settings: Settings
-    event: str
-
-    def copy(self, memory: Memory, *, promoted: bool) -> Memory | None:
-        """Return None when it was copied before or the gate refuses it."""
-        origin = Origin(
-            trust=memory.trust,
-            source_type=PROMOTION,
-            source_id=memory.scope_owner_id,
-            run_id=memory.source_run_id,
-            agent_id=memory.agent_id,
-            branch=self.act.branch,
-            claimed_author=memory.claimed_author,
-        )
-        draft = replace(
-            gate.draft_change(memory, {}, origin),
-            scope=Scope.PROJECT,
-            owner=None,
-            confidence=memory.confidence,
-            pinned=memory.pinned and promoted,
-            promoted=promoted,
-            bead=memory.bead,
-            created_at=memory.created_at,
-        )
-        return self.write(draft, _key(memory))
-
-    def write(self, draft: Draft, key: str) -> Memory | None:
-        act, kind = self.act, draft.origin.source_type
-        if not ledger.claim(act.store, kind, key, act.now):
-            return None
-        written = gate.write(draft, act.store, self.settings.gate, act.now, event_id=self.event)
-        if written.memory:
-            ledger.credit(act.store, kind, key, written.memory.id)
-        return written.memory
+def _write(draft: Draft, key: str, act: Act, settings: Settings) -> Memory | None:
+    kind = draft.origin.source_type
+    if not ledger.claim(act.store, kind, key, act.now):
+        return None
+    written = gate.write(draft, act.store, settings.gate, act.now, event_id=act.event_id)
+    if written.memory:
+        ledger.credit(act.store, kind, key, written.memory.id)
+    return written.memory
 
 
 def _key(memory: Memory) -> str:
