@@ -95,7 +95,8 @@ def scan(
                     procedures.put_skill(
                         job.store, replace(entry, archived_at=job.now, updated_at=job.now)
                     )
-                    memory = _memory_of(entry, job) if entry.source == procedures.USER else None
+                    is_users = entry.source == procedures.USER
+                    memory = memory_queries.by_id(store, entry.memory_id) if is_users else None
                     if memory and memory.status is not Status.ARCHIVED:
                         archived = replace(memory, **transitions.archived())
                         memories.update(job.store, archived, _change("archive", entry.path, job))
@@ -106,10 +107,6 @@ def scan(
         skill_files.note_scanned(runtime.project, listing)
     paths = {kind: tuple(path for path, each in kinds.items() if each == kind) for kind in KINDS}
     return Scanned(problems=tuple(each for each in read if isinstance(each, SkillProblem)), **paths)
-
-
-def figures(scanned: Scanned) -> dict[str, int]:
-    return {name: len(getattr(scanned, name)) for name in Scanned._fields}
 
 
 def _entries(store: Store) -> dict[str, IndexedSkill]:
@@ -146,7 +143,7 @@ def _update(skill: Skill, entry: IndexedSkill | None, job: Scan) -> None:
             procedure = export.import_edit(procedure, found, job.runtime, job.now, author)
         export.index_file(procedure, skill.path, skill.digest, job.runtime, job.now)
         return
-    memory = _memory_of(entry, job)
+    memory = memory_queries.by_id(job.store, entry.memory_id if entry else None)
     if memory is None:
         draft = Reviewed(
             content="",
@@ -182,10 +179,6 @@ def _update(skill: Skill, entry: IndexedSkill | None, job: Scan) -> None:
             updated_at=job.now,
         ),
     )
-
-
-def _memory_of(entry: IndexedSkill | None, job: Scan) -> Memory | None:
-    return memory_queries.by_id(job.store, entry.memory_id if entry else None)
 
 
 def _fields(skill: Skill, memory: Memory, job: Scan) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ademem.core.project import was_read, worktrees
 from ademem.core.repository import under_way
 from ademem.core.settings import load_configuration
 from ademem.core.shared_files import locked
-from ademem.core.value import Value
+from ademem.core.value import Value, as_dict
 from ademem.store import (
     embeddings,
     is_in_hub,
@@ -206,7 +206,7 @@ def skills(context: JobContext, _job: Job) -> None:
     from ademem.synthesis import skill_registry
 
     scanned = skill_registry.scan(context.runtime, context.now(), skill_authors)
-    context.figures |= skill_registry.figures(scanned)
+    context.figures |= {name: len(found) for name, found in as_dict(scanned).items()}
 
 
 def procedures(context: JobContext, _job: Job) -> None:
