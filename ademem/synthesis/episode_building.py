@@ -17,7 +17,7 @@ from ademem.capture.gate.rows import least_trusted
 from ademem.capture.message_lessons import findings, learnings
 from ademem.capture.prompt_lessons import corrections
 from ademem.capture.record import category_of
-from ademem.capture.transcript import Event, Message, Prompt
+from ademem.capture.transcript import Message, Prompt
 from ademem.core.client import MISSION
 from ademem.core.clock import parse
 from ademem.core.memory import EPISODE, Category, Draft, Origin, Trust
@@ -368,46 +368,35 @@ def _rules_text(episode: Episode, *summary: str) -> str:
 
 def extract_findings(key: str, runtime: Runtime) -> int:
     """Return the number of new candidates from a session's transcript; a second run adds none."""
-    location = SessionLocation.parse(key)
+    location, capture = SessionLocation.parse(key), runtime.settings.capture
     session = sessions.get(runtime.store, location.session_id)
     if session is None:
         return 0
-    trust = provenance.trust_of_session(session.id, runtime.store)
-    stored = 0
+    id, stored = session.id, 0
+    trust = provenance.trust_of_session(id, runtime.store)
+    passive = Origin(trust=trust, source_type="passive", session_id=id)
+    typed = Origin(source_type="intervention", session_id=id)
+
+    def is_captured(text: str) -> bool:
+        return memory_queries.has_session_text(runtime.store, id, dedupe_key(text))
+
     with suppress(OSError):
-        origin = Origin(trust=trust, source_type="passive", session_id=session.id)
         for event in transcript.events(session.transcript, since=session.own_since):
-            if isinstance(event, Message) and runtime.settings.capture.learnings:
+            made: list[gate.Written | None] = []
+            if isinstance(event, Message) and capture.learnings:
                 listed = [(category_of(text), text) for text in learnings(event.text)]
                 for category, text in (*listed, *findings(event.text)):
-                    draft = Draft(content=text, category=category, origin=origin)
-                    stored += _store_finding(draft, location, runtime)
-            stored += _store_corrections(event, location, runtime)
+                    if not is_captured(text):
+                        draft = Draft(content=text, category=category, origin=passive)
+                        once = f"{id}:{sha256_hex(text)}"
+                        made.append(record.write_once(draft, once, runtime, location.assign))
+            elif isinstance(event, Prompt) and event.queued and capture.corrections:
+                # typed into a running turn: some clients report no prompt
+                for each in corrections(event.text):
+                    if not is_captured(each.rule):
+                        once, home = f"{id}:{sha256_hex(each.rule)}", location.assign
+                        made.append(record.capture_correction(each, typed, once, runtime, home))
+            stored += sum(each.accepted and not each.deduped for each in made if each)
             if stored >= MOST_CANDIDATES:
                 break
     return stored
-
-
-def _store_corrections(event: Event, location: SessionLocation, runtime: Runtime) -> int:
-    """Store corrections typed into a running turn, of which some clients report no prompt."""
-    if not (isinstance(event, Prompt) and event.queued and runtime.settings.capture.corrections):
-        return 0
-    id = location.session_id
-    origin = Origin(source_type="intervention", session_id=id)
-    stored = 0
-    for each in corrections(event.text):
-        if not memory_queries.has_session_text(runtime.store, id, dedupe_key(each.rule)):
-            source_key = f"{id}:{sha256_hex(each.rule)}"
-            written = record.capture_correction(each, origin, source_key, runtime, location.assign)
-            stored += written is not None and written.accepted and not written.deduped
-    return stored
-
-
-def _store_finding(draft: Draft, location: SessionLocation, runtime: Runtime) -> bool:
-    """Tell whether it is new; text that the session's hooks captured is left out."""
-    text, session_id = draft.content, location.session_id
-    if memory_queries.has_session_text(runtime.store, session_id, dedupe_key(text)):
-        return False
-    source_key = f"{session_id}:{sha256_hex(text)}"
-    written = record.write_once(draft, source_key, runtime, location.assign)
-    return written is not None and written.accepted and not written.deduped
