@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha1
@@ -109,27 +109,23 @@ def verify(project: Project, store: Store, now: datetime) -> list[Checked]:
     found = [
         each for memory in memory_queries.with_anchors(store) for each in check_memory(memory, tree)
     ]
+    renewed: dict[str, list[str]] = {}
     with store.transaction():
-        if _add_values(found, tree, store):
+        for each in found:
+            noted, place = each.location.noted, each.location.now
+            if place and place.hash and noted.hash and not noted.values:
+                values = tree.values_at(place, each.memory.whole_text)
+                if values:
+                    text = replace(noted, values=values).text
+                    renewed.setdefault(each.memory.id, []).append(text)
+        for id, anchors in renewed.items():
+            memory = memories.get(store, id)
+            memories.set_anchors(store, memory, anchor.keep_values(memory.anchors, anchors))
+        if renewed:
             jobs.queue(store, "mirror", "project", now)
         update_sites(store)
         _store_states(found, store)
     return found
-
-
-def _add_values(found: Iterable[Checked], tree: WorkingTree, store: Store) -> bool:
-    by_memory: dict[str, list[str]] = {}
-    for each in found:
-        now = each.location.now
-        if now and now.hash and each.location.noted.hash and not each.location.noted.values:
-            values = tree.values_at(now, each.memory.whole_text)
-            text = replace(each.location.noted, values=values).text
-            if values:
-                by_memory.setdefault(each.memory.id, []).append(text)
-    for id, anchors in by_memory.items():
-        memory = memories.get(store, id)
-        memories.set_anchors(store, memory, anchor.keep_values(memory.anchors, anchors))
-    return bool(by_memory)
 
 
 def fix(found: Iterable[Checked], store: Store, now: datetime, actor: str) -> list[Checked]:
@@ -271,10 +267,14 @@ class WorkingTree:
 
 def values_at(place: Place, text: str, lines: list[bytes]) -> tuple[str, ...]:
     """Return the values that the text of a memory shares with the lines of a place."""
+    return tuple(value.text for value in find_values(text, *code_at(place, lines)))
+
+
+def code_at(place: Place, lines: Sequence[bytes]) -> tuple[str, str]:
+    """Return the text of a place, and the lines that open the blocks around it."""
     first, last = place.first or 1, place.last or len(lines)
     span, headers = lines[first - 1 : last], headers_above(lines, first) if place.first else []
-    codes = (b"".join(each).decode("utf-8", "replace") for each in (span, headers))
-    return tuple(value.text for value in find_values(text, *codes))
+    return b"".join(span).decode("utf-8", "replace"), b"".join(headers).decode("utf-8", "replace")
 
 
 def resolve_anchors(anchors: Iterable[str], root: str, cwd: str, text: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from ademem.synthesis.anchor_verification import (
     SEARCH_BYTES,
     Checked,
     Location,
+    code_at,
     find_in_lines,
     named_path,
     split_lines,
@@ -72,7 +73,7 @@ def verify_change(root: str, store: Store, range: str) -> list[Checked]:
         for text in memory.anchors
         if (place := anchor.place(text)) and place.path in change.paths
     ]
-    change.load(place.path for _, _, place in found)
+    change.load(change.by_path[place.path] for _, _, place in found)
     return [
         Checked(memory=memory, anchor=text, location=location)
         for memory, text, place in found
@@ -96,9 +97,8 @@ class Change:
         """Paths, before the change, of the files that it touches."""
         return frozenset(self.by_path)
 
-    def load(self, paths: Iterable[str]) -> None:
+    def load(self, files: Iterable[FileChange]) -> None:
         """Read both versions of these files by one process."""
-        files = [self.by_path[path] for path in dict.fromkeys(paths)]
         self._read([blob for file in files for blob in (file.old_blob, file.new_blob)])
 
     def lines(self, blob: str) -> list[bytes] | None:
@@ -120,16 +120,6 @@ class Change:
             text = b"".join(line for span in spans for line in span)
             self._removed[file.old] = text.decode("utf-8", "replace")
         return self._removed[file.old]
-
-    def receivers(self, source: FileChange) -> Iterator[FileChange]:
-        """Yield the other files that code may have moved to."""
-        files = [
-            file
-            for file in self.files[:MOST_FILES]
-            if file is not source and file.new_blob and not file.is_binary
-        ]
-        self._read([blob for file in files for blob in (file.old_blob, file.new_blob)])
-        yield from files
 
     def _read(self, blobs: Iterable[str]) -> None:
         wanted = [blob for blob in dict.fromkeys(blobs) if blob not in self._lines]
@@ -159,12 +149,16 @@ def locate_in_change(text: str, place: Place, change: Change) -> Location | None
     base = find_in_lines(lines, place)
     if base and file.old == file.new and _is_untouched(base, lines, change, file):
         return None
-    code, new_code = change.code(file.old_blob), change.code(file.new_blob)
-    values, region, earlier = _depends(text, place, base, lines, code, file)
+    code, region, earlier = change.code(file.old_blob), None, None
     if base is None:  # what was missing before the change is not its fault
-        was_missing = {each.value for each in find_missing(values, code)}
-        values = [value for value in values if value not in was_missing]
-    missing = find_missing(values, new_code, region=region, earlier=earlier)
+        was_missing = {each.value for each in find_missing(stored, code)}
+        values = [value for value in stored if value not in was_missing]
+    else:
+        span, headers = code_at(base, lines)
+        values = list(find_values(text, span, headers))
+        region = map_lines((base.first, base.last), file.hunks) if base.first else None
+        earlier = Earlier(code=code, span=headers + span)
+    missing = find_missing(values, change.code(file.new_blob), region=region, earlier=earlier)
     path = file.new
     if missing and (receiver := _receiver(values, file, change, missing)):
         path, missing = receiver.new, []
@@ -265,27 +259,6 @@ def map_lines(lines: Lines, hunks: Iterable[Hunk]) -> Lines:
     return start + shift_first, end + shift_last
 
 
-def _depends(
-    text: str,
-    place: Place,
-    base: Place | None,
-    old_lines: Sequence[bytes],
-    code: str,
-    file: FileChange,
-) -> tuple[list[CodeValue], Lines | None, Earlier | None]:
-    """Return values, the lines that have them after the change, and the code before it."""
-    if base is None:
-        return stored_values(place, text), None, None
-    first, last = base.first or 1, base.last or len(old_lines)
-    span = b"".join(old_lines[first - 1 : last]).decode("utf-8", "replace")
-    if not base.first:
-        return list(find_values(text, span)), None, Earlier(code=code, span=span)
-    headers = b"".join(headers_above(old_lines, first)).decode("utf-8", "replace")
-    region = map_lines((first, last), file.hunks)
-    earlier = Earlier(code=code, span=f"{headers}{span}")
-    return list(find_values(text, span, headers)), region, earlier
-
-
 def _receiver(
     values: Sequence[CodeValue], file: FileChange, change: Change, missing: Sequence[Finding]
 ) -> FileChange | None:
@@ -300,7 +273,13 @@ def _receiver(
             return False
         return not find_missing(values, code) and all(defines(name, code) for name in names)
 
-    for other in change.receivers(file):
+    others = [
+        other
+        for other in change.files[:MOST_FILES]
+        if other is not file and other.new_blob and not other.is_binary
+    ]
+    change.load(others)
+    for other in others:
         if has(change.code(other.new_blob)) and not has(change.code(other.old_blob)):
             return other
     return None
