@@ -18,6 +18,7 @@ from ademem.search.query import STOP_WORDS
 from ademem.store import Store, embeddings, episodes, ledger, memory_queries
 from ademem.store import procedures as table
 from ademem.store.runtime import Runtime
+from ademem.store.transitions import Act
 from ademem.synthesis import ai
 from ademem.synthesis.procedures import (
     EDIT,
@@ -333,14 +334,9 @@ def _count_outcome(procedure: Procedure, work: Work, why: str, run: LearningRun)
     with store.transaction():
         if not ledger.claim(store, OUTCOME, _ledger_key(procedure, work), run.now):
             return False
-        records.count_outcome(
-            procedure,
-            OUTCOMES[work.outcome],
-            f"{why}: {work.session}",
-            store,
-            run.runtime.settings.procedures,
-            run.now,
-        )
+        act = Act(store=store, now=run.now, actor=records.ACTOR)
+        outcome, reason = OUTCOMES[work.outcome], f"{why}: {work.session}"
+        records.count_outcome(procedure, outcome, reason, act, run.runtime.settings.procedures)
     return True
 
 

@@ -253,24 +253,17 @@ def report_outcome(
         raise UsageError(f"no outcome {outcome!r}", " or ".join(OUTCOMES))
     if not procedure.memory.live:
         raise CannotDo(f"{procedure.id} is not current", "`ademem procedures list` shows what is")
-    reason = reason or f"reported by {act.actor}"
-    return count_outcome(procedure, outcome, reason, act.store, settings, act.now, actor=act.actor)
+    return count_outcome(procedure, outcome, reason or f"reported by {act.actor}", act, settings)
 
 
 def count_outcome(
-    procedure: Procedure,
-    outcome: str,
-    reason: str,
-    store: Store,
-    settings: ProcedureSettings,
-    now: datetime,
-    *,
-    actor: str = ACTOR,
+    procedure: Procedure, outcome: str, reason: str, act: Act, settings: ProcedureSettings
 ) -> Procedure:
     """Count one use, and promote or archive what succeeded or failed often enough.
 
     Archived procedures stay as they are, and pinned or quarantined ones keep their status.
     """
+    store, now = act.store, act.now
     with store.transaction():
         procedure = get(store, procedure.id)
         memory, details = procedure.memory, procedure.details
@@ -286,17 +279,15 @@ def count_outcome(
             updated_at=now,
         )
         changed = replace(memory, confidence=confidence)
-        uses = details.success_count + details.failure_count
-        is_proven = (
-            details.success_count >= settings.promote_successes and confidence >= PROMOTE_CONFIDENCE
-        )
-        is_bad = uses >= ARCHIVE_OUTCOMES and confidence < ARCHIVE_CONFIDENCE
+        successes = details.success_count
+        is_proven = successes >= settings.promote_successes and confidence >= PROMOTE_CONFIDENCE
+        has_many = successes + details.failure_count >= ARCHIVE_OUTCOMES
         if not memory.pinned and not memory.quarantine_reason:
             if succeeded and is_proven and memory.status is not Status.PROMOTED:
                 changed = replace(changed, **transitions.promoted(memory, now))
-            elif not succeeded and is_bad:
+            elif not succeeded and has_many and confidence < ARCHIVE_CONFIDENCE:
                 changed = replace(changed, **transitions.archived())
-        change = replace(_change(outcome, reason, now, actor), event_id=memories.new_event())
+        change = replace(_change(outcome, reason, now, act.actor), event_id=memories.new_event())
         table.put(store, details)
         table.record(store, memory.id, confidence, outcome, reason, now, event=change.event_id)
         memory = memories.update(store, changed, change)
