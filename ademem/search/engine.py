@@ -7,7 +7,7 @@ from ademem.core.settings import SearchSettings
 from ademem.core.value import Value, as_dict, replace
 from ademem.search import evidence, ranking
 from ademem.search.query import parse
-from ademem.search.ranking import DEFAULTS, UNASKED, Hit, discount, order_pairs
+from ademem.search.ranking import DEFAULTS, UNASKED, Hit, order_pairs
 from ademem.store.filters import ORDERS, UNARCHIVED, Filters, list_filtered, of_session
 from ademem.store.logs import Shown
 
@@ -26,25 +26,7 @@ if TYPE_CHECKING:
     from ademem.store import Store
     from ademem.store.runtime import Runtime
 
-__all__ = [
-    "ORDERS",
-    "UNARCHIVED",
-    "Explained",
-    "Filters",
-    "Hit",
-    "Ranking",
-    "Results",
-    "as_shown",
-    "current",
-    "explain",
-    "explain_search",
-    "list_filtered",
-    "rank",
-    "recall",
-    "search",
-    "suggest",
-    "suggest_for",
-]
+__all__ = ["ORDERS", "UNARCHIVED", "Filters", "Hit", "list_filtered"]
 
 LOGGED_CHARS = 500
 
@@ -99,22 +81,15 @@ def search(
 
     Hits that answer nothing follow, marked as weak, unless a *floor* of `evidence` is given.
     """
-    found = rank(query, store, filters, now, limit, embedder, parameters, floor)
-    return _read_whole(found, store)
+    asked = _ask(query, store, filters, now, limit, embedder, parameters, floor)
+    return _read_whole(_answer(asked, query, ranking.rank_live(asked)), store)
 
 
 def rank(
-    query: str,
-    store: Store,
-    filters: Filters,
-    now: datetime,
-    limit: int,
-    embedder: Embedder | None = None,
-    parameters: Parameters = DEFAULTS,
-    floor: float | None = None,
+    query: str, store: Store, filters: Filters, now: datetime, limit: int, embedder: Embedder | None
 ) -> Ranking:
     """`search` for a reader of few of many hits."""
-    asked = _ask(query, store, filters, now, limit, embedder, parameters, floor)
+    asked = _ask(query, store, filters, now, limit, embedder, DEFAULTS)
     return _answer(asked, query, ranking.rank_live(asked))
 
 
@@ -146,17 +121,18 @@ def _ask(
 
 def _answer(asked: Search, query: str, live: list[Ranked]) -> Ranking:
     """Choose and order the best of the ranked live memories."""
-    store, limit = asked.store, asked.limit
-    is_lexical = asked.cosines is None
-    first = ranking.COMPLETE if is_lexical else ranking.NAMED
-    hits: Sequence[Ranked] = _discount(live, asked.filters, asked.parameters, store)
-    if not is_lexical:
+    hits: Sequence[Ranked] = _discount(live, asked)
+    if asked.cosines is not None:
         from ademem.search.newer import put_newer_first
 
         hits = put_newer_first(hits, asked)
-    ranked = [_name_missing(hit, asked.matches) for hit in ranking.choose_best(hits, limit, first)]
-    best = order_pairs(query, ranked, store, asked.filters, limit)
-    return Ranking(query=query, mode="lexical" if is_lexical else "hybrid", hits=tuple(best))
+    matches, ranked = asked.matches, ranking.choose_best(hits, asked.limit, asked.first)
+    for at, hit in enumerate(ranked):
+        if hit.weak:
+            held = matches.terms.get(hit.memory.seq, ())
+            missing = (word for place, word in enumerate(matches.words) if place not in held)
+            ranked[at] = replace(hit, missing=tuple(missing))
+    return Ranking(query=query, mode=asked.mode, hits=tuple(order_pairs(query, ranked, asked)))
 
 
 class Explained(Value):
@@ -191,7 +167,7 @@ def explain_search(
     statuses = filters.statuses or UNARCHIVED
     live = {hit.memory.seq for hit in candidates}
     ranked = [hit for hit in ranking.rank(asked, statuses) if hit.memory.seq not in shown]
-    rest = ranking.choose_best(_discount(ranked, filters, DEFAULTS, store), len(ranked))
+    rest = ranking.choose_best(_discount(ranked, asked), len(ranked))
     by_words, by_meaning = ranking.find_rows(asked, statuses, limit)
     return Explained(
         results=results,
@@ -282,9 +258,8 @@ def consider(
     limit = max(most, evidence.LOOKED_AT)
     asked = _ask(prompt, store, filters, now, limit, embedder, UNASKED)
     by_words, by_meaning = ranking.find_rows(asked, UNARCHIVED, UNASKED.pool)
-    is_lexical = asked.cosines is None
-    hits = _discount(ranking.rank_live(asked), filters, UNASKED, store)
-    ranked = ranking.choose_best(hits, len(hits), ranking.COMPLETE if is_lexical else ranking.NAMED)
+    hits = _discount(ranking.rank_live(asked), asked)
+    ranked = ranking.choose_best(hits, len(hits), asked.first)
     places = {hit.memory.seq: place for place, hit in enumerate(ranked, 1)}
     mine = next((hit for hit in ranked if hit.memory.seq == memory.seq), None)
     later = relations.find_later(store, [memory.seq]).get(memory.seq)
@@ -294,7 +269,7 @@ def consider(
         return [*rows].index(memory.seq) + 1 if memory.seq in rows else None
 
     return Considered(
-        mode="lexical" if is_lexical else "hybrid",
+        mode=asked.mode,
         word_rank=place_in(by_words),
         meaning_rank=place_in(by_meaning),
         rank=places.get(memory.seq),
@@ -384,30 +359,27 @@ def _look_up(
     return lexical.find_matches(query, store, parameters, alone=True), None
 
 
-def _name_missing(hit: Ranked, matches: Matches) -> Ranked:
-    """The hit; a weak one with the words of the question that it does not contain."""
-    if not hit.weak:
-        return hit
-    held = matches.terms.get(hit.memory.seq, ())
-    words = (word for place, word in enumerate(matches.words) if place not in held)
-    return replace(hit, missing=tuple(words))
-
-
-def _discount(
-    hits: list[Ranked], filters: Filters, parameters: Parameters, store: Store
-) -> list[Ranked]:
-    """Multiply the scores of memories that may not hold here."""
-    if not hits:
-        return hits
+def _discount(hits: list[Ranked], asked: Search) -> list[Ranked]:
+    """Multiply the scores of memories that may not hold here, with the factor as their signal."""
+    parameters = asked.parameters
     drifted: set[int] = set()
     if anchored := [hit.memory.seq for hit in hits if hit.memory.anchors]:
         from ademem.store import hints
 
-        drifted = hints.find_misplaced(store, anchored)
-    here = (None, filters.here)
+        drifted = hints.find_misplaced(asked.store, anchored)
+    here = (None, asked.filters.here)
     elsewhere = {hit.memory.seq for hit in hits if hit.memory.source_branch not in here}
-    hits = discount(hits, "astray", parameters.drift_discount, drifted)
-    return discount(hits, "elsewhere", parameters.branch_discount, elsewhere)
+    for name, factor, rows in (
+        ("astray", parameters.drift_discount, drifted),
+        ("elsewhere", parameters.branch_discount, elsewhere),
+    ):
+        hits = [
+            replace(hit, score=hit.score * factor, signals=hit.signals | {name: factor})
+            if hit.memory.seq in rows
+            else hit
+            for hit in hits
+        ]
+    return hits
 
 
 def _read_whole(found: Ranking, store: Store) -> Results:

@@ -150,6 +150,14 @@ class Search(Value):
     floor: float | None = None
     """Evidence below which nothing is shown; None for a reader who asked."""
 
+    @property
+    def mode(self) -> str:
+        return "lexical" if self.cosines is None else "hybrid"
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        return COMPLETE if self.cosines is None else NAMED
+
 
 def rank_live(search: Search) -> list[Ranked]:
     """The hits among live memories, and the best faded one if the filters ask for it.
@@ -212,18 +220,22 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
     if search.floor is not None:
         least = evidence.least_shown((mine["evidence"] for mine in signals.values()), search.floor)
         kept = [seq for seq in kept if signals[seq]["evidence"] >= least]
-    first = COMPLETE if cosines is None else NAMED
 
     def order(seq: int) -> tuple[float, ...]:
         mine = signals[seq]
-        return (*map(mine.__getitem__, first), mine["relevance"], seq)
+        return (*map(mine.__getitem__, search.first), mine["relevance"], seq)
 
     kept.sort(key=order, reverse=True)
     found = memories.entries(search.store, kept[:pool])
     features = dialogue.read_features(search.query.text) if has_turns else None
     scored = score_weights(parameters)
     hits = [_weigh(memory, signals[memory.seq], features, search, scored) for memory in found]
-    return [replace(hit, weak=True) if _is_weak(hit.signals) else hit for hit in hits]
+    return [
+        hit
+        if hit.signals["exact"] or hit.signals["evidence"] >= evidence.ANSWER
+        else replace(hit, weak=True)
+        for hit in hits
+    ]
 
 
 def find_rows(
@@ -340,18 +352,6 @@ def recency(age_days: float, half_life_days: float) -> float:
     return math.exp2(-max(0.0, age_days) / half_life_days)
 
 
-def discount(
-    hits: Sequence[Ranked], name: str, factor: float, rows: Collection[int]
-) -> list[Ranked]:
-    """The hits; the scores of *rows* (by `seq`) are multiplied, with *name* as their signal."""
-    return [
-        replace(hit, score=hit.score * factor, signals=hit.signals | {name: factor})
-        if hit.memory.seq in rows
-        else hit
-        for hit in hits
-    ]
-
-
 def choose_best(hits: Iterable[Ranked], limit: int, first: Sequence[str] = NAMED) -> list[Ranked]:
     """The *limit* hits of the highest score, newest first.
 
@@ -434,28 +434,21 @@ def _weigh(
     return weigh(memory, signals, search.parameters, search.now, weights)
 
 
-def _is_weak(signals: Signals) -> bool:
-    return not signals["exact"] and signals["evidence"] < evidence.ANSWER
-
-
 def _answers(hit: Ranked, parameters: Parameters) -> bool:
     """True if the hit states so much of the query that candidates are not needed."""
     states = "steps" not in hit.signals and hit.signals["share"] >= parameters.answer_share
     return bool(hit.signals["exact"]) or states
 
 
-def order_pairs(
-    query: str, hits: Sequence[Ranked], store: Store, filters: Filters, limit: int
-) -> list[Ranked]:
+def order_pairs(query: str, hits: Sequence[Ranked], search: Search) -> list[Ranked]:
     """Put the latest memory about a matter before the first hit that it outdates.
 
     However it is worded: a later memory that was not found is added, unless the query has a number
     of the earlier one ("what broke with Python 3.8"). Hits that it outdates keep their place and
     name it; one that was superseded by a memory that cannot be seen is left out.
     """
+    store, filters = search.store, search.filters
     later = relations.find_later(store, [hit.memory.seq for hit in hits])
-    if not later:
-        return [hit for hit in hits if not hit.memory.superseded_by][:limit]
     found = {hit.memory.seq: hit for hit in hits}
     wanted = sorted({each.seq for each in later.values()} - found.keys())
     seen = visible_rows(wanted, store, filters, filters.statuses or UNARCHIVED, len(wanted))
@@ -472,7 +465,7 @@ def order_pairs(
         elif hit.memory.superseded_by:
             continue
         placed.setdefault(hit.memory.seq, hit)
-    return list(placed.values())[:limit]
+    return list(placed.values())[: search.limit]
 
 
 def names_earlier(query: str, earlier: Entry, later: Entry) -> bool:
