@@ -355,14 +355,13 @@ SERVER = "ademem"
 """Name of our MCP server in the files of its clients."""
 TOML = '[mcp_servers.ademem]\ncommand = {command}\nargs = ["mcp"]\n'
 BY_HAND = "add by hand what `ademem mcp --config CLIENT` shows"
-MAC_SETTINGS = "~/Library/Application Support"
 
 
 class McpClient(Value):
     """A program that starts MCP servers, and the files that name them."""
 
-    own: str
-    """The person's file."""
+    own: tuple[str, str, str]
+    """The person's file: variable of its folder, the folder by default, and its name in there."""
     shared: str
     """The project's file, for all who have the repository; empty for none."""
     keys: Keys = ("mcpServers",)
@@ -378,21 +377,21 @@ class McpClient(Value):
 
 
 MCP_CLIENTS = {
-    "claude": McpClient(own="{CLAUDE_CONFIG_DIR:~}/.claude.json", shared=".mcp.json"),
-    "codex": McpClient(own="{CODEX_HOME:~/.codex}/config.toml", shared="", keys=()),
-    "gemini": McpClient(own="~/.gemini/settings.json", shared=".gemini/settings.json"),
+    "claude": McpClient(own=("CLAUDE_CONFIG_DIR", "~", ".claude.json"), shared=".mcp.json"),
+    "codex": McpClient(own=("CODEX_HOME", "~/.codex", "config.toml"), shared="", keys=()),
+    "gemini": McpClient(own=("", "~/.gemini", "settings.json"), shared=".gemini/settings.json"),
     "opencode": McpClient(
-        own="{XDG_CONFIG_HOME:~/.config}/opencode/opencode.json",
+        own=("XDG_CONFIG_HOME", "~/.config", "opencode/opencode.json"),
         shared="opencode.json",
         keys=("mcp",),
         extra={"type": "local"},
         is_list=True,
     ),
-    "cursor": McpClient(own="~/.cursor/mcp.json", shared=".cursor/mcp.json"),
+    "cursor": McpClient(own=("", "~/.cursor", "mcp.json"), shared=".cursor/mcp.json"),
     "vscode": McpClient(
-        own="{XDG_CONFIG_HOME:~/.config}/Code/User/mcp.json"
+        own=("XDG_CONFIG_HOME", "~/.config", "Code/User/mcp.json")
         if sys.platform != "darwin"
-        else f"{MAC_SETTINGS}/Code/User/mcp.json",
+        else ("", "~/Library/Application Support", "Code/User/mcp.json"),
         shared=".vscode/mcp.json",
         keys=("servers",),
         extra={"type": "stdio"},
@@ -407,8 +406,7 @@ def add_server(
 
     Raises BadSettingsFile for a file that cannot be edited safely or names another server so.
     """
-    client, path, record = _find_client(name, root, environment, shared=shared)
-    keys = _server_keys(name, client, root, shared=shared)
+    client, keys, path, record = _find_client(name, root, environment, shared=shared)
     command = SERVER if shared else program(environment)
     text = read_file(path)
     if text is not None and (there := _read_entry(path, text, keys)) is not None:
@@ -430,8 +428,7 @@ def remove_server(
     name: str, root: str, environment: Mapping[str, str], *, shared: bool, dry_run: bool = False
 ) -> Change:
     """Restore the original file, or remove our entry from a file that was edited since."""
-    client, path, record = _find_client(name, root, environment, shared=shared)
-    keys = _server_keys(name, client, root, shared=shared)
+    _, keys, path, record = _find_client(name, root, environment, shared=shared)
     text, original = read_file(path), read_record(*record)
     after = text
     if text is not None and original is not None and text == original.after:
@@ -450,7 +447,7 @@ def remove_server(
 
 def has_server_record(name: str, root: str, environment: Mapping[str, str]) -> bool:
     """Tell whether our server was added to the person's file and not removed."""
-    _, _, record = _find_client(name, root, environment, shared=False)
+    *_, record = _find_client(name, root, environment, shared=False)
     return read_record(*record) is not None
 
 
@@ -473,33 +470,29 @@ def _client(name: str) -> McpClient:
 
 def _find_client(
     name: str, root: str, environment: Mapping[str, str], *, shared: bool
-) -> tuple[McpClient, str, tuple[str, str]]:
-    """Return the client, its file, and the record of what the file was before."""
+) -> tuple[McpClient, Keys, str, tuple[str, str]]:
+    """Return the client, the path to its servers, its file, and the record of the file before.
+
+    Claude Code keeps the servers of a person by project.
+    """
     client = _client(name)
     if shared:
         if not client.shared:
             raise UsageError(f"{name} has no file for a project", "leave --shared out")
         record = os.path.join(root, ".ade", "run", f"original-mcp-{name}.json")
-        return client, os.path.join(root, client.shared), (record, root)
+        return client, client.keys, os.path.join(root, client.shared), (record, root)
     path = os.path.expanduser(_own_path(client, environment))
     state = environment.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    of = f"-{sha256_hex(root)[:8]}" if name == "claude" else ""
+    of, keys = "", client.keys
+    if name == "claude":
+        of, keys = f"-{sha256_hex(root)[:8]}", ("projects", root, *keys)
     record = os.path.join(state, "ademem", f"original-mcp-{name}{of}.json")
-    return client, path, (record, "")
+    return client, keys, path, (record, "")
 
 
 def _own_path(client: McpClient, environment: Mapping[str, str]) -> str:
-    """Return the person's file, below the folder that the variable in its path names."""
-    if not client.own.startswith("{"):
-        return client.own
-    variable, _, rest = client.own[1:].partition(":")
-    default, _, rest = rest.partition("}")
-    return (environment.get(variable) or default) + rest
-
-
-def _server_keys(name: str, client: McpClient, root: str, *, shared: bool) -> Keys:
-    """Return the path to the servers; Claude Code keeps those of a person by project."""
-    return ("projects", root, *client.keys) if name == "claude" and not shared else client.keys
+    variable, default, name = client.own
+    return os.path.join(environment.get(variable) or default, name)
 
 
 def _read_entry(path: str, text: str, keys: Keys) -> Any:

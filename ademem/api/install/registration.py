@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ademem.api.install import json_text
@@ -67,14 +68,6 @@ PERMISSIONS = (
 """Commands and reading tools that Claude may run without asking."""
 
 
-class Agent(Value):
-    """Another coding agent whose hooks are registered in the form of Claude Code's."""
-
-    events: tuple[Event, ...]
-    in_ms: bool = False
-    """Its time-outs are milliseconds, and its handlers have names in place of status lines."""
-
-
 def _adapt(agent: str, names: Mapping[str, str], matchers: Mapping[str, str]) -> tuple[Event, ...]:
     """Return our events by the agent's *names*; Codex waits 3 seconds at the end of a session."""
     ours = {event.name: event for event in EVENTS}
@@ -94,32 +87,28 @@ _CODEX = "SessionStart UserPromptSubmit PreToolUse PostToolUse Stop SubagentStar
 _GEMINI = "run_shell_command|write_file|replace|mcp_.*"
 
 AGENTS = {
-    "codex": Agent(
-        events=_adapt(
-            "codex",
-            {name: name for name in (*_CODEX.split(), "SessionEnd")},
-            {"PreToolUse": "^(Bash|apply_patch|mcp__.*)$", "PostToolUse": "^(Bash|mcp__.*)$"},
-        )
+    "codex": _adapt(
+        "codex",
+        {name: name for name in (*_CODEX.split(), "SessionEnd")},
+        {"PreToolUse": "^(Bash|apply_patch|mcp__.*)$", "PostToolUse": "^(Bash|mcp__.*)$"},
     ),
-    "gemini": Agent(
-        events=_adapt(
-            "gemini",
-            {
-                "SessionStart": "SessionStart",
-                "UserPromptSubmit": "BeforeAgent",
-                "PreToolUse": "BeforeTool",
-                "PostToolUse": "AfterTool",
-                "Stop": "AfterAgent",
-                "SessionEnd": "SessionEnd",
-            },
-            {
-                "PreToolUse": f"^({_GEMINI})$",
-                "PostToolUse": f"^({_GEMINI}|web_fetch|google_web_search)$",
-            },
-        ),
-        in_ms=True,
+    "gemini": _adapt(
+        "gemini",
+        {
+            "SessionStart": "SessionStart",
+            "UserPromptSubmit": "BeforeAgent",
+            "PreToolUse": "BeforeTool",
+            "PostToolUse": "AfterTool",
+            "Stop": "AfterAgent",
+            "SessionEnd": "SessionEnd",
+        },
+        {
+            "PreToolUse": f"^({_GEMINI})$",
+            "PostToolUse": f"^({_GEMINI}|web_fetch|google_web_search)$",
+        },
     ),
 }
+"""Events of other coding agents, whose hooks are registered in the form of Claude Code's."""
 
 _START = '[ -r "$hooks/start.sh" ] && . "$hooks/start.sh"'
 _BY_NAME = "/ademem pre_compact"
@@ -128,10 +117,10 @@ _BY_NAME = "/ademem pre_compact"
 
 def make_groups(*, python: str, hooks: str, agent: str = "") -> dict[str, Settings]:
     """Return the entry of each event; *python* and *hooks* are quoted for the shell."""
-    client = AGENTS[agent] if agent else Agent(events=EVENTS)
-    groups = {event.name: _group(event, python, hooks) for event in client.events}
-    for group in groups.values() if client.in_ms else ():
-        (handler,) = group["hooks"]
+    events = AGENTS[agent] if agent else EVENTS
+    groups = {event.name: _group(event, python, hooks) for event in events}
+    for group in groups.values() if agent == "gemini" else ():
+        (handler,) = group["hooks"]  # which has milliseconds, and a name for its status line
         handler["timeout"] *= 1000
         handler["name"] = handler.pop("statusMessage")
     return groups
@@ -149,12 +138,8 @@ def _group(event: Event, python: str, hooks: str) -> Settings:
         # 2 is the exit code that blocks a tool call, and also a shell's own for a file it cannot
         # source: the trap turns every ending into 0. An empty python= hides one of the user's.
         command = f"trap 'exit 0' 0; hook={event.hook} python={python} hooks={hooks}; {_START}"
-    handler = {
-        "type": "command",
-        "command": command,
-        "timeout": event.timeout,
-        "statusMessage": event.status,
-    }
+    handler = {"type": "command", "command": command, "timeout": event.timeout}
+    handler["statusMessage"] = event.status
     matcher = {"matcher": event.matcher} if event.matcher else {}
     return matcher | {"hooks": [handler]}
 
@@ -227,7 +212,7 @@ def find_misfit(settings: Any) -> str | None:
         return '"permissions" is not an object'
     if not isinstance(permissions.get("allow", []), list):
         return '"permissions.allow" is not a list'
-    events = [*EVENTS, *(event for agent in AGENTS.values() for event in agent.events)]
+    events = [*EVENTS, *chain.from_iterable(AGENTS.values())]
     names = [event.name for event in events if not isinstance(hooks.get(event.name, []), list)]
     return f'"hooks.{names[0]}" is not a list' if names else None
 
@@ -275,6 +260,5 @@ def _without_empty(text: str, path: Keys, original: str | None) -> str:
             return json_text.replace(text, path, before) if was_empty else text
         if not path:
             return text
-        text = json_text.remove(text, path)
-        path = path[:-1]
+        text, path = json_text.remove(text, path), path[:-1]
     return text

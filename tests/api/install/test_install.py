@@ -369,7 +369,7 @@ def test_hooks_of_other_agents_come_and_go_byte_for_byte(project, where, before)
     registered = find_commands(str(project), where)
     assert first.changes
     assert not again.changes
-    assert {event.name for event in AGENTS[where].events} <= registered.keys()
+    assert {event.name for event in AGENTS[where]} <= registered.keys()
     assert all("/agents/" not in line or f"agents/{where}" in line for line in registered.values())
     assert "permissions" not in json.loads(path.read_text("utf-8-sig")) or "permissions" in before
 
