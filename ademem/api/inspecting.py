@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from ademem.api.searching import explain_search, find_similar, load_embedder
@@ -21,7 +22,6 @@ from ademem.session import briefing, hint_events
 from ademem.session.briefing import Reader
 from ademem.store import injections, ledger, logs, memories, sessions
 from ademem.store.filters import UNARCHIVED, Filters, visible
-from ademem.store.injections import Sent
 from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
@@ -205,6 +205,7 @@ def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Recon
     if text is None and not prompt:
         raise NoSuchMoment(f"the session {session!r} has no selection at {at}")
     rows = sessions.list_sessions(runtime.store, 1, session)
+    branch = rows[0].get("branch") if rows else runtime.branch
     seen: set[str] = set()  # by the session or subagent, since its last compaction
     agent = text.agent_id if text else ""
     for each in sent:
@@ -212,18 +213,35 @@ def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Recon
             if each.place == "briefing" and each.query == "compact":
                 seen.clear()
             seen.update(part.memory_id for part in each.parts if not part.left_out)
-    moment = Moment(
-        at=at,
-        session=session,
-        branch=rows[0].get("branch") if rows else runtime.branch,
-        seen=frozenset(seen),
+    existed = stamp(memory.created_at) <= at
+    is_here = memory.source_branch in (None, branch)
+    first = Stage(
+        name="May be shown",
+        passed=existed and memory.live and not memory.quarantine_reason and is_here,
+        figures={
+            "existed then": existed,
+            "changed since": stamp(memory.updated_at) > at,
+            "status": memory.status.value,
+            "quarantined": bool(memory.quarantine_reason),
+            "scope": memory.shown_scope,
+            "of this branch or all": is_here,
+        },
     )
-    place = text.place if text else "prompt"
-    stages = [_state(memory, moment)]
+    stages, place = [first], text.place if text else "prompt"
     if prompt and place in ("prompt", ""):
-        stages += _for_prompt(prompt, memory, moment, runtime)
+        stages += _for_prompt(prompt, memory, branch, parse(at), runtime)
     elif text and place == "briefing" and not text.agent_id:
-        stages += _for_briefing(text, memory, moment, runtime)
+        reader = Reader(
+            store=runtime.store,
+            settings=runtime.settings.briefing,
+            now=parse(at),
+            session=session,
+            root=runtime.project.root,
+            mission=mission_of(runtime.environment),
+            branch=branch,
+            seen=frozenset(seen) if text.query in briefing.GOES_ON else frozenset(),
+        )
+        stages += _for_briefing(reader, memory, program(runtime.environment))
     elif text and place == "site":
         stages.append(_for_site(text.query, memory, runtime))
     elif text and place == "failure":
@@ -231,7 +249,10 @@ def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Recon
     elif text and place in LOOKED_UP:
         stages.append(_for_search(text.query, memory, runtime))
     if place not in LOOKED_UP:
-        stages.append(_context(memory, moment, runtime))
+        is_seen, is_own = memory.id in seen, ledger.is_own_error(runtime.store, memory, session)
+        figures = {"shown before": is_seen, "this session's own error": is_own}
+        passed = not is_seen and not is_own
+        stages.append(Stage(name="New to the context", passed=passed, figures=figures))
     parts = [part for part in text.parts if part.memory_id == memory.id] if text else []
     return Reconsidered(
         memory=memory,
@@ -243,32 +264,9 @@ def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Recon
     )
 
 
-class Moment(Value):
-    at: str
-    session: str
-    branch: str | None
-    seen: frozenset[str]
-    """Memories that the context had been shown."""
-
-
-def _state(memory: Memory, moment: Moment) -> Stage:
-    existed = stamp(memory.created_at) <= moment.at
-    is_here = memory.source_branch in (None, moment.branch)
-    return Stage(
-        name="May be shown",
-        passed=existed and memory.live and not memory.quarantine_reason and is_here,
-        figures={
-            "existed then": existed,
-            "changed since": stamp(memory.updated_at) > moment.at,
-            "status": memory.status.value,
-            "quarantined": bool(memory.quarantine_reason),
-            "scope": memory.shown_scope,
-            "of this branch or all": is_here,
-        },
-    )
-
-
-def _for_prompt(prompt: str, memory: Memory, moment: Moment, runtime: Runtime) -> Iterator[Stage]:
+def _for_prompt(
+    prompt: str, memory: Memory, branch: str | None, now: datetime, runtime: Runtime
+) -> Iterator[Stage]:
     most = runtime.settings.briefing.prompt
     classified = classify(prompt, settings=runtime.settings.guard)
     yield Stage(
@@ -276,9 +274,7 @@ def _for_prompt(prompt: str, memory: Memory, moment: Moment, runtime: Runtime) -
         passed=classified.turn is not TurnClass.NONE and most > 0,
         figures={"turn": classified.turn.value, "because": classified.why},
     )
-    found = engine.consider(
-        prompt, memory, runtime, moment.branch, parse(moment.at), load_embedder(runtime)
-    )
+    found = engine.consider(prompt, memory, runtime, branch, now, load_embedder(runtime))
     signals, floor = found.signals, evidence.PROMPT
     yield Stage(
         name="Candidate",
@@ -322,18 +318,7 @@ def _for_prompt(prompt: str, memory: Memory, moment: Moment, runtime: Runtime) -
     )
 
 
-def _for_briefing(text: Sent, memory: Memory, moment: Moment, runtime: Runtime) -> Iterator[Stage]:
-    reader = Reader(
-        store=runtime.store,
-        settings=runtime.settings.briefing,
-        now=parse(moment.at),
-        session=moment.session,
-        root=runtime.project.root,
-        mission=mission_of(runtime.environment),
-        branch=moment.branch,
-        seen=moment.seen if text.query in briefing.GOES_ON else frozenset(),
-    )
-    name = program(runtime.environment)
+def _for_briefing(reader: Reader, memory: Memory, name: str) -> Iterator[Stage]:
     brief = briefing.news(reader) if reader.seen else briefing.session(reader, name)
     for step in brief.steps:
         own = [entry for entry in step.entries if entry.memory and entry.memory.id == memory.id]
@@ -356,19 +341,18 @@ def _for_briefing(text: Sent, memory: Memory, moment: Moment, runtime: Runtime) 
 
 
 def _for_site(what: str, memory: Memory, runtime: Runtime) -> Stage:
-    payload = client.read(b"{}")
+    payload, most = client.read(b"{}"), runtime.settings.briefing.hints
     found = hint_events.find_at(what, payload, runtime, is_path=True)
     found += hint_events.find_at(what, payload, runtime, is_path=False)
     ids = [each.id for each, _ in found]
-    settings = runtime.settings.briefing
     return Stage(
         name="Tied to the file or command",
-        passed=memory.id in ids[: settings.hints],
+        passed=memory.id in ids[:most],
         figures={
             "sites": ", ".join(site.pattern for site in hints.find_sites(memory)) or "none",
             "place": _place(memory, ids),
             "of": len(ids),
-            "at most": settings.hints,
+            "at most": most,
             "tokens at most": hint_events.MOST_TOKENS,
         },
     )
@@ -406,16 +390,6 @@ def _for_search(query: str, memory: Memory, runtime: Runtime) -> Stage:
             "evidence": mine.signals.get("evidence") if mine else None,
             "left out as": next((why for hit, why in found.left_out if hit is mine), None),
         },
-    )
-
-
-def _context(memory: Memory, moment: Moment, runtime: Runtime) -> Stage:
-    is_seen = memory.id in moment.seen
-    is_own = ledger.is_own_error(runtime.store, memory, moment.session)
-    return Stage(
-        name="New to the context",
-        passed=not is_seen and not is_own,
-        figures={"shown before": is_seen, "this session's own error": is_own},
     )
 
 
