@@ -82,11 +82,8 @@ def restore_backup(
     )
     if dry_run or project == personal_project(environment):
         return restored
-    runtime = open_runtime(project, environment, now)
-    try:
+    with open_runtime(project, environment, now) as runtime:
         return replace(restored, done=tuple(_take_from_files(runtime)))
-    finally:
-        runtime.close()
 
 
 WAIT_S = 5.0
@@ -146,13 +143,11 @@ def _admit(
 
 
 def _repair(project: Project, environment: Mapping[str, str], now: datetime) -> list[str]:
-    runtime = open_runtime(project, environment, now)
-    try:
-        done = repair.mend(runtime.store, runtime.now)
-        path = os.path.join(runtime.project.memory, LISTED)
-        listed = []
+    with open_runtime(project, environment, now) as runtime:
+        done = repair.mend(runtime.store, now)
+        path, listed = os.path.join(project.memory, LISTED), []
         with suppress(UnicodeDecodeError, confined.Refused):
-            for line in (confined.read_text(runtime.project.root, path) or "").splitlines():
+            for line in (confined.read_text(project.root, path) or "").splitlines():
                 with suppress(ValueError, RecursionError, AttributeError):
                     listed.append(loads(line).get("id"))
         traces = repair.traces(runtime.store)
@@ -160,23 +155,18 @@ def _repair(project: Project, environment: Mapping[str, str], now: datetime) -> 
             tracked_files.forget_base(project)
             done += _take_from_files(runtime)
         return done
-    finally:
-        runtime.close()
 
 
 def _rebuild(
     project: Project, environment: Mapping[str, str], now: datetime, damaged: str | None
 ) -> list[str]:
-    runtime = open_runtime(project, environment, now)
-    try:
+    with open_runtime(project, environment, now) as runtime:
         done = []
         if damaged:
             copied = repair.salvage(runtime.store, damaged)
             done.append(f"copied {counted(copied, 'row')} that could still be read")
-            done += repair.mend(runtime.store, runtime.now)
+            done += repair.mend(runtime.store, now)
         return done + _take_from_files(runtime)
-    finally:
-        runtime.close()
 
 
 def _take_from_files(runtime: Runtime) -> list[str]:
@@ -197,8 +187,7 @@ def import_foreign(project: Project, environment: Mapping[str, str], now: dateti
     Text, title, category, importance and tags of a row pass the gate as an import.
     """
     done = []
-    runtime = open_runtime(project, environment, now)
-    try:
+    with open_runtime(project, environment, now) as runtime:
         for path in admission.list_foreign(project):
             name = os.path.basename(path)
             if not confined.is_file(project.home_root, path):
@@ -217,8 +206,6 @@ def import_foreign(project: Project, environment: Mapping[str, str], now: dateti
             taken = counted(sum(each.accepted for each in written), "memory")
             confined.rename(project.home_root, path, name + DONE)
             done.append(f"imported {taken} from {name}, {len(held)} of them held back for review")
-    finally:
-        runtime.close()
     return done
 
 

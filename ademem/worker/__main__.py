@@ -32,25 +32,22 @@ def main(root: str, model: Model | None = None) -> None:
     place = project.at(root)
     if not place.has_home:  # since a hook started this process
         return
-    runtime = open_runtime(place, os.environ, clock.now())
 
     def offer(embedder: Embedder) -> AbstractContextManager[None]:
         """Let hooks use the model while it is loaded."""
         from ademem.worker.warm_server import serve_while
 
-        return serve_while(runtime.project, runtime.environment, embedder, "work")
+        return serve_while(place, os.environ, embedder, "work")
 
     def pause() -> None:
         if not place.has_home:  # the rest of the work is for nobody
             raise SystemExit
         time.sleep(PAUSE_S)
 
-    try:
+    with open_runtime(place, os.environ, clock.now()) as runtime:
         _bound_memory(runtime)
         model = model or find_model(runtime)
         run_due(JobContext(runtime, clock.now, model, patient=True, pause=pause, offer=offer))
-    finally:
-        runtime.close()
 
 
 def serve(root: str, load: Callable[[Runtime], Embedder | None] | None = None) -> None:
@@ -66,22 +63,17 @@ def serve(root: str, load: Callable[[Runtime], Embedder | None] | None = None) -
     place = project.at(root)
     if not place.has_home:
         return
-    runtime = open_runtime(place, os.environ, clock.now())
-    try:
-        folder = cache.folder(runtime.environment, runtime.settings.embed.dtype)
-        with cache.serving(folder) as is_ours:
+    with open_runtime(place, os.environ, clock.now()) as runtime:
+        settings = runtime.settings.embed
+        with cache.serving(cache.folder(os.environ, settings.dtype)) as is_ours:
             if not is_ours:
                 return
-            settings, environment = runtime.settings.embed, runtime.environment
-            embedder = load(runtime) if load else embedding.load_pair(settings, environment)
+            embedder = load(runtime) if load else embedding.load_pair(settings, os.environ)
             if embedder is not None:
                 _bound_memory(runtime)
                 from ademem.worker.warm_server import Server
 
-                server = Server(runtime.project, runtime.environment, embedder, "serve")
-                server.run(idle_s=IDLE_S)
-    finally:
-        runtime.close()
+                Server(place, os.environ, embedder, "serve").run(idle_s=IDLE_S)
 
 
 def _bound_memory(runtime: Runtime) -> None:
