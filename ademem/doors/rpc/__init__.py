@@ -13,13 +13,8 @@ from typing import Any, BinaryIO
 from ademem.core import untrusted
 from ademem.core.value import Value
 
-PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, INTERNAL = (
-    -32700,
-    -32600,
-    -32601,
-    -32602,
-    -32603,
-)
+PARSE_ERROR, INTERNAL = -32700, -32603
+INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32600, -32601, -32602
 REFUSED, FAILED = -32010, -32011
 """Codes of our own: the gate or a policy refused; the work failed."""
 BATCH = 100
@@ -69,26 +64,20 @@ def refusal(problem: str) -> bytes:
     return encode(_error(None, _malformed(INVALID_REQUEST, problem)))
 
 
-def notification(method: str, params: dict[str, Any]) -> bytes:
-    return encode({"jsonrpc": "2.0", "method": method, "params": params})
-
-
 def _reply(message: object, call: Call) -> dict[str, Any] | None:
     id = message.get("id") if isinstance(message, dict) else None
-    is_notification = isinstance(message, dict) and "id" not in message
     try:
         method, params = _parse(message)
     except RpcError as error:
         return _error(id if _is_id(id) else None, error)
     try:
-        result = call(method, params)
+        reply = {"jsonrpc": "2.0", "id": id, "result": call(method, params)}
     except RpcError as error:
-        return None if is_notification else _error(id, error)
-    return None if is_notification else {"jsonrpc": "2.0", "id": id, "result": result}
+        reply = _error(id, error)
+    return reply if isinstance(message, dict) and "id" in message else None
 
 
 def _parse(message: object) -> tuple[str, dict[str, Any]]:
-    """Return the method and the parameters of a request."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise _malformed(INVALID_REQUEST, 'a request is an object with "jsonrpc": "2.0"')
     method, params = message.get("method"), message.get("params", {})

@@ -62,6 +62,7 @@ BUDGETS = {"lite": 3, "standard": 8, "deep": 20}
 """Memories of each level of `getBudget`."""
 RECENT_SESSIONS = 5
 """Sessions in the answer of `updateCore`."""
+SESSION_KEYS = ("started_at", "ended_at", "branch", "prompts", "summary")
 SCOPES = ("project", "agent", "mission", "user", "lane")
 PREFIX = "ade.memory."
 
@@ -129,13 +130,7 @@ def update_core(call: Call) -> Any:
         call.runtime, call["patch"], call["agentId"] or "", expect_version=call["version"]
     )
     sessions = [
-        {
-            "startedAt": each["started_at"],
-            "endedAt": each.get("ended_at"),
-            "branch": each.get("branch"),
-            "prompts": each["prompts"],
-            "summary": each["summary"],
-        }
+        views.camel({name: each.get(name) for name in SESSION_KEYS})
         for each in api.list_sessions(call.runtime, RECENT_SESSIONS)
     ]
     return {"coreMemory": views.brief(changed), "recentSessions": sessions}
@@ -147,7 +142,7 @@ def get_budget(call: Call) -> Any:
     scope = Scope.parse(call["scope"] or "project")
     found = api.list_best(call.runtime, BUDGETS[level], scope, call["scopeOwnerId"])
     usage = [
-        {"scope": each["scope"], "current": each["current"], "max": each["max"]}
+        {name: each[name] for name in ("scope", "current", "max")}
         for each in api.get_health(call.runtime)["scopes"]
     ]
     return {"level": level, "scopes": usage, "memories": views.entries(call.runtime, found)}
@@ -217,7 +212,7 @@ def list_procedures(call: Call) -> Any:
         and scope in (None, each.memory.scope)
         and all(word in _text_of(each.memory) for word in words)
     )
-    return [_procedure(call.runtime, each) for each in found]
+    return [views.procedure(call.runtime, each) for each in found]
 
 
 def get_procedure_detail(call: Call) -> Any:
@@ -228,7 +223,7 @@ def get_procedure_detail(call: Call) -> Any:
     past = api.get_procedure_history(call.runtime, found.id)
     episodes = [api.get(call.runtime, id) for id in past["sources"]]
     return {
-        **_procedure(call.runtime, found),
+        **views.procedure(call.runtime, found),
         "sourceEpisodes": views.entries(call.runtime, episodes),
         "confidenceHistory": views.camel(past["history"]),
     }
@@ -350,11 +345,6 @@ def _find_procedure(call: Call) -> Procedure | None:
     except AdememError:
         return None
     return found if views.is_shown(found.memory) else None
-
-
-def _procedure(runtime: Runtime, found: Procedure) -> dict[str, Any]:
-    sources = api.get_procedure_history(runtime, found.id)["sources"]
-    return views.procedure(runtime, found, sources)
 
 
 def _text_of(memory: Memory) -> str:

@@ -75,7 +75,7 @@ class Server:
                 write_message(target, body, framed=framed)
 
         def notify(method: str, params: dict[str, Any]) -> None:
-            send(rpc.notification(method, params))
+            send(rpc.encode({"jsonrpc": "2.0", "method": method, "params": params}))
 
         try:
             for message in read_messages(source):
@@ -145,8 +145,7 @@ class Server:
             return result
         method = next((each for each in METHODS if each.name == name), None)
         if method is None:
-            names = [*(each.name for each in METHODS), *TOOLS]
-            near = get_close_matches(name[:80], names, 1)
+            near = get_close_matches(name[:80], [*(each.name for each in METHODS), *TOOLS], 1)
             why = f"no method {name[:80]!r}"
             facts = {"rule": "argument", "why": why, "next": near[0] if near else DISCOVER}
             raise RpcError(rpc.NO_METHOD, why, facts)
@@ -202,7 +201,6 @@ def discover() -> dict[str, Any]:
         described(name, tool.description, tool.input_schema, tool.output_schema)
         for name, tool in TOOLS.items()
     ]
-
     return {
         "openrpc": "1.3.2",
         "info": {"title": "ademem", "version": __version__},

@@ -102,7 +102,7 @@ def _entry(
     }
 
 
-def procedure(runtime: Runtime, found: Procedure, sources: list[str]) -> dict[str, Any]:
+def procedure(runtime: Runtime, found: Procedure) -> dict[str, Any]:
     details = found.details
     return {
         "memory": entry(runtime, found.memory),
@@ -113,7 +113,7 @@ def procedure(runtime: Runtime, found: Procedure, sources: list[str]) -> dict[st
             "confidence": round(found.memory.confidence, 4),
             "successCount": details.success_count,
             "failureCount": details.failure_count,
-            "sourceEpisodeIds": sources,
+            "sourceEpisodeIds": api.get_procedure_history(runtime, found.id)["sources"],
             "lastUsed": time_of(details.last_used_at),
             "createdAt": time_of(details.created_at),
         },
