@@ -7,6 +7,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
+from typing import NamedTuple
 
 import typer
 
@@ -89,7 +91,6 @@ def review(
         if accept or reject:
             return _decide_all(memories, waiting, accept, dry_run)
         narrowed = imported or selection != EVERYTHING
-        conflicts = [] if narrowed else api.list_conflicts(memories)
         doubts = [] if narrowed else api.list_doubtful(memories)
         lists = show.as_json or list_ or memories.is_read_only
         if not lists and sys.stdout.isatty() and caller.typed_by_person(os.environ):
@@ -99,40 +100,61 @@ def review(
                 queue = [each for each in queue if each.id in chosen]
             if queue or doubts:
                 return _run_dialogue(memories, queue, doubts)
-        pairs = [
-            (api.get(memories, id), f"conflicts with {other}: {pair.reason}".removesuffix(": "))
-            for pair in conflicts
-            for id, other in ((pair.right, pair.left), (pair.left, pair.right))
-        ]
-        pairs += [
-            (
-                api.get(memories, each.source),
-                f"{each.actor} says {each.relation} {each.target} ({each.confidence:.0%})"
-                f" {each.reason}; `ademem relations judge {each.id} VERB` decides",
-            )
-            for each in ([] if narrowed else api.list_proposals(memories))
-        ]
-        changed = [
-            (each.memory, f"{each.doubt}; corrected: {each.corrected}")
-            if each.corrected
-            else (each.memory, each.doubt)
-            for each in doubts
-        ]
-        show.waiting(waiting, pairs, changed)
+        _list_waiting(memories, waiting, doubts, narrowed)
+    return None
+
+
+def _list_waiting(
+    memories: Runtime, waiting: Sequence[Memory], doubts: Sequence[Checked], narrowed: bool
+) -> None:
+    """Print what waits, what contradicts another unless *narrowed*, and what lost a value."""
+    rows = [(memory, waits_for(memory)) for memory in waiting]
+    conflicts = [
+        (api.get(memories, id), f"conflicts with {other}: {pair.reason}".removesuffix(": "))
+        for pair in ([] if narrowed else api.list_conflicts(memories))
+        for id, other in ((pair.right, pair.left), (pair.left, pair.right))
+    ]
+    conflicts += [
+        (
+            api.get(memories, each.source),
+            f"{each.actor} says {each.relation} {each.target} ({each.confidence:.0%})"
+            f" {each.reason}; `ademem relations judge {each.id} VERB` decides",
+        )
+        for each in ([] if narrowed else api.list_proposals(memories))
+    ]
+    changed = [
+        (each.memory, each.doubt + (f"; corrected: {each.corrected}" if each.corrected else ""))
+        for each in doubts
+    ]
+    found = [*rows, *conflicts, *changed]
+    if show.as_json:
+        shown = [show.memory_json(memory) | {"why": why} for memory, why in found]
+        return show.json({"count": len(shown), "memories": shown})
+    if not found:
+        show.echo("nothing waits for your review", err=True)
+    accept = "`ademem promote ID` accepts one, `ademem edit` corrects it, `ademem reject` drops it"
+    settle = (
+        "`ademem archive` or `ademem edit` ends a conflict;"
+        " `ademem review --settle ID OTHER` records that both are true"
+    )
+    correct = "`ademem edit ID --content TEXT --anchor FILE:LINES` corrects one"
+    for pairs, hint in ((rows, accept), (conflicts, settle), (changed, correct)):
+        if pairs:
+            show.fenced(text for memory, why in pairs for text in (show.line(memory), f"    {why}"))
+            show.echo(hint)
     return None
 
 
 def _run_dialogue(memories: Runtime, queue: list[Waiting], doubts: list[Checked]) -> None:
     skipped = api.list_skipped(memories)
-    items: list[Item] = [*queue, *doubts]
-    todo = [each for each in items if _id_of(each) not in skipped]
-    if count := len(items) - len(todo):
+    left = [each for each in queue if each.id not in skipped]
+    in_doubt = [each for each in doubts if each.memory.id not in skipped]
+    if count := len(queue) + len(doubts) - len(left) - len(in_doubt):
         show.echo(f"{count:,} skipped till tomorrow (`ademem review --list` lists them)")
-    left = [each for each in todo if isinstance(each, Waiting)]
     ordered = api.continue_review(memories, left)
     if ordered != left:
         show.echo("the last review stopped here; what was before it comes last")
-    Review(memories, [*ordered, *todo[len(left) :]]).run()
+    Review(memories, [*ordered, *in_doubt]).run()
 
 
 def _decide_all(memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_run: bool) -> None:
@@ -152,10 +174,6 @@ def _decide_all(memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_
 
 Item = Waiting | Checked
 """What waits in the queue of all doors, or an anchor in doubt."""
-
-
-def _id_of(item: Item) -> str:
-    return item.memory.id if isinstance(item, Checked) else item.id
 
 
 class Subject(Value):
@@ -206,6 +224,13 @@ class Review:
         self.done.append((self.at, self.items[self.at], back, name))
         show.say(f"{name} {show.line(memory, 80)}")
 
+    def pass_on(
+        self, name: str, memory: Memory, take_back: Callable[[], object] | None = None
+    ) -> None:
+        """Record a decision, and go on with the next item."""
+        self.note(name, memory, take_back)
+        self.at += 1
+
     def settle_pair(self) -> None:
         """Go on with the candidate of a pair, if it still waits."""
         item = self.items[self.at]
@@ -237,8 +262,7 @@ class Review:
                 return None
             other = api.get(self.memories, item.other)
             return Subject(memory=memory, alike=(other,), conflict=item.conflict)
-        waits = memory.status == "candidate" or memory.claimed_author is not None
-        if not memory.live or not (memory.quarantine_reason or waits):
+        if not (memory.live and waits_for(memory)):
             return None
         return Subject(memory=memory, alike=tuple(api.find_similar(self.memories, memory)))
 
@@ -250,7 +274,7 @@ class Review:
         kind = type(self.items[self.at])  # doubts are counted apart from the queue
         same = [at for at, each in enumerate(self.items) if isinstance(each, kind)]
         show.say(f"\n{same.index(self.at) + 1} of {len(same)}: {why}\n")
-        for each in _memories_of(subject) if subject.conflict else (memory,):
+        for each in _memories_of(subject):
             show.whole(each)
             if each.source_session_id:
                 show.say(f"session: {each.source_session_id}")
@@ -291,12 +315,15 @@ def _memories_of(subject: Subject) -> tuple[Memory, ...]:
     return (subject.memory, *subject.alike) if subject.conflict else (subject.memory,)
 
 
-class Choice(Value):
+Act = Callable[["Review", Subject, str], None]
+"""A decision; it gets the rest of the answer, too."""
+
+
+class Choice(NamedTuple):
     name: str
     """An answer may be its first letters; each name begins with another letter."""
     does: str
-    act: Callable[[Review, Subject, str], None]
-    """Gets the rest of the answer, too."""
+    act: Act
 
     @property
     def shown(self) -> str:
@@ -306,18 +333,10 @@ class Choice(Value):
 # A decision is about the revision that was shown; a Conflict has the present text shown next.
 
 
-def _accept(review: Review, subject: Subject, _rest: str) -> None:
-    _promote(review, "accepted", subject.memory)
-
-
-def _pin(review: Review, subject: Subject, _rest: str) -> None:
-    _promote(review, "pinned", subject.memory, pinned=True)
-
-
-def _promote(review: Review, name: str, memory: Memory, *, pinned: bool = False) -> None:
-    revision = memory.revision_count
-    review.note(name, api.promote(review.memories, memory.id, pinned=pinned, revision=revision))
-    review.at += 1
+def _promote(review: Review, subject: Subject, _rest: str, *, pinned: bool = False) -> None:
+    id, revision = subject.memory.id, subject.memory.revision_count
+    promoted = api.promote(review.memories, id, pinned=pinned, revision=revision)
+    review.pass_on("pinned" if pinned else "accepted", promoted)
 
 
 def _edit(review: Review, subject: Subject, _rest: str) -> None:
@@ -332,8 +351,7 @@ def _edit(review: Review, subject: Subject, _rest: str) -> None:
 
 def _reject(review: Review, subject: Subject, why: str) -> None:
     id, revision = subject.memory.id, subject.memory.revision_count
-    review.note("rejected", api.refuse(review.memories, id, revision=revision, reason=why))
-    review.at += 1
+    review.pass_on("rejected", api.refuse(review.memories, id, revision=revision, reason=why))
 
 
 def _merge(review: Review, subject: Subject, rest: str) -> None:
@@ -347,9 +365,8 @@ def _merge(review: Review, subject: Subject, rest: str) -> None:
     with editing(f"{into.content}\n\n{subject.memory.content}") as edited:
         if not (text := edited.strip()):
             return show.echo("nothing was changed")
-        review.note("merged", api.merge(review.memories, id, into.id, text, revision=revision))
-    review.at += 1
-    return None
+        merged = api.merge(review.memories, id, into.id, text, revision=revision)
+        return review.pass_on("merged", merged)
 
 
 def _settle(review: Review, subject: Subject, rest: str) -> None:
@@ -360,15 +377,9 @@ def _settle(review: Review, subject: Subject, rest: str) -> None:
     return keep(review, subject, "")
 
 
-def _keep_first(review: Review, subject: Subject, _rest: str) -> None:
-    _keep(review, subject.memory, subject.alike[0])
-
-
-def _keep_second(review: Review, subject: Subject, _rest: str) -> None:
-    _keep(review, subject.alike[0], subject.memory)
-
-
-def _keep(review: Review, kept: Memory, other: Memory) -> None:
+def _keep(review: Review, subject: Subject, _rest: str, *, second: bool = False) -> None:
+    pair = subject.memory, subject.alike[0]
+    kept, other = reversed(pair) if second else pair
     gone = api.supersede(review.memories, other.id, kept.id, revision=other.revision_count)
     review.note("archived", gone)
     review.settle_pair()
@@ -381,41 +392,36 @@ def _keep_both(review: Review, subject: Subject, _rest: str) -> None:
     review.settle_pair()
 
 
-SIDES = {"both": _keep_both, "left": _keep_first, "right": _keep_second}
+_keep_second = partial(_keep, second=True)
+SIDES: dict[str, Act] = {"both": _keep_both, "left": _keep, "right": _keep_second}
 
 
 def _correct(review: Review, subject: Subject, _rest: str) -> None:
     """Write the corrected text, or where no new value is known that of the editor."""
-    assert subject.doubt
-    if text := subject.doubt.corrected:
-        return _anchor_anew(review, subject.doubt, "corrected", text)
-    before = subject.memory.content
+    doubt, before = subject.doubt, subject.memory.content
+    assert doubt
+    if doubt.corrected:
+        return review.pass_on("corrected", api.correct(review.memories, doubt, doubt.corrected))
     with editing(before) as edited:
         if edited.strip() in ("", before):
             return show.echo("nothing was changed")
-        return _anchor_anew(review, subject.doubt, "corrected", edited.strip())
+        return review.pass_on("corrected", api.correct(review.memories, doubt, edited.strip()))
 
 
 def _hold(review: Review, subject: Subject, _rest: str) -> None:
     assert subject.doubt
-    _anchor_anew(review, subject.doubt, "held", subject.memory.content)
-
-
-def _anchor_anew(review: Review, doubt: Checked, name: str, text: str) -> None:
-    review.note(name, api.correct(review.memories, doubt, text))
-    review.at += 1
+    held = api.correct(review.memories, subject.doubt, subject.memory.content)
+    review.pass_on("held", held)
 
 
 def _archive(review: Review, subject: Subject, _rest: str) -> None:
-    review.note("archived", api.archive(review.memories, subject.memory.id))
-    review.at += 1
+    review.pass_on("archived", api.archive(review.memories, subject.memory.id))
 
 
 def _skip(review: Review, subject: Subject, _rest: str) -> None:
     id = subject.memory.id
     api.skip(review.memories, id)
-    review.note("skipped", subject.memory, lambda: api.unskip(review.memories, id))
-    review.at += 1
+    review.pass_on("skipped", subject.memory, lambda: api.unskip(review.memories, id))
 
 
 def _undo(review: Review, _subject: Subject, _rest: str) -> None:
@@ -435,35 +441,32 @@ def _leave(review: Review, _subject: Subject, _rest: str) -> None:
 
 
 ALWAYS = (
-    Choice(name="skip", does="leave it waiting till tomorrow", act=_skip),
-    Choice(name="undo", does="take the last decision back", act=_undo),
-    Choice(name="quit", does="leave the rest waiting; the next review begins here", act=_leave),
+    Choice("skip", "leave it waiting till tomorrow", _skip),
+    Choice("undo", "take the last decision back", _undo),
+    Choice("quit", "leave the rest waiting; the next review begins here", _leave),
 )
+EDIT = Choice("edit", "correct its text in $EDITOR", _edit)
 CHOICES = (
-    Choice(name="accept", does="confirm it, and approve it if it is quarantined", act=_accept),
-    Choice(name="edit", does="correct its text in $EDITOR", act=_edit),
-    Choice(name="merge", does="make one memory of it and a similar one (merge 2)", act=_merge),
-    Choice(
-        name="reject",
-        does="archive it, so that no capture writes it again (reject WHY)",
-        act=_reject,
-    ),
-    Choice(name="pin", does="confirm it, and show it in every briefing", act=_pin),
+    Choice("accept", "confirm it, and approve it if it is quarantined", _promote),
+    EDIT,
+    Choice("merge", "make one memory of it and a similar one (merge 2)", _merge),
+    Choice("reject", "archive it, so that no capture writes it again (reject WHY)", _reject),
+    Choice("pin", "confirm it, and show it in every briefing", partial(_promote, pinned=True)),
     *ALWAYS,
 )
 DOUBT_CHOICES = (
-    Choice(name="correct", does="write the corrected text, in $EDITOR if unclear", act=_correct),
-    Choice(name="edit", does=CHOICES[1].does, act=_edit),
-    Choice(name="hold", does="keep it as true, and compare it with the code of today", act=_hold),
-    Choice(name="archive", does="archive it", act=_archive),
+    Choice("correct", "write the corrected text, in $EDITOR if unclear", _correct),
+    EDIT,
+    Choice("hold", "keep it as true, and compare it with the code of today", _hold),
+    Choice("archive", "archive it", _archive),
     *ALWAYS,
 )
 CONFLICT_CHOICES = (
-    Choice(name="1", does="keep the first, and archive the second", act=_keep_first),
-    Choice(name="2", does="keep the second, and archive the first", act=_keep_second),
-    Choice(name="both", does="keep both as true", act=_keep_both),
-    Choice(name="conflict", does="resolve it: c both, c left or c right", act=_settle),
-    Choice(name="merge", does="make one memory of both in $EDITOR", act=_merge),
+    Choice("1", "keep the first, and archive the second", _keep),
+    Choice("2", "keep the second, and archive the first", _keep_second),
+    Choice("both", "keep both as true", _keep_both),
+    Choice("conflict", "resolve it: c both, c left or c right", _settle),
+    Choice("merge", "make one memory of both in $EDITOR", _merge),
     *ALWAYS,
 )
 

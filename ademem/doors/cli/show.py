@@ -296,32 +296,6 @@ def memories(found: Sequence[Memory], later: Mapping[str, Later] | None = None) 
     )
 
 
-def waiting(
-    found: Iterable[Memory],
-    conflicts: list[tuple[Memory, str]],
-    doubts: list[tuple[Memory, str]],
-) -> None:
-    """Print memories that wait for review, contradict each other, or lost a value of their code."""
-    from ademem.store.transitions import waits_for
-
-    rows = [(memory, waits_for(memory)) for memory in found]
-    if as_json:
-        shown = [memory_json(memory) | {"why": why} for memory, why in (*rows, *conflicts, *doubts)]
-        return json({"count": len(shown), "memories": shown})
-    if not rows and not conflicts and not doubts:
-        echo("nothing waits for your review", err=True)
-    accept = "`ademem promote ID` accepts one, `ademem edit` corrects it, `ademem reject` drops it"
-    settle = (
-        "`ademem archive` or `ademem edit` ends a conflict;"
-        " `ademem review --settle ID OTHER` records that both are true"
-    )
-    correct = "`ademem edit ID --content TEXT --anchor FILE:LINES` corrects one"
-    for pairs, hint in ((rows, accept), (conflicts, settle), (doubts, correct)):
-        if pairs:
-            fenced(text for memory, why in pairs for text in (line(memory), f"    {why}"))
-            echo(hint)
-
-
 def line(
     memory: Memory,
     chars: int = 300,
