@@ -23,7 +23,7 @@ from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any, NoReturn
 
     from ademem.doors.cli.commands import app as app
@@ -250,7 +250,7 @@ def answer(question: Question) -> int:
     from ademem import api
     from ademem.doors.cli import show
 
-    with api.open_memories(question.project, on_import=_import_progress()) as memories:
+    with api.open_memories(question.project, on_import=show.import_progress()) as memories:
         memories.before_close = None  # an answer changes no hint
         show.notices(memories)
         show.unread_edits(memories)
@@ -264,16 +264,3 @@ def answer(question: Question) -> int:
     else:
         show.results(found, explain=False, drifted=drifted)
     return show.exit_code(found.hits)
-
-
-def _import_progress() -> Callable[[int, int], None] | None:
-    if not sys.stderr.isatty():
-        return None
-
-    def show(done: int, total: int) -> None:
-        from ademem.doors.cli.commands import import_progress  # loads typer, for large imports only
-
-        if bar := import_progress():
-            bar(done, total)
-
-    return show

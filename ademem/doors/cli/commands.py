@@ -275,7 +275,7 @@ UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days
 
 def open_project(project: Project = None, *, catch_up: bool = True) -> Runtime:
     """Open the project and import pending changes of its files, unless *catch_up* is False."""
-    memories = api.open_memories(project, on_import=import_progress(), catch_up=catch_up)
+    memories = api.open_memories(project, on_import=show.import_progress(), catch_up=catch_up)
     show.notices(memories)
     if catch_up:
         show.unread_edits(memories)
@@ -329,22 +329,6 @@ def open_inspection(project: Project = None) -> Inspection:
 def warn(project: str | None) -> None:
     """Print the warnings about settings, for a command that opens no memory."""
     show.warn(load_configuration(api.find_project(project), os.environ).warnings)
-
-
-def progress(text: str, end: str = "") -> None:
-    """Replace the last line on standard error."""
-    typer.echo(f"\r\x1b[K{text}{end}", nl=False, err=True)
-
-
-def import_progress() -> Callable[[int, int], None] | None:
-    """Return a function that shows the progress of an import; None without a terminal."""
-    if not sys.stderr.isatty():
-        return None
-
-    def show(done: int, total: int) -> None:
-        progress(f"importing the files: {done:,} of {total:,} changes", "\n" * (done >= total))
-
-    return show
 
 
 def text_or_stdin(text: str) -> str:

@@ -26,12 +26,10 @@ from ademem.doors.cli.commands import (
     argument,
     command,
     flag,
-    import_progress,
     on_project,
     open_inspection,
     open_project,
     option,
-    progress,
     stdin,
 )
 from ademem.files import BRIEF, project_brief
@@ -81,7 +79,7 @@ def refresh(
         lines += [] if preview.files else ["up to date"]
         return show.report(values, lines, map(_problem_line, preview.taken.problems))
     with open_project(project, catch_up=False) as memories:
-        done = api.refresh_files(memories, force=force, on_import=import_progress())
+        done = api.refresh_files(memories, force=force, on_import=show.import_progress())
     lines = [*_import_lines(done.taken), *(f"wrote {path}" for path in done.written)]
     kept = [f"kept {path}: it was edited by hand (--force overwrites it)" for path in done.kept]
     lines += [] if done.written or kept else ["up to date"]
@@ -103,11 +101,11 @@ def import_files(
     else:
         with open_project(project, catch_up=False) as memories:
             brief, unread = api.read_pending_brief(memories)
-            report = (
-                api.import_files(memories, on_import=import_progress())
-                if only
-                else api.refresh_files(memories, lazily=True, on_import=import_progress()).taken
-            )
+            bar = show.import_progress()
+            if only:
+                report = api.import_files(memories, on_import=bar)
+            else:
+                report = api.refresh_files(memories, lazily=True, on_import=bar).taken
     if unread and show.as_json:
         fault = Problem(path=BRIEF, line=None, message=f"{unread}; {unread.hint}")
         report = replace(report, problems=(*report.problems, fault))
@@ -360,13 +358,13 @@ def _progress_of(noun: str) -> Callable[[int], None] | None:
     """Return what shows how many were read, on a terminal."""
     if not sys.stderr.isatty():
         return None
-    return lambda count: progress(counted(count, noun))
+    return lambda count: show.progress(counted(count, noun))
 
 
 def _tell_next(memories: Runtime, dry_run: bool) -> None:
     """Tell on standard error what waits for review, and what the next sweep archives."""
     if sys.stderr.isatty():
-        progress("")
+        show.progress("")
     if dry_run:
         return
     if not show.as_json and (waiting := show.join_waiting(api.count_queue(memories))):

@@ -23,7 +23,6 @@ from ademem.doors.cli.commands import (
     command,
     flag,
     option,
-    progress,
     warn,
 )
 
@@ -82,7 +81,7 @@ def install(
         line = f"{activity:<12}{'█' * (percent * BAR // 100):·<{BAR}} {percent:3}%"
         if sys.stderr.isatty() and line != last:
             last = line
-            progress(line)
+            show.progress(line)
 
     try:
         done = api.install_model(bar, source=source, path=path, dtype=format, root=project)

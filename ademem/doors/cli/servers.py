@@ -19,7 +19,6 @@ from ademem.doors.cli.commands import (
     app,
     command,
     flag,
-    import_progress,
     option,
 )
 
@@ -141,7 +140,9 @@ def tui(project: Project = None) -> None:
     except ModuleNotFoundError as error:
         raise missing_package(error, "tui", "the terminal's browser") from error
     outside = {name: value for name, value in os.environ.items() if name not in SESSIONS}
-    with api.open_memories(project, environment=outside, on_import=import_progress()) as memories:
+    with api.open_memories(
+        project, environment=outside, on_import=show.import_progress()
+    ) as memories:
         show.notices(memories)
         shows = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         if show.as_json or not shows:

@@ -96,6 +96,20 @@ def _end(stream: int) -> NoReturn:
     sys.exit(READER_ENDED)
 
 
+def progress(text: str, end: str = "") -> None:
+    """Replace the last line on standard error."""
+    print(f"\r\x1b[K{text}{end}", end="", file=sys.stderr, flush=True)
+
+
+def import_progress() -> Callable[[int, int], None] | None:
+    """Return a function that shows the progress of an import; None without a terminal."""
+    if not sys.stderr.isatty():
+        return None
+    return lambda done, total: progress(
+        f"importing the files: {done:,} of {total:,} changes", "\n" * (done >= total)
+    )
+
+
 def serving(address: str) -> None:
     """Tell where a server over HTTP is, and how to get in."""
     echo(f"serving {address} with the token in .ade/run/http.token; Ctrl-C ends it", err=True)

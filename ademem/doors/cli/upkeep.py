@@ -27,7 +27,6 @@ from ademem.doors.cli.commands import (
     on_project,
     open_project,
     option,
-    progress,
 )
 from ademem.store.runtime import Runtime, personal_project
 from ademem.synthesis.anchor_verification import Checked
@@ -102,7 +101,7 @@ def work(
     wait: bool = option("--wait/--no-wait", "Wait for another running worker.", True),
 ) -> None:
     """Run the jobs that are due now."""
-    bar = progress if sys.stderr.isatty() else None
+    bar = show.progress if sys.stderr.isatty() else None
     others = api.is_worker_running(memories)
     if others and wait:
         show.echo("another worker is running; waiting (`--no-wait` does not wait)", err=True)
