@@ -511,8 +511,8 @@ def _content(folder: _Folder, name: str, limit: int | None = None) -> bytes:
     handle = folder.open(name, os.O_RDONLY)
     try:
         size = os.fstat(handle).st_size
-        if limit is not None and size > limit:
-            raise Refused(folder.whole(name), f"has {size:,} bytes, more than {limit:,}")
+        if limit is not None:
+            _check_size(size, limit, folder.whole(name))
         parts = []
         while part := os.read(handle, size + 1):
             parts.append(part)
@@ -567,39 +567,34 @@ def _survey(
             if left <= 0:
                 break
             left -= 1
+            path = folder.whole(name)
             try:
-                left = _survey_entry(folder, name, root, found, left, removes_stale)
+                there = folder.status(name)
+                if there is None:
+                    continue
+                if removes_stale and stat.S_ISREG(there.st_mode) and _is_stale(name):
+                    folder.unlink(name)
+                    continue
+                if not name.isprintable():
+                    raise Refused(path, "has a name with control characters")
+                inside = _inside(root, path)
+                if inside in FOLDERS or (stat.S_ISDIR(there.st_mode) and not name.endswith(FILES)):
+                    folder.check(there, name, stat.S_IFDIR)
+                    left = _survey(folder.enter(name), root, found, left, removes_stale)
+                elif not (stat.S_ISSOCK(there.st_mode) and _matches(inside, "run/" + SOCKETS)):
+                    folder.check(there, name, stat.S_IFREG)
+                    if there.st_size > KIB and not _matches(inside, "ade.db*"):
+                        _check_size(there.st_size, limit_of(root, path), path)
             except Refused as refused:
                 found.append(refused)
             except OSError as error:
-                found.append(_unreadable(folder.whole(name), error))
+                found.append(_unreadable(path, error))
     return left
 
 
-def _survey_entry(
-    folder: _Folder, name: str, root: str, found: list[Refused], left: int, removes_stale: bool
-) -> int:
-    there = folder.status(name)
-    if there is None:
-        return left
-    if removes_stale and stat.S_ISREG(there.st_mode) and _is_stale(name):
-        folder.unlink(name)
-        return left
-    if not name.isprintable():
-        raise Refused(folder.whole(name), "has a name with control characters")
-    path = folder.whole(name)
-    inside = _inside(root, path)
-    if inside in FOLDERS or (stat.S_ISDIR(there.st_mode) and not name.endswith(FILES)):
-        folder.check(there, name, stat.S_IFDIR)
-        return _survey(folder.enter(name), root, found, left, removes_stale)
-    if stat.S_ISSOCK(there.st_mode) and _matches(inside, "run/" + SOCKETS):
-        return left
-    folder.check(there, name, stat.S_IFREG)
-    if there.st_size > KIB and not _matches(inside, "ade.db*"):
-        limit = limit_of(root, path)
-        if there.st_size > limit:
-            raise Refused(path, f"has {there.st_size:,} bytes, more than {limit:,}")
-    return left
+def _check_size(size: int, limit: int, path: str) -> None:
+    if size > limit:
+        raise Refused(path, f"has {size:,} bytes, more than {limit:,}")
 
 
 def _unreadable(path: str, error: OSError) -> Refused:
