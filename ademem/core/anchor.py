@@ -60,10 +60,13 @@ def place(anchor: str) -> Place | None:
     found = re.fullmatch(_PLACE, anchor)
     if found is None or anchor.startswith(COMMAND):
         return None
-    first = int(found[2] or 0)
-    values = _texts(found[5]) if found[5] else ()
-    if values is None:
+    try:
+        values = tuple(loads(found[5])) if found[5] else ()
+    except (ValueError, RecursionError):
         return Place(path=anchor)
+    if not all(isinstance(text, str) for text in values):
+        return Place(path=anchor)
+    first = int(found[2] or 0)
     last = int(found[3] or first)
     return Place(path=found[1], first=first, last=last, hash=found[4] or "", values=values)
 
@@ -95,14 +98,6 @@ def keep_values(anchors: Iterable[str], stored: Iterable[str]) -> tuple[str, ...
     """Add the values of the stored anchors of the same text to anchors without values."""
     by_text = {found.plain: text for text in stored if (found := place(text))}
     return tuple(by_text.get(text, text) for text in anchors)
-
-
-def _texts(written: str) -> tuple[str, ...] | None:
-    try:
-        found = loads(written)
-    except (ValueError, RecursionError):
-        return None
-    return tuple(found) if all(isinstance(text, str) for text in found) else None
 
 
 def replace_parts(

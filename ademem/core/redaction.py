@@ -670,7 +670,10 @@ def _password(named: re.Match[str], text: str) -> tuple[int, int] | None:
         before = text[max(0, named.start() - 60) : named.start()]
         return span if _is_strong(value) and re.match(_LEADING_IN, before, re.S) else None
     if _is_strong(value) or re.fullmatch(r"\d{6,12}", value):
-        return None if _is_assigned(named) else span
+        # `password: …` is for the table of patterns.
+        is_assigned = not named["about"] and named["link"].strip() in (":", "=")
+        name = named["password"].lower()
+        return None if is_assigned and name in ("password", "passphrase", "passcode") else span
     return span if _is_bare_word(named, value, text) else None
 
 
@@ -696,15 +699,6 @@ def _find_quoted(
         return None
     start += phrase.index(value) if value else 0
     return start, start + len(value)
-
-
-def _is_assigned(named: re.Match[str]) -> bool:
-    """True for `password: …`, which the table of patterns matches."""
-    return (
-        not named["about"]
-        and named["link"].strip() in (":", "=")
-        and named["password"].lower() in ("password", "passphrase", "passcode")
-    )
 
 
 def _is_strong(value: str) -> bool:

@@ -140,7 +140,7 @@ def list_tracked(folder: str, names: Iterable[str], *, as_written: bool = True) 
         wanted[wish]: True
         for path, inode, written in entries
         for wish in wanted
-        if _is_at(path, wish) and _is_same(top, path, wish, (inode, written), as_written)
+        if _is_same(top, path, wish, (inode, written), as_written)
     }
     return list(found)
 
@@ -296,17 +296,15 @@ def _list_files(top: str, wanted: Iterable[str]) -> Iterator[tuple[str, int, int
         yield path, int(inode), int(written)
 
 
-def _is_at(path: str, wish: str) -> bool:
-    low, wanted = path.lower(), wish.lower()
-    return low.startswith(wanted) if wish.endswith("/") else low == wanted
-
-
 def _is_same(top: str, path: str, wish: str, entry: tuple[int, int], as_written: bool) -> bool:
     """Return True if *path*, as git spells it, is the wished file, and that of the index.
 
     An index has 32 bits of an inode, or none if another program wrote it.
     """
     inode, written = entry
+    low, wanted = path.lower(), wish.lower()
+    if not (low.startswith(wanted) if wish.endswith("/") else low == wanted):
+        return False
     spelled = wish + path[len(wish) :]
     try:
         ours, theirs = (os.lstat(os.path.join(top, name)) for name in (spelled, path))
