@@ -117,7 +117,18 @@ def apply(
         if joined == current and not may_show:  # it waited while its id was another memory's
             return Applied(memory=before, before=before, changed=False)
         if joined.life == registers.REMOVED:
-            _remove(store, joined, before, change)
+            written = joined.last_stamp
+            if before:
+                memories.delete(store, before, replace(change, operation="delete"), written)
+            journal.undefer(store, "memory", joined.id)
+            db.execute(
+                "insert into tombstones"
+                " (entity, sync_id, project_id, deleted_at, memory_id, stamp)"
+                " values ('memory', :sync_id, :project, :at, :id, :stamp)"
+                " on conflict (entity, sync_id) do update set memory_id = :id, stamp = :stamp",
+                {"sync_id": joined.sync_id or joined.id, "project": store.project_id}
+                | {"at": registers.time_of(written), "id": joined.id, "stamp": written},
+            )
             _show_candidates(store, current, joined, change)
             if before:
                 _reveal(store, before.dedupe_key, before.topic_key, change)
@@ -427,26 +438,6 @@ def _delete_derived(store: Store, id: str) -> bool:
     store.db.execute("delete from memory_revisions where memory_id = ?", (id,))
     store.db.execute("delete from main.unified_memories where id = ?", (id,))
     return True
-
-
-def _remove(store: Store, record: Record, before: Memory | None, change: Change) -> None:
-    written = record.last_stamp
-    if before:
-        operation = replace(change, operation="delete")
-        memories.delete(store, before, operation, written)
-    journal.undefer(store, "memory", record.id)
-    store.db.execute(
-        "insert into tombstones (entity, sync_id, project_id, deleted_at, memory_id, stamp)"
-        " values ('memory', :sync_id, :project, :at, :id, :stamp)"
-        " on conflict (entity, sync_id) do update set memory_id = :id, stamp = :stamp",
-        {
-            "sync_id": record.sync_id or record.id,
-            "project": store.project_id,
-            "at": registers.time_of(written),
-            "id": record.id,
-            "stamp": written,
-        },
-    )
 
 
 def _defer(store: Store, record: Record, now: datetime, reason: str) -> None:
