@@ -106,8 +106,26 @@ def rewrite(store: Store, change: Change) -> dict[str, int]:
     counts: dict[str, int] = {}
     for (table,) in tables.fetchall():
         for name in () if table.startswith(indexes) else sorted(_columns(store.db, table) - SAFE):
-            if changed := _rewrite(table, name, store, change):
-                counts[f"{table}.{name}"] = changed
+            rows = store.db.execute(
+                f"select rowid, {name} from main.{table}"
+                f" where typeof({name}) = 'text' and {name} <> ''"
+            )
+            changed = [
+                (rowid, cleaned)
+                for rowid, text in rows
+                if (cleaned := _in_json(text, change) if name in JSON else change(text)) != text
+            ]
+            update = f"update main.{table} set {name} = ? where rowid = ?"
+            for rowid, cleaned in changed:
+                try:
+                    store.db.execute(update, (cleaned, rowid))
+                except sqlite3.IntegrityError:
+                    if table == "unified_memories":
+                        store.db.execute(update, (None, rowid))
+                    else:
+                        store.db.execute(f"delete from main.{table} where rowid = ?", (rowid,))
+            if changed:
+                counts[f"{table}.{name}"] = len(changed)
     return counts
 
 
@@ -117,36 +135,13 @@ def _columns(db: sqlite3.Connection, table: str) -> set[str]:
     return {row["name"] for row in rows if row["type"].lower() == "text"}
 
 
-def _rewrite(table: str, name: str, store: Store, change: Change) -> int:
-    query = f"select rowid, {name} from main.{table} where typeof({name}) = 'text' and {name} <> ''"
-    rows = store.db.execute(query)
-    changed = [
-        (rowid, cleaned)
-        for rowid, text in rows
-        if (cleaned := _in_json(text, change) if name in JSON else change(text)) != text
-    ]
-    for rowid, cleaned in changed:
-        try:
-            store.db.execute(
-                f"update main.{table} set {name} = ? where rowid = ?", (cleaned, rowid)
-            )
-        except sqlite3.IntegrityError:
-            if table == "unified_memories":
-                store.db.execute(f"update main.{table} set {name} = null where rowid = ?", (rowid,))
-            else:
-                store.db.execute(f"delete from main.{table} where rowid = ?", (rowid,))
-    return len(changed)
-
-
 def _in_json(text: str, change: Change) -> str:
     try:
         value = json.loads(text)
     except ValueError:
         return change(text)
     cleaned = _inside(value, change)
-    if cleaned == value:
-        return text
-    return json.dumps(cleaned, ensure_ascii=False)
+    return text if cleaned == value else json.dumps(cleaned, ensure_ascii=False)
 
 
 def _inside(value: Any, change: Change) -> Any:
