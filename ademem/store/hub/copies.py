@@ -47,13 +47,9 @@ _LARGE = {
 """Tables that are copied before the pause, and their keys."""
 _CHANGED = "where project = %(project)s and age(t.xmin) <= age(%(since)s::xid)"
 _REST = {"members": "project, person", "cursors": "project, device"}
-_PEOPLE = {"people": "id", "devices": "id", "tokens": "hash"}
+_PEOPLE = {"people": ("id", "id"), "devices": ("id", "person"), "tokens": ("hash", "person")}
+"""Keys and columns of the person of tables about people."""
 _MEMBERS = "in (select person from hub.members where project = %(project)s)"
-_OF_MEMBERS = {
-    "people": f"where id {_MEMBERS}",
-    "devices": f"where person {_MEMBERS}",
-    "tokens": f"where person {_MEMBERS}",
-}
 
 
 class Move(Value):
@@ -91,8 +87,8 @@ def move(source_dsn: str, slug: str, target_dsn: str, url: str) -> Move:
             administration.note(source, project, "move", url)
             _copy_changed(source, target, project, since)
             _copy(source, target, project, "projects", "id", "where id = %(project)s")
-            for table, key in _PEOPLE.items():
-                _copy(source, target, project, table, key, _OF_MEMBERS[table])
+            for table, (key, person) in _PEOPLE.items():
+                _copy(source, target, project, table, key, f"where {person} {_MEMBERS}")
             for table, key in _REST.items():
                 _copy(source, target, project, table, key, "where project = %(project)s")
             target.execute("update hub.projects set node = %s where id = %s", (ARRIVING, project))

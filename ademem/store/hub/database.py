@@ -112,8 +112,14 @@ def check_server(db: Connection) -> None:
         raise WrongRole(row["name"], "it is a superuser or has BYPASSRLS")
     if row["owns"]:
         raise WrongRole(row["name"], "it owns the tables, or is a member of the role that does")
-    if open_tables := tables_without_rls(db):
-        raise WrongRole(row["name"], f"row-level security is off for {', '.join(open_tables)}")
+    open_tables = db.execute(
+        "select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace"
+        " where n.nspname = 'hub' and c.relkind in ('r', 'p') and c.relname <> 'migrations'"
+        " and not c.relrowsecurity order by 1"
+    ).fetchall()
+    if open_tables:
+        names = ", ".join(each["relname"] for each in open_tables)
+        raise WrongRole(row["name"], f"row-level security is off for {names}")
     if not is_served(version(db)):
         raise UnusableStore(
             f"the hub's schema is {version(db)}, and this ademem serves {newest()}",
@@ -130,15 +136,6 @@ def data_folder(db: Connection) -> Path | None:
     except psycopg.errors.InsufficientPrivilege:
         return None
     return Path(row["data_directory"]) if row else None
-
-
-def tables_without_rls(db: Connection) -> list[str]:
-    rows = db.execute(
-        "select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace"
-        " where n.nspname = 'hub' and c.relkind in ('r', 'p') and c.relname <> 'migrations'"
-        " and not c.relrowsecurity order by 1"
-    )
-    return [row["relname"] for row in rows]
 
 
 class Finding(Value):
