@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from ademem.core.clock import parse, stamp
 from ademem.core.json_text import array, flat
 from ademem.core.memory import Category, Importance, Scope, Status, Tier, Trust
+from ademem.core.record_json import texts_in
 from ademem.core.redaction import redact
 from ademem.core.text import dedupe_key, sha256_hex
 from ademem.store import Store, memories
@@ -138,18 +139,10 @@ def _prose(row: Row) -> str:
     for name in PROSE:
         written = text(row.get(name)) or ""
         try:
-            parts.append(_texts(json.loads(written)))
+            parts.append("\n".join(texts_in(json.loads(written))))
         except (ValueError, RecursionError):
             parts.append(written)
     return "\n".join(filter(None, parts))
-
-
-def _texts(value: object) -> str:
-    if isinstance(value, dict):
-        return "\n".join(map(_texts, (*value.keys(), *value.values())))
-    if isinstance(value, list):
-        return "\n".join(map(_texts, value))
-    return str(value)
 
 
 def _ranked(given: list[Row], current: list[Row]) -> list[Row]:

@@ -142,11 +142,12 @@ def list_unshown(store: Store, root: str, session_id: str = "") -> list[PeopleCo
         " and (told_at is null or told_session_id = :session) order by id desc",
         {"project": store.project_id, "root": root, "session": session_id},
     )
-    return database.read_rows(rows, _read_commit, "commits", lambda row: row["sha"])
-
-
-def _read_commit(row: sqlite3.Row) -> PeopleCommit:
-    return PeopleCommit(**dict(row) | {"files": tuple(loads(row["files"]))})
+    return database.read_rows(
+        rows,
+        lambda row: PeopleCommit(**dict(row) | {"files": tuple(loads(row["files"]))}),
+        "commits",
+        lambda row: row["sha"],
+    )
 
 
 def mark_shown(store: Store, root: str, session_id: str, now: datetime) -> None:

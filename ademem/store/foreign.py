@@ -34,7 +34,15 @@ def open_foreign(path: str) -> Iterator[sqlite3.Connection]:
     except sqlite3.Error as error:
         raise UsageError(f"cannot open {path}: {error}", "name a database file") from error
     try:
-        _restrict(db)
+        # No text of the schema may run a function, but for columns that are a part of JSON.
+        db.execute("pragma trusted_schema = off")
+        try:
+            db.execute("select 1 from sqlite_schema limit 1")
+        except sqlite3.DatabaseError as error:
+            if "unsafe use of json_extract" not in str(error):
+                raise
+            db.execute("pragma trusted_schema = on")
+            db.set_authorizer(_authorize)
         if os.path.getsize(path) % db.execute("pragma page_size").fetchone()[0]:
             raise UsageError(f"cannot read {path}: its end is missing", COPY_AGAIN)
         db.execute("pragma query_only = on")
@@ -48,18 +56,6 @@ def open_foreign(path: str) -> Iterator[sqlite3.Connection]:
         db.close()
 
 
-def _restrict(db: sqlite3.Connection) -> None:
-    """Let no text of the schema run a function, but for columns that are a part of JSON."""
-    db.execute("pragma trusted_schema = off")
-    try:
-        db.execute("select 1 from sqlite_schema limit 1")
-    except sqlite3.DatabaseError as error:
-        if "unsafe use of json_extract" not in str(error):
-            raise
-        db.execute("pragma trusted_schema = on")
-        db.set_authorizer(_authorize)
-
-
 def _authorize(action: int, _first: str | None, name: str | None, *_: str | None) -> int:
     if action == sqlite3.SQLITE_FUNCTION and name != "json_extract":
         return sqlite3.SQLITE_DENY
@@ -69,15 +65,12 @@ def _authorize(action: int, _first: str | None, name: str | None, *_: str | None
 def require_sound(path: str) -> None:
     """Raise UsageError for a database that is damaged; another file is left alone."""
     with open(path, "rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
+        if file.read(16) != b"SQLite format 3\0":
             return
     with open_foreign(path) as db:
         found = db.execute("pragma quick_check(1)").fetchone()[0]
         if found != "ok":
             raise UsageError(f"{path} is damaged: {found}", COPY_AGAIN)
-
-
-_MAGIC = b"SQLite format 3\0"
 
 
 def columns(db: sqlite3.Connection, table: str) -> frozenset[str]:

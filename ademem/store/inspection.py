@@ -190,16 +190,12 @@ def schema(db: sqlite3.Connection) -> list[Object]:
 
 def fingerprint(objects: Iterable[Object]) -> str:
     """Digest of a schema; names count the same with and without quotes, as renaming adds them."""
-    return _digest("\n".join("".join(map(_literal, each)) for each in objects))
+    escaped = ("''".join(text.replace("'", "''") for text in each) for each in objects)
+    return _digest("\n".join(f"'{each}'" for each in escaped))  # as SQLite's `quote` writes it
 
 
 def _digest(joined: str) -> str:
     return sha256_hex(joined.replace('"', ""))[:32]
-
-
-def _literal(text: str) -> str:
-    """As SQLite's `quote` writes it."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def plain_tables(db: sqlite3.Connection) -> dict[str, list[str]]:

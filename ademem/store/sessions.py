@@ -12,7 +12,6 @@ from ademem.store.memories import columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
@@ -71,8 +70,14 @@ def start(
     source, directory = redact(source).text, redact(directory).text
     branch = redact(branch).text if branch else None
     with store.transaction() as db:
-        if _is_twin(db, id, source, now):
-            return False
+        query = "select last_source, last_started_at, compacting_at from sessions where id = ?"
+        row = db.execute(query, (id,)).fetchone()
+        if row and row["last_source"] == source:
+            started = row["last_started_at"]
+            is_new = source == "compact" and (row["compacting_at"] or "") > started
+            elapsed_s = days_between(parse(started), now) * 86400
+            if not is_new and abs(elapsed_s) < TWIN_WINDOW_S:  # it may have read its clock first
+                return False
         db.execute(
             "insert into sessions"
             " (id, project_id, directory, branch, started_at, last_started_at, last_source,"
@@ -87,17 +92,6 @@ def start(
             | {"own": stamp(now) if source in CONTINUED else None},
         )
     return True
-
-
-def _is_twin(db: sqlite3.Connection, id: str, source: str, now: datetime) -> bool:
-    query = "select last_source, last_started_at, compacting_at from sessions where id = ?"
-    row = db.execute(query, (id,)).fetchone()
-    if row is None or row["last_source"] != source:
-        return False
-    if source == "compact" and (row["compacting_at"] or "") > row["last_started_at"]:
-        return False
-    elapsed_s = days_between(parse(row["last_started_at"]), now) * 86400
-    return abs(elapsed_s) < TWIN_WINDOW_S  # the twin may have read its clock first
 
 
 def note_compaction(store: Store, id: str, now: datetime) -> None:

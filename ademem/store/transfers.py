@@ -114,9 +114,10 @@ def merge_all(source: Store, target: Store, now: datetime) -> dict[str, int]:
     """Copy all of a project into another one, in one transaction; return new rows by table."""
     counts: dict[str, int] = {}
     with target.transaction():
-        before = _count(target)
+        query = "select count(*) from main.unified_memories"
+        before = target.number(query)
         names = copy_memories(source, target, "select id from main.unified_memories", now)
-        counts["unified_memories"] = _count(target) - before
+        counts["unified_memories"] = target.number(query) - before
         counts["memory_relations"] = _copy_relations(source, target, names, now)
         for table, number in MOVED.items():
             rows = [_rename_ids(row, names) for row in source.dicts(f"select * from {table}")]
@@ -125,10 +126,6 @@ def merge_all(source: Store, target: Store, now: datetime) -> dict[str, int]:
                 rows = [row for row in rows if target.has_row(there, (row[reference],))]
             counts[table] = sum(_insert(target, table, row, drop=number) for row in rows)
     return counts
-
-
-def _count(store: Store) -> int:
-    return store.number("select count(*) from main.unified_memories")
 
 
 def _copy_relations(source: Store, target: Store, names: Mapping[str, str], now: datetime) -> int:
