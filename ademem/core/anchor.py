@@ -51,7 +51,6 @@ def of_command(words: str) -> str:
 
 
 def command(anchor: str) -> str:
-    """Return the command of an anchor; empty for a place."""
     return anchor.removeprefix(COMMAND) if anchor.startswith(COMMAND) else ""
 
 
@@ -103,7 +102,6 @@ def keep_values(anchors: Iterable[str], stored: Iterable[str]) -> tuple[str, ...
 def replace_parts(
     anchors: tuple[str, ...], places: Iterable[str] | None, commands: Iterable[str] | None
 ) -> tuple[str, ...]:
-    """Replace the places or the commands among the anchors; None leaves them."""
     if places is None:
         places = [text for text in anchors if not command(text)]
     if commands is None:

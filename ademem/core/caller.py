@@ -74,7 +74,6 @@ def refuse_client(environment: Mapping[str, str], act: str) -> None:
 
 
 def has_terminal() -> bool:
-    """True if a person can type and sees the output."""
     return _is_tty(sys.stdin) and (_is_tty(sys.stdout) or _is_tty(sys.stderr))
 
 
@@ -92,7 +91,6 @@ def client_in(command: list[str]) -> str:
 
 
 def parent_commands() -> Iterator[list[str]]:
-    """Yield the command lines of this process's parents, nearest first."""
     if os.path.isdir("/proc/self"):
         yield from _from_proc(os.getppid())
     else:

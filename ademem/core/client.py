@@ -22,7 +22,6 @@ SESSIONS = (SESSION, "CODEX_THREAD_ID", "ADEMEM_SESSION_ID")
 CONTEXT_UNITS = 10_000
 
 SLASH = "/ademem:"
-"""Beginning of a slash command of ours."""
 
 NAME_BYTES = 255
 """Longest id or name, as those of turns and agents become names of files."""
@@ -140,7 +139,6 @@ def context(event: str, text: str, notices: Sequence[str] = ()) -> str:
 
 
 def notice(*lines: str) -> str:
-    """Show lines to the person alone; empty without lines."""
     return _object({"systemMessage": "\n".join(lines)}) if lines else ""
 
 

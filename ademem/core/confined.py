@@ -171,7 +171,6 @@ def touch(root: str, path: str) -> None:
 
 
 def create_file(root: str, path: str, *, mode: int = 0o666) -> BinaryIO:
-    """Open a new file for writing; raises FileExistsError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     return open(_open(root, path, flags, mode, make=True), "wb")
 
@@ -286,7 +285,6 @@ def prune(root: str, path: str, before: float, *, having: str = "") -> None:
 
 
 def rename(root: str, path: str, name: str) -> None:
-    """Rename a file within its folder, replacing a file of that *name*."""
     with _parent(root, path) as (folder, old):
         if folder.regular_status(old) is None:
             raise FileNotFoundError(2, os.strerror(2), path)
@@ -320,7 +318,6 @@ def files_below(root: str, path: str) -> Iterator[str]:
 
 
 def refusal(root: str, path: str) -> Refused | None:
-    """Return the reason against using a file; None if it can be used or is missing."""
     try:
         with _parent(root, path) as (folder, name):
             folder.regular_status(name)
@@ -350,7 +347,6 @@ def refusals(
 
 
 def remove_stale(root: str, path: str) -> int:
-    """Delete temporary files of killed processes below the folder; return their number."""
     try:
         folder = _walk(root, _parts(root, path))
     except OSError:
@@ -543,7 +539,6 @@ def _replace(
 
 
 def _is_stale(name: str) -> bool:
-    """True for a temporary file of a process that has ended."""
     if ".tmp" not in name and ".new" not in name:
         return False
     stem, _, kind = name.rpartition(".")

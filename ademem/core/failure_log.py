@@ -29,7 +29,6 @@ def log(
     environment: Mapping[str, str],
     now: datetime,
 ) -> None:
-    """Append to the project's log or, where that cannot be written, to the user's."""
     from traceback import extract_tb
 
     frames = extract_tb(error.__traceback__)
@@ -100,7 +99,6 @@ def user_log_dir(environment: Mapping[str, str]) -> str:
 
 
 def _own(folder: str) -> str:
-    """Make the folder; in a shared parent another user may have made it, which is refused."""
     os.makedirs(folder, 0o700, exist_ok=True)
     if os.lstat(folder).st_uid != os.getuid():
         raise PermissionError(f"{folder} belongs to another user")

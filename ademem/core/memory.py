@@ -67,7 +67,6 @@ TYPES = {
 MAX_TITLED_BYTES = 50_000
 
 MAX_KEY_CHARS = 2000
-"""Longest key, path or other value beside a text that a record may have."""
 
 DIALOGUE = "dialogue"
 """Tag of a turn of a dialogue, whose title is the speaker."""
@@ -79,7 +78,6 @@ STOP = "stop"
 
 SKILL = "skill"
 EPISODE = "episode"
-"""Source type of a summary of a session."""
 PROCEDURE = "procedure"
 MERGE = "merge"
 """Source type of a text that lost to another text of its memory."""
@@ -113,8 +111,6 @@ _WEIGHTS = {Importance.LOW: 0.3, Importance.MEDIUM: 0.6, Importance.HIGH: 1.0}
 
 
 class Trust(StrEnum):
-    """Source of a text, which decides its confidence."""
-
     USER = "user"
     AGENT = "agent"
     TOOL = "tool"
@@ -168,8 +164,6 @@ UNSEEN_BRANCH = "waits on a branch that was not fetched here"
 
 
 class Entry(Value):
-    """The columns by which a search ranks a memory."""
-
     seq: int = 0
     id: str
     tier: Tier

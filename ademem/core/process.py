@@ -23,7 +23,6 @@ _SIGKILL, _SIGPIPE = 9, 13
 
 class Finished(Value):
     code: int
-    """Its exit status; negative: the signal that ended it."""
     output: bytes
     errors: bytes
 
@@ -33,7 +32,6 @@ class Finished(Value):
 
     @property
     def last_error(self) -> str:
-        """The last line of its standard error; empty when it wrote none."""
         return "".join(self.errors.decode("utf-8", "replace").strip().splitlines()[-1:])
 
 

@@ -27,8 +27,6 @@ class Ambiguous(AdememError):
 
 
 class Project(Value):
-    """A folder with `.ade/`, and the folder whose database it shares."""
-
     root: str
     home: str
     """Folder of `ade.db`, which all worktrees of a repository share."""
@@ -106,7 +104,6 @@ def find(start: str | None, environment: Mapping[str, str], cwd: str) -> Project
 
 
 def at(root: str) -> Project:
-    """Return the project with the worktree *root*, enrolled or not."""
     root = os.path.realpath(root)
     return Project(root=root, home=_home(root))
 
@@ -218,7 +215,6 @@ def files_changed(project: Project) -> bool:
 
 
 def files_edited(project: Project) -> bool:
-    """Return True if a file was written since `record_state`, wherever the branches are."""
     noted = [line for line in recorded_state(project).splitlines() if not line.startswith(_REF)]
     return _list_files(project) != noted and not repository.under_way(project.root)
 
@@ -241,7 +237,6 @@ def record_state(project: Project, refs: Iterable[str] = ()) -> None:
 
 
 def import_path(project: Project) -> str:
-    """Return the file that marks a waiting or incomplete import."""
     return os.path.join(project.run, "import")
 
 

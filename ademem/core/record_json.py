@@ -81,7 +81,6 @@ def is_newer(found: Any) -> bool:
 
 
 def from_json(found: Any) -> Record | None:
-    """Read a record; None for what has no id."""
     if not isinstance(found, dict) or not is_id(found.get("id")):
         return None
     return unpack(found, as_time(found.get("updated_at")), _object(found.get("stamps")))
@@ -138,7 +137,6 @@ def pack(record: Record, updated_at: str = "") -> dict[str, Any]:
 
 
 def unpack(values: Mapping[str, Any], updated_at: str, stamps: Mapping[str, Any]) -> Record:
-    """Make a record of values and what `pack` returned for them."""
     rest = old_stamp(updated_at) if is_stamp(old_stamp(updated_at)) else FIRST_STAMP
     stamp_of: dict[str, str] = {}
     for stamp, names in _groups(stamps, updated_at):

@@ -115,7 +115,6 @@ OPAQUE = rf"(?!{_WORDS})(?:{_DIGIT}{_LETTER}|(?=[\w-]{{0,40}}?[A-Za-z]{{16}}))"
 
 
 def _assignment(names: str, quoted: str, bare: str) -> str:
-    """Match a literal assigned to one of the *names* in code, configuration or command lines."""
     return (
         rf"(?i)(?:(?<![^\s\"'`(])--?[\w-]{{0,30}}?(?:{names})[ \t]+"
         rf"|(?:{names})(?:_base)?(?:[_-]?(?:prod|production|staging|dev|live|test|\d))?{_IS})"
@@ -512,7 +511,6 @@ def may_be_escaped(text: str) -> bool:
 
 
 def is_basic(encoded: str) -> bool:
-    """True for `user:password` in base64."""
     from binascii import Error, a2b_base64
 
     try:
@@ -702,7 +700,6 @@ def _find_quoted(
 
 
 def _is_strong(value: str) -> bool:
-    """True for letters with digits or symbols, as password policies require."""
     letter = any(sign.isalpha() for sign in value)
     digit = any(sign.isdigit() for sign in value)
     sign = any(each in "!@#$%^&*?~+" for each in value[1:-1])
@@ -710,7 +707,6 @@ def _is_strong(value: str) -> bool:
 
 
 def _is_bare_word(named: re.Match[str], value: str, text: str) -> bool:
-    """True if "the password is …" ends with a word that does not describe a password."""
     import re
 
     return (

@@ -158,7 +158,6 @@ def has_writes_of(current: Record, record: Record) -> bool:
 
 
 def latest(stamps: Iterable[str]) -> dict[str, str]:
-    """Return the last stamp of each replica."""
     return {replica_of(stamp): stamp for stamp in sorted(stamps)}
 
 
@@ -367,7 +366,6 @@ def replica_of(stamp: str) -> str:
 
 
 def old_stamp(time: str) -> str:
-    """Return the stamp of a write from before there were stamps."""
     return f"{time}-0000-{OLD_REPLICA}"
 
 

@@ -178,7 +178,6 @@ def commit(root: str) -> str | None:
 
 
 def git_dir(top: str) -> str:
-    """Return git's folder of this worktree: `.git`, or the folder that a file `.git` names."""
     marker = os.path.join(top, ".git")
     try:
         named = _beginning(marker).partition("gitdir:")[2].strip()
@@ -211,7 +210,6 @@ def _is_head_of_repository(path: str) -> bool:
 
 
 def above(where: str, name: str, there: Callable[[str], bool]) -> str | None:
-    """Return the innermost folder at or above *where* with an entry *name* that is *there*."""
     folder = os.path.realpath(where)
     while not there(f"{folder.rstrip('/')}/{name}"):
         if folder == "/":

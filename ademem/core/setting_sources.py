@@ -116,7 +116,6 @@ def fingerprint(values: Mapping[str, Any]) -> str:
 
 
 def local_file(project: Project, environment: Mapping[str, str]) -> SourceValues:
-    """Read `config.local.toml`, agreed or not; the digest is empty where it cannot be read."""
     if not os.path.lexists(project.local_config):
         return SourceValues()
     return _file(project.local_config, environment, project.home_root)
@@ -205,7 +204,6 @@ def _parse_toml(
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of JSON; None for a table or a date, which no setting can be."""
     if isinstance(value, list):
         return [item if isinstance(item, (str, int, float)) else None for item in value]
     return value if isinstance(value, (str, int, float)) else None

@@ -350,9 +350,7 @@ def all_keys() -> Iterator[tuple[str, Key]]:
 
 
 SHOWN_CHARS = 40
-"""Characters of a name or value that a message repeats."""
 SHOWN_NAMES = 3
-"""Names that a message lists."""
 
 FORMER = {
     "briefing": "agent hint_tokens patience prompt_chars recent site_tokens",
@@ -388,7 +386,6 @@ class BadSetting(UsageError):
 
 
 def key_of(name: str) -> Key:
-    """Return the key `section.key`; raises BadSetting with the nearest name."""
     key = find_key(name)
     if key is None:
         raise BadSetting(unknown(name))
@@ -411,7 +408,6 @@ def as_value(name: str, given: Any) -> Any:
 
 
 def as_settings(values: Mapping[str, Any]) -> Settings:
-    """Return settings with these values by `section.key`, and defaults for the rest."""
     changed: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
         section, _, key = name.partition(".")
@@ -453,7 +449,6 @@ def unknown(name: str) -> str:
 
 
 def _convert(name: str, given: Any, default: Any) -> Any:
-    """Convert *given*, which may be text, to the type of *default*."""
     try:
         if isinstance(default, bool):
             return given if isinstance(given, bool) else _TRUTH[str(given).lower()]
@@ -529,14 +524,12 @@ def load_configuration(project: Project | None, environment: Mapping[str, str]) 
 
 
 def list_warnings(warnings: Sequence[SettingWarning]) -> list[str]:
-    """Return the first MAX_WARNINGS warnings and the number of the others."""
     shown = [str(warning) for warning in warnings[:MAX_WARNINGS]]
     more = len(warnings) - MAX_WARNINGS
     return [*shown, f"{more} more warnings of settings"] if more > 0 else shown
 
 
 def summarize_warnings(warnings: Sequence[SettingWarning]) -> str:
-    """Summarize one or more warnings in a short line."""
     if len(warnings) == 1 and len(str(warnings[0])) <= MAX_NOTICE_CHARS:
         return str(warnings[0])
     if all(warning.waits for warning in warnings):

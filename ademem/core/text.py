@@ -88,7 +88,6 @@ def words(text: str) -> frozenset[str]:
 
 
 def is_cjk(text: str) -> bool:
-    """True for characters of a script without blanks between words."""
     return not text.isascii() and any(
         "\u2e80" <= char <= "\u9fff"
         or "\uac00" <= char <= "\ud7af"
@@ -147,7 +146,6 @@ def opening(text: str, limit: int) -> str:
 
 
 def is_list_item(line: str) -> bool:
-    """True if a line begins like an item of a list: `- `, `2. `."""
     head = line.lstrip(" \t").partition(" ")[0].partition("\t")[0]
     return head in ("-", "*", "+") or (head[-1:] in (".", ")") and head[:-1].isdecimal())
 
@@ -183,7 +181,6 @@ def _tokens(text: str) -> list[str]:
 
 
 def _is_joined(left: str, right: str) -> bool:
-    """True if two neighbours are parts of one visible character."""
     import unicodedata
 
     return (

@@ -180,7 +180,6 @@ def agree(root: str, environment: Mapping[str, str], **changes: Any) -> Agreemen
 def agree_to_files(
     root: str, secret: str, commit: str, moment: str, environment: Mapping[str, str]
 ) -> None:
-    """Record trust in the files, for this *secret* of a database and the *commit* checked out."""
     agree(root, environment, files=moment, store=sha256_hex(secret), commit=commit)
 
 
@@ -204,7 +203,6 @@ def trusts_files(
 
 
 def claim_first_contact(root: str, secret: str, environment: Mapping[str, str]) -> bool:
-    """Return True the first time that the memories of this clone are to be announced."""
     here = sha256_hex(secret)
     if agreement(root, environment).noticed == here:
         return False
@@ -222,7 +220,6 @@ def cache_path(config: str, environment: Mapping[str, str]) -> str:
 
 
 def _read(path: str) -> str:
-    """Return the text of a note; empty where it is missing or unreadable."""
     try:
         return shared_files.read_text(path) or ""
     except (OSError, ValueError):
@@ -230,7 +227,6 @@ def _read(path: str) -> str:
 
 
 def _path(environment: Mapping[str, str], kind: str, about: str) -> str:
-    """Return the file of notes of a kind *about* a secret, a database or a project."""
     return os.path.join(data_folder(environment), kind, sha256_hex(about)[:32])
 
 

@@ -27,7 +27,6 @@ SHORT_CHARS = 300
 
 
 def fence(lines: Iterable[str]) -> str:
-    """Enclose lines, each from `entry` or our own, in the tags."""
     return "\n".join((OPEN, *lines, CLOSE))
 
 
@@ -81,7 +80,6 @@ def import_label(author: str) -> str:
 
 
 def without_recalled(text: str) -> str:
-    """Remove memories that we showed: fenced blocks and single lines of them."""
     visible: list[str] = []
     inside = False
     for line in text.splitlines(keepends=True):

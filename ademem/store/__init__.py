@@ -71,7 +71,6 @@ class Store:
         self.replica = ""
         """Id of the database as a replica, once something was written; see `stamps`."""
         self.put_back: Callable[[], None] | None = None
-        """Keeps the connection for the next call in place of closing it."""
         self.connections: IdleConnections | None = None
         self.judged: int | None = None
         """Last row of such a database that was searched for orders; None where all were."""
@@ -91,11 +90,9 @@ class Store:
         return [row[0] for row in self.db.execute(query, values)]
 
     def dicts(self, query: str, values: Values = ()) -> list[dict[str, Any]]:
-        """Return all rows, each by the names of its columns."""
         return [dict(row) for row in self.db.execute(query, values)]
 
     def transaction(self) -> database.Transaction:
-        """Read and write as one step; a nested transaction joins the outer one."""
         return database.Transaction(self.db)
 
     def close(self) -> None:

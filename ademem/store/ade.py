@@ -47,7 +47,6 @@ COUNTS = {
         "entries_created": "created",
     },
 }
-"""Columns of ADE's logs that are counts of ours, with their names there."""
 
 BLANK = {"text": "", "blob": b"", "integer": 0, "real": 0}
 PROSE = ("content", "trigger", "procedure_markdown", "payload_json")
@@ -155,7 +154,6 @@ def _ranked(given: list[Row], current: list[Row]) -> list[Row]:
 
 
 def _unique(rows: Iterable[Row]) -> list[Row]:
-    """Give each row an id, and keep the first of two with the same one."""
     found: dict[str, Row] = {}
     for place, row in enumerate(rows):
         id = text(row.get("id")) or sha256_hex(str(place), repr(row.get("content")))[:32]
@@ -267,7 +265,6 @@ def _best_first(rows: Iterable[Row], project: str) -> list[Row]:
 
 
 def _copy(db: sqlite3.Connection, table: str, rows: list[Row], project: str, now: str) -> None:
-    """Insert the rows in this order, without those that violate a constraint."""
     columns = db.execute("select * from pragma_table_info(?)", (table,)).fetchall()
     for row in rows:
         new: Row = {}
@@ -301,7 +298,6 @@ def _convert_run(table: str, kind: str, row: Row) -> Row:
 
 
 def _with_sources(details: Iterable[Row], sources: Iterable[Row]) -> list[Row]:
-    """Rows of `memory_procedure_details` with the ids of the episodes they were learned from."""
     found: dict[object, list[str]] = {}
     for source in sorted(sources, key=lambda row: moment(row.get("created_at")) or ""):
         if episode := text(source.get("episode_memory_id")):

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 DATABASE = "ade.db"
 FOREIGN = ".foreign-"
-"""Between a database's name and a number, in the name of one that was set aside."""
 JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 """The last bytes of a rollback journal that names a file which SQLite deletes afterwards."""
 PAUSE_S = 0.02

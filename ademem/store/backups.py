@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
 
 KEPT = 3
-"""Backups of each kind that are kept."""
 PERIOD = timedelta(days=7)
-"""Time between two backups by the worker."""
 LATEST = "latest"
 WAIT_S = 10.0
 """Longest wait for a writer of the database that is replaced."""
@@ -48,12 +46,9 @@ _LIST = "`ademem backup --list` shows the backups"
 
 class Kind(StrEnum):
     TYPED = "typed"
-    """By `ademem backup`."""
     WEEKLY = "weekly"
     MIGRATION = "migration"
-    """Before the database was brought to a newer schema."""
     REPLACED = "replaced"
-    """Before the database was replaced by a backup."""
 
 
 class Backup(Value):
@@ -160,7 +155,6 @@ def copy(source: str, path: str) -> None:
 
 
 def forget(project: Project, environment: Mapping[str, str], memory_id: str, now: datetime) -> None:
-    """Replace the backups that have a memory, which was deleted for good, by a new one."""
     having = [each for each in list_all(project, environment) if _has(each.path, memory_id)]
     if having:
         make(project, environment, Kind.TYPED, now)

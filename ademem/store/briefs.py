@@ -86,7 +86,6 @@ def put(
     updated_at: str,
     claimed: str | None = None,
 ) -> None:
-    """Replace the brief; *claimed* is the JSON of its parts from the files."""
     from ademem.store.revisions import add_brief  # which few hooks need
 
     before = get(store, agent)

@@ -90,7 +90,6 @@ def get_cursor(store: Store, root: str, branch: str) -> Cursor | None:
 def move_cursor(
     store: Store, root: str, branch: str, sha: str, now: datetime, lost: str | None = None
 ) -> None:
-    """Set the cursor; *lost* is a commit that history no longer has."""
     store.db.execute(
         "insert into head_cursors (project_id, root, branch, sha, seen_at, lost_sha)"
         " values (:project, :root, :branch, :sha, :now, :lost)"

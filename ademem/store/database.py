@@ -28,7 +28,6 @@ else:
         import sqlite3
 
 SCHEMA = os.path.join(os.path.dirname(__file__), "schema.sql")
-"""All of today's schema, of which a new database is made."""
 MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
 """Numbered files from FIRST_VERSION on, for older databases; a shipped one is never edited."""
 CHECKPOINT_PAGES = 400
@@ -198,8 +197,6 @@ class Transaction:
 
 
 class Savepoint:
-    """`with` block inside a transaction; raising in it undoes the block alone."""
-
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
 
@@ -380,7 +377,6 @@ def is_outdated(db: sqlite3.Connection) -> bool:
 
 
 def run_schema(db: sqlite3.Connection, done: int = 0, upto: int | None = None) -> None:
-    """Make all of the schema, or run the migrations after version *done*, up to *upto*."""
     paths = [SCHEMA]
     if done or upto is not None:
         names = sorted(name for name in os.listdir(MIGRATIONS) if name.endswith(".sql"))
@@ -424,13 +420,11 @@ def note_unreadable(table: str, key: object, error: Exception) -> None:
 def read_rows(
     rows: Iterable[Row], read: Callable[[Row], V], table: str, key: Callable[[Row], object]
 ) -> list[V]:
-    """Read each row; leave out and note what cannot be read."""
     read_each = (read_row(row, read, table, key(row)) for row in rows)
     return [value for value in read_each if value is not None]
 
 
 def read_row(row: Any, read: Callable[[Any], V], table: str, key: object) -> V | None:
-    """Read a row; None for a missing one, and for one that cannot be read."""
     if row is None:
         return None
     try:

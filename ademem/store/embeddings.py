@@ -94,7 +94,6 @@ def any_waiting(store: Store, model: str) -> bool:
 
 
 def put(store: Store, model: str, vectors: Sequence[Vector], now: datetime) -> int:
-    """Store the vectors of texts that did not change since; return their number."""
     with store.transaction() as db:
         written = 0
         for vector in vectors:

@@ -23,8 +23,6 @@ SESSION = "session"
 
 
 class Action(Value):
-    """One thing that was done, and succeeded."""
-
     tool: str
     target: str
     """A path in the project, a command, or what else the tool was pointed at."""
@@ -39,7 +37,6 @@ class Run(Value):
     passed: int | None = None
     failed: int | None = None
     error: str = ""
-    """The failure on one line; empty: none."""
 
 
 class Episode(Value):

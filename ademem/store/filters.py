@@ -24,7 +24,6 @@ UNARCHIVED = (Status.PROMOTED, Status.CANDIDATE)
 
 
 def choose_statuses(*, candidates: bool, archived: bool) -> tuple[Status, ...]:
-    """Return the statuses to search; empty means promoted memories."""
     return tuple(Status) if archived else UNARCHIVED if candidates else ()
 
 
@@ -35,7 +34,6 @@ ORDERS = {
     "believed": ("confidence", True),
     "used": ("access_count", True),
 }
-"""Orders of a list: the column, and whether its largest values come first."""
 
 CONCERNS = ("code-changed", "code-gone", "unused")
 """A value of the text is no longer in the code, as `verify` saw; shown often since its last use."""
@@ -65,7 +63,6 @@ class Filters(Value):
     trusts: tuple[str, ...] = ()
     path: str | None = None
     concerns: tuple[str, ...] = ()
-    """Reasons to look at a memory again, of CONCERNS."""
     branch: str | None = None
     here: str | None = None
     """The branch of the caller; None for the default one, or none."""
@@ -154,7 +151,6 @@ cross join unified_memories as memory on memory.seq = chosen.seq
 
 
 def of_session(runtime: Runtime, statuses: tuple[str, ...], owner: str | None = None) -> Filters:
-    """Return the filters of what comes up unasked: of this branch and mission, not of others."""
     return Filters(
         owner=owner,
         statuses=statuses,
@@ -174,14 +170,12 @@ def visible(
 def visible_rows(
     ranked: Sequence[int], store: Store, filters: Filters, statuses: tuple[str, ...], limit: int
 ) -> dict[int, bool]:
-    """`visible` as row numbers, and whether each is a turn of a dialogue."""
     given = {"limit": limit, "ranked": numbers(ranked)}
     rows = store.db.execute(_VISIBLE_ROWS, _bind(store, filters, statuses) | given)
     return {seq: bool(turn) for seq, turn in rows}
 
 
 def list_filtered(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
-    """Memories by filter alone, in the order of the filters; no *limit* means all."""
     given = {"limit": -1 if limit is None else limit}
     column, is_down = ORDERS[filters.order]
     beyond, way = ("<", "desc") if is_down else (">", "asc")
@@ -222,7 +216,6 @@ _COUNTED = (
     f"project_id = :project and {CURRENT} and {BROWSED} and (scope = 'project'"
     " or scope_owner_id is case scope when 'mission' then :mission end)"
 )
-"""What `list_filtered` lists without filters, whatever its status."""
 
 
 def count_concerns(store: Store, mission: str | None) -> dict[str, int]:

@@ -82,7 +82,6 @@ def columns(db: sqlite3.Connection, table: str) -> frozenset[str]:
 
 
 def rows(db: sqlite3.Connection, table: str, *wanted: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table, oldest first; a column that it lacks is None."""
     there = columns(db, table)
     names = [name for name in wanted if name in there]
     if not names:

@@ -70,7 +70,6 @@ where found.unified_memories_fts match :topic and memory.topic_key = :key
 
 
 def count_rows(store: Store, terms: Mapping[str, Index], most: int = -1) -> dict[str, int]:
-    """Return the number of rows with each term; counting ends at *most*."""
     counts: dict[str, int] = {}
     for lookup, mine in _by_index(terms, terms):
         found = lookup.found if most < 0 else f"(select 1 from {lookup.found} limit {most})"
@@ -93,7 +92,6 @@ def postings(
 def find_matched_words(
     store: Store, terms: Mapping[str, Index], seqs: Iterable[int]
 ) -> frozenset[str]:
-    """Return the words of these rows that the terms of the word index match, in small letters."""
     words = [term for term, index in terms.items() if index is Index.WORDS]
     if not words:
         return frozenset()
@@ -124,7 +122,6 @@ def vocabulary(store: Store, beginning: str) -> list[str]:
 
 
 def texts_with_initials(store: Store, letters: str) -> list[str]:
-    """Return texts that have words with these initials near each other, in any order."""
     near = " ".join(f'"{letter}" *' for letter in letters)
     return store.column(
         "select memory.content from unified_memories_fts as found"
@@ -209,7 +206,6 @@ def _rows_sql(db: sqlite3.Connection, index: str) -> str:
 
 
 def check_fts5() -> None:
-    """Raise sqlite3.Error where this SQLite lacks FTS5 or its trigram tokenizer."""
     import sqlite3
     from contextlib import closing
 

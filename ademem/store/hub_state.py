@@ -32,9 +32,7 @@ LONGEST_WAIT = timedelta(days=1)
 class HubState(Value):
     url: str
     project: str
-    """Id at the hub."""
     slug: str
-    """Name there."""
     person: str
     role: str
     epoch: str
@@ -51,7 +49,6 @@ class HubState(Value):
     """When the hub takes changes again, if they were too many; what others changed is pulled."""
     reason: str = ""
     owner: str = ""
-    """The process that syncs now."""
     until: str = ""
 
     @property
@@ -111,7 +108,6 @@ def join(store: Store, state: HubState) -> None:
 
 
 def leave(store: Store) -> HubState | None:
-    """Forget the hub and what waited for it; memories stay. None if there was none."""
     with store.transaction() as db:
         state = read(store)
         if state:
@@ -162,7 +158,6 @@ def list_parked(store: Store) -> list[Parked]:
 
 
 def last_sent(store: Store, entity: str, id: str) -> str:
-    """Return the digest of the document that the hub has; empty for none."""
     return database.value(store.db, f"{SENT}{entity}/{id}")
 
 

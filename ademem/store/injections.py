@@ -104,7 +104,6 @@ def prune(store: Store, settings: CaptureSettings, now: datetime) -> int:
 class Part(Value):
     memory_id: str
     memory: Memory | None
-    """As it is now; None where it was deleted for good."""
     revision: int | None
     section: str
     characters: int | None
@@ -148,7 +147,6 @@ PLACES = {
     "mcp": "looked up:",
 }
 ABOUT = ("site", "failure", "recall", "search", "mcp")
-"""Places whose query belongs to the reason."""
 EVENTS = {
     "session_start": "when the session started",
     "user_prompt_submit": "with a prompt",
@@ -157,7 +155,6 @@ EVENTS = {
     "pre_compact": "for the summary of the conversation",
     "stop": "at the end of a turn",
 }
-"""Reasons for texts that no memory was looked up for."""
 
 _SENT = """
 select sent.*, ifnull(log.place, '') as place, ifnull(log.query, '') as query
@@ -181,7 +178,6 @@ _MOMENT = ("created_at", "agent_id", "prompt_id", "place", "query")
 
 
 def list_sent(store: Store, session_id: str) -> list[Sent]:
-    """Return what a session was sent in order of time, also memories that it looked up."""
     from ademem.store import memory_queries
 
     session = {"session": session_id}
@@ -226,7 +222,6 @@ class Spent(Value):
     texts: int
     characters: int
     shown: int
-    """Places of memories in the texts."""
     shown_characters: int
     used: int
     used_characters: int

@@ -62,9 +62,7 @@ _OBJECTS = (
     f" where name not glob 'sqlite_stat*' order by type, name limit {SCHEMA_ROWS + 1}"
 )
 ROWS = 500_000
-"""Most rows of a table that are copied."""
 VALUE_BYTES = 16_000_000
-"""Longest value, row and statement that is read."""
 _OPTIONS = (("DEFENSIVE", True), ("ENABLE_TRIGGER", False), ("ENABLE_VIEW", False))
 _ENDLESS = (sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_NOMEM)
 """Error codes of reading beyond the bounds."""
@@ -152,7 +150,6 @@ def has_shipped_schema(db: sqlite3.Connection) -> bool:
 
 
 def open_read_only(path: str, wait_s: float, limit_s: float) -> sqlite3.Connection:
-    """Open an untrusted database read-only; reading stops after *limit_s*."""
     escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     db = sqlite3.connect(f"file:{escaped}?mode=ro", timeout=wait_s, uri=True, isolation_level=None)
     try:
@@ -214,7 +211,6 @@ def plain_tables(db: sqlite3.Connection) -> dict[str, list[str]]:
 def read_rows(
     db: sqlite3.Connection, table: str, columns: Iterable[str]
 ) -> Iterable[tuple[object, ...]]:
-    """The rows of a plain table by its own columns; raises TooMuch beyond the bound."""
     names = ", ".join(map(quote, columns))
     for number, row in enumerate(db.execute(f"select {names} from {quote(table)}")):
         if number >= ROWS:

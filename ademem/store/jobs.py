@@ -31,7 +31,6 @@ class Job(Value):
     """Number of requests; a higher one at the end of the work means more to do."""
     since: str
     abandoned: bool
-    """True if the process that began it last never finished."""
 
 
 def follow(store: Store, now: datetime) -> None:
@@ -55,7 +54,6 @@ def queue(store: Store, kind: str, key: str, now: datetime) -> None:
 
 
 def plan(store: Store, kind: str, now: datetime, *, period: timedelta) -> None:
-    """Queue scheduled work if it is not queued; parked work again after a *period*."""
     before = stamp(now - period)
     values = {"project": store.project_id, "kind": kind, "now": stamp(now), "before": before}
     waiting = store.db.execute(
@@ -133,7 +131,6 @@ def fail(store: Store, job: Job, error: str, now: datetime) -> None:
 
 
 def count_failure(store: Store, kind: str, key: str, error: str, now: datetime) -> None:
-    """Count a failed try of work that has a row only while it fails."""
     values = {"project": store.project_id, "kind": kind, "key": key}
     query = "select attempts from jobs where project_id = :project and kind = :kind and key = :key"
     attempts = store.first(query, values, 0)

@@ -33,7 +33,6 @@ _IS_WHOLE = " and ".join(
     f"json_type(record, '$.{name}') is not null"
     for name in ("content", registers.LIFE, *registers.FIELDS)
 )
-"""SQL for a record of which all has arrived."""
 
 
 class Waiting(Value):
@@ -44,13 +43,10 @@ class Waiting(Value):
 
 
 class Chunk(Value):
-    """A file of records that was read from a target or written to it."""
-
     id: str
     replica: str | None
     """The name of this database when it wrote the chunk; None: it was read."""
     is_covered: bool
-    """A chunk that was written later has all of it."""
 
 
 def enrol(store: Store, target: str) -> bool:
@@ -62,7 +58,6 @@ def enrol(store: Store, target: str) -> bool:
 
 
 def leave(store: Store, target: str) -> bool:
-    """Forget a target, and what only it waited for; return False if it was not enrolled."""
     with store.transaction() as db:
         if target not in stamps.targets(db):
             return False
@@ -158,7 +153,6 @@ def chunks(store: Store, target: str) -> dict[str, Chunk]:
 
 
 def note_chunk(store: Store, target: str, id: str, replica: str | None, now: datetime) -> None:
-    """Record that a chunk was read, or written by this database under the name *replica*."""
     store.db.execute(
         "insert into sync_chunks (target, chunk_id, replica, created_at)"
         " values (:target, :id, :replica, :now) on conflict do update set"

@@ -143,7 +143,6 @@ def turns_naming(store: Store, path: str, *, since: str) -> list[str]:
 
 
 def note_reading(store: Store, root: str, now: datetime) -> None:
-    """Record that store and files of the work tree agree now."""
     _renew(store, READ, root, now)
 
 
@@ -209,7 +208,6 @@ def list_followed(store: Store) -> list[FollowedSource]:
 
 
 def follow(store: Store, format: str, path: str, files: Iterable[str]) -> None:
-    """Record the files of a source as they are now, instead of earlier states of it."""
     states = {each: file_state(each) for each in list(files)[:MOST_FOLLOWED]}
     source = FollowedSource(format=format, path=path, files=states)
     others = [each for each in list_followed(store) if (each.format, each.path) != (format, path)]
@@ -227,7 +225,6 @@ def list_changed(source: FollowedSource) -> list[str]:
 
 
 def file_state(path: str) -> str:
-    """Return size and time of change; empty for a file that is not there."""
     try:
         found = os.stat(path)
     except OSError:

@@ -107,7 +107,6 @@ def log_decision(
     reason: str,
     now: datetime,
 ) -> None:
-    """Add a decision of the guard, whose target is redacted."""
     store.db.execute(
         "insert into decision_log (project_id, part, session_id, agent_id, prompt_id, tool_use_id,"
         " kind, subject, decision, reason, created_at)"
@@ -163,7 +162,6 @@ def log_shown(
 
 
 def note_compaction(store: Store, key: TurnKey, now: datetime) -> bool:
-    """Record that a context was compacted; False if it was just recorded."""
     from ademem.store.sessions import TWIN_WINDOW_S
 
     twin = store.db.execute(
@@ -179,7 +177,6 @@ def note_compaction(store: Store, key: TurnKey, now: datetime) -> bool:
 def find_seen(
     store: Store, turn: Turn, now: datetime, ids: Iterable[str] | None = None
 ) -> dict[str, Seen]:
-    """Return what the context of a turn was shown of these memories, or of all, by id."""
     rows: dict[str, list[sqlite3.Row]] = {}
     for row in _find_seen(store, turn.key, now, ids):
         rows.setdefault(row["memory_id"], []).append(row)
@@ -230,7 +227,6 @@ def was_denied(store: Store, turn: Turn, target: str) -> bool:
 
 
 def mark_read(store: Store, key: TurnKey) -> None:
-    """Count memories in denials of a session or subagent as shown."""
     query = "update recall_log set pending = 0 where session_id = ? and agent_id = ? and pending"
     store.db.execute(query, (key.session_id, key.agent_id))
 
@@ -263,7 +259,6 @@ def list_first_shown(store: Store, session_id: str) -> dict[str, str]:
 
 
 def log_use(store: Store, session_id: str, found: Mapping[str, str], now: datetime) -> int:
-    """Mark memories, by id with the evidence, as used by the session; return how many are new."""
     listed = array(found)
     with store.transaction() as db:
         rows = db.execute(

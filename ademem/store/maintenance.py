@@ -98,7 +98,6 @@ def rows(store: Store) -> Iterator[sqlite3.Row]:
 
 
 def oldest(store: Store, now: datetime) -> str | None:
-    """Return the stamp of the oldest memory, without those of the future."""
     query = "select min(created_at) from unified_memories where project_id = ? and created_at <= ?"
     return store.first(query, (store.project_id, stamp(now)), None)
 
@@ -119,7 +118,6 @@ def decay(store: Store, scores: Iterable[tuple[float, int, str]]) -> None:
 
 
 def comparable(store: Store, model: str) -> Iterator[ComparableMemory]:
-    """Yield memories to consolidate by age: neither pinned nor records of events."""
     rows = store.db.execute(
         f"select memory.*, vector.embedding_blob as vector, {_TAKEN_BACK} as taken_back"
         " from unified_memories as memory join unified_memory_embeddings as vector"
@@ -144,7 +142,6 @@ def any_comparable(store: Store) -> bool:
 
 
 def begin_sweep(store: Store, id: str, trigger: str, now: datetime) -> str:
-    """Log a sweep; return its id, or that of an unfinished one, which it continues."""
     with store.transaction() as db:
         query = "select id from maintenance_log where project_id = ? and outcome = ?"
         unfinished = db.execute(query, (store.project_id, RUNNING)).fetchone()

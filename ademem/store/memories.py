@@ -72,7 +72,6 @@ BOOKKEEPING = (
     "access_count",
     "last_accessed_at",
 )
-"""Fields that history leaves out."""
 KEPT = tuple(name for name in COLUMNS if name not in BOOKKEEPING)
 _GIVEN = (*(name for name in COLUMNS if name != "seq"), "stamps")
 _INSERT = (
@@ -213,7 +212,6 @@ def delete(store: Store, memory: Memory, change: Change, written: str | None = N
 
 
 def forget_author(store: Store, digest: str) -> int:
-    """Take the claimed author with a name of this digest off all memories; return how many."""
     query = "select distinct claimed_author from main.unified_memories where claimed_author <> ''"
     authors = [row[0] for row in store.db.execute(query)]
     names = [each for each in authors if sha256_hex(claimed_name(each)) == digest]
@@ -318,12 +316,10 @@ def find_confirmed(store: Store, ids: Iterable[str]) -> set[str]:
 
 
 def is_of_person(store: Store, memory: Memory) -> bool:
-    """Return True for a text that a person said, or confirmed here."""
     return memory.trust is Trust.USER or bool(find_confirmed(store, [memory.id]))
 
 
 def is_removed_by_person(store: Store, memory: Memory) -> bool:
-    """Return True if the last act that may have removed the memory was a person's."""
     query = (
         "select actor from memory_revisions where memory_id = ?"
         " and operation in ('archive', 'reject', 'delete', 'supersede', 'undo')"
@@ -333,7 +329,6 @@ def is_removed_by_person(store: Store, memory: Memory) -> bool:
 
 
 def list_by_number(store: Store, seqs: Iterable[int]) -> list[Memory]:
-    """Return the memories of these row numbers that are still there, in this order."""
     query = (
         "select memory.* from json_each(?) as asked"
         " cross join unified_memories as memory on memory.seq = asked.value"
@@ -360,7 +355,6 @@ def from_row(row: sqlite3.Row) -> Memory:
 
 
 def from_rows(found: sqlite3.Cursor) -> list[Memory]:
-    """Read whole rows, leaving out those with invalid values."""
     return list(_each(Memory, [column[0] for column in found.description], found))
 
 

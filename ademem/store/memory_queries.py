@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     Index = Literal["unified_memories_fts", "unified_memories_trigram"]
 
 CLAIMED = f"claimed_author is not null and {LIVE}"
-"""Memories that came from elsewhere and were not accepted here."""
 ARRIVED = (
     "category = 'procedure' and source_type = 'procedure'"
     " and id not in (select memory_id from memory_procedure_details)"
@@ -233,7 +232,6 @@ def list_claimed(store: Store) -> list[Memory]:
 
 
 def read_review_position(store: Store) -> list[Any] | None:
-    """Return the place in the order of a review at which the last one stopped."""
     found: list[Any] | None = loads(database.value(store.db, "review_place") or "null")
     return found
 
@@ -569,7 +567,6 @@ def _first(found: list[Memory]) -> Memory | None:
 
 
 def any_procedure(store: Store, *, export: bool) -> bool:
-    """Return True for a procedure without details, or with *export* one whose file is outdated."""
     queries = (_UNEXPORTED, _ARRIVED) if export else (_ARRIVED,)
     project = {"project": store.project_id}
     return any(store.db.execute(query, project).fetchone() for query in queries)

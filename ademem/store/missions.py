@@ -31,7 +31,6 @@ class Mission(Value):
 
 
 def start(store: Store, id: str, goal: str, now: datetime) -> bool:
-    """Add a mission; False if there is one with this id."""
     cursor = store.db.execute(
         "insert or ignore into memory_missions (id, project_id, goal, status, started_at)"
         " values (?, ?, ?, ?, ?)",
@@ -81,7 +80,6 @@ def _from_row(row: sqlite3.Row) -> Mission:
 
 
 def place_in_mission(draft: Draft, environment: Mapping[str, str]) -> Draft:
-    """Move a draft of the project to the mission of the process."""
     mission = mission_of(environment)
     if mission is None:
         return draft

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 TABLE = "memory_procedure_details"
 HISTORY = 50
 SHARED = 500
-"""Newest outcomes that other stores get."""
 ELSEWHERE = "hub"
 """Stands for the act that recorded an outcome in another store, or took it back there."""
 _MOMENTS = ("last_used_at", "exported_at", "created_at", "updated_at")
@@ -44,8 +43,6 @@ class Details(Value):
 
 
 class Use(Value):
-    """A session that was shown a procedure."""
-
     procedure_id: str
     session_id: str
     asked: bool
@@ -155,7 +152,6 @@ def history(store: Store, memory_id: str) -> list[dict[str, Any]]:
 
 
 def own_outcomes(store: Store, details: Details) -> tuple[list[int], list[dict[str, Any]]]:
-    """Return counts of what it was learned from, and the outcomes that were recorded here."""
     rows = store.dicts(
         "select id, outcome, confidence, recorded_at as at, taken_back_by is not null as taken_back"
         " from memory_procedure_history where procedure_memory_id = ? and event_id is not ?"
@@ -262,7 +258,6 @@ class IndexedSkill(Value):
     content_hash: str
     last_modified_at: datetime | None = None
     archived_at: datetime | None = None
-    """Time of its removal."""
     created_at: datetime
     updated_at: datetime
 

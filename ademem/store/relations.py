@@ -31,7 +31,6 @@ NOT_CONFLICT = "not_conflict"
 RELATED = "related"
 """Both are about one subject; what they have to do with each other was not judged."""
 SYSTEM = "system"
-"""Actor of a pair that was not judged."""
 
 
 class Conflict(Value):
@@ -42,12 +41,9 @@ class Conflict(Value):
 
 
 class Later(Value):
-    """A later memory that says something else than an earlier one."""
-
     seq: int
     id: str
     at: str
-    """When it was last learned, as a stamp."""
     trust: str
     relation: str
     is_settled: bool
@@ -67,7 +63,6 @@ class Later(Value):
 
 
 def _learning_time(memory: str) -> str:
-    """SQL for the time when a memory was learned, or last confirmed."""
     return (
         f"max({memory}.created_at, ifnull((select max(again.created_at)"
         f" from memory_revisions as again where again.memory_id = {memory}.id"
@@ -76,7 +71,6 @@ def _learning_time(memory: str) -> str:
 
 
 def _open(memory: str) -> str:
-    """SQL for a memory that may be shown and that none has replaced."""
     return (
         f"{memory}.status <> 'archived' and {memory}.deleted_at is null"
         f" and {memory}.superseded_by is null and {memory}.quarantine_reason is null"
@@ -205,7 +199,6 @@ def withdraw(store: Store, one: Memory, other: Memory, actor: str, now: datetime
 
 
 def is_known(store: Store, one: Memory, other: Memory) -> bool:
-    """Tell whether the pair was added before, whatever became of it."""
     query = "select 1 from memory_relations where sync_id = ?"
     return store.has_row(query, (id_of(one, other),))
 
@@ -220,7 +213,6 @@ def is_judged(store: Store, one: Memory, other: Memory) -> bool:
 
 
 def is_pending(store: Store, one: Memory, other: Memory) -> bool:
-    """Return True for a pair that was not judged yet."""
     query = "select 1 from memory_relations where sync_id = ? and judgment_status = 'pending'"
     return store.has_row(query, (id_of(one, other),))
 
@@ -365,12 +357,10 @@ def changed_alone(store: Store, id: str) -> bool:
 
 
 def resolve(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
-    """Resolve a conflict: both memories can be true; False if there is none."""
     return _judge(store, left, right, _PAIRED, (NOT_CONFLICT, "judged"), actor, now)
 
 
 def reopen(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
-    """Take a resolution back; False if there is none."""
     was = f"relation = '{NOT_CONFLICT}'"
     return _judge(store, left, right, was, (CONFLICT, "pending"), actor, now)
 
@@ -407,7 +397,6 @@ SHARED = (
     *("sync_id", "source_id", "target_id", "relation", "reason", "confidence", "judgment_status"),
     *("marked_by_actor", "marked_by_kind", "created_at", "updated_at"),
 )
-"""Columns that other stores get."""
 
 
 def read_shared(store: Store, id: str) -> dict[str, Any] | None:

@@ -45,7 +45,6 @@ TYPES = {
     "blob": "('blob', 'null')",
     "": "('text', 'integer', 'real', 'blob')",
 }
-"""Storage classes that a column of each declared type can hold."""
 TEXTS = frozenset({"anchors", "files", "errors", "decisions", "corrections", "episode_ids"})
 INSTEAD = {
     ("unified_memories", "trust"): "import",
@@ -251,7 +250,6 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
 def _copy_table(
     source: sqlite3.Connection, db: sqlite3.Connection, table: str, there: list[str]
 ) -> int:
-    """Copy the columns that are *there*; a table of an older version may have fewer of them."""
     if table != "projects":
         db.execute(f"delete from {table}")
     if not there:
@@ -406,7 +404,6 @@ def _table(model: sqlite3.Connection, db: sqlite3.Connection, name: str, sql: st
 
 
 def _bad_rows(db: sqlite3.Connection, table: Table) -> Iterator[BadRow]:
-    """Find rows that fail a check in SQL, or only when read: damaged text, moments, JSON."""
     tests = ", ".join(f"({column.check})" for column in table.columns)
     names = ", ".join(column.name for column in table.columns)
     key = ", ".join(table.key)
@@ -520,7 +517,6 @@ def _where(table: Table, key: tuple[Any, ...]) -> str:
 
 @contextmanager
 def _raw(db: sqlite3.Connection) -> Iterator[None]:
-    """Read rows as tuples, and text that is not UTF-8 as NoText."""
     before = db.text_factory, db.row_factory
     db.text_factory, db.row_factory = decode, None
     try:

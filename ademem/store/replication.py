@@ -372,7 +372,6 @@ def _show_candidates(
     change: Change,
     admit: Admit = lambda memory, _before: memory,
 ) -> None:
-    """Keep a candidate for each text that lost, until a person decides; it is not replicated."""
     candidates = registers.conflict_candidates(record) if record else []
     if current:
         shown_alike = record and all(
@@ -487,7 +486,6 @@ def replay(
     *,
     failed: bool = True,
 ) -> int:
-    """Try the oldest of what waited for what is here now, and of what *failed*; return how many."""
     found = journal.list_applicable(store, REPLAYED, failed=failed)
     for entity, _, values in found:
         receive(store, entity, values, change, admit)

@@ -40,7 +40,6 @@ class Revision(Value):
 
     @property
     def compared(self) -> dict[str, Any]:
-        """The fields without `revision_count`, to compare two revisions."""
         return self.fields() | {"revision_count": 0}
 
     def memory(self) -> Memory:

@@ -46,7 +46,6 @@ class Runtime:
         self.store = store
         self.environment = environment
         self.now = now
-        """The moment at which the project was opened."""
         self.clock: Callable[[], datetime] = lambda: now
         """The time of an act, where a project stays open for several."""
         self.before_close: Callable[[Runtime], None] | None = None
@@ -62,7 +61,6 @@ class Runtime:
 
     @property
     def branch(self) -> str | None:
-        """The branch of new memories; None for the default one."""
         return branch_of(self.project, self.settings.mirror)
 
     def __enter__(self) -> Self:
@@ -160,7 +158,6 @@ def redact_branch(branch: str) -> str:
 
 
 def program(environment: Mapping[str, str]) -> str:
-    """Return the command that calls `ademem` in a shell with this PATH."""
     for folder in environment.get("PATH", "").split(os.pathsep):
         if folder and os.access(os.path.join(folder, "ademem"), os.X_OK):
             return "ademem"

@@ -99,7 +99,6 @@ def note_compaction(store: Store, id: str, now: datetime) -> None:
 
 
 def _path(transcript: str) -> str | None:
-    """Return the path, or None for one with a secret in it."""
     return None if not transcript or redact(transcript).found else transcript
 
 
@@ -161,7 +160,6 @@ def add_prompt(
 
 
 def has_prompt(store: Store, session_id: str, prompt_id: str) -> bool:
-    """Return True for a prompt that is stored, or was deleted."""
     query = "select 1 from user_prompts where session_id = ? and prompt_id = ?"
     return store.has_row(query, (session_id, prompt_id))
 
@@ -172,7 +170,6 @@ def count_prompts(store: Store, session_id: str) -> int:
 
 
 def last_activity(store: Store, now: datetime, *, but: str) -> str | None:
-    """Return the last stamp of an end, or start, of a session other than *but*."""
     rows = store.db.execute(
         "select ifnull(ended_at, last_started_at) from sessions"
         " where project_id = ? and id <> ? and ifnull(ended_at, last_started_at) <= ?"
@@ -183,7 +180,6 @@ def last_activity(store: Store, now: datetime, *, but: str) -> str | None:
 
 
 def last_start(store: Store, now: datetime, *, but: str) -> str | None:
-    """Return the stamp of the last start of a session other than *but*, resumptions left out."""
     query = "select max(started_at) from sessions where project_id = ? and id <> ?"
     values = (store.project_id, but, stamp(now + timedelta(days=1)))
     return store.first(f"{query} and started_at <= ?", values, None)
@@ -366,7 +362,6 @@ def list_prompts(store: Store) -> list[dict[str, Any]]:
 
 
 def may_import(store: Store, id: str) -> bool:
-    """Return True for a session that is not here, and was not deleted here."""
     return not store.has_row(
         "select 1 from sessions where id = :id union all"
         " select 1 from tombstones where entity = 'session' and sync_id = :id",

@@ -96,7 +96,6 @@ def far_ahead(store: Store, now: datetime) -> dict[str, str]:
 
 
 def of_new(stamp: str) -> str:
-    """Return the stamps of a row that was written by one act."""
     return f"{{{quoted(stamp)}:[]}}"
 
 
@@ -190,7 +189,6 @@ def is_shared(row: Row, target: str = "") -> bool:
 
 
 def follow_up(store: Store, before: Row | None, after: Row | None, change: Change) -> None:
-    """Do what an act on a row entails for other rows, and for the targets of the exchange."""
     frees_text = before and _is_live(before)
     if frees_text and before and after and _is_live(after):
         frees_text = before["dedupe_key"] != after["dedupe_key"]

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 MOST = 500
-"""Of each kind of event, the last ones."""
 RECENT_SESSIONS = 50
 """Sessions of which an end or a new start is a change."""
 
@@ -49,8 +48,6 @@ _PROMPTS = (
 
 
 class Held(Value):
-    """Numbers of memories of one scope, owner and status that are not deleted."""
-
     scope: str
     owner: str | None
     status: str
@@ -62,7 +59,6 @@ class Held(Value):
     quarantined: int
     pinned: int
     listed: int
-    """In a list without filters."""
 
     @property
     def live(self) -> int:
@@ -81,7 +77,6 @@ group by scope, scope_owner_id, status
 
 
 def count_held(store: Store) -> list[Held]:
-    """Count all memories in one walk through the index of counts."""
     rows = store.db.execute(_HELD, (store.project_id,))
     return [Held(**dict(zip(Held._fields, row, strict=True))) for row in rows]
 
@@ -173,7 +168,6 @@ def relations(store: Store) -> dict[str, int]:
 
 
 def count_misplaced_sessions(store: Store, before: str) -> dict[str, int]:
-    """Count sessions of another project, and open ones that started before a stamp."""
     row = store.db.execute(
         "select ifnull(sum(project_id <> :project), 0) as elsewhere,"
         " ifnull(sum(ended_at is null and last_started_at < :before), 0) as orphaned"

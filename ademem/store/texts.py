@@ -70,7 +70,6 @@ def scrub(store: Store, change: Change, now: datetime, *, dry_run: bool) -> dict
 
 
 def _renew_digests(store: Store) -> None:
-    """Recompute digests; of two live memories with the same text now, archive one."""
     db = store.db
     rows = db.execute("select seq, content, topic_key, dedupe_key from unified_memories")
     for row in rows.fetchall():

@@ -45,7 +45,6 @@ REFERENCES = {
     "memory_procedure_history": "procedure_memory_id",
     "episodes": "memory_id",
 }
-"""Columns that have to name a memory which is there."""
 MERGE = "merge"
 
 _OWN = ("unified_memory_embeddings", "memory_exposure")
@@ -99,7 +98,6 @@ def copy_memories(source: Store, target: Store, ids: str, now: datetime) -> dict
 
 
 def _rename_ids(row: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the row with the ids that memories have in the other database."""
     return row | {name: names.get(row[name], row[name]) for name in _IDS if row.get(name)}
 
 
@@ -111,7 +109,6 @@ def remove_memories(source: Store, ids: str) -> None:
 
 
 def merge_all(source: Store, target: Store, now: datetime) -> dict[str, int]:
-    """Copy all of a project into another one, in one transaction; return new rows by table."""
     counts: dict[str, int] = {}
     with target.transaction():
         query = "select count(*) from main.unified_memories"

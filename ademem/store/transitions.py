@@ -102,7 +102,6 @@ def archived(superseded_by: str | None = None) -> dict[str, Any]:
 
 
 def restored(memory: Memory) -> dict[str, Any]:
-    """The status that the memory had before it was archived or lost its branch."""
     return initial(promoted=memory.promoted_at is not None, pinned=memory.pinned)
 
 
@@ -126,7 +125,6 @@ def aged(memory: Memory, status: Status, tier: Tier, now: datetime) -> dict[str,
 def raised(
     memory: Memory, status: Status, tier: Tier, now: datetime, *, pinned: bool
 ) -> dict[str, Any]:
-    """The higher of the memory's own status, pin and tier and the given ones."""
     is_promoted = Status.PROMOTED in (memory.status, status)
     return {
         "status": Status.PROMOTED if is_promoted else memory.status,
@@ -137,7 +135,6 @@ def raised(
 
 
 def undecided() -> dict[str, Any]:
-    """The fields of a text that lost against a concurrent one."""
     ends = ("promoted_at", "superseded_by", "rejected_at", "deleted_at")
     return initial(promoted=False) | {"pinned": False} | dict.fromkeys(ends)
 
@@ -150,7 +147,6 @@ def hidden_behind(id: str | None) -> dict[str, Any]:
 def as_recorded(
     memory: Memory, life: str, status: Status, at: datetime, *, pinned: bool
 ) -> dict[str, Any]:
-    """The fields that show the life of a joined record; *at* is the time of its last write."""
     kind, _, heir = life.partition(" ")
     is_archived = kind in (registers.ARCHIVED, registers.REJECTED)
     return {
@@ -324,7 +320,6 @@ def pin(id: str, act: Act, *, pinned: bool = True) -> Memory:
 
 
 def renew(id: str, act: Act, review_after: datetime | None) -> Memory:
-    """Record that a memory was reviewed and still holds, until its next review."""
     memory = memories.get(act.store, id)
     _check_held(memory, act)
     _check_of_person(memory, act, "review --reviewed")
@@ -413,7 +408,6 @@ def _check_held(memory: Memory, act: Act) -> None:
 
 
 def _check_labels(memory: Memory, act: Act, changes: dict[str, Any]) -> None:
-    """Raise CannotDo for an instruction beside the text that no person typed."""
     names = {"tags", "topic_key", "anchors", "file_scope_pattern"} & changes.keys()
     if not names or (act.said_by or act.actor) == Trust.USER:
         return
@@ -427,7 +421,6 @@ def _check_labels(memory: Memory, act: Act, changes: dict[str, Any]) -> None:
 
 
 def _claimed_author(memory: Memory, act: Act) -> str | None:
-    """Return the author after the act: None for this person, else the claimed one."""
     if act.claimed_author is not None:
         return act.claimed_author
     return None if (act.said_by or act.actor) == Trust.USER else memory.claimed_author

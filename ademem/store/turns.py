@@ -147,7 +147,6 @@ def any_promoted(store: Store) -> bool:
 
 
 def any_confirmed(store: Store) -> bool:
-    """Return True if there is a confirmed memory, also one that came with the files."""
     query = (
         f"select 1 from unified_memories where project_id = ? and status = 'promoted' and {CURRENT}"
     )
@@ -155,7 +154,6 @@ def any_confirmed(store: Store) -> bool:
 
 
 def any_quarantined(store: Store, id: str = "") -> bool:
-    """Return True if a memory with an id or sync id of this prefix is quarantined; empty: any."""
     return store.has_row(
         "select 1 from unified_memories where project_id = :project"
         " and quarantine_reason is not null and deleted_at is null"

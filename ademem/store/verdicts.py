@@ -70,7 +70,6 @@ def of_pair(store: Store, one: Memory, other: Memory) -> Verdict | None:
 def list_all(
     store: Store, memory: Memory | None = None, status: str | None = None, limit: int = 100
 ) -> list[Verdict]:
-    """Return verdicts and pairs that wait, of one memory or of all, the latest first."""
     return _read(
         store,
         "where (:id is null or :id in (relation.source_id, relation.target_id))"

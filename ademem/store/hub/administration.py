@@ -206,7 +206,6 @@ def broken_audit(db: Connection, slug: str) -> list[int]:
 
 
 def receipts(db: Connection, slug: str, key: str) -> Row:
-    """Return which devices have received the last change to an entity, and which have not."""
     project = project_id(db, slug)
     row = db.execute(
         "select max(r.seq) as seq, bool_or(gone) as gone, max(m.at) as at from hub.rows r"
@@ -273,7 +272,6 @@ def sync_ids(db: Connection, slug: str, ids: Iterable[str]) -> dict[str, str]:
 
 
 def append(db: Connection, project: str, mutations: Iterable[Row]) -> None:
-    """Write mutations of the operator, which outrank those of every role."""
     from psycopg.types.json import Jsonb  # clients make their tokens here without psycopg
 
     found = db.execute("select head from hub.projects where id = %s for update", (project,))
@@ -355,7 +353,6 @@ _DIGEST = "select encode(sha256(convert_to(concat({}), 'UTF8')), 'hex') as diges
 
 
 def begin_epoch(db: Connection, slug: str) -> None:
-    """Let each client send again what the hub may lack after a restore."""
     project = project_id(db, slug)
     db.execute("update hub.projects set epoch = gen_random_uuid() where id = %s", (project,))
     note(db, project, "restore")

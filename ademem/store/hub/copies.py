@@ -48,7 +48,6 @@ _LARGE = {
 _CHANGED = "where project = %(project)s and age(t.xmin) <= age(%(since)s::xid)"
 _REST = {"members": "project, person", "cursors": "project, device"}
 _PEOPLE = {"people": ("id", "id"), "devices": ("id", "person"), "tokens": ("hash", "person")}
-"""Keys and columns of the person of tables about people."""
 _MEMBERS = "in (select person from hub.members where project = %(project)s)"
 
 
@@ -56,7 +55,6 @@ class Move(Value):
     project: str
     head: int
     digest: str
-    """Of the project's rows, which is the same in both databases."""
     pause_s: float
 
 
@@ -171,7 +169,6 @@ def _copy(
     where: str,
     since: str = "",
 ) -> int:
-    """Copy rows of a table over those of the same key; return how many."""
     found = source.execute(
         "select string_agg(quote_ident(column_name), ', ' order by ordinal_position) as names"
         " from information_schema.columns where table_schema = 'hub' and table_name = %s",

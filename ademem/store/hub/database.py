@@ -181,7 +181,6 @@ def room(folder: Path | None) -> tuple[int, int] | None:
 
 
 def disk(db: Connection, _now: datetime) -> Iterator[tuple[str, str]]:
-    """Name a disk that is nearly full; that of a database elsewhere cannot be seen."""
     free, total = room(data_folder(db)) or (0, 0)
     if free < FREE_SHARE * total:
         yield f"the disk of the database has {free >> 20} MB free", "make room on it"
@@ -208,7 +207,6 @@ def clocks(db: Connection, now: datetime) -> Iterator[tuple[str, str]]:
 
 
 def devices(db: Connection, now: datetime) -> Iterator[tuple[str, str]]:
-    """Name devices that have not asked for long, which keep receipts open."""
     for project in administration.list_projects(db):
         for name in administration.devices_since(db, project["id"], now - LATE):
             late = f"{name} in {project['slug']} has not asked for {LATE.days} days"

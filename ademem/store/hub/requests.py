@@ -15,7 +15,6 @@ from ademem.store.hub import administration
 Connection = AsyncConnection[dict[str, Any]]
 
 ROLES = ("former", *administration.ROLES)
-"""From the least rights to the most."""
 
 
 class Caller(Value):
