@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -51,15 +51,22 @@ def _pages(paths: Iterable[str], root: str) -> Iterator[Page | Skipped]:
     """Read pages; one that is no text, too long, or elsewhere by a link is skipped."""
     for path in paths:
         name = _name(path, root)
-        if _leads_out(path, root):
-            yield Skipped(where=name, why=OUTSIDE)
-            continue
         try:
+            if _leads_out(path, root):
+                raise UsageError(OUTSIDE)
             fields, text = split_front_matter(read_text(path))
         except UsageError as error:
             yield Skipped(where=name, why=str(error))
         else:
             yield Page(name=name, fields=fields, text=text)
+
+
+def _read_each(
+    paths: Iterable[str], root: str, read: Callable[[Page], Iterator[Item | Skipped]]
+) -> Found:
+    """Yield what *read* finds in the pages, and those that are skipped."""
+    for page in _pages(paths, root):
+        yield from (page,) if isinstance(page, Skipped) else read(page)
 
 
 OUTSIDE = "it is a link out of the folder"
@@ -77,10 +84,7 @@ def _first_pages(paths: Sequence[str], root: str) -> Iterator[Page]:
 
 
 def _passage_items(
-    page: Page,
-    kind: str,
-    globs: Sequence[str] = (),
-    created_at: datetime | None = None,
+    page: Page, kind: str, globs: Sequence[str] = (), created_at: datetime | None = None
 ) -> Iterator[Item | Skipped]:
     """Yield an item for each bullet or short section of a page; a long section is skipped."""
     for passage in passages(page.text):
@@ -117,16 +121,16 @@ def _read_memsearch(path: str, project: str) -> Found:
     if _leads_out(root, path):
         yield Skipped(where=_name(root, path), why=OUTSIDE)
         return
-    for page in _pages(files_below(root, ".md"), root):
-        if isinstance(page, Skipped):
-            yield page
-            continue
-        found = _DATE.search(os.path.basename(page.name))
-        created_at = moment_of(found[1]) if found else None
-        page = replace(page, text=_TURN.sub("", page.text))
-        for item in _passage_items(page, Category.FACT, created_at=created_at):
-            is_untitled = isinstance(item, Item) and _TIME.fullmatch(item.title or "")
-            yield replace(item, title=None) if is_untitled else item
+    yield from _read_each(files_below(root, ".md"), root, _read_day)
+
+
+def _read_day(page: Page) -> Iterator[Item | Skipped]:
+    found = _DATE.search(os.path.basename(page.name))
+    created_at = moment_of(found[1]) if found else None
+    page = replace(page, text=_TURN.sub("", page.text))
+    for item in _passage_items(page, Category.FACT, created_at=created_at):
+        is_untitled = isinstance(item, Item) and _TIME.fullmatch(item.title or "")
+        yield replace(item, title=None) if is_untitled else item
 
 
 # basic-memory
@@ -220,27 +224,23 @@ def _fits_palace_export(path: str) -> bool:
     return any(page.text.startswith("# Palace Export") for page in pages)
 
 
-def _read_palace_export(path: str, project: str) -> Found:
-    for page in _pages(files_below(path, ".md"), path):
-        if isinstance(page, Skipped):
-            yield page
-            continue
-        titled = _ROOM.match(page.text)
-        wing, _, room = titled[1].partition(" / ") if titled else ("", "", "")
-        drawers = _DRAWER.findall(page.text) if room else ()
-        lost = Counter(_DRAWER_ID.findall(page.text) if room else ())
-        lost.subtract(id for id, _, _ in drawers)
-        for id in lost.elements():
-            yield Skipped(where=f"{page.name}, {id}", why="its text is not quoted as a whole")
-        for id, quoted, table in drawers:
-            filed = re.search(r"^\| Filed \| (.*) \|$", table, re.M)
-            lines = (line.removeprefix(">").removeprefix(" ") for line in quoted.splitlines())
-            yield Item(
-                id=id.strip(),
-                content="\n".join(lines).strip(),
-                tags=(wing, room),
-                created_at=moment_of(filed[1]) if filed else None,
-            )
+def _read_room(page: Page) -> Iterator[Item | Skipped]:
+    titled = _ROOM.match(page.text)
+    wing, _, room = titled[1].partition(" / ") if titled else ("", "", "")
+    drawers = _DRAWER.findall(page.text) if room else ()
+    lost = Counter(_DRAWER_ID.findall(page.text) if room else ())
+    lost.subtract(id for id, _, _ in drawers)
+    for id in lost.elements():
+        yield Skipped(where=f"{page.name}, {id}", why="its text is not quoted as a whole")
+    for id, quoted, table in drawers:
+        filed = re.search(r"^\| Filed \| (.*) \|$", table, re.M)
+        lines = (line.removeprefix(">").removeprefix(" ") for line in quoted.splitlines())
+        yield Item(
+            id=id.strip(),
+            content="\n".join(lines).strip(),
+            tags=(wing, room),
+            created_at=moment_of(filed[1]) if filed else None,
+        )
 
 
 # Claude Code: its own memory, CLAUDE.md and rules
@@ -260,9 +260,7 @@ def _fits_claude(path: str) -> bool:
         return os.path.isfile(path)
     if os.path.isfile(path):
         return path.endswith(".md") and any(map(_is_own_memory, _first_pages([path], path)))
-    if os.path.isdir(os.path.join(path, ".claude", "rules")):
-        return True
-    if os.path.isfile(os.path.join(path, "CLAUDE.md")):
+    if os.path.isdir(f"{path}/.claude/rules") or os.path.isfile(f"{path}/CLAUDE.md"):
         return True
     pages = _first_pages(files_below(path, ".md"), path) if os.path.isdir(path) else ()
     return any(map(_is_own_memory, pages))
@@ -280,23 +278,15 @@ def _kind_of(fields: dict[str, Any]) -> str:
     return kind if kind in _KINDS else ""
 
 
-def _read_claude(path: str, project: str) -> Found:
-    for page in _pages(_claude_pages(path), path):
-        if isinstance(page, Skipped):
-            yield page
-            continue
-        fields, text = page.fields, page.text
-        kind = _kind_of(fields)
-        if not kind:
-            if os.path.basename(page.name) != "MEMORY.md":  # the index of the memories
-                globs = texts_of(fields.get("paths"))
-                page = replace(page, text=_IMPORT.sub("", text))
-                yield from _passage_items(page, Category.CONVENTION, globs)
-            continue
+def _read_claude(page: Page) -> Iterator[Item | Skipped]:
+    fields, text, kind = page.fields, page.text, _kind_of(page.fields)
+    if not kind:
+        if os.path.basename(page.name) != "MEMORY.md":  # the index of the memories
+            globs = texts_of(fields.get("paths"))
+            page = replace(page, text=_IMPORT.sub("", text))
+            yield from _passage_items(page, Category.CONVENTION, globs)
+    elif text.strip():
         name = text_of(fields.get("name"))
-        if not text.strip():
-            yield Skipped(where=page.name, why="it has no text")
-            continue
         yield Item(
             id=name,
             content=text.strip(),
@@ -306,6 +296,8 @@ def _read_claude(path: str, project: str) -> Found:
             personal=kind == "user",
             links=tuple(("related", link.strip()) for link in _LINK.findall(text)),
         )
+    else:
+        yield Skipped(where=page.name, why="it has no text")
 
 
 def _claude_pages(path: str) -> list[str]:
@@ -342,13 +334,8 @@ def _rule_files(path: str) -> list[str]:
     return [each for each in found if os.path.isfile(each)]
 
 
-def _read_rules(path: str, project: str) -> Found:
-    for page in _pages(_rule_files(path), path):
-        if isinstance(page, Skipped):
-            yield page
-        else:
-            globs = texts_of(page.fields.get("globs"))
-            yield from _passage_items(page, Category.CONVENTION, globs)
+def _read_rules(page: Page) -> Iterator[Item | Skipped]:
+    return _passage_items(page, Category.CONVENTION, texts_of(page.fields.get("globs")))
 
 
 READERS = (
@@ -371,14 +358,14 @@ READERS = (
         name="mempalace",
         place="the folder of an export",
         fits=_fits_palace_export,
-        read=_read_palace_export,
+        read=lambda path, project: _read_each(files_below(path, ".md"), path, _read_room),
         dropped="sources of drawers",
     ),
     Reader(
         name="claude",
         place="a folder of Claude Code's own memory, or with `CLAUDE.md` or `.claude/rules/`",
         fits=_fits_claude,
-        read=_read_claude,
+        read=lambda path, project: _read_each(_claude_pages(path), path, _read_claude),
         dropped="what `@` imports, blocks of code over 10 lines, prose beside bullets, the index",
         files=_claude_pages,
     ),
@@ -386,7 +373,7 @@ READERS = (
         name="rules",
         place="a folder or file of rules of other agents",
         fits=lambda path: bool(_rule_files(path)),
-        read=_read_rules,
+        read=lambda path, project: _read_each(_rule_files(path), path, _read_rules),
         dropped="headings without text, tables, prose beside bullets",
         files=_rule_files,
     ),
