@@ -60,20 +60,15 @@ UNDECIDED = "undecided"
 
 
 def render_lines(
-    live: Iterable[Record],
-    others: Iterable[Record],
-    present: Iterable[str] = (),
+    live: Iterable[Record], others: Iterable[Record], present: Iterable[str] = ()
 ) -> dict[str, str]:
     """Render the lines, and the archive once there is one; *live* records are oldest first.
 
     The archive has the oldest lines, and those of the *others*, which are hidden or archived. Of
     its *present* lines, those of tombstones from before there were stamps stay as they are.
     """
-    archived, current = rotate(
-        list(ordered_lines(live)),
-        above=ROTATE_ABOVE,
-        by=(ROTATE_ABOVE + 1) // 2,
-    )
+    lines = list(ordered_lines(live))
+    archived, current = rotate(lines, above=ROTATE_ABOVE, by=(ROTATE_ABOVE + 1) // 2)
     rest = list(others)
     hidden = {record.id for record in rest}
     archived = [*archived, *ordered_lines(rest, present, hidden=hidden)]
@@ -152,10 +147,8 @@ def to_line(record: Record, key: str | None = None) -> dict[str, Any]:
     }
     if places := anchor.values(values["anchors"]):
         found[VALUES] = places
-    found |= {
-        name: values[name] for name in ("trust", "created_at", "updated_at") if name in values
-    }
-    found |= {"stamps": values["stamps"]} if values["stamps"] else {}
+    last = ("trust", "created_at", "updated_at", *(("stamps",) if values["stamps"] else ()))
+    found |= {name: values[name] for name in last if name in values}
     return found if record.life == LIVE else _as_archived(found, record.life)
 
 
@@ -230,7 +223,7 @@ def _to_tombstone(record: Record) -> dict[str, Any]:
     values = record_json.to_json(bare)
     had = {name: values[name] for name in FIELDS if name in later}
     had |= {kind: values[kind] for kind in SETS if values[kind]}
-    found = {
+    return {
         "key": f"gone-{record.id}",
         "type": TOMBSTONE,
         "content": "",
@@ -245,21 +238,20 @@ def _to_tombstone(record: Record) -> dict[str, Any]:
         "created_at": record.created_at,
         "updated_at": values["updated_at"],
         **({HAD: had} if had else {}),
+        **({"stamps": values["stamps"]} if values["stamps"] else {}),
     }
-    return found | ({"stamps": values["stamps"]} if values["stamps"] else {})
 
 
 def _anchors(line: dict[str, Any]) -> Any:
-    found, values = line.get("anchors"), line.get(VALUES)
-    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+    def is_texts(value: object) -> bool:
+        return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+    found: Any = line.get("anchors")
+    if not is_texts(found):
         return []
-    if not isinstance(values, dict):
+    if not isinstance(values := line.get(VALUES), dict):
         return found
-    texts = {
-        place: tuple(names)
-        for place, names in values.items()
-        if isinstance(names, list) and all(isinstance(name, str) for name in names)
-    }
+    texts = {place: tuple(names) for place, names in values.items() if is_texts(names)}
     return list(anchor.with_values(found, texts))
 
 

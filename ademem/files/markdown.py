@@ -232,10 +232,7 @@ WEIGH = "Notes to weigh: the files of today win over them."
 def rank_memories(given: Iterable[Memory]) -> list[Memory]:
     """Sort by tier, importance, confidence, then newest first; equal on every machine."""
     newest_first = sorted(given, key=lambda memory: (memory.created_at, memory.id), reverse=True)
-    return sorted(
-        newest_first,
-        key=lambda memory: (memory.tier, -memory.importance.weight, -memory.confidence),
-    )
+    return sorted(newest_first, key=lambda m: (m.tier, -m.importance.weight, -m.confidence))
 
 
 class Topic(Value):
@@ -561,12 +558,8 @@ HIGHLIGHTS = 12
 HIGHLIGHT_CHARS = 260
 
 ORDER = (
-    Category.DECISION,
-    Category.CONVENTION,
-    Category.PATTERN,
-    Category.GOTCHA,
-    Category.PREFERENCE,
-    Category.FACT,
+    *(Category.DECISION, Category.CONVENTION, Category.PATTERN, Category.GOTCHA),
+    *(Category.PREFERENCE, Category.FACT),
 )
 
 

@@ -9,7 +9,7 @@ import os
 
 from ademem.core import confined
 from ademem.core.clock import parse, stamp
-from ademem.core.errors import AdememError, UsageError
+from ademem.core.errors import AdememError, UsageError, suppress
 from ademem.core.json_text import loads
 from ademem.core.memory import claimed_name, without_name
 from ademem.core.text import clean, sha256_hex, slug, unique
@@ -357,8 +357,7 @@ def read_file(project: Project, agent: str = "") -> CoreMemory | None:
     """Return the brief in the file, secrets redacted; None without one. Raises BadCore."""
     path = file_path(project, agent)
     try:
-        text = confined.read_text(project.root, path)
-        if text is None:
+        if (text := confined.read_text(project.root, path)) is None:
             return None
         raw = loads(text)
         if not isinstance(raw, dict):
@@ -406,12 +405,8 @@ def lines(document: CoreMemory | None) -> list[tuple[str, str]]:
 
 def items(document: CoreMemory | None) -> list[tuple[str, tuple[str, ...]]]:
     """Return label and texts of every field that is not empty; the summary is one text."""
-    found = []
-    for field in FIELDS if document else ():
-        value = getattr(document, field.name)
-        if value:
-            found.append((field.label, value if field.is_list else (value,)))
-    return found
+    values = ((field, getattr(document, field.name)) for field in FIELDS if document)
+    return [(field.label, it if field.is_list else (it,)) for field, it in values if it]
 
 
 def field_of(word: str, texts: Sequence[str]) -> dict[str, Any]:
@@ -426,9 +421,8 @@ def with_labels(store: Store, document: CoreMemory | None) -> CoreMemory | None:
         return document
 
     def label(text: str) -> str:
-        return (
-            BY_AGENT + text if ledger.is_claimed(store, BRIEF_BY_AGENT, sha256_hex(text)) else text
-        )
+        is_set = ledger.is_claimed(store, BRIEF_BY_AGENT, sha256_hex(text))
+        return BY_AGENT + text if is_set else text
 
     shown = {
         field.name: tuple(map(label, value)) if field.is_list else label(value)
@@ -445,11 +439,9 @@ def _refuse_instructions(texts: Mapping[str, Any]) -> None:
     from ademem.guard.injection import instruction_in
 
     for name, value in texts.items():
-        found = instruction_in(value if isinstance(value, str) else "\n".join(value))
-        if found:
-            raise BadCore(
-                f"{name} {found}", "only a person sets that, with `ademem core set` in a terminal"
-            )
+        if found := instruction_in(value if isinstance(value, str) else "\n".join(value)):
+            way = "only a person sets that, with `ademem core set` in a terminal"
+            raise BadCore(f"{name} {found}", way)
 
 
 def _field(word: str) -> Field:
@@ -463,8 +455,7 @@ def _field(word: str) -> Field:
 def _fields(raw: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for field in FIELDS:
-        value = raw.get(field.key)
-        if value is None:
+        if (value := raw.get(field.key)) is None:
             continue
         items = value if field.is_list else [value]
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
@@ -477,8 +468,7 @@ def _validate(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of *raw*, redacted, without blank or repeated items. Raises BadCore."""
     fields = _fields(raw)
     for field in FIELDS:
-        value = fields.get(field.name)
-        if value is None:
+        if (value := fields.get(field.name)) is None:
             continue
         if not field.is_list:
             fields[field.name] = _validate_text(field, value, SUMMARY_CHARS)
@@ -535,10 +525,7 @@ def list_agents(store: Store, project: Project) -> list[Agent]:
 
 
 def agent_brief(
-    store: Store,
-    project: Project,
-    agent: str,
-    source: Callable[[str], FileSource] | None = None,
+    store: Store, project: Project, agent: str, source: Callable[[str], FileSource] | None = None
 ) -> CoreMemory | None:
     """Return the project brief, the newer of file and database; nothing is written."""
     try:
@@ -562,12 +549,8 @@ def refresh_agents(
 
 def _with_brief(store: Store, project: Project) -> set[str]:
     """Return the folders of agents that have a brief in the database or in a file."""
-    found = set(briefs.list_folders(store))
-    with_files = os.path.join(project.ade, "agents")
-    try:
-        names = confined.names(project.root, with_files)
-    except OSError:  # refused, which the check of the files reports
-        return found
-    return found | {
-        name for name in names if confined.is_file(project.root, file_path(project, name))
-    }
+    names: list[str] = []
+    with suppress(OSError):  # refused, which the check of the files reports
+        names = confined.names(project.root, os.path.join(project.ade, "agents"))
+    in_files = (each for each in names if confined.is_file(project.root, file_path(project, each)))
+    return {*briefs.list_folders(store), *in_files}

@@ -20,12 +20,11 @@ from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_line
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
-    from typing import Any, TypeVar
+    from typing import Any
 
     from ademem.core.memory import Memory
     from ademem.core.registers import Record
 
-    T = TypeVar("T")
 
 ITEM_CHARS = 100_000
 """Longest text of an item that is read; a memory has a fiftieth of it at most."""
@@ -317,20 +316,16 @@ def snapshot(
 def find_oversized(path: str, text: str) -> Iterator[Problem]:
     for number, line in enumerate(clean_lines(text), 1) if OVERSIZE in text else ():
         if line.startswith(OVERSIZE):
-            yield _too_long_line(path, number, line)
-
-
-def _too_long_line(path: str, number: int, line: str) -> Problem:
-    size, _, most = line.removeprefix(OVERSIZE).partition(" of ")
-    return _too_long(path, number, int(size), int(most))
+            yield _too_long(path, number, line)
 
 
 def _too_long_item(path: str, item: ListItem) -> Problem | None:
     size = len(item.content)
-    return _too_long(path, item.line, size, ITEM_CHARS) if size > ITEM_CHARS else None
+    return _too_long(path, item.line, f"{size} of {ITEM_CHARS}") if size > ITEM_CHARS else None
 
 
-def _too_long(path: str, number: int, size: int, most: int) -> Problem:
+def _too_long(path: str, number: int, sizes: str) -> Problem:
+    size, most = map(int, sizes.removeprefix(OVERSIZE).split(" of "))
     message = f"has {size:,} bytes; {most:,} is the most: it stays in the file and is not imported"
     return Problem(path=path, line=number, message=message)
 
@@ -371,14 +366,11 @@ def count_states(path: str, text: str) -> Counter[object]:
     """Count the states of the items of a page or of the sheet, or the lines of another file."""
     if path in LINE_FILES:
         return Counter(clean_lines(text))
+    placed = _parse_items(path, text)
     if path == SHEET:
         from ademem.files.review_sheet import parse_sheet
 
-        placed: Iterable[PlacedItem] = (
-            _parse_offer(candidate, []) for candidate in parse_sheet(text).candidates
-        )
-    else:
-        placed = _parse_items(path, text)
+        placed = (_parse_offer(candidate, []) for candidate in parse_sheet(text).candidates)
     return Counter(each.state for each in placed)
 
 
@@ -421,11 +413,10 @@ def _parse_items(path: str, text: str) -> Iterator[PlacedItem]:
 
 def _parse_offer(candidate: ListItem, problems: list[Problem]) -> PlacedItem:
     """Parse a candidate; report an unknown category and ignore it."""
-    category = None
-    try:
-        category = Category(candidate.category) if candidate.category else None
-    except ValueError:
-        message = f"no category {preview(candidate.category, 40)!r}; use {', '.join(Category)}"
+    name = candidate.category
+    category = Category(name) if name in set(Category) else None
+    if name and category is None:
+        message = f"no category {preview(name, 40)!r}; use {', '.join(Category)}"
         problems.append(Problem(path=SHEET, line=candidate.line, message=message))
     return PlacedItem(path=SHEET, category=category, item=candidate)
 
@@ -444,7 +435,7 @@ def _parse_lines(
         if line is not None and (line.path, line.number) == (path, number):
             yield line
         elif raw.startswith(OVERSIZE):
-            beyond.append(_too_long_line(path, number, raw))
+            beyond.append(_too_long(path, number, raw))
         elif line is None and knowledge.parse_line(raw) is None:
             message = "is not an object with a content; it stays in the file and is not imported"
             problems.append(Problem(path=path, line=number, message=message))

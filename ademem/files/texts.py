@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.errors import AdememError
+from ademem.core.errors import AdememError, suppress
 from ademem.core.text import of_stream, sha256_hex, slices
 from ademem.core.value import Value
 
@@ -125,10 +125,9 @@ class Texts:
         return iter(self.digests)
 
     def _is_same(self, path: str) -> bool:
-        try:
+        with suppress(OSError, ValueError):
             return self._digest(path) == self.digests.get(path)
-        except (OSError, ValueError):
-            return False
+        return False
 
     def _digest(self, path: str) -> str:
         assert self._stream
