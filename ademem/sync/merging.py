@@ -68,24 +68,19 @@ _FIELDS = ("title", "content", "tags", "path")
 def merge_versions(path: str, base: str, ours: str, theirs: str) -> str:
     if path.endswith(".jsonl"):
         return merge_lines(base, ours, theirs)
-    if os.path.basename(path) == os.path.basename(INDEX):
-        return _merge_index(base, ours, theirs)
-    if os.path.basename(path) == os.path.basename(SHEET):
-        return _merge_sheet(base, ours, theirs)
-    return _merge_page(base, ours, theirs)
+    name = os.path.basename(path)
+    if name == os.path.basename(INDEX):  # our page with the hand-written regions of the merge
+        before, mine, yours = (set(regions_of(text)) for text in (base, ours, theirs))
+        merged = three_way(before, mine, yours)
+        added = sorted(merged - mine, key=lambda region: region.lines)
+        return replace_regions(ours, mine - merged, added)
+    merge = _merge_sheet if name == os.path.basename(SHEET) else _merge_page
+    return merge(base, ours, theirs)
 
 
 def three_way(base: set[Key], ours: set[Key], theirs: set[Key]) -> set[Key]:
     """Return what both sides have, and what one of them added."""
     return (ours & theirs) | (ours - base) | (theirs - base)
-
-
-def _merge_index(*versions: str) -> str:
-    """Return our page with the hand-written regions of the merge."""
-    base, ours, theirs = (set(regions_of(text)) for text in versions)
-    merged = three_way(base, ours, theirs)
-    added = sorted(merged - ours, key=lambda region: region.lines)
-    return replace_regions(versions[1], ours - merged, added)
 
 
 def _merge_page(*versions: str) -> str:
@@ -134,12 +129,10 @@ def _merge_free_texts(versions: Iterable[Iterable[FreeText]]) -> list[FreeText]:
 
 def _merge_items(base: Variants, ours: Variants, theirs: Variants) -> Variants:
     """Merge an item; return each text where both sides changed it, nothing if it was deleted."""
-    if ours == theirs or theirs == base:
+    if ours == theirs or theirs == base or (ours != base and not theirs):
         return ours
     if ours == base or not ours:
         return theirs
-    if not theirs:
-        return ours
     before = base[0] if len(base) == 1 else ListItem(line=0)  # of several, none is the base
     pairs = (_exchange_changes(before, mine, yours) for mine, yours in product(ours, theirs))
     distinct = {_content_of(item): item for pair in pairs for item in pair}

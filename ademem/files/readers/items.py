@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -202,8 +202,7 @@ def passages(text: str) -> Iterator[Passage]:
     out.
     """
     for heading, lines in _sections(_without_long_code(text.splitlines())):
-        bullets = list(_bullets(lines))
-        if bullets:
+        if bullets := _bullets(lines):
             yield from (Passage(heading=heading, text=bullet) for bullet in bullets)
         else:
             prose = "\n".join(line for line in lines if not line.lstrip().startswith("|")).strip()
@@ -226,26 +225,21 @@ _BLOCK = re.compile(r"```|~~~|[|>]|([-*_])[ \t]*(?:\1[ \t]*){2,}$")
 """A line that begins another block than a paragraph."""
 
 
-def _bullets(lines: list[str]) -> Iterator[str]:
+def _bullets(lines: list[str]) -> list[str]:
     """Join each bullet of the outermost level with what is below it, and with its other lines."""
-    current: list[str] = []
+    bullets: list[list[str]] = []
+    is_open = False
     for line in lines:
         found = _BULLET.match(line)
         if found and not found[1]:
-            if current:
-                yield "\n".join(current).strip()
-            current = [found[2]]
-        elif current and (
-            line.startswith((" ", "\t"))
-            or not line.strip()
-            or (current[-1] and not _BLOCK.match(line))
-        ):
-            current.append(line.strip())
-        elif current:
-            yield "\n".join(current).strip()
-            current = []
-    if current:
-        yield "\n".join(current).strip()
+            bullets.append([found[2]])
+            is_open = True
+        elif is_open:
+            is_inside = line.startswith((" ", "\t")) or not line.strip()
+            is_open = is_inside or bool(bullets[-1][-1] and not _BLOCK.match(line))
+            if is_open:
+                bullets[-1].append(line.strip())
+    return ["\n".join(bullet).strip() for bullet in bullets]
 
 
 LONG_CODE = 10
@@ -257,17 +251,7 @@ def _without_long_code(lines: list[str]) -> list[str]:
     for line in lines:
         kept.append(line)
         if _FENCE.match(line):
-            if opened is None:
-                opened = len(kept) - 1
-            elif len(kept) - opened - 2 > LONG_CODE:
+            if opened is not None and len(kept) - opened - 2 > LONG_CODE:
                 del kept[opened:]
-                opened = None
-            else:
-                opened = None
+            opened = len(kept) - 1 if opened is None else None
     return kept
-
-
-def join_fields(fields: Mapping[str, object]) -> str:
-    """Write labelled texts, one paragraph each, without empty ones."""
-    shown = ((label, text_of(value)) for label, value in fields.items())
-    return "\n\n".join(f"{label}: {text}" for label, text in shown if text)

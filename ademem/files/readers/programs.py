@@ -9,6 +9,7 @@ import sqlite3
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from ademem.core.errors import UsageError
@@ -21,7 +22,6 @@ from ademem.files.readers.items import (
     Prompt,
     Reader,
     Skipped,
-    join_fields,
     moment_of,
     object_of,
     read_text,
@@ -54,13 +54,10 @@ def _file(path: str, name: str) -> str:
 
 def _has_table(path: str, name: str, table: str, *needed: str) -> bool:
     place = _file(path, name)
-    if not os.path.isfile(place):
-        return False
-    try:
-        with open_foreign(place) as db:
+    if os.path.isfile(place):
+        with suppress(UsageError, sqlite3.Error), open_foreign(place) as db:
             return columns(db, table) >= set(needed)
-    except (UsageError, sqlite3.Error):
-        return False
+    return False
 
 
 def _json(path: str) -> Any:
@@ -82,13 +79,11 @@ def require_readable(path: str) -> None:
 
 
 def _fits(path: str, endings: str, holds: str) -> bool:
-    if not (path.endswith(tuple(endings.split())) and os.path.isfile(path)):
-        return False
-    try:
-        found = _json(path)
-    except UsageError:
-        return False
-    return isinstance(found, dict) and isinstance(found.get(holds), list)
+    if path.endswith(tuple(endings.split())) and os.path.isfile(path):
+        with suppress(UsageError):
+            found = _json(path)
+            return isinstance(found, dict) and isinstance(found.get(holds), list)
+    return False
 
 
 # claude-mem
@@ -99,20 +94,16 @@ def _fits_claude_mem(path: str) -> bool:
 
 
 def _claude_mem_projects(path: str) -> list[str]:
+    names = ("project", "merged_into_project")
     with open_foreign(_file(path, CLAUDE_MEM)) as db:
-        found = (row for table in _CLAUDE_MEM_TABLES for row in rows(db, table, *_PROJECT))
-        return sorted({name for row in found if (name := _project(row))})
-
-
-_CLAUDE_MEM_TABLES = ("observations", "session_summaries")
+        found = (*rows(db, "observations", *names), *rows(db, "session_summaries", *names))
+        return sorted({*map(_project, found)} - {""})
 
 
 def _read_claude_mem(path: str, project: str) -> Found:
     with open_foreign(_file(path, CLAUDE_MEM)) as db:
-        sessions = {}
-        wanted = ("content_session_id", "memory_session_id", "project")
-        for row in rows(db, "sdk_sessions", *wanted):
-            sessions[row["content_session_id"]] = row["project"]
+        found = rows(db, "sdk_sessions", "content_session_id", "project")
+        sessions = {row["content_session_id"]: row["project"] for row in found}
         for row in rows(db, "observations", *_OBSERVATION):
             if project in ("", _project(row)):
                 yield _observation(row)
@@ -131,7 +122,6 @@ def _read_claude_mem(path: str, project: str) -> Found:
                 )
 
 
-_PROJECT = ("project", "merged_into_project")
 _OBSERVATION = """
     id project merged_into_project text type title facts narrative concepts files_modified
     created_at_epoch
@@ -167,16 +157,9 @@ def _observation(row: dict[str, Any]) -> Item | Skipped:
 
 
 def _summary(row: dict[str, Any]) -> Item | Skipped:
-    content = join_fields(
-        {
-            "Request": row["request"],
-            "Investigated": row["investigated"],
-            "Learned": row["learned"],
-            "Completed": row["completed"],
-            "Next steps": row["next_steps"],
-            "Notes": row["notes"],
-        }
-    )
+    names = "request investigated learned completed next_steps notes".split()
+    texts = ((name.replace("_", " ").capitalize(), text_of(row[name])) for name in names)
+    content = "\n\n".join(f"{label}: {text}" for label, text in texts if text)
     if not content:
         return Skipped(where=f"summary {row['id']}", why="it has no text")
     return Item(
@@ -366,9 +349,8 @@ def _lines(path: str) -> Iterator[dict[str, Any]]:
             while line := file.readline(FILE_BYTES):
                 read += len(line)
                 if read > EXPORT_BYTES:
-                    raise UsageError(
-                        f"{path} unpacks to over {EXPORT_BYTES:,} bytes", "export less"
-                    )
+                    fault = f"{path} unpacks to over {EXPORT_BYTES:,} bytes"
+                    raise UsageError(fault, "export less")
                 if line.strip():
                     yield object_of(line.decode("utf-8", "replace"))
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile, LookupError, RuntimeError) as error:
@@ -377,10 +359,6 @@ def _lines(path: str) -> Iterator[dict[str, Any]]:
 
 
 # Letta
-
-
-def _fits_letta(path: str) -> bool:
-    return _fits(path, ".af .json", "blocks")
 
 
 def _read_letta(path: str, project: str) -> Found:
@@ -444,7 +422,7 @@ READERS = (
     Reader(
         name="letta",
         place="an `.af` file",
-        fits=_fits_letta,
+        fits=lambda path: _fits(path, ".af .json", "blocks"),
         read=_read_letta,
         dropped="messages, tools, settings of models",
     ),
