@@ -322,10 +322,6 @@ def text_digest(agent: str, text: str) -> str:
     return sha256_hex("brief", agent, text)[:32]
 
 
-def own_digests(document: CoreMemory, agent: str = "") -> list[str]:
-    return [text_digest(agent, text) for text in document.texts - {*document.claimed}]
-
-
 def is_equal(one: CoreMemory, other: CoreMemory) -> bool:
     """Return True if every field of the documents is equal, whatever their authors and times."""
     return all(getattr(one, field.name) == getattr(other, field.name) for field in FIELDS)

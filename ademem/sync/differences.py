@@ -60,7 +60,6 @@ class ImportContext:
         provenance: Provenance,
         event: str,
     ) -> None:
-        self.event = event
         branch = place.branch if place else None
         self.act = Act(store=store, now=now, actor=Trust.IMPORT, branch=branch, event_id=event)
         self.settings = settings
@@ -72,15 +71,6 @@ class ImportContext:
         self.problems: list[Problem] = []
         self.ignored: list[Problem] = []
         """Problems that count as imported without an effect, so that they are reported once."""
-
-    def continue_as(self, event: str) -> None:
-        self.event = event
-        self.act = replace(self.act, event_id=event)
-
-    def pop_results(self) -> tuple[dict[str, list[str]], list[Problem]]:
-        found = self.done, self.problems
-        self.done, self.problems = {}, []
-        return found
 
     def find(self, id: str | None) -> Memory | None:
         return memory_queries.by_id(self.act.store, id)
@@ -99,7 +89,7 @@ class ImportContext:
         if made and not draft.created_at:
             draft = replace(draft, created_at=min(made.at, act.now))
         written = gate.write(
-            draft, act.store, self.settings, act.now, event_id=self.event, made=made
+            draft, act.store, self.settings, act.now, event_id=act.event_id, made=made
         )
         if written.memory is None:
             ledger.release(act.store, SOURCE, self._key(placed))
@@ -152,9 +142,9 @@ class ImportContext:
 
         trust, branch = source.trust, self.waits_on(current.id, None)
         origin = Origin(trust=trust, source_type=trust.value, source_id=position[0], branch=branch)
-        draft, store = gate.draft_change(current, changes, origin), self.act.store
+        draft, act = gate.draft_change(current, changes, origin), self.act
         written = gate.propose(
-            current, draft, store, self.settings, self.act.now, event_id=self.event
+            current, draft, act.store, self.settings, act.now, event_id=act.event_id
         )
         if written.memory is None or written.deduped:
             return self.keep(current, position, "edit")
@@ -184,11 +174,6 @@ class ImportContext:
         act, said = self.act, f"{current.id} {registers.values_of(other)}"
         made = self.history.commit_of(current.id)
         return stamps.tick(act.store, act.now, current.last_stamp, made=made, said=said)
-
-    def earlier_texts(self, id: str) -> list[str]:
-        rows = memories.revisions(self.act.store, id)
-        before = (row["snapshot"]["content"] for row in rows if row["event_id"] != self.event)
-        return list(dict.fromkeys(before))
 
     def note(self, kind: str, id: str) -> None:
         self.done.setdefault(kind, []).append(id)
@@ -385,10 +370,14 @@ def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) ->
     """
     item, history = placed.item, context.history
     if is_second and item.id:
-        texts = [" ".join(text.split()) for text in context.earlier_texts(item.id)]
+        rows = memories.revisions(context.act.store, item.id)
+        before = (
+            row["snapshot"]["content"] for row in rows if row["event_id"] != context.act.event_id
+        )
+        texts = [" ".join(text.split()) for text in dict.fromkeys(before)]
         text = " ".join(item.content.split())
         was_replaced = text in texts and (text != texts[-1] or len(texts) == 1)
-        if was_replaced and not history.has_written(item.content):
+        if was_replaced and not history.commits_writing(item.content):
             return
     context.require_length(item.content, item.title)
     if not context.claim(placed):

@@ -79,7 +79,7 @@ class GitHistory(Value):
 
     def commit_with(self, text: str) -> Commit | None:
         """Return the commit that wrote the text into a page, if it is the only one."""
-        commits = self._writers(text)
+        commits = self.commits_writing(text)
         found = next(iter(commits)) if len(commits) == 1 and not self.by_hand else ""
         return Commit(id=found, at=self.times[found]) if found in self.times else None
 
@@ -145,7 +145,7 @@ class GitHistory(Value):
             return frozenset()
         if committed is None or not is_known:
             return None
-        found = self._writers(text) if text else frozenset()
+        found = self.commits_writing(text) if text else frozenset()
         return found or _commits_between(self.root, self.since, head, path)
 
     def commits_of_file(self, path: str) -> frozenset[str] | None:
@@ -182,10 +182,7 @@ class GitHistory(Value):
         asked = ("log", "--format=%H", "--extended-regexp", f"--grep={_REVERTS}", self.since)
         return bool(last and self.since) and last in git.text(self.root, *asked).split()
 
-    def has_written(self, text: str) -> bool:
-        return bool(self._writers(text))
-
-    def _writers(self, text: str) -> frozenset[str]:
+    def commits_writing(self, text: str) -> frozenset[str]:
         counts = self.written.get(_line_number(max(text.split("\n"), key=len)), {})
         return frozenset(sha for sha, count in counts.items() if count > 0)
 

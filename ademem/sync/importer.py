@@ -309,8 +309,9 @@ def import_files(
         # Identify the plan by the files of both sides and the history between them.
         sides = (sorted(side.digests.items()) for side in (base.texts, texts))
         way = (commit(history.root), history.since, history.agreed, history.by_hand)
-        progress.begin(sha256_hex(repr((*sides, *way))), waiting, context.event)
-        context.continue_as(progress.event)
+        plan_id = sha256_hex(repr((*sides, *way)))
+        event = progress.begin(plan_id, waiting, context.act.event_id)
+        context.act = replace(context.act, event_id=event)
         left = islice(plan(), progress.done, None)
         while batch := list(islice(left, BATCH)):
             # One that is done again after a kill before its recording changes nothing.
@@ -318,7 +319,8 @@ def import_files(
                 for difference in batch:
                     _apply(difference, context)
             done = Counter(difference.position[0] for difference in batch)
-            progress.add_batch(done, *context.pop_results())
+            progress.add_batch(done, context.done, context.problems)
+            context.done, context.problems = {}, []
             progress.pause()
         context.done, context.problems = progress.changed, progress.problems
     else:
@@ -330,7 +332,7 @@ def import_files(
                 _apply(difference, context)
     changed = {kind: tuple(ids) for kind, ids in context.done.items()}
     return ImportReport(
-        event=context.event if changed else "",
+        event=context.act.event_id if changed else "",
         problems=(*present.problems, *context.problems, *context.ignored),
         refused=tuple(context.problems),
         oversized=present.oversized,
@@ -371,7 +373,6 @@ class Progress:
         self._project = project
         self.pause = pause or (lambda: time.sleep(PAUSE_S))
         self._on_batch = on_batch
-        self.event = ""
         self.done = 0
         self.changed: dict[str, list[str]] = {}
         """Ids of memories by kind of change."""
@@ -382,16 +383,15 @@ class Progress:
     def has_begun(self) -> bool:
         return bool(_read_record(self._project))
 
-    def begin(self, plan: str, waiting: Mapping[str, int], event: str) -> None:
+    def begin(self, plan: str, waiting: Mapping[str, int], event: str) -> str:
         """Continue the same *plan*, or begin a new one with counts of changes *waiting* by file.
 
-        The act stays the same: changes of an earlier plan are part of it.
+        Returns the act, which stays the same: changes of an earlier plan are part of it.
         """
         record = _read_record(self._project)
         self._total = sum(waiting.values())
-        self.event = event
         for line in record:
-            self.event = line.get("event", self.event)
+            event = line.get("event", event)
             self._add_changed(line.get("changed", {}))
         files = Counter(dict.fromkeys(waiting, 0))
         for line in record if record and record[0].get("plan") == plan else ():
@@ -401,10 +401,11 @@ class Progress:
                 Problem(path=path, line=number, message=message)
                 for path, number, message in line.get("problems", ())
             ]
-        head = {"plan": plan, "event": self.event, "waiting": dict(waiting)}
+        head = {"plan": plan, "event": event, "waiting": dict(waiting)}
         so_far = _batch(files, self.done, self.changed, self.problems)
         text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in (head, so_far))
         confined.write_text(self._project.root, import_path(self._project), text)
+        return event
 
     def add_batch(
         self, done: Mapping[str, int], changed: Mapping[str, list[str]], problems: list[Problem]

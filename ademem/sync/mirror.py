@@ -477,6 +477,7 @@ def _note_own_records(runtime: Runtime, due: Iterable[File], refused: Collection
             if str(line.get("sync_id")) in said_here and not record_json.is_newer(line)
         ]
     for agent in ("", *sorted(briefs.list_folders(store))):
-        document = project_brief.load(store, agent)
-        own += project_brief.own_digests(document, agent) if document else []
+        if document := project_brief.load(store, agent):
+            said = document.texts - {*document.claimed}
+            own += [project_brief.text_digest(agent, text) for text in said]
     trust.note_own_records(own, runtime.environment)

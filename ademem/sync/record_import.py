@@ -157,7 +157,7 @@ def import_record(
     lives = current is None or current.life == LIVE, joined.life == LIVE
     operation = {(False, True): "restore", (True, False): "archive"}.get(lives, "import")
     change = Change(
-        operation=operation, actor=Trust.IMPORT, at=context.act.now, event_id=context.event
+        operation=operation, actor=Trust.IMPORT, at=context.act.now, event_id=context.act.event_id
     )
     now = replication.apply(store, found, change, admit).memory
     was_live, is_live = memory is not None and memory.live, now is not None and now.live
@@ -241,7 +241,7 @@ def import_plain_line(context: ImportContext, line: KnowledgeLine) -> None:
         store=context.act.store,
         settings=context.settings,
         now=context.act.now,
-        event_id=context.event,
+        event_id=context.act.event_id,
         branch=context.waits_on(None, str(found.get("key"))),
         trust=source.trust if source.by_agent else Trust.IMPORT,
         claimed_author=source.author,
