@@ -42,8 +42,7 @@ def _add_lines(root: str, path: str) -> bool:
     lines = [line.strip() for line in text.splitlines()]
     last = max((at for at, line in enumerate(lines) if line.startswith("!")), default=-1)
     there = {line.removeprefix("/") for line in lines[last + 1 :]}
-    missing = [line for line in IGNORED.splitlines() if line not in there]
-    if not missing:
+    if not (missing := [line for line in IGNORED.splitlines() if line not in there]):
         return False
     end = "\n" if text and not text.endswith("\n") else ""
     added = "".join(f"{line}\n" for line in missing)

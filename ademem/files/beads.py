@@ -100,8 +100,7 @@ def import_files(
 
 def save_misread(misread: Iterable[Misread], project: Project) -> None:
     path = os.path.join(project.log, NOT_IMPORTED)
-    rows = [json.dumps(as_dict(one), ensure_ascii=False) + "\n" for one in misread]
-    if rows:
+    if rows := [json.dumps(as_dict(one), ensure_ascii=False) + "\n" for one in misread]:
         confined.write_text(project.root, path, "".join(rows), mode=0o600)
     else:
         confined.remove(project.root, path)
@@ -129,8 +128,7 @@ def _find_sources(source: str) -> list[tuple[str, str]]:
     root = os.path.realpath(source)
     for folder in FOLDERS:
         paths = [os.path.join(root, folder, name) for name in FILES]
-        found = [(root, path) for path in paths if confined.is_file(root, path)]
-        if found:
+        if found := [(root, path) for path in paths if confined.is_file(root, path)]:
             return found
     raise UsageError(f"no {FILES[1]} in {source}", "name the project, its .beads, or the file")
 

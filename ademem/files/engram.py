@@ -334,8 +334,7 @@ def _import_observation(row: Row, earlier: Iterable[Row], job: Job) -> str | Ski
     is_own = text_of(row.get("scope")) in PERSONAL
     if is_own and job.is_shared:
         return Skipped(where=where, why="it is somebody's own")
-    current = _find_memory(sync_id, job)
-    if current is None:
+    if (current := _find_memory(sync_id, job)) is None:
         is_refused = ledger.is_claimed(job.store, SOURCE, text_of(row.get("sync_id")))
         if is_refused or memory_queries.is_dead(job.store, sync_id):
             return "known"  # refused before, or deleted here for good
@@ -388,8 +387,7 @@ def _find_memory(sync_id: str, job: Job) -> Memory | None:
 
 def _is_newer(row: Row, changed: datetime, current: Memory, job: Job) -> bool:
     """Return False for what is older than our own text, or the same; the rest is joined."""
-    record = replication.read(job.store, current.id)
-    if record is None:
+    if (record := replication.read(job.store, current.id)) is None:
         return True
     ends = (*record.over.values(), record.registers.get(registers.LIFE, ("",))[0])
     own = [at for at in ends if at and registers.replica_of(at) != registers.OLD_REPLICA]
@@ -575,8 +573,7 @@ def _add_relation(row: Row, job: Job) -> bool:
 def _remove(entity: str, key: str, job: Job) -> bool:
     """Delete a prompt, or a session of Engram that no live memory comes from."""
     if entity == "prompt":
-        is_there = key in sessions.find_prompts(job.store, key)
-        if is_there:
+        if is_there := key in sessions.find_prompts(job.store, key):
             sessions.delete_prompt(job.store, key, job.now)
         return is_there
     (found,) = sessions.list_sessions(job.store, 1, key) or [{}]

@@ -119,11 +119,11 @@ def forget(project: Project, environment: Mapping[str, str]) -> None:
     from ademem.store import inspection  # which a use of the project does not need
 
     forget_use(project.main, environment)
-    try:
-        with closing(inspection.open_read_only(project.database, 1.0, inspection.LOOK_S)) as db:
-            trust.forget_store(read_secret(db), environment)
-    except sqlite3.Error:  # none there, or damaged
-        pass
+    with (
+        suppress(sqlite3.Error),  # none there, or damaged
+        closing(inspection.open_read_only(project.database, 1.0, inspection.LOOK_S)) as db,
+    ):
+        trust.forget_store(read_secret(db), environment)
     trust.forget_database(project.database, environment)
     trust.forget(project.main, environment)
 
@@ -203,8 +203,7 @@ def forget_use(root: str, environment: Mapping[str, str]) -> None:
     if shared_files.read_text(path) is None:
         return
     with shared_files.locked(f"{path}.lock"):
-        left = [each for each in list_projects(environment) if each.root != root]
-        if left:
+        if left := [each for each in list_projects(environment) if each.root != root]:
             _write(left, environment)
         else:
             shared_files.remove(path)

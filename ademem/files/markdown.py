@@ -93,11 +93,8 @@ def render_item(item: ListItem) -> str:
     title = " ".join(clean(item.title or "").split())
     first = f"**{_escape_comments(title)}**" if title else content.pop(0)
     path = " ".join(clean(item.path or "").split())
-    details = [
-        f"- {name}: {_escape_comments(value)}"
-        for name, value in (("tags", " ".join(item.tags)), ("path", path))
-        if value
-    ]
+    named = (("tags", " ".join(item.tags)), ("path", path))
+    details = [f"- {name}: {_escape_comments(value)}" for name, value in named if value]
     first_with_id = f"{first} <!-- {item.id} -->" if item.id else first
     lines = [first_with_id.lstrip(), *content, *details]
     return "- " + "\n".join(f"  {line}".rstrip() for line in lines).lstrip()
@@ -144,8 +141,7 @@ def parse_page(lines: Iterable[str], *, is_sheet: bool = False) -> Iterator[List
     """
     after = None
     for start, block in _blocks(lines):
-        bullet = _BULLET.match(block[0])
-        if bullet:
+        if bullet := _BULLET.match(block[0]):
             indented = (line.removeprefix("  ") for line in block[1:])
             item = _parse_item([block[0][bullet.end() :], *indented], start, is_sheet)
             after = item.id
@@ -314,9 +310,9 @@ def split_topics(
         if len(found) <= bound:
             files.append(TopicFile(topic=topic, pages=(tuple(found),)))
             continue
-        groups: dict[str, list[Memory]] = {}
+        groups: dict[str, list[Memory]] = defaultdict(list)
         for memory in found:
-            groups.setdefault(subtopic(memory), []).append(memory)
+            groups[subtopic(memory)].append(memory)
         largest = sorted(filter(None, groups), key=lambda name: (-len(groups[name]), name))
         names = sorted(largest[:SUBTOPICS])
         rest = [memory for memory in found if subtopic(memory) not in names]
@@ -343,11 +339,8 @@ def render_topic(
     """Return name and text of each page; *free_texts* of a page stay where a person put them."""
     rendered = {}
     for number, (name, memories) in enumerate(zip(file.names, file.pages, strict=True), 1):
-        title = file.topic.name.capitalize()
-        if file.subtopic:
-            title += f": {file.subtopic}"
-        if number > 1:
-            title += f", page {number}"
+        title = file.topic.name.capitalize() + (f": {file.subtopic}" if file.subtopic else "")
+        title += f", page {number}" if number > 1 else ""
         items = ((memory.id, render_item(item_of(memory))) for memory in memories)
         blocks = list(follow_with(free_texts.get(name, ()), items))
         about = f"{file.topic.about}. {WEIGH}"
@@ -482,8 +475,8 @@ def render_index(
         names = f"`{first}` to `{more[-1]}`" if more else f"`{first}`"
         about = "" if file.subtopic else f" — {file.topic.about}"
         file_lines.append(f"- {names}{about}")
-    file_lines = file_lines or ["None yet: a topic has a file once it has an entry."]
-    closing = {FILES: file_lines, LEFT_OUT: _describe_omitted(memories, settings)}
+    none = ["None yet: a topic has a file once it has an entry."]
+    closing = {FILES: file_lines or none, LEFT_OUT: _describe_omitted(memories, settings)}
     least = _render_sections(closing, regions)
     left_lines = settings.max_lines - least.count("\n")
     left_bytes = settings.max_bytes - len(least.encode())

@@ -175,8 +175,7 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str, str]:
 
 def _read(root: str, path: str) -> tuple[str, float]:
     """Return text and time of change; raises OSError, UnicodeDecodeError or ValueError."""
-    real = real_path(root, path)
-    if real is None:
+    if (real := real_path(root, path)) is None:
         raise ValueError("is a link that leads out of the project")
     with confined.open_file(root, real) as file:
         modified = os.fstat(file.fileno()).st_mtime

@@ -87,8 +87,7 @@ class Texts:
     def __getitem__(self, path: str) -> str:
         if path not in self.digests:
             raise KeyError(path)
-        text = self._small.get(path)
-        if text is None:
+        if (text := self._small.get(path)) is None:
             text = self._load(path)
             if text is None or sha256_hex(text) != self.digests[path]:
                 raise FilesChanged(path)

@@ -223,8 +223,7 @@ class _Comparison:
             return
         lines, lines_before = self._now.lines.get(id), self._before.lines.get(id)
         versions = {earlier.values if earlier else None} | (lines.values if lines else set())
-        edited = tuple(item for item in items if item.values not in versions)
-        if edited:
+        if edited := tuple(item for item in items if item.values not in versions):
             parts = (part for item in items for part in self._split(item, versions))
             items = tuple({part.values: part for part in parts}.values())
             edited = tuple(item for item in items if item.values not in versions)
@@ -331,8 +330,7 @@ def _changed_fields(current: Memory, now: PlacedItem, before: PlacedItem | None)
 
 
 def _edit_item(context: ImportContext, id: str, now: PlacedItem, before: PlacedItem | None) -> None:
-    current = context.find(id)
-    if current is None:
+    if (current := context.find(id)) is None:
         return _add(context, now)
     if current.superseded_by and now.values == values_of(current):
         return None
@@ -416,8 +414,7 @@ def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) ->
 def _review(context: ImportContext, now: PlacedItem, before: PlacedItem | None = None) -> None:
     """Apply corrections, then a tick; another branch's sheet is no decision."""
     id = str(now.item.id)
-    current = _find_candidate(id, context)
-    if current is None:
+    if (current := _find_candidate(id, context)) is None:
         if context.find(id) is None and not memory_queries.is_dead_by_id(context.act.store, id):
             _add(context, now)
         return

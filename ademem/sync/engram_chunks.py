@@ -102,8 +102,7 @@ class Outgoing(Value):
 
 def read_manifest(project: Project) -> Manifest:
     """Read the list of chunks, of both sides of a conflict; raises BadManifest or Refused."""
-    data = confined.read_bytes(project.root, MANIFEST, 16 * MIB)
-    if data is None:
+    if (data := confined.read_bytes(project.root, MANIFEST, 16 * MIB)) is None:
         return Manifest()
     text = data.decode("utf-8", "replace")
     is_conflicted = any(line.startswith("<<<<<<<") for line in text.splitlines())
@@ -150,8 +149,7 @@ def _path(id: str) -> str:
 
 
 def _read_chunk(project: Project, id: str) -> bytes:
-    data = confined.read_bytes(project.root, _path(id), MOST_BYTES)
-    if data is None:
+    if (data := confined.read_bytes(project.root, _path(id), MOST_BYTES)) is None:
         raise BadChunk("it is listed, and not there")
     content = decompress(data)
     if hashlib.sha256(content).hexdigest()[:ID_CHARS] != id:

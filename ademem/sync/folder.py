@@ -140,8 +140,7 @@ def check(store: Store, folder: Folder, project: Project) -> None:
     """Raise OtherProject or EmptyFolder if the folder is probably not the one that is meant."""
     found = manifests(folder)
     if folder.target not in stamps.targets(store.db):
-        others = {each.project for each in found} - {project.name}
-        if others:
+        if others := {each.project for each in found} - {project.name}:
             raise OtherProject(folder, sorted(others), project.name)
     elif not (folder.base or found or _chunk_ids(folder)) and journal.chunks(store, folder.target):
         raise EmptyFolder(folder)
@@ -317,8 +316,7 @@ def _chunk_ids(folder: Folder) -> list[str]:
 
 
 def _unpack(folder: Folder, id: str) -> tuple[Entry, list[Any]]:
-    data = confined.read_bytes(folder.root, folder.chunk(id), MOST_BYTES)
-    if data is None:
+    if (data := confined.read_bytes(folder.root, folder.chunk(id), MOST_BYTES)) is None:
         raise BadChunk("it was removed while it was read")
     return unpack(data, id)
 

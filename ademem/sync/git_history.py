@@ -112,8 +112,7 @@ class GitHistory(Value):
 
     def _read_versions(self, path: str, commits: Iterable[str]) -> dict[str, str]:
         """Return the file as each of the commits has it, empty where it has none."""
-        texts = dict.fromkeys(commits, "")
-        if not texts:
+        if not (texts := dict.fromkeys(commits, "")):
             return texts
         asked = "".join(f"{commit}:./{path}\n" for commit in texts).encode()
         try:
@@ -235,8 +234,7 @@ def _read_patches(root: str, commits: str) -> GitHistory:
                 author = ""
             last_author = last_author or author
             continue
-        sign = {"+": 1, "-": -1}.get(line[:1])
-        if sign is None:
+        if (sign := {"+": 1, "-": -1}.get(line[:1])) is None:
             continue
         if id := _id_in(line[1:]):
             commits_of[id][sha] = None
@@ -295,8 +293,7 @@ def _find_outdated(project: Project, base: MergeBase, head: str) -> tuple[frozen
     an editor of a page leaves alone.
     """
     root, fingerprints = project.root, load_fingerprints(project)
-    states = _list_uncommitted(project)
-    if states is None:
+    if (states := _list_uncommitted(project)) is None:
         return frozenset(), False
     outdated, popped = set[str](), set[str]()
     present, is_edited = present_text(project), False

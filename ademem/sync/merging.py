@@ -214,8 +214,7 @@ def _records_of(text: str) -> dict[str, Record]:
 def _other_lines(text: str) -> Iterator[str]:
     """Yield the lines that this ademem did not write."""
     for raw in filter(None, clean_lines(text)):
-        found = knowledge.parse_line(raw)
-        if found is None:
+        if (found := knowledge.parse_line(raw)) is None:
             yield f"{raw}\n"
         elif record_json.is_newer(found) or knowledge.from_line(found) is None:
             yield knowledge.render_line(found)

@@ -337,8 +337,7 @@ def _are_removed(
 def _find_waiting(project: Project, found: Iterable[File], place: Place) -> set[str]:
     """Return the paths of files whose refresh can wait until something else is written."""
     stale = (file for file in found if not file.is_current and file.ours)
-    paths = [file.path for file in stale if _has_no_news(file, place)]
-    if not paths:
+    if not (paths := [file.path for file in stale if _has_no_news(file, place)]):
         return set()
     with suppress(OSError):
         state = git.run(project.root, "status", "--porcelain", "-z", "--", *paths)

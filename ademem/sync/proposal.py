@@ -49,8 +49,7 @@ def propose(runtime: Runtime, branch: str = "", *, dry_run: bool = False) -> Pro
     """
     branch, settings = branch or BRANCH, runtime.settings.mirror
     offered = rendering.each_offered(runtime.store, Place(runtime.project, settings))
-    waiting = list(islice(offered, settings.topic_entries))
-    if not waiting:
+    if not (waiting := list(islice(offered, settings.topic_entries))):
         raise CannotPropose(
             "no candidate waits for a decision", "`ademem list --status candidate` lists them"
         )

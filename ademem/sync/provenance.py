@@ -168,8 +168,7 @@ class Provenance:
         """The commits that git's log of HEAD says were made in this work tree."""
         from ademem.core.repository import git_dir, git_root
 
-        top = git_root(self._project.root)
-        if top is None:
+        if (top := git_root(self._project.root)) is None:
             return frozenset()
         try:
             with open(os.path.join(git_dir(top), "logs", "HEAD"), "rb") as file:

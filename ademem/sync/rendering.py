@@ -142,8 +142,7 @@ def find_later(store: Store) -> dict[str, str]:
 
     Pairs that a person decided count, too: pages have to be equal on every machine.
     """
-    pairs = relations.list_pairs(store)
-    if not pairs:
+    if not (pairs := relations.list_pairs(store)):
         return {}
     from ademem.capture.gate import relating
     from ademem.search import contradiction

@@ -42,10 +42,6 @@ AS_ORDER = "it reads as an order to a model, and its author is unknown"
 NAMES = tuple(dict.fromkeys(reader.name for reader in READERS))
 
 
-class Several(UsageError):
-    """The path fits several formats or has several projects."""
-
-
 class Job(Value):
     store: Store
     settings: GateSettings
@@ -96,8 +92,7 @@ def find_reader(name: str, path: str) -> Reader:
     if not os.path.exists(path):
         raise UsageError(f"there is no {path}", "name a file or a folder")
     asked = [reader for reader in READERS if name in (AUTO, reader.name)]
-    found = [reader for reader in asked if reader.fits(path)]
-    if not found:
+    if not (found := [reader for reader in asked if reader.fits(path)]):
         programs.require_readable(path)
     if name != AUTO and not found:
         places = " or ".join(reader.place for reader in asked)
@@ -112,9 +107,8 @@ def choose_format(names: Sequence[str], path: str) -> str:
         known = ", ".join(("engram", "beads", *NAMES))
         raise UsageError(f"{path} has no known format", f"`--format` {known}")
     if len(names) > 1:
-        raise Several(
-            f"{path} fits several formats: {', '.join(names)}", "choose one with `--format`"
-        )
+        fault = f"{path} fits several formats: {', '.join(names)}"
+        raise UsageError(fault, "choose one with `--format`")
     return names[0]
 
 
@@ -122,8 +116,8 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
     """Import what is new at the path, all or nothing; raises UsageError for a bad source."""
     projects = reader.projects(path)
     if not job.project and len(projects) > 1:
-        listed = ", ".join(projects)
-        raise Several(f"{path} has several projects: {listed}", "choose one with `--from-project`")
+        fault = f"{path} has several projects: {', '.join(projects)}"
+        raise UsageError(fault, "choose one with `--from-project`")
     _require_project(path, job.project, projects)
     counts: Counter[str] = Counter()
     skipped: list[Skipped] = []

@@ -172,8 +172,7 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     import yaml  # which a command that imports nothing need not load
 
     text = text.replace("\r\n", "\n")
-    found = _FRONT.match(text)
-    if not found:
+    if not (found := _FRONT.match(text)):
         return {}, text
     try:
         front = _GLOB.sub(r"\1'\2'", found[1])

@@ -187,8 +187,7 @@ def _note(page: Page, links: tuple[tuple[str, str], ...]) -> Iterator[Item | Ski
         is_first = False
     if not is_first:
         return
-    prose = _RELATION.sub("", re.sub(r"^#.*$", "", text, flags=re.M)).strip()
-    if not prose:
+    if not (prose := _RELATION.sub("", re.sub(r"^#.*$", "", text, flags=re.M)).strip()):
         yield Skipped(where=page.name, why="it has no text")
     elif len(prose) > SECTION_CHARS:
         yield Skipped(where=page.name, why=LONG_PROSE)

@@ -232,8 +232,7 @@ def _read_palace(path: str, project: str) -> Found:
             if row["collection_id"] in left_out:
                 continue
             about = object_of(row["metadata_json"])
-            content = text_of(row["document"])
-            if not content:
+            if not (content := text_of(row["document"])):
                 yield Skipped(where=f"drawer {row['id']}", why="it has no text")
                 continue
             yield Item(

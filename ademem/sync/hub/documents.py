@@ -98,8 +98,7 @@ def _read_procedures(store: Store, target: str) -> Iterator[Fields]:
 def _apply_procedure(store: Store, fields: Fields, _person: str, change: Change) -> bool | None:
     """Count outcomes elsewhere; the job `procedures` reads the steps from the memory."""
     id = _memory_of(fields)
-    row = memories.raw_row(store.db, id)
-    if row is None:
+    if (row := memories.raw_row(store.db, id)) is None:
         return None
     if row["category"] != Category.PROCEDURE:
         return False

@@ -121,8 +121,7 @@ class Hub:
             self.client.close()
 
     def state(self) -> HubState:
-        state = hub_state.read(self.store)
-        if state is None:
+        if (state := hub_state.read(self.store)) is None:
             raise NotFound("this project is in no hub", "`ademem hub join URL CODE`")
         return state
 
