@@ -14,16 +14,9 @@ import re
 
 from ademem.core.clock import stamp
 from ademem.core.value import Value, replace
+from ademem.files import markdown
 from ademem.files.knowledge import DOUBTFUL
-from ademem.files.markdown import (
-    FreeText,
-    ListItem,
-    follow_with,
-    item_of,
-    one_line,
-    parse_page,
-    render_item,
-)
+from ademem.files.markdown import FreeText, ListItem
 from ademem.files.texts import clean_lines
 
 TYPE_CHECKING = False
@@ -63,7 +56,9 @@ def make_sheet(memories: Iterable[Memory], old: Sheet | None = None) -> Sheet:
         doubtful = f"{memory.trust} by " if memory.trust in DOUBTFUL else ""
         origin = f"{doubtful}{memory.source_type}, {stamp(memory.created_at)}"
         origin = origins.get(memory.id, origin)
-        candidates.append(replace(item_of(memory), category=memory.category, origin_text=origin))
+        candidates.append(
+            replace(markdown.item_of(memory), category=memory.category, origin_text=origin)
+        )
     candidates.sort(key=lambda one: (one.origin_text.rpartition(", ")[2], one.id or ""))
     offered = tuple(one.id for one in candidates if one.id)
     return Sheet(candidates=tuple(candidates), offered=offered, free_texts=old.free_texts)
@@ -73,7 +68,7 @@ def render_sheet(sheet: Sheet) -> str:
     """Render the page; a person's lines follow the item they followed, else the title."""
     blocks = [TITLE, INTRO, *(() if sheet.candidates else (NOTHING,))]
     items = ((one.id, _render_candidate(one)) for one in sheet.candidates)
-    blocks += follow_with(sheet.free_texts, items)
+    blocks += markdown.follow_with(sheet.free_texts, items)
     if sheet.offered:
         blocks.append("\n".join([OFFERED, *sheet.offered, END]))
     return "\n\n".join(blocks) + "\n"
@@ -81,12 +76,12 @@ def render_sheet(sheet: Sheet) -> str:
 
 def _render_candidate(candidate: ListItem) -> str:
     details = (
-        f"  - {name}: {one_line(text, DETAIL_CHARS)}"
+        f"  - {name}: {markdown.one_line(text, DETAIL_CHARS)}"
         for name, text in (("category", candidate.category), ("from", candidate.origin_text))
         if text
     )
     box = "- [x] " if candidate.ticked else "- [ ] "
-    return "\n".join([box + render_item(candidate).removeprefix("- "), *details])
+    return "\n".join([box + markdown.render_item(candidate).removeprefix("- "), *details])
 
 
 def parse_sheet(text: str) -> Sheet:
@@ -94,7 +89,7 @@ def parse_sheet(text: str) -> Sheet:
     offered = tuple(_pop_offered(lines))
     candidates: list[ListItem] = []
     free_texts: list[FreeText] = []
-    for part in parse_page(lines, is_sheet=True):
+    for part in markdown.parse_page(lines, is_sheet=True):
         if isinstance(part, ListItem):
             candidates.append(part)
             continue

@@ -13,37 +13,12 @@ from __future__ import annotations
 import os
 from itertools import product
 
-from ademem.core import record_json
+from ademem.core import record_json, registers
 from ademem.core.clock import parse
-from ademem.core.registers import (
-    FIRST_STAMP,
-    LIFE,
-    OLD_REPLICA,
-    Record,
-    has_writes_of,
-    join_all,
-    latest,
-    next_stamp,
-    replica_of,
-    time_of,
-    values_of,
-    write,
-)
 from ademem.core.text import sha256_hex
 from ademem.core.value import replace
-from ademem.files import INDEX, SHEET, knowledge
-from ademem.files.markdown import (
-    NOTHING,
-    FreeText,
-    ListItem,
-    follow_with,
-    free_texts_of,
-    page_head,
-    parse_items,
-    regions_of,
-    render_item,
-    replace_regions,
-)
+from ademem.files import INDEX, SHEET, knowledge, markdown
+from ademem.files.markdown import FreeText, ListItem
 from ademem.files.review_sheet import Sheet, parse_sheet, render_sheet
 from ademem.files.texts import clean_lines
 
@@ -70,10 +45,10 @@ def merge_versions(path: str, base: str, ours: str, theirs: str) -> str:
         return merge_lines(base, ours, theirs)
     name = os.path.basename(path)
     if name == os.path.basename(INDEX):  # our page with the hand-written regions of the merge
-        before, mine, yours = (set(regions_of(text)) for text in (base, ours, theirs))
+        before, mine, yours = (set(markdown.regions_of(text)) for text in (base, ours, theirs))
         merged = three_way(before, mine, yours)
         added = sorted(merged - mine, key=lambda region: region.lines)
-        return replace_regions(ours, mine - merged, added)
+        return markdown.replace_regions(ours, mine - merged, added)
     merge = _merge_sheet if name == os.path.basename(SHEET) else _merge_page
     return merge(base, ours, theirs)
 
@@ -85,13 +60,14 @@ def three_way(base: set[Key], ours: set[Key], theirs: set[Key]) -> set[Key]:
 
 def _merge_page(*versions: str) -> str:
     items = [
-        (str(id), "\n\n".join(map(render_item, merged)))
-        for id, merged in _merge_each(map(parse_items, versions))
+        (str(id), "\n\n".join(map(markdown.render_item, merged)))
+        for id, merged in _merge_each(map(markdown.parse_items, versions))
     ]
-    heads = (page_head(text) for text in sorted(filter(None, versions)))
+    heads = (markdown.page_head(text) for text in sorted(filter(None, versions)))
     head = next((head for head in heads if head is not None), [])
-    blocks = list(follow_with(_merge_free_texts(map(free_texts_of, versions)), items))
-    return "\n\n".join([*head, *(blocks or [NOTHING])]) + "\n"
+    free_texts = _merge_free_texts(map(markdown.free_texts_of, versions))
+    blocks = list(markdown.follow_with(free_texts, items))
+    return "\n\n".join([*head, *(blocks or [markdown.NOTHING])]) + "\n"
 
 
 def _merge_sheet(*versions: str) -> str:
@@ -145,7 +121,7 @@ def find_combined(*versions: str) -> dict[ListItem, Variants]:
 
     The *versions* of a page are the base, both sides, and the result.
     """
-    base, ours, theirs, result = _items_by_id(map(parse_items, versions))
+    base, ours, theirs, result = _items_by_id(map(markdown.parse_items, versions))
     return {
         item: _merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ()))
         for id, items in result.items()
@@ -195,7 +171,8 @@ def merge_lines(*versions: str) -> str:
         before = base.get(id)
         sides = [side[id] for side in (ours, theirs) if id in side]
         if len(sides) == 2 or before != sides[0]:
-            joined |= join_all(restamp(before, side) if before else side for side in sides)
+            sides = [restamp(before, side) if before else side for side in sides]
+            joined |= registers.join_all(sides)
     ordered = sorted(joined.values(), key=lambda record: (record.created_at, record.id))
     others = three_way(*(set(_other_lines(text)) for text in versions))
     present = [raw for text in versions for raw in clean_lines(text)]
@@ -208,7 +185,7 @@ def merge_lines(*versions: str) -> str:
 def _records_of(text: str) -> dict[str, Record]:
     lines = map(knowledge.parse_line, clean_lines(text))
     found = (knowledge.from_line(line) for line in lines if not record_json.is_newer(line))
-    return join_all(filter(None, found))
+    return registers.join_all(filter(None, found))
 
 
 def _other_lines(text: str) -> Iterator[str]:
@@ -225,11 +202,11 @@ def restamp(before: Record, after: Record) -> Record:
 
     These are the same on every machine, and those of different changes are of different replicas.
     """
-    if not has_writes_of(before, after) and has_stamps(after):
+    if not registers.has_writes_of(before, after) and has_stamps(after):
         return after
-    time = time_of(after.last_stamp or FIRST_STAMP)
-    replica = sha256_hex("unstamped", repr(values_of(after)))[:8]
-    return write_over(before, after, next_stamp(before.last_stamp, parse(time), replica))
+    time = registers.time_of(after.last_stamp or registers.FIRST_STAMP)
+    replica = sha256_hex("unstamped", repr(registers.values_of(after)))[:8]
+    return write_over(before, after, registers.next_stamp(before.last_stamp, parse(time), replica))
 
 
 def write_over(before: Record, after: Record, stamp: str) -> Record:
@@ -238,12 +215,12 @@ def write_over(before: Record, after: Record, stamp: str) -> Record:
     The act knows the texts that either line has, or whose memory was archived with it.
     """
     seen = (stamp for one in (before, after) for stamp in (*one.over.values(), *one.seen.values()))
-    values = values_of(after) if after.texts else {LIFE: after.life}
-    found = write(replace(before, over=latest(seen)), values, stamp)
+    values = registers.values_of(after) if after.texts else {registers.LIFE: after.life}
+    found = registers.write(replace(before, over=registers.latest(seen)), values, stamp)
     return found if stamp in found.texts else replace(found, over=before.over)
 
 
 def has_stamps(record: Record) -> bool:
     """Return True if an ademem that knows stamps wrote the record."""
     stamps = [*record.over.values(), *(at for at, _ in record.registers.values())]
-    return any(replica_of(at) != OLD_REPLICA for at in stamps)
+    return any(registers.replica_of(at) != registers.OLD_REPLICA for at in stamps)
