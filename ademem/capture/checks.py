@@ -25,7 +25,6 @@ _RUNNERS = """
     phpunit pest ctest gotestsum nextest behave cucumber bats robot ginkgo
 """
 RUNNERS = frozenset(_RUNNERS.split())
-"""Programs that do nothing but run tests."""
 _CHECKERS = """
     ademem bd biome black clippy-driver eslint flake8 golangci-lint isort ktlint mypy nbqa oxlint
     pre-commit prettier pylint pyright rubocop ruff semgrep shellcheck standard stylelint swiftlint

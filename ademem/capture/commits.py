@@ -29,9 +29,7 @@ KEPT = 200
 """New commits that are stored, the newest; the others are in git alone."""
 LATEST = 10
 FILES = 100
-"""Paths stored of one commit."""
 SUMMARIES = 20
-"""Commits that `sync` names."""
 TOP = "."
 """The name of the top folder, for files that are in no other."""
 
@@ -40,7 +38,6 @@ _BOUNDARY = "-"
 """Mark of a commit that is not listed, and is the parent of one that is."""
 
 MAKING = frozenset("commit merge rebase cherry-pick revert am pull".split())
-"""Subcommands of git that make commits."""
 UNKNOWN_S = 10.0
 """Assumed duration of a command when the client reports none."""
 SLACK_S = 2.0

@@ -9,7 +9,6 @@ from ademem.core.text import fold, preview, sha256_hex, whole_words
 from ademem.core.untrusted import without_recalled
 
 READ_CHARS = 20_000
-"""Characters of an error or a command that are read."""
 LESSON_CHARS = 600
 COMMAND_CHARS = 160
 LINE_CHARS = 320

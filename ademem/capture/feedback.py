@@ -36,7 +36,6 @@ _CUES = """
     replace handle validate test(?:s|ed)? document\\w* we\\s(?:use|keep|try|only|usually)
 """
 _ASKS = re.compile(rf"\b(?:{'|'.join(_CUES.split())})\b", re.I)
-"""Words of a request."""
 
 _THANKS = """
     lgtm looks?\\s(?:good|great|fine) nice\\b great\\b thanks?\\b thank\\syou ship\\sit done\\b
@@ -44,7 +43,6 @@ _THANKS = """
     updated\\sin\\b same\\shere
 """
 _PRAISE = re.compile(rf"\W*(?:{'|'.join(_THANKS.split())})", re.I)
-"""First words of a comment without a request."""
 
 _REQUEST = re.compile(r"\b(?:could|can|should) (?:you|we)\b", re.I)
 
@@ -133,7 +131,6 @@ class FeedbackReport(Value):
     edited: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
-    """Reasons of the gate for rejected comments."""
     known: int = 0
 
 

@@ -45,7 +45,6 @@ VOCABULARY = tuple(
 """Words of the text that become tags, in singular or plural."""
 
 COMMAND_CHARS = 100_000
-"""Longest command that is parsed."""
 MAX_ENTRIES = 20
 BODY_BYTES = 4096
 CONTENT_BYTES = 2048
@@ -183,10 +182,7 @@ def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:
 
 
 def key_of(prefix: str, content: str) -> str:
-    """Return the prefix and the slug of the first 60 characters, or a digest without letters.
-
-    Different texts may share a key; the write gate adds a suffix.
-    """
+    """Return the prefix and a slug or digest; the gate adds a suffix where texts share a key."""
     readable = slug(content, KEY_CHARS)
     return f"{prefix.lower()}-{readable or sha256_hex(content)[:12]}"
 

@@ -22,7 +22,6 @@ TITLES = (
     "lecciones aprendidas",
     "conclusiones clave",
 )
-"""Titles of a section of learnings, as patterns."""
 
 MAX_ITEMS = 20
 MIN_LEARNING = (20, 4, 8)
@@ -103,7 +102,6 @@ LABELS = {
 
 MAX_FINDING_CHARS = 400
 MAX_FINDINGS = 10
-"""Number of findings that are kept of one message."""
 
 _EDGE = r"(?:[^\S\n]|[>*_#\-\u2022\d.)])*"
 _LABEL = re.compile(
@@ -114,10 +112,7 @@ _FINDING_EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)")
 
 
 def findings(message: str) -> list[tuple[Category, str]]:
-    """Return labelled findings with their categories, in order.
-
-    Fenced and recalled text, questions and short texts are left out.
-    """
+    """Return labelled findings with their categories, without questions and short texts."""
     prose = "\n".join(_prose(message))
     found: dict[str, tuple[Category, str]] = {}
     for line in _LABEL.finditer(prose):

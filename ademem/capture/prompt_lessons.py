@@ -69,7 +69,6 @@ SHORT_CORRECTION_CHARS = 200
 SHORT_PROMPT_CHARS = 600
 MIN_CORRECTION_WORDS = 3
 MAX_CORRECTIONS = 4
-"""Number of corrections that are kept of one prompt."""
 
 
 class Rule(Value):
@@ -83,8 +82,6 @@ class Rule(Value):
 
 
 class Correction(Value):
-    """A rule that a person stated."""
-
     rule: str
     """The sentence without what addresses the listener: "Use pnpm, not npm"."""
     sentence: str
@@ -107,13 +104,11 @@ _OPENING = (
     r"|i\s+(?:meant|mean|said|told\s+you)(?:\s+(?:to|that))?)\b[\s,.!:–—-]*)|(?:please|and|so|but"
     r"|also|then|ok(?:ay)?|bitte|por\s+favor|s['’]il\s+te\s+pla[iî]t|remember)[\s,:]+)*"
 )
-"""Words that may precede a rule."""
 BEFORE = frozenset(
     "no nope wrong nein non actually sorry wait stop please and so but also then ok okay that's"
     " that’s thats that this is isn't isn’t right correct true i meant mean said told you to not"
     " bitte por favor s'il te plaît remember".split()
 )
-"""The same, as words."""
 _OBJECTIONS = frozenset(
     "no nope wrong actually sorry that's that’s meant nein non it's it’s".split()
 )

@@ -48,10 +48,7 @@ def category_of(text: str, default: Category = Category.FACT) -> Category:
 def write_once(
     draft: Draft, source_key: str, runtime: Runtime, home: Place | None = None
 ) -> Written | None:
-    """Write the draft; None if this event was captured before.
-
-    *home* sets branch and mission; by default those of the process.
-    """
+    """Write the draft at *home*, or where the process is; None if it was captured before."""
     # Loaded before others wait for the end of the transaction.
     from ademem.capture import gate
     from ademem.guard import injection  # noqa: F401

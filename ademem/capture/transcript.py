@@ -71,7 +71,6 @@ class Call(Value):
     input: dict[str, Any]
     at: str
     folder: str = ""
-    """The folder in which it ran."""
 
     def text(self, argument: str) -> str:
         return _text(self.input, argument)

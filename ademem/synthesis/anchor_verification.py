@@ -41,9 +41,7 @@ from ademem.synthesis.anchored_values import (
 )
 
 HASH_DIGITS = 16
-"""Digits of a git blob id that are stored."""
 READ_BYTES = 64_000_000
-"""Largest file that is read."""
 SEARCH_BYTES = 5_000_000
 """Largest file in which moved lines are looked for."""
 SHIFT = 200
@@ -280,7 +278,6 @@ def code_at(place: Place, lines: Sequence[bytes]) -> tuple[str, str]:
 def resolve_anchors(anchors: Iterable[str], root: str, cwd: str, text: str) -> tuple[str, ...]:
     """Return anchors as they are stored: commands normalized, places with path, hash and values.
 
-    *text* is that of the memory.
     Raises NoSuchPlace, and NoSuchCommand for what cannot be recognised as a command.
     """
     tree = WorkingTree(root)
@@ -468,7 +465,6 @@ def _renames(root: str) -> dict[str, list[str]]:
 
 
 MOST_BYTES = 1_000_000
-"""Largest file of which lines are shown."""
 MOST_LINES = 60
 VERSIONS = 60
 """Versions of a file among which the lines as they were are looked for."""

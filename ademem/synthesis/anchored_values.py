@@ -21,7 +21,6 @@ MOST_VALUES = 8
 MOST_CHARS = 200_000
 """Characters of anchored text that are searched for values."""
 BOUND_CHARS = 2_000
-"""Characters of one bound expression."""
 TOKEN_CHARS = 120
 PLAIN_CHARS = 4
 """Letters of the shortest name that counts without looking like code, if the lines define it."""

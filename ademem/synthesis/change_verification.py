@@ -113,7 +113,6 @@ class Change:
         return self._code[blob]
 
     def removed(self, file: FileChange) -> str:
-        """Return the lines that the change removes from a file, or replaces."""
         if file.old not in self._removed:
             lines = self.lines(file.old_blob) or []
             spans = (lines[hunk.first - 1 : hunk.first - 1 + hunk.count] for hunk in file.hunks)

@@ -33,7 +33,6 @@ Writer = Callable[[Sequence[Memory]], str | None]
 
 SOURCE = "consolidation"
 WRITER_MEMBERS = 20
-"""Most memories of one question to the AI."""
 PROMPT = """\
 Below are notes of one software project, all of the kind "{category}". They mean nearly the same.
 Write the one note that takes the place of all of them: plain text, as short as it can be, in the
@@ -74,12 +73,9 @@ class Consolidated(Value):
     created: int = 0
     merges: tuple[Merged, ...] = ()
     conflicts: tuple[Conflicting, ...] = ()
-    """New contradictions."""
 
 
 class ConsolidationRun(Value):
-    """The store, the model of the vectors, and the writer of texts."""
-
     store: Store
     settings: Settings
     model: str
@@ -313,7 +309,6 @@ SHARED_FRAME = 0.5
 """Share of words that keep their places around the exchanged ones."""
 
 _LIMITS = frozenset("only except unless until without ohne sans sin senza без".split())
-"""Words that limit a claim."""
 
 
 class Relation(StrEnum):

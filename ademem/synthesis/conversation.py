@@ -68,7 +68,6 @@ _KINDS = {
 _BOOKKEEPING = frozenset(
     {"TodoWrite", "TodoRead", "ToolSearch", "ExitPlanMode", "EnterPlanMode", "AskUserQuestion"}
 )
-"""Tools that do nothing to the project."""
 _TARGETS = ("file_path", "notebook_path", "path", "pattern", "url", "query", "skill", "description")
 """Inputs that name the target of a tool other than a shell."""
 
@@ -77,7 +76,6 @@ CAUSE_MARKS = ("remedy", "cause")
 REMEDY_ACTIONS = 2
 """Most changes between a failure and the success of the same command that count as its remedy."""
 MESSAGES_ON_ERROR = 5
-"""Messages after a failure that may tell its cause."""
 
 
 CAUSE_CHARS = 200
@@ -96,11 +94,9 @@ class Failure(Value):
     lesson: str
     line: str
     signatures: frozenset[str] = frozenset()
-    """The steps of the command."""
     changes: tuple[str, ...] = ()
     """Commands and edits since then."""
     messages: int = 0
-    """Messages since then."""
     cause: str = ""
     """Begins with one of CAUSE_MARKS and a colon."""
 
@@ -287,10 +283,7 @@ class Conversation:
 
 
 def cause_in(message: str, lesson: str) -> str | None:
-    """Return the sentence of a message that tells why the error of *lesson* came.
-
-    It is called the cause, or has a longer word in common with the lesson.
-    """
+    """Return the sentence called the cause, or one that explains and has a word of *lesson*."""
     subject = _stems(lesson)
     for sentence in _SENTENCES.split("".join(message.split("```")[::2])):
         found = _CAUSE.match(sentence.strip())
@@ -335,10 +328,7 @@ def action_of(call: Call, roots: Roots) -> Action | None:
 
 
 def command_line(call: Call, roots: Roots) -> str:
-    """Return a shell command redacted, on one line, cut between two words.
-
-    Documents in it are left out, and paths in the project are relative.
-    """
+    """Return a shell command on one line, redacted, without documents, with relative paths."""
     script = _DOCUMENT.sub(r"\1…\4", redact(call.text("command")[: 2 * READ_CHARS]).text)
     for root in filter(None, roots):
         script = script.replace(root.rstrip(os.sep) + os.sep, "")

@@ -1,7 +1,4 @@
-"""Build the episodes of sessions and of whole missions: by rules, or in the words of an AI.
-
-Also the candidates that a session's transcript has.
-"""
+"""Build the episodes of sessions and missions, and extract candidates from transcripts."""
 
 from __future__ import annotations
 
@@ -64,11 +61,8 @@ CLOCK_S = 0.01
 EARLIER_SESSIONS = 3
 """Most earlier sessions whose transcripts are read for the cause of an error that came back."""
 ACTIONS_SHOWN = ("edit", "run", "test")
-"""Kinds of actions that changed or checked something."""
 MOST_CANDIDATES = 30
-"""Most candidates of one run of the job that extracts them."""
 MISSION_OUTCOMES = {"succeeded": "succeeded", "failed": "failed", "cancelled": "unknown"}
-"""Outcome of the episode by the end of the mission."""
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -161,10 +155,7 @@ def _read_conversation(session: Session, runtime: Runtime) -> Conversation:
 
 
 def _files_of_scripts(conversation: Conversation, session: Session, runtime: Runtime) -> list[str]:
-    """Return changed files that were last written while a command of the session ran.
-
-    They are those of the working tree, and of the session's commits.
-    """
+    """Return changed and committed files last written while a command of the session ran."""
     from ademem.core import git
 
     root = git_root(session.directory) or runtime.project.root

@@ -21,7 +21,6 @@ LASTING = (
     *(Category.FACT, Category.PREFERENCE, Category.PATTERN),
     *(Category.DECISION, Category.GOTCHA, Category.CONVENTION),
 )
-"""Categories that stay useful after the mission."""
 COPIED_CONFIDENCE = 0.6
 """Confidence from which a memory of a successful mission is copied to the project."""
 PROMOTION = "mission_promotion"

@@ -23,7 +23,6 @@ from ademem.synthesis.procedures.export import FindAuthors
 
 KINDS = ("added", "changed", "restored", "archived", "unchanged")
 ADDED, CHANGED, RESTORED, ARCHIVED, UNCHANGED = KINDS
-"""Differences between a file and the index."""
 CONFIDENCE = 0.9
 
 
@@ -76,7 +75,6 @@ class Scan(Value):
 def scan(
     runtime: Runtime, now: datetime, find_authors: FindAuthors, *, dry_run: bool = False
 ) -> Scanned:
-    """Bring the index and its memories to the content of the folders."""
     store, root = runtime.store, skill_files.root(runtime.project)
     listing = skill_files.listing(root)
     read = list(skill_files.read_all(root))

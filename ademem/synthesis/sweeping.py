@@ -107,7 +107,6 @@ class AgingMemory(NamedTuple):
     created_at: str
     last_accessed_at: str
     transition: str = ""
-    """The last transition; empty: none."""
     why: str = ""
 
     @property
@@ -292,10 +291,7 @@ def preview_sweep(
 
 
 def sweep_locked(runtime: Runtime, now: datetime, *, trigger: str = "manual") -> Swept:
-    """Sweep after any other process that sweeps or consolidates the project has finished.
-
-    Texts for models that are too old or too many are deleted.
-    """
+    """Sweep, and prune texts for models, after other sweeps and consolidations have finished."""
     project = runtime.project
     with locked(os.path.join(project.home, "run", "lifecycle.lock"), root=project.home_root):
         injections.prune(runtime.store, runtime.settings.capture, now)
@@ -304,10 +300,7 @@ def sweep_locked(runtime: Runtime, now: datetime, *, trigger: str = "manual") ->
 
 
 def is_shared(runtime: Runtime) -> bool:
-    """Return True if git or a folder brings the memories to others, whose uses it does not count.
-
-    A hub counts them for all.
-    """
+    """True if git or a folder brings the memories to others; a hub counts the uses of all."""
     root, store = runtime.project.root, runtime.store
     if is_in_hub(store):
         return False

@@ -28,7 +28,6 @@ SHARED = 2
 """Most shown memories that may share a name that counts."""
 _OPENING = re.compile(r"\bademem\s+(?:get|history|edit|promote|pin)\s+([0-9a-f]{4,64})\b")
 _SAVING = ("ademem add", "ademem learn", "bd comment")
-"""Commands that save a memory."""
 _NAME = re.compile(
     r"`[^`\n]{1,80}`"  # marked as code
     r"|(?:[\w.-]+/)+[\w.-]+"  # a path

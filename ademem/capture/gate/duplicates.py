@@ -24,10 +24,7 @@ CATEGORY_FAMILIES = (
     (Category.FACT, Category.PATTERN, Category.GOTCHA),
     (Category.DECISION, Category.CONVENTION, Category.PREFERENCE),
 )
-"""Categories that may hold the same statement: how things are, and how we want them.
-
-The other categories are records: two of them are two events, however similar their text.
-"""
+"""Categories that may hold the same statement; two of the others are two events, however alike."""
 
 
 def is_same_family(left: Category, right: Category) -> bool:
@@ -157,11 +154,6 @@ def _is_same_memory(draft: Reviewed, memory: Memory) -> bool:
 
 
 def _may_replace(draft: Reviewed, memory: Memory, gate: Gate) -> bool:
-    """Tell whether a draft may take the place of a text.
-
-    False against what a person said or confirmed, for an untrusted draft against a promoted text,
-    and for any instruction.
-    """
     if draft.by_person:
         return True
     if gate.lookup.is_of_person(memory):

@@ -50,10 +50,7 @@ class Gate(Value):
 
 
 class Reviewed(Draft):
-    """A draft between two rules."""
-
     notes: tuple[str, ...] = ()
-    """Notes for the writer, in order."""
     quarantine_reason: str | None = None
 
     @property
@@ -205,10 +202,7 @@ def strict_mode(draft: Reviewed, gate: Gate) -> Reviewed:
 
 
 def length(draft: Reviewed, gate: Gate) -> Reviewed:
-    """Truncate a text that is too long, with a note of its size, and leave out such a key or path.
-
-    Two keys that only begin alike are not one.
-    """
+    """Truncate a text that is too long; leave out such a key, as others may begin like it."""
     for name in ("topic_key", "knowledge_key", "bead", "path"):
         size = len(getattr(draft, name) or "")
         if size > MAX_KEY_CHARS:

@@ -45,11 +45,9 @@ MATCHES = 2000
 MOST = 8
 """Most memories that one is related to, the likeliest."""
 BATCH = 50
-"""Memories that are read at once."""
 AT_ONCE = 1000
 """Changed memories up to which an import compares them; that takes 2 ms each."""
 NOTE_CHARS = 80
-"""Characters of a text in a note."""
 COMPANY = 0.35
 """Share of the common words that memories with another word of the matter have."""
 SIBLINGS = 4
@@ -59,7 +57,6 @@ LOOKED_AT_AGAIN = 300
 MATTERS = 3
 """Memories about a word from which it may be a thing with several matters."""
 COMPANIONS = 20
-"""Memories with a word that are looked at."""
 ADEMEM = "ademem"
 
 
@@ -79,10 +76,7 @@ class Pair(Value):
 def relate(
     found: Iterable[Memory], store: Store, now: datetime, *, meaning: Meaning | None = None
 ) -> list[Pair]:
-    """Relate memories to their neighbours, and return the new pairs.
-
-    Where a person typed the later text and the match is certain, it replaces the earlier one.
-    """
+    """Relate memories to their neighbours, and return the new pairs."""
     counts: dict[str, int] = {}
     pairs: list[Pair] = []
     for each in found:
@@ -145,10 +139,7 @@ def record(pair: Pair, store: Store, now: datetime) -> Pair | None:
 def find_pairs(
     memory: Memory, alike: Iterable[Memory], store: Store, meaning: Meaning | None = None
 ) -> list[Pair]:
-    """Return the likeliest pairs of a memory, with one that shares its words or is near in meaning.
-
-    Nothing is written.
-    """
+    """Return the likeliest pairs of a memory; nothing is written."""
     if not memory.is_statement:
         return []
     text = memory.whole_text
@@ -293,10 +284,7 @@ def _name_two_things(memory: Memory, other: Memory, home: Home) -> bool:
 
 
 def relate_imported(store: Store, now: datetime) -> None:
-    """Relate what an import brought, unless it is much, or there are vectors.
-
-    The worker does so then; vectors compare better than words.
-    """
+    """Relate what an import brought; the worker does if that is much, or vectors compare better."""
     last = relations.last_change(store)
     ids = relations.list_changed(store, relations.read_cursor(store), "")
     if 0 < len(ids) <= AT_ONCE and not memories.any_vector(store):

@@ -41,10 +41,7 @@ if TYPE_CHECKING:
 
 
 def harmless_labels(draft: Reviewed, gate: Gate) -> Reviewed:
-    """Leave out tags, path and topic key that read as an instruction and no person typed.
-
-    A memory that says the same would take them over.
-    """
+    """Leave out labels that are an instruction: a memory that says the same would take them."""
     if draft.by_person:
         return draft
     found = instruction_in_fields((*draft.tags, draft.topic_key), draft.path)
@@ -55,13 +52,9 @@ def harmless_labels(draft: Reviewed, gate: Gate) -> Reviewed:
 
 
 def instruction_shaped(draft: Reviewed, gate: Gate) -> Reviewed:
-    """Quarantine an instruction that no person typed.
-
-    An agent may repeat a file or page that it has read.
-    """
-    return _quarantine(
-        draft, None if draft.by_person else instruction_in_titled(draft.title, draft.content)
-    )
+    """Quarantine an instruction that no person typed; an agent may repeat what it has read."""
+    found = None if draft.by_person else instruction_in_titled(draft.title, draft.content)
+    return _quarantine(draft, found)
 
 
 def instruction_beside(draft: Reviewed, gate: Gate) -> Reviewed:
@@ -275,9 +268,7 @@ HEADING_WORDS = 4
 LESSON_WORDS = 5
 """Fewest words of prose that a fenced snippet may illustrate."""
 LISTED_PATHS = 3
-"""Fewest paths that make a list."""
 PATH_WEIGHT = 0.5
-"""Number of words that a path counts for."""
 
 
 def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:

@@ -78,7 +78,6 @@ class Written(Value):
     merged_into_id: str | None = None
     notes: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = ()
-    """Memories on the same subject, whose relation to this one is to be judged."""
 
     @property
     def is_cut(self) -> bool:

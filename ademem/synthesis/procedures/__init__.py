@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     Steps = tuple["Step", ...]
 
 SUCCEEDED, FAILED, UNKNOWN = "succeeded", "failed", "unknown"
-"""Outcomes of a session."""
 RUN, EDIT, USE = "run", "edit", "use"
 """Kinds of steps: a command, a file, a tool of an MCP server."""
 MOST_STEPS = 200
@@ -90,7 +89,6 @@ class Work(Value):
     """A session, or a remark in a review, as material for procedures."""
 
     id: str
-    """Id of its memory."""
     session: str
     """The mission or session; for a remark, the pull request."""
     task: str
@@ -98,7 +96,6 @@ class Work(Value):
     at: datetime
     steps: tuple[Step, ...] = ()
     skills: tuple[str, ...] = ()
-    """Names of the skills it loaded."""
     pitfalls: tuple[str, ...] = ()
     """Corrections by a person."""
     weight: float = 1.0
@@ -332,10 +329,7 @@ def mask(text: str) -> str:
 
 
 def common_command(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Merge commands of one signature word by word; words that differ become words in capitals.
-
-    Of commands that differ in length, return the newest with its words masked.
-    """
+    """Merge commands of one signature word by word; where they differ stands a word in capitals."""
     newest = lines[-1]
     if any(len(line) != len(newest) for line in lines):
         alike = [line for line in lines if len(line) == len(newest)]

@@ -34,7 +34,6 @@ WRITTEN, UNCHANGED, REMOVED, EDIT_IMPORTED, DELETED, FOREIGN, REFUSED = (
     "left alone: people wrote it",
     "left alone: not a regular file",
 )
-"""Outcomes for a file."""
 FindAuthors = Callable[[Mapping[str, str], Runtime], dict[str, str | None]]
 """Returns the untrusted author in git of each file, of digests by path; None: here, or trusted."""
 MOST_NAMES = 99
@@ -303,8 +302,6 @@ def _stem(path: str) -> str:
 
 
 class SkillFile(Value):
-    """The content of a skill file, and the procedure it was written from."""
-
     digest: str
     wording: Wording
     sync_id: str | None

@@ -47,13 +47,11 @@ CONTEXTS = 3.0
 FEEDBACK_WEIGHT = 1.5
 """Sessions that a pull request counts for whose reviewers asked for a step."""
 COMPARED = 500
-"""Newest sessions that are compared."""
 ALIKE = 0.35
 """Mean likeness of task and steps, 0 to 1, from which a session joins a cluster."""
 SHARE = 0.6
 """Share of a cluster that takes a step of the procedure."""
 MIN_STEPS = 2
-"""Distinctive steps of a procedure."""
 RARE = 0.3
 """Share of the other sessions up to which a step is distinctive."""
 FOLLOWED = 0.5
@@ -70,12 +68,10 @@ OUTCOME = "procedure_outcome"
 """The kind of counted outcomes in the ledger."""
 OUTCOMES = {SUCCEEDED: records.SUCCESS, FAILED: records.FAILURE}
 FEEDBACK = "pr_feedback"
-"""Source type of a reviewer's remark."""
 SKILL_TOOL = "Skill"
 """The client's tool that loads a skill."""
 TASK_CHARS = 100
 QUOTED_TASKS = 3
-"""Tasks that a trigger quotes."""
 PITFALLS = 8
 PITFALL_CHARS = 200
 _BLANKS = re.compile(r"\s+")
@@ -478,11 +474,8 @@ def weighted_cosine(
 def make_clusters(
     works: Iterable[Work], similarity: Similarity, threshold: float
 ) -> list[list[Work]]:
-    """Add each work to the cluster with the highest mean similarity, or begin a new one.
-
-    Work is added in the order of time, so that later work leaves earlier clusters as they were.
-    """
-    found: list[list[Work]] = []
+    """Add each work to the cluster with the highest mean similarity, or begin a new one."""
+    found: list[list[Work]] = []  # in the order of time: later work leaves earlier clusters alone
     for work in sorted(works, key=lambda each: (each.at, each.id)):
         means = [similarity.mean(work, each) for each in found]
         best = max(range(len(found)), key=means.__getitem__, default=None)

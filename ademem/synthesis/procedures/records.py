@@ -26,11 +26,9 @@ ACTOR = "system"
 SUCCESS, FAILURE = OUTCOMES = ("success", "failure")
 MAX_MARKDOWN_BYTES = MAX_TITLED_BYTES // 2
 START = 0.55
-"""Confidence of a new procedure."""
 GAIN = 0.15
 """Share of the missing confidence that a success adds."""
 LOSS = 0.7
-"""Factor of the confidence after a failure."""
 MOST_CONFIDENCE, LEAST_CONFIDENCE = 0.99, 0.01
 TITLE_CHARS = 60
 _CONTENT = re.compile(r"\AUse when (.*?)\.?\n\n(.*)\Z", re.DOTALL)
@@ -57,7 +55,6 @@ class Wording(Value):
 
     @property
     def content(self) -> str:
-        """The text of its memory."""
         return f"Use when {self.trigger}.\n\n{self.markdown}"
 
 
