@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -97,7 +97,10 @@ def preview(run: ConsolidationRun) -> Consolidated:
     plan = _plan(run)
     if plan is None:
         return Consolidated(outcome=UNAVAILABLE)
-    merges = [_describe_merge("", merge.members[0].content, merge.members) for merge in plan.merges]
+    merges = [
+        Merged(id="", content=members[0].content, members=tuple(each.id for each in members))
+        for members in (merge.members for merge in plan.merges)
+    ]
     becomes = {each.id: merge.members[0].id for merge in plan.merges for each in merge.members}
     new = relating.find_new_pairs(run.store, run.model)
     conflicts = (_describe_conflict(pair, becomes) for pair in new)
@@ -125,10 +128,8 @@ def consolidate(run: ConsolidationRun, now: Callable[[], datetime]) -> Consolida
                 for planned, text in zip(plan.merges, texts, strict=True):
                     if text is None and len(planned.members) < MERGED:
                         continue
-                    made = merge(planned, text, id, run.store, at)
-                    if made:
-                        row, merged = made
-                        merges.append(_describe_merge(row.id, row.content, merged))
+                    if made := merge(planned, text, id, run.store, at):
+                        merges.append(made)
                 if merges:
                     jobs.follow(run.store, at)
             done = _result(id if merges else "", plan, merges)
@@ -151,15 +152,6 @@ def consolidate(run: ConsolidationRun, now: Callable[[], datetime]) -> Consolida
     return done
 
 
-def _plan(run: ConsolidationRun) -> Plan | None:
-    """Return None when there are memories to compare but no vectors."""
-    store = run.store
-    if not embeddings.has_any(store, run.model) and maintenance.any_comparable(store):
-        return None
-    comparable = maintenance.comparable(store, run.model)
-    return make_plan(comparable, rewritten=run.write is not None)
-
-
 def _result(
     id: str, plan: Plan, merges: Sequence[Merged], conflicts: Sequence[Conflicting] = ()
 ) -> Consolidated:
@@ -176,10 +168,6 @@ def _result(
 def _describe_conflict(pair: Pair, became: Mapping[str, str] = {}) -> Conflicting:
     left, right = pair.earlier.id, pair.later.id
     return Conflicting(left=became.get(left, left), right=became.get(right, right), why=pair.why)
-
-
-def _describe_merge(id: str, content: str, members: Sequence[Memory]) -> Merged:
-    return Merged(id=id, content=content, members=tuple(member.id for member in members))
 
 
 def ai_writer(runtime: Runtime) -> Writer | None:
@@ -217,8 +205,8 @@ def accept_text(text: str | None, members: Sequence[Memory], settings: GateSetti
 
 def merge(
     planned: PlannedMerge, text: str | None, run: str, store: Store, now: datetime
-) -> tuple[Memory, Sequence[Memory]] | None:
-    """Return the new memory and the members it replaces; None when one of them changed.
+) -> Merged | None:
+    """Replace the members by a new memory; None when one of them changed.
 
     Without a *text*, the first member's text is used and the lesser ones stay as they are.
     """
@@ -247,8 +235,8 @@ def merge(
         )
         memories.update(store, superseded, replace(change, reason=f"merged into {row.id}"))
     reason = f"merged from {' '.join(memory.id for memory in members)}"
-    inserted = memories.insert(store, row, replace(change, operation="insert", reason=reason))
-    return inserted, members
+    row = memories.insert(store, row, replace(change, operation="insert", reason=reason))
+    return Merged(id=row.id, content=row.content, members=tuple(each.id for each in members))
 
 
 def _row(
@@ -294,9 +282,6 @@ def _row(
     )
 
 
-Neighbours = Sequence[Mapping[int, float]]
-"""By position: the positions of near memories, with the cosine."""
-
 COMPARED = 20_000
 """Most memories of one group that are compared with each other: the newest."""
 MERGE_COSINE = 0.85
@@ -335,16 +320,19 @@ class Plan(Value):
     merges: tuple[PlannedMerge, ...]
 
 
-def make_plan(comparable: Iterable[ComparableMemory], *, rewritten: bool) -> Plan:
+def _plan(run: ConsolidationRun) -> Plan | None:
     """Compare memories of the same scope, owner, category, branch and files.
 
-    Only promoted memories are merged. A text that names more can be merged only where texts are
-    *rewritten*.
+    Only promoted memories are merged; a text that names more, only where texts are rewritten. None
+    when there are memories to compare but no vectors.
     """
+    store = run.store
+    if not embeddings.has_any(store, run.model) and maintenance.any_comparable(store):
+        return None
     from ademem.search.dense import find_neighbours
 
     groups: dict[tuple[str | None, ...], list[ComparableMemory]] = {}
-    for each in comparable:
+    for each in maintenance.comparable(store, run.model):
         memory = each.memory
         place = (memory.source_branch, memory.file_scope_pattern)
         home = (memory.scope, memory.scope_owner_id, memory.category, *place)
@@ -369,7 +357,7 @@ def make_plan(comparable: Iterable[ComparableMemory], *, rewritten: bool) -> Pla
                 found += 1
                 left -= {at, *promoted[at]}
         clusters += found
-        merges += _merges(group, promoted, MERGED, rewritten=rewritten)
+        merges += _merges(group, promoted, rewritten=run.write is not None)
     return Plan(clusters=clusters, merges=tuple(merges))
 
 
@@ -378,9 +366,12 @@ def _is_promoted(each: ComparableMemory) -> bool:
 
 
 def _merges(
-    group: list[ComparableMemory], near: Neighbours, least: int, *, rewritten: bool
+    group: list[ComparableMemory], near: Sequence[Mapping[int, float]], *, rewritten: bool
 ) -> Iterator[PlannedMerge]:
-    """Yield the largest merge first, each around the memory that covers what its members say."""
+    """Yield the largest merge first, each around the memory that covers what its members say.
+
+    *near* has by position the positions of near memories, with the cosine.
+    """
     wanted = (Relation.SAME, Relation.MORE) if rewritten else (Relation.SAME,)
     free = {at for at, each in enumerate(group) if _is_promoted(each) and not each.taken_back}
     relations: dict[int, dict[int, Relation]] = {}
@@ -400,7 +391,7 @@ def _merges(
     while free:
         centre = max(free, key=fitness)
         members = [(at, how) for at, how in relations[centre].items() if at in free]
-        if 1 + len(members) < least:
+        if 1 + len(members) < MERGED:
             break
         same = [at for at, how in members if how is Relation.SAME]
         more = [at for at, how in members if how is Relation.MORE]
