@@ -32,21 +32,6 @@ if TYPE_CHECKING:
     from ademem.store.memory_queries import Index, Key
 
 
-def is_known_source(store: Store, memory: Memory, origin: Origin) -> bool:
-    """True if one of the memory's revisions came from this origin."""
-    first = Origin(
-        trust=memory.trust,
-        source_type=memory.source_type,
-        source_id=memory.source_id,
-        session_id=memory.source_session_id,
-    )
-    if source(first) == source(origin):
-        return True
-    from ademem.store import revisions
-
-    return revisions.has_reason(store, memory.id, f"from {source(origin)}: ")
-
-
 def source(origin: Origin) -> str:
     """Name an origin; an import is named without its session."""
     session = None if origin.trust is Trust.IMPORT else origin.session_id
@@ -130,15 +115,11 @@ def write(
     )
 
 
-_OF_MEMORY = ("content", "title", "category", "importance", "tags", "anchors")
-"""Fields that the draft of a memory has of it, if a change has none."""
-
-
 def draft_change(memory: Memory, changes: Mapping[str, Any], origin: Origin) -> Draft:
     """Return the draft of a memory as a change would leave it."""
-    fields = {name: changes.get(name, getattr(memory, name)) for name in _OF_MEMORY}
+    names = ("content", "title", "category", "importance", "tags", "anchors")
     return Draft(
-        **fields,
+        **{name: changes.get(name, getattr(memory, name)) for name in names},
         path=changes.get("file_scope_pattern", memory.file_scope_pattern),
         scope=memory.scope,
         owner=memory.scope_owner_id,
@@ -228,11 +209,23 @@ def _merge(
     event_id: str = "",
 ) -> Memory:
     """Merge the draft; a text that is not used stays in the history."""
+    first = Origin(
+        trust=memory.trust,
+        source_type=memory.source_type,
+        source_id=memory.source_id,
+        session_id=memory.source_session_id,
+    )
+    name = source(draft.origin)
+    is_known = name == source(first)
+    if not is_known:
+        from ademem.store import revisions
+
+        is_known = revisions.has_reason(store, memory.id, f"from {name}: ")
     merged = rows.merge_row(
         memory,
         draft,
         rule=rule,
-        corroborates=not is_known_source(store, memory, draft.origin),
+        corroborates=not is_known,
         may_change_text=draft.by_person or not memories.is_of_person(store, memory),
         settings=settings,
         now=now,
