@@ -27,8 +27,6 @@ PLAIN_CHARS = 4
 DEFINITION_LINES = 60
 """Lines below a definition in which its bindings are looked for."""
 
-CONSTANT, OPTION, PATH, SYMBOL, VERSION = (*("constant", "option", "path", "symbol", "version"),)
-
 _KEYWORDS = frozenset(
     """
     True False None true false null nil undefined self cls this super return yield raise if elif
@@ -87,10 +85,10 @@ class CodeValue(Value):
     @property
     def kind(self) -> str:
         if not self.token:
-            return OPTION if self.name.startswith("-") else SYMBOL
+            return "option" if self.name.startswith("-") else "symbol"
         if re.fullmatch(r"v?\d+\.[\w.]+", self.token) and not re.fullmatch(r"\d*\.\d+", self.token):
-            return VERSION
-        return PATH if "/" in self.token else CONSTANT
+            return "version"
+        return "path" if "/" in self.token else "constant"
 
 
 class Finding(Value):
@@ -159,20 +157,21 @@ def find_missing(
     are no fewer places that have it than *earlier*, and a name that was defined if it still is.
     """
     values = tuple(values)
-    if region is None:
-        region = _block(code, [value.name for value in values if not value.token])
+    if region is None:  # the last definition of one of the names
+        names = (value.name for value in values if not value.token)
+        starts = [places[0] for name in names if (places := _definitions(name, code))]
+        if starts:
+            line = code.count("\n", 0, max(starts)) + 1
+            region = line, line + DEFINITION_LINES
     near = code if region is None else "\n".join(_lines(code)[region[0] - 1 : region[1]])
     found = []
     for value in values:
         if value.token:
-            missing = _missing_token(value, code, near, region, earlier)
-        elif _has_name(value.name, code, near, earlier):
-            missing = None
-        else:
+            if missing := _missing_token(value, code, near, region, earlier):
+                found.append(missing)
+        elif not _has_name(value.name, code, near, earlier):
             now = _replacement(value.name, earlier.span, near) if earlier else ""
-            missing = Finding(value=value, now=now)
-        if missing:
-            found.append(missing)
+            found.append(Finding(value=value, now=now))
     return found
 
 
@@ -419,15 +418,6 @@ def _replacement(name: str, before: str, after: str) -> str:
                 if was == name and _WORD.fullmatch(now) and now not in _KEYWORDS:
                     votes[now] = votes.get(now, 0) + 1
     return max(votes, key=votes.__getitem__) if votes else ""
-
-
-def _block(code: str, names: Iterable[str]) -> Lines | None:
-    """Return the lines of the definition of one of the names, the last one that is defined."""
-    places = [places[0] for name in names if (places := _definitions(name, code))]
-    if not places:
-        return None
-    line = code.count("\n", 0, max(places)) + 1
-    return line, line + DEFINITION_LINES
 
 
 @lru_cache(maxsize=16)
