@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ademem.core.clock import timedelta
-from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.core.memory import Category, Importance, Memory, Scope, Status, Trust
 from ademem.core.text import dedupe_key, sha256_hex, unique, words
-from ademem.core.value import Value, replace
+from ademem.core.value import replace
 from ademem.store import memory_queries, transitions
 
 TYPE_CHECKING = False
@@ -33,15 +33,8 @@ RANK = {Trust.USER: 2, Trust.AGENT: 1, Trust.TOOL: 0, Trust.WEB: 0, Trust.IMPORT
 """Rank by which one writer's text may replace another's."""
 
 
-class InitialState(Value):
-    status: Status
-    tier: Tier
-    confidence: float
-    pinned: bool
-
-
-def initial_state(draft: Reviewed, settings: GateSettings) -> InitialState:
-    """Promote if the caller, a pin or a trusted source vouches for the draft."""
+def initial_state(draft: Reviewed, settings: GateSettings) -> tuple[dict[str, Any], float]:
+    """Return status and tier, promoted if a caller, pin or source vouches, and confidence."""
     vouched = not draft.quarantine_reason and (
         draft.promoted
         or (draft.pinned and draft.trusted)
@@ -49,11 +42,8 @@ def initial_state(draft: Reviewed, settings: GateSettings) -> InitialState:
     )
     usual = 1.0 if vouched else TRUSTED_CONFIDENCE if draft.trusted else UNTRUSTED_CONFIDENCE
     confidence = usual if draft.confidence is None else draft.confidence
-    return InitialState(
-        **transitions.initial(promoted=vouched, pinned=draft.pinned),
-        confidence=min(1.0, max(0.0, confidence)),
-        pinned=draft.pinned,
-    )
+    status = transitions.initial(promoted=vouched, pinned=draft.pinned)
+    return status, min(1.0, max(0.0, confidence))
 
 
 def identity(draft: Reviewed) -> tuple[str, str, str]:
@@ -81,21 +71,19 @@ def id_of(sync_id: str) -> str:
 def build_row(
     draft: Reviewed, sync_id: str, project_id: str, settings: GateSettings, now: datetime
 ) -> Memory:
-    state = initial_state(draft, settings)
-    created = draft.created_at or now
+    status, confidence = initial_state(draft, settings)
     return Memory(
+        **status,
         id=id_of(sync_id),
         sync_id=sync_id,
         project_id=project_id,
         scope=Scope(draft.scope),
         scope_owner_id=draft.owner,
-        tier=state.tier,
         category=Category(draft.category),
         title=draft.title,
         content=draft.content,
         importance=Importance(draft.importance),
-        confidence=state.confidence,
-        status=state.status,
+        confidence=confidence,
         trust=draft.origin.trust,
         source_type=draft.origin.source_type,
         source_id=draft.origin.source_id,
@@ -105,19 +93,19 @@ def build_row(
         file_scope_pattern=draft.path,
         anchors=draft.anchors,
         agent_id=draft.origin.agent_id,
-        pinned=state.pinned,
+        pinned=draft.pinned,
         tags=draft.tags,
         topic_key=draft.topic_key,
         knowledge_key=draft.knowledge_key,
         bead=draft.bead,
-        access_score=_seed(draft, state),
+        access_score=_seed(draft, confidence),
         quarantine_reason=draft.quarantine_reason,
         claimed_author=draft.origin.claimed_author,
         dedupe_key=draft.dedupe_key,
-        created_at=created,
+        created_at=draft.created_at or now,
         updated_at=now,
         last_accessed_at=now,
-        promoted_at=now if state.status is Status.PROMOTED else None,
+        promoted_at=now if status["status"] is Status.PROMOTED else None,
         review_after=review_date(draft.category, draft.tags, now),
     )
 
@@ -153,12 +141,13 @@ def merge_row(
         )
     from ademem.core.anchor import merge_anchors
 
-    state = initial_state(draft, settings)
-    confidence = max(memory.confidence, state.confidence)
+    status, given = initial_state(draft, settings)
+    confidence = max(memory.confidence, given)
     if corroborates:
         confidence += (1 - confidence) * MERGE_GAIN
     if _may_promote(memory, draft):
-        memory = replace(memory, **_raised(memory, state, now), quarantine_reason=None)
+        raised = transitions.raised(memory, **status, now=now, pinned=draft.pinned)
+        memory = replace(memory, **raised, quarantine_reason=None)
     content, trust, theirs = memory.content, memory.trust, draft.origin.trust
     if memory.dedupe_key == draft.dedupe_key:
         trust = max(trust, theirs, key=RANK.__getitem__)
@@ -179,7 +168,7 @@ def merge_row(
         ),
         confidence=confidence,
         observation_count=memory.observation_count + 1,
-        access_score=max(memory.access_score, _seed(draft, state)),
+        access_score=max(memory.access_score, _seed(draft, given)),
         base_score=None,
         tags=unique((*memory.tags, *draft.tags)),
         anchors=merge_anchors(memory.anchors, draft.anchors),
@@ -194,20 +183,20 @@ def merge_row(
 
 
 def revise_row(memory: Memory, draft: Reviewed, settings: GateSettings, now: datetime) -> Memory:
-    state = initial_state(draft, settings)
+    status, confidence = initial_state(draft, settings)
     topic_key = memory.topic_key or draft.topic_key
     origin = draft.origin
     return replace(
         memory,
-        **_raised(memory, state, now),
+        **transitions.raised(memory, **status, now=now, pinned=draft.pinned),
         content=draft.content,
         dedupe_key=dedupe_key(draft.content, topic_key),
         topic_key=topic_key,
         title=draft.title or memory.title,
         category=Category(draft.category),
         importance=Importance(draft.importance),
-        confidence=max(memory.confidence, state.confidence),
-        access_score=max(memory.access_score, _seed(draft, state)),
+        confidence=max(memory.confidence, confidence),
+        access_score=max(memory.access_score, _seed(draft, confidence)),
         base_score=None,
         tags=unique((*memory.tags, *draft.tags)),
         anchors=draft.anchors or memory.anchors,
@@ -225,10 +214,6 @@ def revise_row(memory: Memory, draft: Reviewed, settings: GateSettings, now: dat
         quarantine_reason=None,
         last_accessed_at=now,
     )
-
-
-def _raised(memory: Memory, state: InitialState, now: datetime) -> dict[str, Any]:
-    return transitions.raised(memory, state.status, state.tier, now, pinned=state.pinned)
 
 
 def least_trusted(given: Iterable[Trust]) -> Trust:
@@ -259,5 +244,5 @@ def _claimed_author(memory: Memory, draft: Reviewed, content: str) -> str | None
     return theirs if theirs is not None and content == draft.content else memory.claimed_author
 
 
-def _seed(draft: Reviewed, state: InitialState) -> float:
-    return max(Importance(draft.importance).weight, state.confidence)
+def _seed(draft: Reviewed, confidence: float) -> float:
+    return max(Importance(draft.importance).weight, confidence)
