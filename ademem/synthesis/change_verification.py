@@ -52,6 +52,11 @@ class Hunk(Value):
     new_first: int
     new_count: int
 
+    @property
+    def last(self) -> int:
+        """The last line that is replaced, or the one after which lines are inserted."""
+        return self.first + max(self.count, 1) - 1
+
 
 class FileChange(Value):
     """A file before and after; the ids of blobs are empty where there is none."""
@@ -177,10 +182,8 @@ def _is_untouched(place: Place, lines: Sequence[bytes], change: Change, file: Fi
     if not place.first:
         return False
     for hunk in file.hunks:
-        end = hunk.first + hunk.count - 1 if hunk.count else hunk.first
-        if (hunk.first < place.last if not hunk.count else hunk.first <= place.last) and (
-            end >= place.first
-        ):
+        begins = hunk.first <= place.last if hunk.count else hunk.first < place.last
+        if begins and hunk.last >= place.first:
             return False
     new = change.lines(file.new_blob) or []
     first, _ = map_lines((place.first, place.last), file.hunks)
@@ -232,30 +235,19 @@ def parse_diff(data: bytes) -> list[FileChange]:
 
 def map_lines(lines: Lines, hunks: Iterable[Hunk]) -> Lines:
     """Return where lines are after the hunks; removed lines end before they begin."""
-    first, last = lines
-    shift_first = shift_last = 0
-    start, end = first, last
+    first, last = start, end = lines
     for hunk in hunks:
-        hunk_end = hunk.first + hunk.count - 1
         grows = hunk.new_count - hunk.count
-        if not hunk.count:  # an insertion after its line
-            if hunk.first < first:
-                shift_first += grows
-            if hunk.first < last:
-                shift_last += grows
-            continue
-        if hunk_end < first:
-            shift_first += grows
-        elif hunk.first <= first:
-            start, shift_first = hunk.new_first if hunk.new_count else hunk.new_first + 1, 0
+        if hunk.last < first:
+            start += grows
+        elif hunk.count and hunk.first <= first:
+            start = hunk.new_first if hunk.new_count else hunk.new_first + 1
             first = 0  # later hunks leave the start alone
-        if hunk_end < last:
-            shift_last += grows
-        elif hunk.first <= last:
-            end, shift_last = hunk.new_first + hunk.new_count - 1, 0
-            end = end if hunk.new_count else hunk.new_first
-            last = 0
-    return start + shift_first, end + shift_last
+        if hunk.last < last:
+            end += grows
+        elif hunk.count and hunk.first <= last:
+            end, last = hunk.new_first + max(hunk.new_count, 1) - 1, 0
+    return start, end
 
 
 def _receiver(
