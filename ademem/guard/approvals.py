@@ -7,11 +7,11 @@ from itertools import pairwise
 
 from ademem.core.settings import find_key
 from ademem.guard import mutation, shell
-from ademem.guard.shell import is_option, takes_value
+from ademem.guard.shell import is_option, without_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable
 
     from ademem.core.settings import GuardSettings
     from ademem.guard.shell import Command, Word
@@ -97,24 +97,27 @@ def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | 
         words = behind[0]
     elif command.name in RUNNERS:
         return _by_its_words(code, is_quarantined)
-    elif _is_ours(command):
-        words = command.words[1:]
     else:
-        return None
-    verb, operands = _subcommand(words)
+        first, words = command.words[:1], command.words[1:]
+        if not first or not (
+            first[0].text.rpartition("/")[2] in ("ademem", "ademem.exe")
+            or (first[0].expands and _operands(words)[:1] and _operands(words)[0].text in VERBS)
+        ):
+            return None
+    given = _operands(words)
+    verb, *operands = [word.text for word in given] or [""]
     if verb in AGREEING:  # a value, or what expands, could be the option that makes it read
-        given = {word.text for word in words[1:]}
-        is_plain = given <= SHOWN and not any(word.expands for word in words)
-        return None if is_plain and given & SHOWING else f"`ademem {verb}`"
+        options = {word.text for word in words[1:]}
+        is_plain = options <= SHOWN and not any(word.expands for word in words)
+        return None if is_plain and options & SHOWING else f"`ademem {verb}`"
     if verb == "config" and operands[:1] == ["set"]:
         key = find_key(operands[1]) if len(operands) > 1 else None
         return None if key and key.is_shared else "`ademem config set`"
     if verb == "review":
-        texts = {word.text for word in words}
-        lists = {"--list", "--json", "--help"} & texts
+        lists = any(word.text in ("--list", "--json", "--help") for word in words)
         return "`ademem review`" if not lists and is_quarantined("") else None
     if verb in APPROVING:
-        ids = [word for word in _operands(words)[1:] if word.text != "-"]
+        ids = [word for word in given[1:] if word.text != "-"]
         if any(is_quarantined("" if word.expands else word.text) for word in ids):
             return f"`ademem {verb}`"
     return None
@@ -134,32 +137,8 @@ def _by_alias(commands: list[Command], is_quarantined: Callable[[str], bool]) ->
     return None
 
 
-def _is_ours(command: Command) -> bool:
-    """True for the program by any path, and for an expansion before one of the verbs."""
-    if not command.words:
-        return False
-    first = command.words[0]
-    if first.text.rpartition("/")[2] in ("ademem", "ademem.exe"):
-        return True
-    verb, _ = _subcommand(command.words[1:])
-    return first.expands and verb in VERBS
-
-
-def _subcommand(words: tuple[Word, ...]) -> tuple[str, list[str]]:
-    operands = [word.text for word in _operands(words)]
-    return (operands[0], operands[1:]) if operands else ("", [])
-
-
-def _operands(words: tuple[Word, ...]) -> list[Word]:
-    valued = _VALUED.split()
-    found: list[Word] = []
-    left: Iterator[Word] = iter(words)
-    for word in left:
-        if not is_option(word.text):
-            found.append(word)
-        elif takes_value(word.text, valued):
-            next(left, None)
-    return found
+def _operands(words: Iterable[Word]) -> list[Word]:
+    return [word for word in without_values(words, _VALUED.split()) if not is_option(word.text)]
 
 
 def _by_its_words(text: str, is_quarantined: Callable[[str], bool]) -> str | None:

@@ -131,14 +131,9 @@ def look_up(command: Command, settings: GuardSettings) -> CommandPart:
             break
         options += words[:at]
         key, words = f"{key} {words[at].text}", words[at + 1 :]
-    arguments: list[Word] = []
-    valued, left = VALUE_OPTIONS.get(key, "").split(), iter(words)
-    for word in left:
-        arguments.append(word)
-        if is_option(word.text) and takes_value(word.text, valued):
-            next(left, None)
+    arguments = tuple(shell.without_values(words, VALUE_OPTIONS.get(key, "").split()))
     return CommandPart(
-        key=key, options=options, arguments=tuple(arguments), command=command, settings=settings
+        key=key, options=options, arguments=arguments, command=command, settings=settings
     )
 
 

@@ -15,7 +15,7 @@ from ademem.core.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
 class Word(Value):
@@ -155,10 +155,18 @@ def takes_value(word: str, valued: list[str]) -> bool:
     return at is not None and at == len(word) - 1
 
 
+def without_values(words: Iterable[Word], valued: list[str]) -> Iterator[Word]:
+    """Leave out each word that is the value of the option before it."""
+    left = iter(words)
+    for word in left:
+        yield word
+        if is_option(word.text) and takes_value(word.text, valued):
+            next(left, None)
+
+
 _DEEPEST = 8
 _UNKNOWN = Word(text="{}", expands=True)
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
-_SHELL_VALUED = ["-o", "-O", "--rcfile", "--init-file"]
 _EXECS = {
     "find": "-exec -execdir -ok -okdir",
     "fd": "--exec --exec-batch -X -x",
@@ -247,7 +255,7 @@ def _unwrap_once(command: Command) -> list[Command]:
     name = command.name
     if name in _SHELLS:
         words = command.words
-        at = _behind_options(words, 1, _SHELL_VALUED, lambda _: False)
+        at = _behind_options(words, 1, ["-o", "-O", "--rcfile", "--init-file"], lambda _: False)
         if at < len(words) and any(sets_option(word.text, "-c") for word in words[1:at]):
             return _parse_text(command, words[at])
         if command.stdin and at >= len(words):
@@ -345,7 +353,6 @@ def _join(words: tuple[Word, ...]) -> Word:
     return Word(text=text, expands=any(word.expands for word in words))
 
 
-_DEVICES = "/dev/"
 _PRINTERS = frozenset({"", "echo", "printf", "cat", "tee"})
 _IN_PLACE = {"sed": "-i --in-place", "gsed": "-i --in-place", "perl": "-i", "ruby": "-i"}
 """Editors of streams, and the options with which they change the files they are given."""
@@ -353,7 +360,6 @@ _SCRIPT_OPTIONS = ("-e", "-f", "--expression", "--file")
 """Options of these editors that take the next word, in place of a script among the operands."""
 _MOVERS = frozenset({"mv", "cp", "install", "ln", "git mv"})
 _REMOVERS = frozenset({"rm", "unlink", "shred", "git rm"})
-_PATCHED = re.compile(r"^\+\+\+ (?:b/)?([^\t\n]+)", re.M)
 
 
 class FileEdit(Value):
@@ -400,12 +406,12 @@ def _edits_of(command: Command) -> Iterator[FileEdit]:
     elif name in ("patch", "git apply"):
         diff = command.stdin.text if command.stdin and not command.stdin.expands else ""
         named = operands[:1] if name == "patch" else []
-        patched = [Word(text=path) for path in _PATCHED.findall(diff)]
+        patched = [Word(text=path) for path in re.findall(r"(?m)^\+\+\+ (?:b/)?([^\t\n]+)", diff)]
         yield from _files(named or [word for word in patched if word.text != "/dev/null"])
     elif name in _MOVERS:
         yield from _edits_of_move(operands, removes=name.endswith("mv"))
     elif name in _REMOVERS:
-        yield from (FileEdit(path=word.text, is_whole=False) for word in operands if _is_file(word))
+        yield from _files(operands, is_whole=False)
 
 
 def _behind_script(words: tuple[Word, ...]) -> list[Word]:
@@ -437,11 +443,9 @@ def _edits_of_move(operands: list[Word], *, removes: bool) -> Iterator[FileEdit]
             yield FileEdit(path=each, is_whole=False)
 
 
-def _files(words: list[Word]) -> Iterator[FileEdit]:
-    for word in words:
-        if _is_file(word):
-            yield FileEdit(path=word.text, is_whole=True)
+def _files(words: list[Word], *, is_whole: bool = True) -> Iterator[FileEdit]:
+    return (FileEdit(path=word.text, is_whole=is_whole) for word in words if _is_file(word))
 
 
 def _is_file(word: Word) -> bool:
-    return bool(word.text) and not word.expands and not word.text.startswith((_DEVICES, "-", "&"))
+    return bool(word.text) and not word.expands and not word.text.startswith(("/dev/", "-", "&"))
