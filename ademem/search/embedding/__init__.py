@@ -69,7 +69,6 @@ def model_id(settings: EmbedSettings) -> str:
 
 
 def second_settings(settings: EmbedSettings) -> EmbedSettings:
-    """The same settings for the model that reads other languages."""
     from ademem.core.value import replace
 
     return replace(settings, dtype=cache.MULTILINGUAL)
@@ -106,10 +105,8 @@ def load(
 
     *once* loads faster and embeds slower: for a process that asks one question.
     """
-    folder = cache.folder(environment, settings.dtype)
-    if cache.state(folder) is not cache.State.INSTALLED:
-        return None
-    return open_model(folder, settings, once=once)
+    folder = cache.installed(environment, settings.dtype)
+    return open_model(folder, settings, once=once) if folder else None
 
 
 def run_in_background(call: Callable[[], T]) -> Callable[[], T]:
@@ -185,16 +182,14 @@ def load_pair(
 
 def load_second(settings: EmbedSettings, environment: Mapping[str, str]) -> Asymmetric | None:
     """The model for other languages; None while it is not installed; raises DamagedModel."""
-    folder = cache.folder(environment, cache.MULTILINGUAL)
-    if cache.state(folder) is not cache.State.INSTALLED:
-        return None
-    return open_second(folder, settings)
+    folder = cache.installed(environment, cache.MULTILINGUAL)
+    return open_second(folder, settings) if folder else None
 
 
 def load_in_background(settings: EmbedSettings, environment: Mapping[str, str]) -> Embedder | None:
     """`load` for a process that asks one question and has other work to begin with."""
-    folder = cache.folder(environment, settings.dtype)
-    if cache.state(folder) is not cache.State.INSTALLED:
+    folder = cache.installed(environment, settings.dtype)
+    if folder is None:
         return None
     return Loading(model_id(settings), lambda: open_model(folder, settings, once=True))
 

@@ -38,8 +38,6 @@ class State(StrEnum):
 
 
 class File(Value):
-    """One file as it was when it was installed."""
-
     name: str
     bytes: int
     sha256: str
@@ -65,6 +63,12 @@ def root(environment: Mapping[str, str]) -> str:
 
 def folder(environment: Mapping[str, str], dtype: str) -> str:
     return os.path.join(root(environment), MODELS[dtype], dtype)
+
+
+def installed(environment: Mapping[str, str], dtype: str) -> str | None:
+    """The folder of the model; None while it is not installed."""
+    place = folder(environment, dtype)
+    return place if is_whole(place) else None
 
 
 def list_own_folders(environment: Mapping[str, str], dtype: str) -> list[str]:
@@ -132,16 +136,17 @@ def seal(folder: str, names: tuple[str, ...], *, source: str, trust: str) -> Man
 def find_damage(folder: str) -> list[str]:
     """Read all files and describe each that is missing or differs from what was installed."""
     found = manifest(folder)
-    return [
-        f"{file.name} is {'missing' if now is None else 'not what was installed'}"
-        for file in (found.files if found else ())
-        for now in [_sha256(os.path.join(folder, file.name))]
-        if now != file.sha256
-    ]
+    damaged = []
+    for file in found.files if found else ():
+        path = os.path.join(folder, file.name)
+        if file_size(path) is None:
+            damaged.append(f"{file.name} is missing")
+        elif sha256(path) != file.sha256:
+            damaged.append(f"{file.name} is not what was installed")
+    return damaged
 
 
 def is_locked(folder: str) -> bool:
-    """Return True while an installation runs."""
     return is_held(lock(folder))
 
 
@@ -161,15 +166,7 @@ def sha256(path: str) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def _sha256(path: str) -> str | None:
-    try:
-        return sha256(path)
-    except FileNotFoundError:
-        return None
-
-
 def file_size(path: str) -> int | None:
-    """None when there is no such file."""
     try:
         return os.path.getsize(path)
     except OSError:

