@@ -314,7 +314,6 @@ def likelihood(one: str, other: str, cosine: float | None = None) -> float:
 
 
 def score(found: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """Weigh the features; 0 without any."""
     if not found:
         return 0.0
     return 1 / (1 + math.exp(-sum(weights[name] * value for name, value in found.items())))
@@ -329,6 +328,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
     left, right = read(one), read(other)
     if left.tells_work and right.tells_work:
         return {}
+    pairs = ((left, right), (right, left))
     subject, *_ = compare_subjects(left, right)
     differing = find_differing(left, right)
     named = {kind for kind in differing if kind.startswith(NAME_OF)}
@@ -349,7 +349,9 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
     says_other = exchange == COMPLEMENT and not agrees
     has_reason = differing or ended or says_other or changes
     if not has_reason and share >= 0.5:
-        has_reason = _turns_off(left, right) or find_opposition(one, other) is not None
+        has_reason = find_opposition(one, other) is not None or any(
+            "on" in a.stems - b.stems and "off" in b.stems - a.stems for a, b in pairs
+        )
     if (
         not (has_subject and has_reason)
         or ((left.adds or right.adds) and not ended)
@@ -361,14 +363,16 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
     ):
         return {}
     common = min(shared, 3) / 3
-    head = _have_one_head(left, right)
+    heads = {
+        one.subject[0] in other.stems for one, other in pairs if left.subject and right.subject
+    }
     many = not _MANY.isdisjoint((*left.words, *right.words))
     found: dict[str, float] = {
         "bias": 1.0,
         "common": common,
         "long": min(1.0, max(len(left.subject), len(right.subject)) / 12),
-        "head_common": head * common,
-        "heads": not named and _have_other_heads(left, right),
+        "head_common": (heads == {True}) * common,
+        "heads": not named and heads == {False},  # each begins with a word of its own
         "complement_many": exchange == COMPLEMENT and many,
         "both_change": left.changes and right.changes,
         "ended": ended,
@@ -587,18 +591,14 @@ def _read_number(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple
         return ([("number", amount), (f"number {stem(after)}", amount)], 1) if counts else ([], 1)
     if before == "port":
         return [(before, amount), ("number", amount)], 1
-    if before in SLOTS or before in _VERSIONED or (raw[at - 1 : at] and _is_release(raw, at)):
+    named = at and raw[at - 1][:1].isupper() and fold(raw[at - 1]) not in _STOP
+    if before in SLOTS or before in _VERSIONED or (named and "." in raw[at]):  # `Kubernetes 1.27`
         return [(f"version {stem(before)}", amount)], 1
     if "version" in folded:
-        named = [word for word, form in zip(folded, raw, strict=True) if form[:1].isupper()]
-        return [(f"version {stem(word)}", amount) for word in named if word not in _STOP], 1
+        names = [word for word, form in zip(folded, raw, strict=True) if form[:1].isupper()]
+        return [(f"version {stem(word)}", amount) for word in names if word not in _STOP], 1
     counted = [(f"number {stem(after)}", amount)] if after and after not in _STOP else []
     return [("number", amount), *counted], 1
-
-
-def _is_release(raw: list[str], at: int) -> bool:
-    """True for a name with a number that has a point: `Kubernetes 1.27`."""
-    return "." in raw[at] and raw[at - 1][:1].isupper() and fold(raw[at - 1]) not in _STOP
 
 
 def _is_label(raw: list[str], folded: list[str], at: int) -> bool:
@@ -735,17 +735,6 @@ def _name_two_options(left: Facts, right: Facts) -> bool:
     return bool(left.option and right.option and left.option != right.option)
 
 
-def _have_one_head(left: Facts, right: Facts) -> bool:
-    heads = left.subject[:1], right.subject[:1]
-    return all(heads) and heads[0][0] in right.stems and heads[1][0] in left.stems
-
-
-def _have_other_heads(left: Facts, right: Facts) -> bool:
-    """True if each begins with a word of its own: they are about two things."""
-    heads = left.subject[:1], right.subject[:1]
-    return all(heads) and heads[0][0] not in right.stems and heads[1][0] not in left.stems
-
-
 def find_differing(left: Facts, right: Facts) -> set[str]:
     """Return the kinds in which both have values of today, and no common one."""
     both = left.values.keys() & right.values.keys()
@@ -758,13 +747,6 @@ def _stems(text: str) -> set[str]:
 
 def _parts(value: str) -> set[str]:
     return {stem(part) for part in (value, *re.split(r"[\s/-]", value))}
-
-
-def _turns_off(left: Facts, right: Facts) -> bool:
-    return any(
-        "on" in a.stems - b.stems and "off" in b.stems - a.stems
-        for a, b in ((left, right), (right, left))
-    )
 
 
 def is_explicit(earlier: str, later: str) -> bool:
@@ -784,10 +766,10 @@ def is_explicit(earlier: str, later: str) -> bool:
 def find_values(earlier: str, later: str) -> tuple[str, str] | None:
     """Return the values that the texts give for one kind of thing, the most telling kind first."""
     left, right = read(earlier), read(later)
-    differing = find_differing(left, right)
-    for kind in sorted(differing, key=lambda kind: (kind == "name", kind == "number", kind)):
-        return " ".join(sorted(left.values[kind])), " ".join(sorted(right.values[kind]))
-    return None
+    if not (differing := find_differing(left, right)):
+        return None
+    kind = min(differing, key=lambda kind: (kind == "name", kind == "number", kind))
+    return " ".join(sorted(left.values[kind])), " ".join(sorted(right.values[kind]))
 
 
 def explain(one: str, other: str) -> str:
@@ -800,38 +782,25 @@ def explain(one: str, other: str) -> str:
     return "one says that something changed" if changes else "other words"
 
 
-WEIGHTS = {
-    "bias": -3.2,
-    "common": 1.4,
-    "long": -4.6,
-    "head_common": 0.9,
-    "heads": -1.9,
-    "complement_many": -1.6,
-    "both_change": -2.2,
-    "ended": 1.0,
-    "differ": 0.6,
-    "differ_change": 1.6,
-    "slot": 1.8,
-    "named": 0.0,
-    "measure_share": -0.8,
-    "name_share": -1.6,
-    "cosine": 5.2,
+_FITTED = {
+    "bias": (-3.2, -1.0),
+    "common": (1.4, 3.6),
+    "long": (-4.6, -6.4),
+    "head_common": (0.9, 1.3),
+    "heads": (-1.9, -2.3),
+    "complement_many": (-1.6, -1.5),
+    "both_change": (-2.2, -2.1),
+    "ended": (1.0, 1.8),
+    "differ": (0.6, 0.5),
+    "differ_change": (1.6, 1.4),
+    "slot": (1.8, 1.4),
+    "named": (0.0, 0.4),
+    "measure_share": (-0.8, -0.2),
+    "name_share": (-1.6, -2.0),
+    "cosine": (5.2, 0.0),
 }
-"""Weights of the features where vectors were compared, fitted by logistic regression."""
-WEIGHTS_OF_WORDS = {
-    "bias": -1.0,
-    "common": 3.6,
-    "long": -6.4,
-    "head_common": 1.3,
-    "heads": -2.3,
-    "complement_many": -1.5,
-    "both_change": -2.1,
-    "ended": 1.8,
-    "differ": 0.5,
-    "differ_change": 1.4,
-    "slot": 1.4,
-    "named": 0.4,
-    "measure_share": -0.2,
-    "name_share": -2.0,
-}
-"""The same where words alone were."""
+"""Weights of the features where vectors were compared, and where words alone were.
+
+They are those of a logistic regression.
+"""
+WEIGHTS, WEIGHTS_OF_WORDS = ({name: pair[at] for name, pair in _FITTED.items()} for at in (0, 1))

@@ -13,7 +13,7 @@ from ademem.store.full_text import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from ademem.search.query import Query
     from ademem.search.ranking import Parameters
@@ -59,17 +59,12 @@ _ENDING = 3
 """Letters that the index may have cut off the end of a word."""
 
 
-def _pairs() -> Iterator[tuple[str, str]]:
-    for pair in " ".join(_ABBREVIATIONS.split()).split(", "):
-        short, long = (part.replace("-", " ") for part in pair.split())
-        yield short, long
-        if " " not in long:
-            yield long, short
-
-
 _FORMS: dict[str, list[str]] = {}
-for _one, _other in _pairs():
-    _FORMS.setdefault(_one, []).append(_other)
+for _pair in " ".join(_ABBREVIATIONS.split()).split(", "):
+    _short, _long = (part.replace("-", " ") for part in _pair.split())
+    _FORMS.setdefault(_short, []).append(_long)
+    if " " not in _long:
+        _FORMS.setdefault(_long, []).append(_short)
 
 
 class Matches(Value):

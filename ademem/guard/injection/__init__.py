@@ -13,7 +13,7 @@ from ademem.core.untrusted import as_displayed, as_latin, has_hidden_characters,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ademem.core.memory import Memory
 
@@ -42,11 +42,6 @@ def phrases(*lines: str) -> tuple[Phrase, ...]:
     )
 
 
-def with_latin_letters(given: Sequence[Phrase]) -> list[Phrase]:
-    """Replace letters that look like Latin ones, as in folded texts that are not ASCII."""
-    return [tuple([frozenset(map(as_latin, group)) for group in phrase]) for phrase in given]
-
-
 def first_match(text: str, given: Sequence[Phrase]) -> int | None:
     """Return the position of the first phrase that a sentence of the folded text matches."""
     words = frozenset([form for word in _WORD.findall(text) for form in forms(word)])
@@ -64,7 +59,6 @@ def first_match(text: str, given: Sequence[Phrase]) -> int | None:
 
 
 def is_spelled_out(text: str) -> bool:
-    """True if the text spells words letter by letter."""
     run = 0
     for word in text.split():
         run = run + 1 if len(word) == 1 and word.isalpha() else 0
@@ -73,16 +67,10 @@ def is_spelled_out(text: str) -> bool:
     return False
 
 
-def matches(words: Sequence[Forms], phrase: Phrase) -> bool:
-    """True if the words of a sentence hold the phrase."""
-    return any(_follow(words, phrase, None))
-
-
-def _follow(words: Sequence[Forms], phrase: Phrase, at: int | None) -> Iterator[bool]:
-    """Yield True for every match of the rest of the phrase behind position *at*."""
+def matches(words: Sequence[Forms], phrase: Phrase, at: int | None = None) -> bool:
+    """True if the words of a sentence hold the phrase, or its rest behind position *at*."""
     if not phrase:
-        yield True
-        return
+        return True
     start, end = (0, len(words)) if at is None else (at + 1, at + 2 + GAP)
     for place in range(start, min(end, len(words))):
         if phrase[0].isdisjoint(words[place]):
@@ -94,8 +82,9 @@ def _follow(words: Sequence[Forms], phrase: Phrase, at: int | None) -> Iterator[
             and "mind" not in words[place]
             and NEGATIONS.isdisjoint(phrase[0])
         )
-        if not is_negated:
-            yield from _follow(words, phrase[1:], place)
+        if not is_negated and matches(words, phrase[1:], place):
+            return True
+    return False
 
 
 def forms(word: str) -> Forms:
@@ -365,11 +354,11 @@ _LATIN: list[Phrase] = []
 
 
 def phrases_for(text: str) -> list[Phrase]:
-    """Return the phrases with letters as in the folded text."""
+    """Return the phrases, with Latin letters for those that look alike if the folded text has."""
     if text.isascii():
         return KNOWN
     if not _LATIN:
-        _LATIN.extend(with_latin_letters(KNOWN))
+        _LATIN.extend(tuple([frozenset(map(as_latin, each)) for each in one]) for one in KNOWN)
     return _LATIN
 
 
