@@ -167,8 +167,7 @@ def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, 
         raise Unnoted(f"{here.local_config} was not written by `ademem config set` here")
     ignore(here)
     _write(here.home_root, here.local_config, key, value)
-    noted = local_file(here, environment).digest
-    trust.agree(here.main, environment, local=noted)
+    trust.agree(here.main, environment, local=local_file(here, environment).digest)
 
 
 def find_untrusted(root: str | None = None) -> UntrustedParts:
@@ -203,8 +202,7 @@ def agree(arrived: UntrustedParts, part: str, *, root: str | None = None) -> Non
         case "files":
             with open_memories(root) as runtime:
                 secret, moment = runtime.store.secret, clock.stamp(clock.now())
-                there = commit(here.root) or ""
-                trust.agree_to_files(here.main, secret, there, moment, os.environ)
+                trust.agree_to_files(here.main, secret, commit(here.root) or "", moment, os.environ)
                 curation.accept_files(runtime)
 
 

@@ -119,8 +119,8 @@ def database_is_sound(patient: Patient) -> Finding:
         message = f"{counted(len(bad), 'row')} with values that cannot be: {'; '.join(bad[:5])}"
         return _bad("database", message, "`ademem doctor --fix` repairs and keeps them")
     if lost:
-        hint = "`ademem doctor --fix` rebuilds it"
-        return _bad("database", f"lost its index {', '.join(lost)}", hint)
+        message = f"lost its index {', '.join(lost)}"
+        return _bad("database", message, "`ademem doctor --fix` rebuilds it")
     if parked:
         named = "; ".join(worker.gave_up(*job) for job in parked)
         return _bad("database", f"work that gave up: {named}", "`ademem work --retry` tries again")
@@ -199,8 +199,7 @@ def database_was_made_here(patient: Patient) -> Finding:
     if runtime.store.is_trusted:
         return _good("foreign", "the database was made here")
     message = "the database was not made here; what it calls your word counts as imported"
-    hint = "`ademem trust --database` if it is yours"
-    return _good("foreign", message, hint)
+    return _good("foreign", message, "`ademem trust --database` if it is yours")
 
 
 def backup_was_made(patient: Patient) -> Finding:
@@ -208,8 +207,7 @@ def backup_was_made(patient: Patient) -> Finding:
     if found:
         newest = f"{counted(len(found), 'backup')}, the newest of {found[0].at} ({found[0].kind})"
         return _good("backup", newest)
-    hint = "`ademem backup` makes one; the worker makes one a week"
-    return _good("backup", "none yet", hint)
+    return _good("backup", "none yet", "`ademem backup` makes one; the worker makes one a week")
 
 
 def disk_is_local(patient: Patient) -> Finding:
@@ -231,8 +229,7 @@ def command_is_found(patient: Patient) -> Finding:
     message = "not on your PATH; sessions find it, as their first hook puts it on theirs"
     link = os.path.join(patient.environment.get("HOME", ""), ".local/bin/ademem")
     shown = link if os.path.realpath(link) == os.path.realpath(name) else name
-    hint = f"add {os.path.dirname(shown)} to PATH"
-    return _good("command", message, hint)
+    return _good("command", message, f"add {os.path.dirname(shown)} to PATH")
 
 
 def hooks_are_installed(patient: Patient) -> Finding:
@@ -279,14 +276,10 @@ def files_are_current(patient: Patient) -> Finding:
         runtime = open_runtime(patient.project, patient.environment, patient.now)
     except (sqlite3.Error, OSError, AdememError):
         return _bad("files", "not checked: the database cannot be opened", "see above")
-    if waiting := reports.imports(patient.project):
-        runtime.close()
-        hint = "`ademem work` imports it now"
-        return _good("files", "; ".join(waiting), hint)
-    try:
+    with runtime:
+        if waiting := reports.imports(patient.project):
+            return _good("files", "; ".join(waiting), "`ademem work` imports it now")
         problems = checks.check(runtime.project, runtime.store, runtime.settings.mirror)
-    finally:
-        runtime.close()
     for problem in problems:
         if not problem.passes:
             message = f"{problem.path}: {problem.message}"
@@ -319,8 +312,7 @@ def model_is_sound(patient: Patient) -> Finding:
     if found.source:
         return _bad("model", f"incomplete in {found.path}", "`ademem model install` repairs it")
     message = f"a download that broke off at {found.progress} %, so words alone decide"
-    hint = "`ademem model install` resumes it"
-    return _good("model", message, hint)
+    return _good("model", message, "`ademem model install` resumes it")
 
 
 def second_model_is_sound(patient: Patient) -> Finding:
@@ -336,8 +328,7 @@ def second_model_is_sound(patient: Patient) -> Finding:
         return _bad("languages", f"incomplete in {found.path}", repairs)
     if chosen.multilingual == "all":
         return _bad("languages", "embed.multilingual is all, but the model is missing", repairs)
-    message = "no second model, so recall by meaning is for English"
-    return _good("languages", message, repairs)
+    return _good("languages", "no second model, so recall by meaning is for English", repairs)
 
 
 def ai_can_be_asked(patient: Patient) -> Finding:

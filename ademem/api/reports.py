@@ -314,7 +314,6 @@ def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
 
 def get_guard_state(runtime: Runtime) -> dict[str, Any]:
     """Return settings, open turns and decisions: the keys of `ademem status guard --json`."""
-    turns = statistics.open_turns(runtime.store, limit=5)
     return {
         "mode": runtime.settings.guard.mode,
         "max_blocks": runtime.settings.guard.max_blocks,
@@ -331,7 +330,7 @@ def get_guard_state(runtime: Runtime) -> dict[str, Any]:
                 "searched": row["searched_at"] is not None,
                 "denied": len(row["denied"].split()),
             }
-            for row in turns
+            for row in statistics.open_turns(runtime.store, limit=5)
         },
     }
 
@@ -381,5 +380,4 @@ def count_decisions(
 
 
 def judge_command(command: str, root: str | None = None) -> Judgement:
-    found = find_project(root)
-    return judge(command, load_configuration(found, os.environ).settings.guard)
+    return judge(command, load_configuration(find_project(root), os.environ).settings.guard)

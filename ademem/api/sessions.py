@@ -49,8 +49,7 @@ def start_session(
     directory = "" if instruction_in(directory) else directory
     with runtime.store.transaction():
         require_open_session(runtime, id)
-        now = runtime.clock()
-        sessions.add(runtime.store, id, directory, runtime.branch, source, now)
+        sessions.add(runtime.store, id, directory, runtime.branch, source, runtime.clock())
     return get_session(runtime, id)
 
 
@@ -170,11 +169,10 @@ def delete_session(runtime: Runtime, id: str, *, dry_run: bool = False) -> None:
 def search_prompts(
     runtime: Runtime, words: str = "", session: str | None = None, limit: int = 20
 ) -> list[Row]:
-    found = sessions.search_prompts(runtime.store, words, session, limit)
     return [
         {name: row[name] for name in ("id", "session_id", "created_at")}
         | {"text": preview(redact(row["content"]).text, PROMPT_CHARS)}
-        for row in found
+        for row in sessions.search_prompts(runtime.store, words, session, limit)
     ]
 
 

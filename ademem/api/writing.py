@@ -134,14 +134,8 @@ def _find_answer(runtime: Runtime, payload: str, operation_id: str) -> Written |
 
 def categorize(category: str | None, type: str | None) -> str:
     """Return the given category, else that of a known type such as `bugfix`, else fact."""
-    is_known = type is not None and (type in TYPES or type in frozenset(Category))
+    is_known = type in TYPES or type in frozenset(Category)
     return category or (type if type and is_known else Category.FACT)
-
-
-def suggest_topic_key(type: str | None, title: str | None, content: str) -> str:
-    """Return a key under which later texts on the same subject replace this one."""
-
-    return suggest_key(type, title, content)
 
 
 def explain(runtime: Runtime, draft: Draft | str) -> list[RuleEffect]:
@@ -222,9 +216,8 @@ def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
         session_id=draft.origin.session_id or client.session_of(runtime.environment) or None,
         branch=draft.origin.branch or runtime.branch,
     )
-    text = draft.whole_text
     anchors = anchor_verification.resolve_anchors(
-        draft.anchors, runtime.project.root, os.getcwd(), text
+        draft.anchors, runtime.project.root, os.getcwd(), draft.whole_text
     )
     topic_key = draft.topic_key and normalize_key(draft.topic_key)
     return replace(draft, origin=origin, anchors=anchors, topic_key=topic_key)
@@ -257,8 +250,11 @@ def normalize_key(key: str) -> str | None:
     return "/".join(filter(None, segments))[:KEY_CHARS].rstrip("/-") or None
 
 
-def suggest_key(type: str | None, title: str | None, content: str) -> str:
-    """Return the same key for the same type and text; different texts of any script differ."""
+def suggest_topic_key(type: str | None, title: str | None, content: str) -> str:
+    """Return a key under which later texts on the same subject replace this one.
+
+    It is the same for the same type and text; different texts of any script differ.
+    """
     about = title or " ".join(content.split()[:SUGGESTED_WORDS])
     segment = _segment(about) or sha256_hex(about)[:8]
     for given in ({(type or "").strip().lower()}, words(about)):

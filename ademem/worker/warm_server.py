@@ -150,9 +150,8 @@ class Server:
             message = loads(request.decode())
         except (ValueError, RecursionError) as error:
             raise Refused("that is no JSON") from error
-        version = (__version__, PROTOCOL)
         if not isinstance(message, dict) or (
-            (message.get("ademem"), message.get("protocol")) != version
+            (message.get("ademem"), message.get("protocol")) != (__version__, PROTOCOL)
         ):
             raise Refused(f"this is ademem {__version__}, protocol {PROTOCOL}")
         name, params = message.get("method"), message.get("params")

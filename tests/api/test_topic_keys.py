@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem.api.writing import FAMILIES, normalize_key, suggest_key
+from ademem.api.writing import FAMILIES, normalize_key, suggest_topic_key
 
 
 @pytest.mark.parametrize(
@@ -32,17 +32,17 @@ def test_a_key_is_brought_into_its_form(key, expected):
     ],
 )
 def test_the_family_comes_from_the_type_else_from_the_words(type, text, family):
-    assert suggest_key(type, None, text).partition("/")[0] == family
+    assert suggest_topic_key(type, None, text).partition("/")[0] == family
 
 
 def test_suggestions_are_distinct_not_empty_and_always_the_same():
     """Row E9 of suggested keys."""
 
     texts = ["Café au lait", "Cafe au lait", "数据库缓存", "数据库索引", "🚀🚀", "🚀", "x" * 500]
-    keys = [suggest_key(None, None, text) for text in texts]
+    keys = [suggest_topic_key(None, None, text) for text in texts]
 
     assert len(set(keys)) == len(texts)
     assert all(key.partition("/")[2] for key in keys)
     assert all(len(key) <= 120 for key in keys)
-    assert keys == [suggest_key(None, None, text) for text in texts]
+    assert keys == [suggest_topic_key(None, None, text) for text in texts]
     assert [normalize_key(key) for key in keys] == keys

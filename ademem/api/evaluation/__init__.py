@@ -504,10 +504,9 @@ def _turns(conversation: dict[str, Any]) -> Iterator[Item]:
         place = MONTHS.index(month.lower()) + 1
         date = datetime(int(year), place, int(day), hours, int(minute)).isoformat()
         for turn in turns:
-            text = _with_caption(turn["text"], turn.get("blip_caption"))
             yield Item(
                 id=turn["dia_id"],
-                text=text,
+                text=_with_caption(turn["text"], turn.get("blip_caption")),
                 speaker=turn["speaker"],
                 session=f"D{number}",
                 date=date,
