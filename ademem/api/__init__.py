@@ -211,7 +211,6 @@ def request_import(runtime: Runtime) -> None:
 
 
 def _refresh_hints(runtime: Runtime) -> None:
-    """Update the hints of changed memories, for the hooks at files and commands."""
     from ademem.store import hints as table
 
     try:

@@ -169,7 +169,6 @@ def get_numbered(runtime: Runtime, number: int) -> Memory:
 
 
 def preview_row(memory: Memory, chars: int) -> Row:
-    """Return the keys by which a program decides whether to read a memory."""
     row = {
         "id": memory.id,
         "category": memory.category.value,

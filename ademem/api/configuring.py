@@ -47,7 +47,6 @@ class Setting(Value):
 class Described(Value):
     key: Key
     meaning: str
-    """The sentence under its field."""
 
 
 class Changed(Value):
@@ -64,8 +63,6 @@ class Unnoted(AdememError):
 
 
 class UntrustedParts(Value):
-    """Parts of a project's files that wait for a person's trust."""
-
     settings: dict[str, Any]
     """Values of `config.toml` that the person did not agree to."""
     local: SourceValues | None
@@ -98,7 +95,6 @@ def list_settings(
 
 @cache
 def describe_keys() -> dict[str, Described]:
-    """Return every setting by its name, with its default, its range and its sentence."""
     with open(declared.__file__, encoding="utf-8") as file:
         tree = ast.parse(file.read())
     meanings = {}
@@ -126,10 +122,7 @@ def set_value(
     root: str | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Changed:
-    """Write one value into a file.
-
-    Raises BadSetting, Unnoted, or NotByPerson for a personal setting that no person typed.
-    """
+    """Write one value; raises BadSetting, Unnoted, or NotByPerson where no person typed it."""
     yours = not key_of(key).is_shared
     value = as_value(key, text)
     if yours:
@@ -185,10 +178,7 @@ def find_untrusted(root: str | None = None) -> UntrustedParts:
 
 
 def agree(arrived: UntrustedParts, part: str, *, root: str | None = None) -> None:
-    """Record the person's trust in just what *arrived* shows.
-
-    *part* is `settings`, `local`, `database` or `files`. Raises NotByPerson.
-    """
+    """Trust *part* as shown: `settings`, `local`, `database` or `files`; raises NotByPerson."""
     caller.require_person(os.environ, "trust in a project")
     here = project.find(root, os.environ, os.getcwd())
     match part:
@@ -207,7 +197,6 @@ def agree(arrived: UntrustedParts, part: str, *, root: str | None = None) -> Non
 
 
 def revoke(root: str | None = None, *, database: bool = False) -> None:
-    """Forget all recorded trust; with *database* also that in the database."""
     here = project.find(root, os.environ, os.getcwd())
     if database:
         enrolment.forget(here, os.environ)
@@ -226,10 +215,7 @@ def _write(root: str, path: str, key: str, value: Any) -> None:
 
 
 def with_value(text: str, name: str, value: Any) -> str:
-    """Return the TOML text with one value set, its comments and order kept.
-
-    Raises BadSetting where the file has to be edited by hand.
-    """
+    """Set one value, with comments and order kept; raises BadSetting where a person has to."""
     section, _, key = name.partition(".")
     line = f"{key} = {format_value(value)}"
     try:

@@ -66,8 +66,6 @@ CONFLICT_CHARS = 500
 
 
 class Selection(Value):
-    """Conditions of a review; a memory has to meet all."""
-
     category: str | None = None
     type: str | None = None
     """A category or a tag."""
@@ -104,10 +102,7 @@ def _stores(runtime: Runtime) -> Iterator[Store]:
 
 
 class Waiting(NamedTuple):
-    """A memory in the queue of a review, without its text, as thousands may wait.
-
-    They sort by urgency, then the most believed, then the oldest.
-    """
+    """A memory in the queue of a review, by urgency, then belief, then age; thousands may wait."""
 
     urgency: int
     """0 quarantined, 1 contradictory, 2 unconfirmed."""
@@ -133,10 +128,7 @@ class Waiting(NamedTuple):
 
 
 def list_queue(runtime: Runtime, *, with_skipped: bool = False) -> list[Waiting]:
-    """List contradicting pairs, and what waits in no pair, in the order of a review.
-
-    What is skipped till tomorrow is left out. `count_queue` counts the same without listing it.
-    """
+    """List pairs and single memories in the order of a review, but none skipped till tomorrow."""
     skipped = set() if with_skipped else set(list_skipped(runtime))
     pairs = [pair for pair in list_conflicts(runtime) if pair.right not in skipped]
     found = []
@@ -154,10 +146,7 @@ def list_queue(runtime: Runtime, *, with_skipped: bool = False) -> list[Waiting]
 
 
 def count_queue(runtime: Runtime, pairs: Sequence[Pair] | None = None) -> dict[str, int]:
-    """Count what `list_queue` lists by reason; the person's own memories are one.
-
-    *pairs* are those of `list_conflicts`, where they were read already.
-    """
+    """Count what `list_queue` lists by reason; *pairs* are those of `list_conflicts`, if read."""
     skipped = list_skipped(runtime)
     pairs = list_conflicts(runtime) if pairs is None else pairs
     shown = [pair.right for pair in pairs if pair.right not in skipped]
@@ -224,10 +213,7 @@ APPROVING = ("promote", "promote-pinned", "pin")
 def decide_all(
     runtime: Runtime, found: Sequence[Memory], decision: str
 ) -> tuple[str, list[Memory]]:
-    """Decide about memories in one act; return its event and the memories that changed.
-
-    Quarantined ones are not approved. Raises Conflict where one changed since it was read.
-    """
+    """Return the event and what changed; approves none in quarantine, and may raise Conflict."""
     decided = [each for each in found if not (decision in APPROVING and each.quarantine_reason)]
     done = replace(act(runtime), event_id=memories.new_event())
     with runtime.store.transaction():
@@ -270,10 +256,7 @@ def _decide(
     reason: str = "",
     **options: Any,
 ) -> Memory:
-    """Read and write in one transaction, so that concurrent edits do not undo each other.
-
-    Raises Conflict where the memory is not at the given *revision*.
-    """
+    """Decide in one transaction; raises Conflict where the memory is at another *revision*."""
     runtime = runtime.holding(id)
     with runtime.store.transaction():
         require_revision(memories.get(runtime.store, id), revision)
@@ -346,13 +329,11 @@ def edit(
 
 
 def require_length(content: str, title: str | None, settings: GateSettings) -> None:
-    """Raise CannotDo for a text that an edit would cut."""
     if excess := transitions.describe_excess(content, title, settings):
         raise CannotDo(f"the text {excess}", "say it shorter, or in several memories")
 
 
 def require_revision(memory: Memory, revision: int | None) -> None:
-    """Raise Conflict where the memory is at another revision."""
     if revision not in (None, memory.revision_count):
         why = f"{memory.id} is at revision {memory.revision_count}, not {revision}"
         raise Conflict(why, f"it says by now: {preview(memory.content, CONFLICT_CHARS)}", memory.id)
@@ -404,10 +385,7 @@ def update_by_agent(
     replacement: str | None = None,
     **changes: Any,
 ) -> Updated:
-    """Edit a memory; beside one that a person said or confirmed, write the text as a candidate.
-
-    Raises what `edit` raises, and CannotDo where a person has to change it.
-    """
+    """Edit a memory; what a person said or confirmed gets a candidate beside it, or CannotDo."""
     from ademem.api import writing
 
     runtime = runtime.holding(id)
@@ -432,10 +410,7 @@ def update_by_agent(
 
 
 def remove_by_agent(runtime: Runtime, id: str, *, delete: bool = False, reason: str = "") -> Memory:
-    """Archive or delete a memory; raises CannotDo for one that a person said or confirmed.
-
-    A reason that reads as an instruction is left out of the history.
-    """
+    """Archive or delete a memory; raises CannotDo for one that a person said or confirmed."""
     runtime = runtime.holding(id)
     reason = "" if instruction_in(reason) else preview(clean(redact(reason).text), REASON_CHARS)
     done = replace(act(runtime), reason=reason)
@@ -463,7 +438,6 @@ def list_due(runtime: Runtime, limit: int | None = 100) -> list[Memory]:
 
 
 def mark_reviewed(runtime: Runtime, id: str) -> Memory:
-    """Record that a memory still holds, and set its next date of review."""
     runtime = runtime.holding(id)
     memory, now = memories.get(runtime.store, id), runtime.clock()
     return _decide(transitions.renew, runtime, id, review_date(memory.category, memory.tags, now))
@@ -497,10 +471,7 @@ def reopen_conflict(runtime: Runtime, id: str, other: str) -> bool:
 
 
 def _read_pair(runtime: Runtime, id: str, other: str) -> tuple[Memory, Memory, str, datetime]:
-    """Return the pair, and by whom and when it is settled.
-
-    Raises OfPerson for an agent, where a person said or confirmed one of the two.
-    """
+    """Return the pair, its judge and the time; raises OfPerson for an agent."""
     done = act(runtime)
     left, right = memories.get(runtime.store, id), memories.get(runtime.store, other)
     for one, its in ((left, right), (right, left)) if done.by_agent else ():
@@ -523,8 +494,6 @@ class NoSuchEvent(NotFound):
 
 
 class Event(Value):
-    """One act and all the changes it made."""
-
     id: str
     at: datetime
     actor: str
@@ -590,8 +559,6 @@ COUNTED = 1000
 
 
 class Past(Value):
-    """A page of the memories of a past moment."""
-
     memories: tuple[Memory, ...]
     total: int
     """The number on all pages, at most COUNTED + 1."""
@@ -630,7 +597,6 @@ def list_at(runtime: Runtime, moment: datetime, limit: int | None = None, after:
 
 
 def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]:
-    """Undo a whole act, even an undo."""
     own = runtime.open_personal()
     if own and revisions.has_event(own.store, event):
         runtime = own

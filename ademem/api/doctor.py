@@ -48,8 +48,6 @@ NETWORK_FILE_SYSTEMS = frozenset(
 
 
 class Finding(Value):
-    """Result of one check; a failed one has a hint."""
-
     check: str
     ok: bool
     message: str
@@ -332,7 +330,6 @@ def second_model_is_sound(patient: Patient) -> Finding:
 
 
 def ai_can_be_asked(patient: Patient) -> Finding:
-    """Check the settings of the AI provider without a call."""
     configured = load_configuration(patient.project, patient.environment)
     chosen = configured.settings.ai
     if wrong := ai.problem(chosen, patient.environment):
@@ -373,7 +370,6 @@ def examine(patient: Patient) -> list[Finding]:
 
 
 def run_check(check: Callable[[Patient], Finding], patient: Patient) -> Finding:
-    """Return the failure of a check as a finding."""
     try:
         return check(patient)
     except (sqlite3.Error, OSError, AdememError, *database.MISREAD) as error:
@@ -382,7 +378,6 @@ def run_check(check: Callable[[Patient], Finding], patient: Patient) -> Finding:
 
 
 def plan_fix(patient: Patient, findings: Sequence[Finding]) -> list[str]:
-    """Return a line for each repair of `fix` after these findings; change nothing."""
     planned = []
     if any(not found.ok for found in findings if found.check == "database"):
         planned.append("repair the database; a damaged file is kept beside the new one")
@@ -394,7 +389,6 @@ def plan_fix(patient: Patient, findings: Sequence[Finding]) -> list[str]:
 
 
 def fix(patient: Patient) -> list[str]:
-    """Repair what is possible without loss; return a line for each repair."""
     done = []
     try:
         done += recovery.recover(patient.project, patient.environment, patient.now)

@@ -32,7 +32,6 @@ class Preview(Value):
     unread: tuple[str, ...]
     """Ids of the chunks that it would read."""
     entries: tuple[dict[str, Any], ...]
-    """The records that it would send."""
     held_back: tuple[str, ...]
     """Ids of memories with a secret, which it would not send."""
 
@@ -43,7 +42,6 @@ class FolderState(Value):
     waiting: int
     """Records that are to be sent; those of the first exchange are not counted."""
     unread: tuple[str, ...] = ()
-    """Ids of the chunks that were not read yet."""
     replicas: tuple[str, ...] = ()
     """Databases that write there."""
 
@@ -76,7 +74,7 @@ def sync_folder(runtime: Runtime, path: str, *, force: bool = False) -> Exchange
         force=force,
     )
     if exchanged.changed:
-        relate(runtime)
+        relating.relate_imported(runtime.store, runtime.clock())
     return exchanged
 
 
@@ -88,13 +86,7 @@ def _author(runtime: Runtime) -> str:
     return safe_name(name)
 
 
-def relate(runtime: Runtime) -> None:
-    """Compare what arrived with what is here."""
-    relating.relate_imported(runtime.store, runtime.clock())
-
-
 def preview_sync(runtime: Runtime, path: str, *, force: bool = False) -> Preview:
-    """Return what an exchange would read and send, and change nothing."""
     place = folder.folder_at(path, runtime.project)
     if not force:
         folder.check(runtime.store, place, runtime.project)
@@ -151,9 +143,7 @@ class EngramStatus(Value):
     is_enrolled: bool
     """There was an export, and what changes is noted for the next one."""
     chunks: int
-    """Chunks that the manifest lists."""
     unread: tuple[str, ...]
-    """Ids of those that were not imported yet."""
     waiting: Sent
     """What an export would write."""
     is_conflicted: bool
@@ -187,7 +177,7 @@ def receive_from_engram(runtime: Runtime, *, dry_run: bool = False) -> Received:
     )
     received = engram_chunks.receive(runtime.project, job, dry_run=dry_run)
     if any(each.inserted or each.updated for each in received.reports) and not dry_run:
-        relate(runtime)
+        relating.relate_imported(runtime.store, runtime.clock())
     return received
 
 
@@ -215,7 +205,6 @@ class HubStatus(Value):
     role: str
     lifecycle: str
     position: int
-    """Number of the last mutation that was applied."""
     pulled_at: str
     waiting: int
     """Changes that the hub does not have; those of the first round are not counted."""
@@ -242,13 +231,12 @@ def _hub(runtime: Runtime) -> Hub:
 
 
 def sync_hub(runtime: Runtime) -> Round:
-    """Pull what others changed, and push what the hub does not have."""
     try:
         done = _hub(runtime).run()
     except hub_state.LeaseHeld as error:
         raise Conflict("another process syncs with the hub now", "try again in a minute") from error
     if done.changed:
-        relate(runtime)
+        relating.relate_imported(runtime.store, runtime.clock())
     return done
 
 
@@ -262,7 +250,6 @@ def open_hub_page(runtime: Runtime) -> str:
 
 
 def preview_hub(runtime: Runtime) -> HubPreview:
-    """Return the mutations of the next round as they would leave, and change nothing."""
     sender = _hub(runtime).sender()
     found = [leaving.prepare(entity, id, sender) for entity, id in leaving.waiting(sender)]
     return HubPreview(
@@ -272,7 +259,6 @@ def preview_hub(runtime: Runtime) -> HubPreview:
 
 
 def get_hub_status(runtime: Runtime) -> HubStatus | None:
-    """Return where the exchange with the hub stands; None for a project in no hub."""
     state = hub_state.read(runtime.store)
     if state is None:
         return None

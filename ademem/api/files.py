@@ -123,7 +123,6 @@ def refresh_files(
 def import_files(
     runtime: Runtime, *, on_import: Callable[[int, int], None] | None = None
 ) -> ImportReport:
-    """Import edits of the files without writing the files."""
     return importer.import_changes(runtime, on_batch=on_import)
 
 
@@ -152,11 +151,7 @@ def read_pending_brief(runtime: Runtime) -> tuple[CoreMemory | None, BadCore | N
 def export_memories(
     runtime: Runtime, *, include_personal: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """Yield records of live memories, then of the relations between them.
-
-    Memories of agents, missions and the person are exported on request.
-    """
-
+    """Yield records of live memories, of other owners on request, then of their relations."""
     own = runtime.open_personal() if include_personal else None
     stores = [runtime.store, own.store] if own else [runtime.store]
     ids = set()
@@ -169,10 +164,7 @@ def export_memories(
 
 
 def export_some(runtime: Runtime, ids: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yield records of these live memories of any owner, and of the relations between them.
-
-    Quarantined ones are left out.
-    """
+    """Yield records of live memories of any owner, none in quarantine, then of their relations."""
     found = memory_queries.by_ids(runtime.store, set(ids))
     exported = set()
     for record in records.export_records(runtime.store, found, include_personal=True):
@@ -234,7 +226,6 @@ def _with_event(imported: Result, event: str, runtime: Runtime) -> Result:
 
 @contextmanager
 def _rolled_back(runtime: Runtime) -> Iterator[None]:
-    """Take back what is written to the store inside."""
     with suppress(DryRun), runtime.store.transaction():
         yield
         raise DryRun
@@ -329,10 +320,7 @@ def import_engram(
     dry_run: bool = False,
     on_progress: Callable[[int], None] | None = None,
 ) -> engram.Report:
-    """Import an export, its text, or the database of Engram; *project* is one of its projects.
-
-    Raises UsageError where it has several and none is named.
-    """
+    """Import an export, its text or the database; raises UsageError unless *project* is certain."""
     from ademem.files import engram
     from ademem.sync import record_import
 
@@ -372,10 +360,7 @@ def import_feedback(runtime: Runtime, text: str, *, dry_run: bool = False) -> Fe
 
 
 def get_brief(runtime: Runtime, agent: str = "", *, labelled: bool = False) -> CoreMemory | None:
-    """Return the brief of the project or of an *agent*, from file or database, whichever is newer.
-
-    *labelled* marks texts that an agent set. Raises BadCore for a broken file.
-    """
+    """Return the newest brief; *labelled* marks texts that an agent set. Raises BadCore."""
     store, project = runtime.store, runtime.project
 
     def source(path: str) -> FileSource:

@@ -141,10 +141,7 @@ def find_lines(runtime: Runtime, id: str) -> list[Line]:
 
 
 def preview_edit(runtime: Runtime, id: str, **changes: Any) -> list[RuleEffect]:
-    """Return the verdict of each rule of the gate on a memory with these changes; writes nothing.
-
-    The memory itself is no duplicate of its own text.
-    """
+    """Return the verdict of each rule of the gate on a memory with these changes."""
     from ademem.api.curation import get_speaker
     from ademem.capture.gate import writing
 
@@ -171,7 +168,6 @@ class Stage(Value):
     name: str
     passed: bool
     figures: dict[str, Any]
-    """Numbers and states by their meaning, in order."""
 
 
 class Reconsidered(Value):

@@ -27,8 +27,6 @@ from ademem.sync.importer import lock_path
 
 
 class Restored(Value):
-    """The result of restoring a backup, or of trying to."""
-
     backup: str
     replaced: str
     """Path of the database that was there before; empty for none."""
@@ -124,10 +122,7 @@ def recover(project: Project, environment: Mapping[str, str], now: datetime) -> 
 def _admit(
     project: Project, environment: Mapping[str, str], now: datetime
 ) -> tuple[list[str], str]:
-    """Run the checks of every opening, before the database is read without limits.
-
-    Return corrections, and the damage that prevented the checks.
-    """
+    """Check as every opening does; return corrections, and the damage that prevented the checks."""
     noted = trust.last_inspection(project.database, environment)  # which does: look again
     try:
         admission.admit(project, environment, clock.stamp(now), WAIT_S, find_instruction, noted)
@@ -182,10 +177,7 @@ DONE = ".imported"
 
 
 def import_foreign(project: Project, environment: Mapping[str, str], now: datetime) -> list[str]:
-    """Import memories of each database that was set aside; return a line for each.
-
-    Text, title, category, importance and tags of a row pass the gate as an import.
-    """
+    """Import what the gate takes of each database that was set aside; return a line for each."""
     done = []
     with open_runtime(project, environment, now) as runtime:
         for path in admission.list_foreign(project):

@@ -142,7 +142,6 @@ def judge(
 
 
 def _find_pair(runtime: Runtime, judgment_id: str, id: str, other: str) -> tuple[Memory, Memory]:
-    """Return source and target; those of a proposal as they were proposed."""
     if bool(judgment_id) == bool(id or other) or bool(id) != bool(other):
         raise UsageError("judge which pair?", "a judgment_id, or two ids of memories")
     if judgment_id:
@@ -187,10 +186,7 @@ def list_proposals(runtime: Runtime) -> list[Verdict]:
 def scan_relations(
     runtime: Runtime, *, apply: bool = False, limit: int = SCAN_ROWS, cursor: int = 0
 ) -> tuple[list[Pair], int | None]:
-    """Compare memories with their neighbours; return new pairs, and the cursor of the next page.
-
-    *apply* stores them; pairs that were judged are not proposed again.
-    """
+    """Return new pairs of neighbours and the next page's cursor; *apply* stores the pairs."""
     from ademem.capture.gate import relating
 
     store, now = runtime.store, runtime.clock()
@@ -263,10 +259,7 @@ class Graph(Value):
 
 
 def get_graph(runtime: Runtime, kind: str, name: str, most: int = MOST_NODES) -> Graph:
-    """Return what is around a memory, tag, topic or file, to the second neighbour.
-
-    Raises UsageError for another kind, and NoSuchMemory.
-    """
+    """Return what is around a node, to the second neighbour; raises UsageError, or NoSuchMemory."""
     if kind not in KINDS:
         raise UsageError(f"no kind of node {kind!r}", ", ".join(KINDS))
     memory = memories.get(runtime.store, name) if kind == "memory" else None

@@ -159,8 +159,6 @@ def get_cost(runtime: Runtime, days: int = 30) -> dict[str, Any]:
 
 
 class Ledger(Value):
-    """The cost of the texts that hooks put before models."""
-
     days: int
     session: str
     """The one session that was asked for; empty for all."""
@@ -180,10 +178,7 @@ COSTLY = 20
 
 
 def get_ledger(runtime: Runtime, days: int = 30, session: str = "") -> Ledger:
-    """Return what texts for models cost, in all sessions of some days or in one session.
-
-    Raises NoSuchSession for one that was sent nothing and is not stored.
-    """
+    """Sum what texts for models cost, of all sessions or of one; raises NoSuchSession."""
     store, since = runtime.store, runtime.now - timedelta(days=days - 1)
     if session:
         since = datetime.fromtimestamp(0, UTC)
@@ -264,7 +259,6 @@ def get_sync_status(runtime: Runtime) -> dict[str, Any]:
 
 
 def find_changes(runtime: Runtime, since: Position | None) -> tuple[Position, list[Change]]:
-    """Return the position of now, and what any process wrote since the other one."""
     return statistics.find_changes(runtime.store, since)
 
 

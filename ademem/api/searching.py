@@ -191,7 +191,6 @@ def list_memories(
 
 
 def count_memories(runtime: Runtime, filters: Filters, most: int) -> int:
-    """Count what `list_memories` lists, up to *most*."""
     own = runtime.open_personal()
     found = sum(count_listed(each.store, filters, most) for each in (runtime, own) if each)
     return min(found, most)

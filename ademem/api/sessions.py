@@ -115,11 +115,9 @@ def list_sessions(
     mission: str | None = None,
     after: str | None = None,
 ) -> list[Row]:
-    """List sessions, the newest first, each with the numbers of its prompts and memories.
+    """List sessions, the newest first, with counts and a name: the summary, or the first prompt.
 
-    Each has a name: its summary, else its first prompt, if one was kept.
     Those of an *agent* or a *mission* wrote a memory for it, or have an episode of it.
-    A list goes on *after* a session.
     """
     found = sessions.list_sessions(
         runtime.store, limit, branch=branch, agent=agent, mission=mission, after=after
@@ -202,10 +200,7 @@ class NoSuchPrompt(NotFound):
 
 
 def delete_prompt(runtime: Runtime, id: str, *, dry_run: bool = False) -> str:
-    """Delete a prompt by its id or the beginning of it; no import brings it back.
-
-    Return its id.
-    """
+    """Delete a prompt by the beginning of its id, which is returned; no import brings it back."""
     found = sessions.find_prompts(runtime.store, id) if id else []
     if len(found) != 1:
         raise NoSuchPrompt(f"{'several prompts' if found else 'no prompt'} with the id {id!r}")

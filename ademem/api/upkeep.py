@@ -34,10 +34,7 @@ def work(
     wait: bool = False,
     on_progress: Callable[[str], None] | None = None,
 ) -> list[str]:
-    """Run the jobs that are due and return their kinds; *retry* includes parked ones.
-
-    With *wait*, jobs of another worker are complete when this returns.
-    """
+    """Run due jobs, with *retry* parked ones, with *wait* those of another; return their kinds."""
     installed = running.find_model(runtime)
     shift = running.JobContext(runtime, runtime.clock, installed, on_progress=on_progress)
     return running.run_due(shift, retry=retry, wait=wait)
@@ -112,10 +109,7 @@ class Busy(UnusableStore):
 
 
 def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
-    """Redact the database, its copies, the logs and the files; raises Busy while others use it.
-
-    The files of memory are rendered again from the clean database.
-    """
+    """Redact database, copies, logs and files; raises Busy while others use the database."""
     store, project = runtime.store, runtime.project
     rows, left = _database(store, runtime.now, dry_run=dry_run), []
     copies = {
@@ -163,10 +157,7 @@ def _database(store: Store, now: datetime, *, dry_run: bool) -> dict[str, int]:
 
 
 def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:
-    """Yield files below `.ade/` except databases and settings, and the user's logs.
-
-    The first of each pair is the folder from which the file is reached.
-    """
+    """Yield files below `.ade/`, but no databases or settings, and logs, each after its root."""
     project = runtime.project
     logs = failure_log.user_log_dir(runtime.environment)
     tops = {project.ade: project.root, project.home: project.home_root, logs: os.path.dirname(logs)}

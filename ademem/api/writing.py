@@ -139,7 +139,6 @@ def categorize(category: str | None, type: str | None) -> str:
 
 
 def explain(runtime: Runtime, draft: Draft | str) -> list[RuleEffect]:
-    """Return the verdict of each rule of the gate; writes nothing."""
     return gate.explain(
         complete_draft(runtime, draft), runtime.store, runtime.settings.gate, runtime.clock()
     )
@@ -187,10 +186,7 @@ def place_draft(
     *,
     start_mission: bool = True,
 ) -> Draft:
-    """Set the given scope, or else the mission that this process works for.
-
-    *start_mission* starts a missing mission. Raises UsageError for a mission without an id.
-    """
+    """Set the scope, by default the mission of this process; raises UsageError without its id."""
     if scope is None:
         if not start_mission:
             return missions.place_in_mission(draft, runtime.environment)
@@ -203,10 +199,7 @@ def place_draft(
 
 
 def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
-    """Add session and branch, resolve anchors, and give a topic's key its form.
-
-    Raises NoSuchPlace or NoSuchCommand.
-    """
+    """Add session and branch, resolve anchors and keys; raises NoSuchPlace or NoSuchCommand."""
     from ademem.synthesis import anchor_verification
 
     if isinstance(draft, str):
@@ -242,19 +235,13 @@ OTHER = "topic"
 
 
 def normalize_key(key: str) -> str | None:
-    """Return the key in lower-case letters, digits and hyphens; None where nothing is left.
-
-    Secrets are removed first, as in this form none would be recognized.
-    """
+    """Return the key in its form, or None for nothing; secrets go first, while they are known."""
     segments = [_segment(part) for part in redact(key).text.split("/")]
     return "/".join(filter(None, segments))[:KEY_CHARS].rstrip("/-") or None
 
 
 def suggest_topic_key(type: str | None, title: str | None, content: str) -> str:
-    """Return a key under which later texts on the same subject replace this one.
-
-    It is the same for the same type and text; different texts of any script differ.
-    """
+    """Return a key by type and text, under which later texts on a subject replace this one."""
     about = title or " ".join(content.split()[:SUGGESTED_WORDS])
     segment = _segment(about) or sha256_hex(about)[:8]
     for given in ({(type or "").strip().lower()}, words(about)):

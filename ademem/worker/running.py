@@ -59,8 +59,6 @@ class Model(Value):
 
 
 class JobContext:
-    """The store, clock, model and callbacks of one run."""
-
     def __init__(
         self,
         runtime: Runtime,
@@ -210,7 +208,6 @@ def skills(context: JobContext, _job: Job) -> None:
 
 
 def procedures(context: JobContext, _job: Job) -> None:
-    """Learn procedures from sessions, and export promoted ones."""
     from ademem.sync.provenance import skill_authors
     from ademem.synthesis.procedures import export, learning
 
@@ -229,7 +226,6 @@ def queue_procedures(context: JobContext) -> None:
 
 
 def digest(context: JobContext, _job: Job) -> None:
-    """Read new commits of people, and list the last ones."""
     from ademem.capture import commits
 
     commits.catch_up(context.runtime.project, context.store, context.now())
@@ -260,7 +256,6 @@ def queue_embedding(context: JobContext) -> None:
 
 
 def map_vectors(context: JobContext, _job: Job) -> None:
-    """Compute the map of the vectors that the page shows."""
     from ademem.search import embedding, vector_map
 
     model = embedding.model_id(context.runtime.settings.embed)
@@ -455,7 +450,6 @@ JOBS: tuple[Kind, ...] = (
 
 
 def any_due(runtime: Runtime) -> bool:
-    """Tell whether a worker would find a due job."""
     context = JobContext(runtime, lambda: runtime.now, find_model(runtime), patient=True)
     return any(due(context, kind) for kind in JOBS)
 
@@ -519,7 +513,6 @@ def find_model(runtime: Runtime) -> Model | None:
 
 
 def _do(kind: Kind, job: Job, context: JobContext) -> bool:
-    """Run a job and tell whether it succeeded."""
     started = context.now()
     context.figures = {}
     jobs.mark_started(context.store, job)

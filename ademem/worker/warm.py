@@ -82,10 +82,7 @@ def search(runtime: Runtime, query: str, filters: Filters, limit: int) -> Any | 
 def ask(
     project: Project, environment: Mapping[str, str], method: str, params: str, budget_s: float
 ) -> Any | None:
-    """Return the answer to *method* with *params*, a JSON object.
-
-    None when none comes in time, and for errors, garbage and other versions.
-    """
+    """Return the answer to *method*; None if none comes in time, for errors and other versions."""
     path = socket_path(project, environment)
     if not confined.is_socket(socket_root(project, path), path):
         return None

@@ -230,7 +230,6 @@ def search(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str
 
 
 def stop(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
-    """End a process that serves only."""
     if server.role != "serve":
         raise Refused("this process has other work to do, and ends by itself")
     server.stop()

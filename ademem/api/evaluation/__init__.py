@@ -81,8 +81,6 @@ def scores(ranked: Sequence[str], relevant: Collection[str]) -> dict[str, float]
 
 
 class Row(Value):
-    """The means of one system over one category."""
-
     system: str
     category: str
     questions: int
@@ -103,7 +101,6 @@ class Run(Value):
     mode: str
     """hybrid or lexical: how `ademem` answered."""
     settings: dict[str, Any]
-    """The parameters of the ranking."""
     rows: tuple[Row, ...]
     """Overall first, then by category."""
 
@@ -166,8 +163,6 @@ def average(rankings: Sequence[tuple[str, str, dict[str, float]]]) -> Iterator[R
 
 
 class Corpus:
-    """An open project whose memories are ranked."""
-
     def __init__(
         self,
         memories: Runtime,
@@ -322,7 +317,6 @@ def read_prompts(data: bytes) -> list[Prompt]:
 
 
 def measure_prompts(prompts: Sequence[Prompt], runtime: Runtime) -> Report:
-    """Return what is shown for the prompts in an open project."""
     embedder = load_embedder(runtime)
     shown: defaultdict[str, list[tuple[Prompt, list[set[str]]]]] = defaultdict(list)
     for prompt in prompts:
@@ -377,8 +371,6 @@ class Question(Value):
 
 
 class Haystack(Value):
-    """The items of one store, and the questions asked of it."""
-
     name: str
     items: tuple[Item, ...]
     questions: tuple[Question, ...]
@@ -386,7 +378,6 @@ class Haystack(Value):
 
 class Dataset(Value):
     sha256: str
-    """Of the file's bytes."""
     format: str
     haystacks: tuple[Haystack, ...]
 

@@ -58,8 +58,6 @@ class Golden(Value):
 
 
 class Moved(Value):
-    """A memory that is not where it was recorded."""
-
     query: str
     sync_id: str
     before: int | None
@@ -154,10 +152,7 @@ def update(memories: Runtime) -> Verdict:
 
 
 def check(memories: Runtime, *, slack: int = 0) -> Verdict:
-    """Ask every question again; *slack* is how many places a memory may have lost.
-
-    Raises NoGolden when there is nothing to ask.
-    """
+    """Ask every question again, with *slack* places to lose; raises NoGolden without any."""
     golden = load(memories.project)
     if not golden:
         raise NoGolden
@@ -177,10 +172,7 @@ def check(memories: Runtime, *, slack: int = 0) -> Verdict:
 
 
 def measure(memories: Runtime) -> dict[str, Any]:
-    """Ask every question of each system, record the means and the ranks of now, and return them.
-
-    Raises NoGolden when there is nothing to ask.
-    """
+    """Ask every question of each system, and record means and ranks; raises NoGolden."""
     golden = load(memories.project)
     if not golden:
         raise NoGolden
@@ -219,7 +211,6 @@ def list_runs(memories: Runtime) -> list[dict[str, Any]]:
 
 
 def list_ranks(memories: Runtime) -> list[Ranks]:
-    """List the golden questions with the recorded ranks, and those of the last run."""
     last = orjson.loads(value(memories.store.db, RANKS) or "{}")
     return [
         Ranks(golden=one, now=last.get(sha256_hex(one.query))) for one in load(memories.project)

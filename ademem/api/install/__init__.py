@@ -113,7 +113,6 @@ def find_commands(project: str, where: Where) -> dict[str, str]:
 
 
 def has_record(project: str, where: Where) -> bool:
-    """Tell whether hooks were registered there and not removed by `uninstall`."""
     return read_record(*_record(project, where)) is not None
 
 
@@ -206,7 +205,6 @@ def read_file(path: str) -> str | None:
 
 
 def write_file(path: str, text: str, *, mode: int = 0o666) -> None:
-    """Replace the file, or the target of a link; raises BadSettingsFile."""
     try:
         write_atomic(path, text, mode=mode)
     except OSError as error:
@@ -266,10 +264,7 @@ PLUGIN_MARK = "// ademem: project memory"
 def add_plugin(
     environment: Mapping[str, str], *, python: str, hooks: str, dry_run: bool = False
 ) -> Change:
-    """Write the plugin that calls our hooks from OpenCode, among those of the person.
-
-    Raises BadSettingsFile if another file has its name.
-    """
+    """Write the plugin that calls our hooks; raises BadSettingsFile if another has its name."""
     path = _plugin_path(environment)
     before = _read_plugin(path)
     with open(os.path.join(hooks, "agents", "opencode.js"), encoding="utf-8") as file:
@@ -358,8 +353,6 @@ BY_HAND = "add by hand what `ademem mcp --config CLIENT` shows"
 
 
 class McpClient(Value):
-    """A program that starts MCP servers, and the files that name them."""
-
     own: tuple[str, str, str]
     """The person's file: variable of its folder, the folder by default, and its name in there."""
     shared: str
@@ -402,10 +395,7 @@ MCP_CLIENTS = {
 def add_server(
     name: str, root: str, environment: Mapping[str, str], *, shared: bool, dry_run: bool = False
 ) -> Change:
-    """Add our server to the file of a client; a complete file is not changed.
-
-    Raises BadSettingsFile for a file that cannot be edited safely or names another server so.
-    """
+    """Add our server; raises BadSettingsFile for a file that is unsafe, or has another one."""
     client, keys, path, record = _find_client(name, root, environment, shared=shared)
     command = SERVER if shared else program(environment)
     text = read_file(path)
@@ -446,7 +436,6 @@ def remove_server(
 
 
 def has_server_record(name: str, root: str, environment: Mapping[str, str]) -> bool:
-    """Tell whether our server was added to the person's file and not removed."""
     *_, record = _find_client(name, root, environment, shared=False)
     return read_record(*record) is not None
 
@@ -471,10 +460,7 @@ def _client(name: str) -> McpClient:
 def _find_client(
     name: str, root: str, environment: Mapping[str, str], *, shared: bool
 ) -> tuple[McpClient, Keys, str, tuple[str, str]]:
-    """Return the client, the path to its servers, its file, and the record of the file before.
-
-    Claude Code keeps the servers of a person by project.
-    """
+    """Return the client, the path to its servers, its file, and the record of the file before."""
     client = _client(name)
     if shared:
         if not client.shared:
@@ -484,7 +470,7 @@ def _find_client(
     path = os.path.expanduser(_own_path(client, environment))
     state = environment.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     of, keys = "", client.keys
-    if name == "claude":
+    if name == "claude":  # which keeps the servers of a person by project
         of, keys = f"-{sha256_hex(root)[:8]}", ("projects", root, *keys)
     record = os.path.join(state, "ademem", f"original-mcp-{name}{of}.json")
     return client, keys, path, (record, "")

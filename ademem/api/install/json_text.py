@@ -39,7 +39,6 @@ def raw(text: str, path: Keys) -> str | None:
 
 
 def replace(text: str, path: Keys, written: str) -> str:
-    """Replace the value at *path* by the characters *written*."""
     start, end = _find(text, path)
     return text[:start] + written + text[end:]
 

@@ -18,8 +18,6 @@ Settings = dict[str, Any]
 
 
 class Event(Value):
-    """A hook: the client's name of the event, and our script."""
-
     name: str
     hook: str
     status: str
@@ -202,7 +200,6 @@ def list_commands(settings: Settings) -> dict[str, str]:
 
 
 def find_misfit(settings: Any) -> str | None:
-    """Describe why our entries cannot be added; None if they can."""
     if not isinstance(settings, dict):
         return "it is not a JSON object"
     hooks, permissions = settings.get("hooks", {}), settings.get("permissions", {})
