@@ -188,8 +188,14 @@ def _open(
 
 def _follow_up(changes: int, runtime: Runtime) -> None:
     """Do what hooks need of changed memories, and leave the rest to the worker."""
+    from ademem.store import hints as table
+
     is_changed = runtime.store.db.total_changes > changes
-    _refresh_hints(runtime)
+    with suppress(database.OperationalError):  # read-only, or busy: a hook does it
+        if table.has_sites(runtime.store, "due"):
+            from ademem.search import hints
+
+            hints.refresh(runtime)
     if is_changed:
         start_worker(runtime)
 
@@ -208,15 +214,3 @@ def request_import(runtime: Runtime) -> None:
 
         with suppress(database.OperationalError):  # busy: the next call does it
             jobs.queue(runtime.store, "mirror", "project", runtime.clock())
-
-
-def _refresh_hints(runtime: Runtime) -> None:
-    from ademem.store import hints as table
-
-    try:
-        if table.has_sites(runtime.store, "due"):
-            from ademem.search import hints
-
-            hints.refresh(runtime)
-    except runtime.store.db.OperationalError:  # read-only, or busy: a hook does it
-        return

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from ademem.capture import provenance
 from ademem.capture.feedback import FeedbackReport, capture_comments
@@ -18,7 +18,7 @@ from ademem.core.memory import Trust
 from ademem.core.project import files_changed
 from ademem.core.repository import under_way
 from ademem.core.settings import load_configuration
-from ademem.core.value import replace
+from ademem.core.value import Value, replace
 from ademem.files import project_brief, records
 from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
 from ademem.files.records import Imported
@@ -49,42 +49,37 @@ if TYPE_CHECKING:
     Result = TypeVar("Result", bound=Value)
 
 
-class Inspection:
-    """Files and store of a project, opened for reading; a context manager."""
-
-    def __init__(self, runtime: Runtime, read: ImportReport | None = None) -> None:
-        self.runtime = runtime
-        self.read = read
-        """Report of the import into an empty store in memory; None where there is a database."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.runtime.close()
+class Inspection(Value):
+    runtime: Runtime
+    read: ImportReport | None
+    """Report of the import into an empty store in memory; None where there is a database."""
 
 
+@contextmanager
 def inspect_files(
     root: str | None = None,
     *,
     environment: Mapping[str, str] = os.environ,
     now: Callable[[], datetime] = clock.now,
-) -> Inspection:
+) -> Iterator[Inspection]:
     """Open files and database, or in a fresh clone files and an empty store in memory.
 
     Changes no file. Raises what `open_memories` raises.
     """
-    found = project.find(root, environment, os.getcwd())
+    found, report = project.find(root, environment, os.getcwd()), None
     if not is_writable(found):
         from ademem.worker.read_only import open_copy
 
-        return Inspection(open_copy(found, environment, now()))
-    if os.path.exists(found.database) and not admission.why_foreign(found):
-        return Inspection(open_runtime(found, environment, now()))
-    read = load_configuration(found, environment)
-    store = open_in_memory(found, now())
-    runtime = Runtime(found, read.settings, store, environment, now(), read.warnings)
-    return Inspection(runtime, mirror.import_into_copy(found, store, read.settings, now()))
+        runtime = open_copy(found, environment, now())
+    elif os.path.exists(found.database) and not admission.why_foreign(found):
+        runtime = open_runtime(found, environment, now())
+    else:
+        read = load_configuration(found, environment)
+        store = open_in_memory(found, now())
+        runtime = Runtime(found, read.settings, store, environment, now(), read.warnings)
+        report = mirror.import_into_copy(found, store, read.settings, now())
+    with runtime:
+        yield Inspection(runtime=runtime, read=report)
 
 
 def check_files(inspection: Inspection) -> tuple[Problem, ...]:
@@ -288,7 +283,16 @@ def compare_foreign(
     from ademem.files import readers
 
     if format == "engram":
-        return format, _compare_engram(runtime, path, project)
+        from ademem.files import engram
+
+        compared, projects = [], [project]
+        if not project:
+            projects = engram.list_projects(engram.read_document(path)) or projects
+        for name in projects:
+            report = import_engram(runtime, path, project=name, dry_run=True)
+            new = report.inserted + report.updated + report.deleted
+            compared.append(readers.Comparison(project=name, known=report.known, new=new))
+        return format, compared
     reader = readers.find_reader(format, path)
     job = readers.Job(
         store=runtime.store,
@@ -298,18 +302,6 @@ def compare_foreign(
         project=project,
     )
     return reader.name, readers.compare(reader, path, job)
-
-
-def _compare_engram(runtime: Runtime, path: str, project: str) -> list[readers.Comparison]:
-    from ademem.files import engram, readers
-
-    projects = [project] if project else engram.list_projects(engram.read_document(path)) or [""]
-    compared = []
-    for name in projects:
-        report = import_engram(runtime, path, project=name, dry_run=True)
-        new = report.inserted + report.updated + report.deleted
-        compared.append(readers.Comparison(project=name, known=report.known, new=new))
-    return compared
 
 
 def import_engram(

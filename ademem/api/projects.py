@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -167,12 +168,10 @@ def _open(registered: RegisteredProject, environment: Mapping[str, str], now: da
 
 def _is_variant(one: RegisteredProject, other: RegisteredProject) -> bool:
     """True for spellings of one name, and clones of one remote."""
-    same_remote = bool(one.remote) and one.remote == other.remote
-    return same_remote or _letters(one.name) == _letters(other.name)
-
-
-def _letters(name: str) -> str:
-    return "".join(char for char in name if char not in "-_ ")
+    if one.remote and one.remote == other.remote:
+        return True
+    name, its = (re.sub("[-_ ]", "", each.name) for each in (one, other))
+    return name == its
 
 
 def _distance(one: str, other: str) -> int:

@@ -55,12 +55,12 @@ def start_session(
 
 def require_open_session(runtime: Runtime, id: str) -> None:
     """Raise SessionEnded, with an id to use, where the session is over."""
-    if not _has_ended(runtime, id):
-        return
-    number = 2
-    while _has_ended(runtime, f"{id}-{number}"):
+    free, number = id, 1
+    while any("ended_at" in row for row in sessions.list_sessions(runtime.store, 1, free)):
         number += 1
-    raise SessionEnded(id, f"{id}-{number}")
+        free = f"{id}-{number}"
+    if free != id:
+        raise SessionEnded(id, free)
 
 
 def end_session(runtime: Runtime, id: str, summary: str = "", *, reason: str = "ended") -> Row:
@@ -125,13 +125,10 @@ def list_sessions(
     asked = sessions.find_first_prompts(runtime.store, [row["id"] for row in found])
     summaries = [preview(row.get("summary", ""), SUMMARY_CHARS) for row in found]
     return [
-        row | {"summary": summary, "name": summary or _name(asked.get(row["id"], ""))}
+        row | {"summary": summary, "name": summary or preview(redact(prompt).text, NAME_CHARS)}
         for row, summary in zip(found, summaries, strict=True)
+        for prompt in (asked.get(row["id"], "")[:MOST_READ],)
     ]
-
-
-def _name(prompt: str) -> str:
-    return preview(redact(prompt[:MOST_READ]).text, NAME_CHARS)
 
 
 def get_session(runtime: Runtime, id: str) -> Row:
@@ -207,10 +204,6 @@ def delete_prompt(runtime: Runtime, id: str, *, dry_run: bool = False) -> str:
     if not dry_run:
         sessions.delete_prompt(runtime.store, found[0], runtime.clock())
     return found[0]
-
-
-def _has_ended(runtime: Runtime, id: str) -> bool:
-    return any("ended_at" in row for row in sessions.list_sessions(runtime.store, 1, id))
 
 
 def _check_id(id: str) -> str:

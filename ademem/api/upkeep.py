@@ -13,7 +13,6 @@ from typing import Any
 from ademem import worker
 from ademem.core import confined, failure_log, git, process
 from ademem.core.errors import AdememError, UnusableStore
-from ademem.core.project import Project
 from ademem.core.redaction import redact
 from ademem.core.text import counted
 from ademem.core.value import Value
@@ -84,8 +83,6 @@ DATABASE = "ade.db"
 WAIT_S = 10.0
 """Longest wait for other users of the database."""
 
-ROTATE = "give each key up where it was issued, whatever is cleaned here"
-
 
 class Left(Value):
     what: str
@@ -142,7 +139,17 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
             cleaned[os.path.relpath(path, project.root)] = len(redacted.found)
             if not dry_run:
                 confined.write_text(root, path, redacted.text)
-    left += _history(project)
+    arguments = ("log", "--all", "--format=commit %H", "-p", "--", ".ade")
+    patches = git.text(project.root, *arguments, timeout_s=git.LONG_S).split("\ncommit ")
+    commits = [patch.removeprefix("commit ")[:12] for patch in patches if redact(patch).found]
+    if commits:
+        newest = ", ".join(commits[:3]) + (", …" if len(commits) > 3 else "")
+        what = f"{counted(len(commits), 'commit')} of git's history ({newest})"
+        hint = (
+            "give each key up where it was issued, whatever is cleaned here;"
+            " `git filter-repo --replace-text` rewrites the history"
+        )
+        left.append(Left(what=what, hint=hint))
     for root, path in ((project.root, project.config), (project.home_root, project.local_config)):
         if redact(_read(root, path)).found:
             left.append(Left(what=path, hint="take the secret out by hand; it is your file"))
@@ -166,16 +173,6 @@ def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:
             is_settings = path in (project.config, project.local_config)
             if not os.path.basename(path).startswith(DATABASE) and not is_settings:
                 yield root, path
-
-
-def _history(project: Project) -> Iterator[Left]:
-    arguments = ("log", "--all", "--format=commit %H", "-p", "--", ".ade")
-    patches = git.text(project.root, *arguments, timeout_s=git.LONG_S).split("\ncommit ")
-    commits = [patch.removeprefix("commit ")[:12] for patch in patches if redact(patch).found]
-    if commits:
-        newest = ", ".join(commits[:3]) + (", …" if len(commits) > 3 else "")
-        hint = f"{ROTATE}; `git filter-repo --replace-text` rewrites the history"
-        yield Left(what=f"{counted(len(commits), 'commit')} of git's history ({newest})", hint=hint)
 
 
 def _read(root: str, path: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial, wraps
@@ -320,10 +321,11 @@ on_project = partial(command, on=open_project)
 """Define a command on the memories of a project."""
 
 
-def open_inspection(project: Project = None) -> Inspection:
-    inspection = api.inspect_files(project)
-    show.notices(inspection.runtime)
-    return inspection
+@contextmanager
+def open_inspection(project: Project = None) -> Iterator[Inspection]:
+    with api.inspect_files(project) as inspection:
+        show.notices(inspection.runtime)
+        yield inspection
 
 
 def warn(project: str | None) -> None:
