@@ -448,42 +448,25 @@ def _bad(check: str, message: str, hint: str) -> Finding:
 
 LESSON = "rehearsals use a throw-away project"
 TIMEOUT_S = 30
-_BASH = {
+_TURN = {"prompt_id": "p1"}
+_BASH = _TURN | {
     "tool_name": "Bash",
     "tool_input": {"command": f'bd comment T-1 "LEARNED: {LESSON}"'},
     "tool_use_id": "toolu_1",
 }
+_OUTPUT = {"stdout": "", "stderr": "", "interrupted": False}
+_FAILS = {"tool_input": {"command": "false"}, "tool_use_id": "toolu_2", "error": "Exit code 1"}
+_AGENT = _TURN | {"agent_id": "a1", "agent_type": "Explore"}
 
 SCENE: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("UserPromptSubmit", {"prompt": "please tidy the parser", "prompt_id": "p1"}),
-    ("PreToolUse", _BASH | {"prompt_id": "p1"}),
-    (
-        "PostToolUse",
-        _BASH
-        | {"prompt_id": "p1", "tool_response": {"stdout": "", "stderr": "", "interrupted": False}},
-    ),
-    (
-        "PostToolUseFailure",
-        {
-            "tool_name": "Bash",
-            "tool_input": {"command": "false"},
-            "tool_use_id": "toolu_2",
-            "error": "Exit code 1",
-            "prompt_id": "p1",
-        },
-    ),
-    ("SubagentStart", {"agent_id": "a1", "agent_type": "Explore", "prompt_id": "p1"}),
-    (
-        "SubagentStop",
-        {
-            "agent_id": "a1",
-            "agent_type": "Explore",
-            "prompt_id": "p1",
-            "last_assistant_message": "done",
-        },
-    ),
+    ("UserPromptSubmit", _TURN | {"prompt": "please tidy the parser"}),
+    ("PreToolUse", _BASH),
+    ("PostToolUse", _BASH | {"tool_response": _OUTPUT}),
+    ("PostToolUseFailure", _BASH | _FAILS),
+    ("SubagentStart", _AGENT),
+    ("SubagentStop", _AGENT | {"last_assistant_message": "done"}),
     ("PreCompact", {"trigger": "manual", "custom_instructions": ""}),
-    ("Stop", {"prompt_id": "p1", "stop_hook_active": False, "last_assistant_message": "done"}),
+    ("Stop", _TURN | {"stop_hook_active": False, "last_assistant_message": "done"}),
     ("SessionEnd", {"reason": "other"}),
     ("SessionStart", {"source": "startup"}),
 )
