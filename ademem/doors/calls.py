@@ -164,3 +164,9 @@ def name_client(name: str, version: str) -> str:
     from ademem.core.text import clean, preview
 
     return preview(clean(redact(f"{name}/{version}").text), CLIENT_CHARS)
+
+
+def name_agent(header: str) -> str:
+    """Return the name of the first product of a header `User-Agent`; empty without one."""
+    name, _, version = header.partition(" ")[0].partition("/")
+    return name_client(name, version) if name else ""

@@ -21,7 +21,7 @@ from ademem.core.memory import flags
 from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
 from ademem.core.value import Value
-from ademem.doors.calls import NOTICE, check_arguments, choose_schemas, name_client
+from ademem.doors.calls import NOTICE, check_arguments, choose_schemas, name_agent
 from ademem.doors.http import ADDRESS, Loopback, Refused, Server, bind, bind_file, read_token
 from ademem.doors.mcp import core, engram
 from ademem.doors.mcp.access import Call, Caller
@@ -121,13 +121,13 @@ def _session(memories: Runtime, row: Row) -> Row:
     return {name: value for name, value in shown.items() if value is not None}
 
 
-def create_session(memories: Runtime, call: Call, id: str, directory: str = "") -> Row:
-    api.start_session(memories, id, directory, source="http")
+def create_session(memories: Runtime, call: Call, id: str, **given: str) -> Row:
+    api.start_session(memories, id, **given, source="http")
     return {"id": id, "status": "created"}
 
 
-def end_session(memories: Runtime, call: Call, id: str, summary: str = "") -> Row:
-    api.end_session(memories, id, summary)
+def end_session(memories: Runtime, call: Call, id: str, **given: str) -> Row:
+    api.end_session(memories, id, **given)
     return {"id": id, "status": "completed"}
 
 
@@ -179,12 +179,8 @@ def delete_observation(memories: Runtime, call: Call, id: str, hard: bool) -> Ro
     return {"id": deleted["id"], "status": "deleted", "hard_delete": False}
 
 
-def pin(memories: Runtime, call: Call, id: str) -> Row:
-    return {"id": engram.pin(memories, call, id)["id"], "pinned": True}
-
-
-def unpin(memories: Runtime, call: Call, id: str) -> Row:
-    return {"id": engram.unpin(memories, call, id)["id"], "pinned": False}
+def pin(memories: Runtime, call: Call, id: str, *, pinned: bool = True) -> Row:
+    return {"id": engram.pin(memories, call, id, pinned=pinned)["id"], "pinned": pinned}
 
 
 def capture_passive(memories: Runtime, call: Call, content: str, **given: Any) -> Row:
@@ -198,9 +194,7 @@ def search(
 ) -> list[Row]:
     scopes = engram.scopes_of(scope)
     filters = Filters(statuses=UNARCHIVED, types=tuple(filter(None, [type])), scopes=scopes)
-    page = api.find(
-        memories, q, filters, limit, place="mcp", key=call.turn, model=memories.settings.mcp.model
-    )
+    page = call.find(memories, q, filters, limit)
     ranks = {row["id"]: row["score"] for row in page["memories"]}
     found = _observations(memories, [core.get_readable(memories, id) for id in ranks])
     wanted = {"global": "personal"}.get(scope, scope)
@@ -267,10 +261,9 @@ def list_due(memories: Runtime, call: Call, limit: int) -> Row:
 def mark_reviewed(
     memories: Runtime, call: Call, observation_id: int | str = "", id: int | str = ""
 ) -> Row:
-    wanted = observation_id or id
-    if not wanted:
+    if not (observation_id or id):
         raise UsageError("observation_id is required", "give observation_id")
-    memory = engram.find_memory(memories, wanted)
+    memory = engram.find_memory(memories, observation_id or id)
     return _due(api.mark_reviewed(memories, memory.id), memories)
 
 
@@ -341,24 +334,30 @@ def delete_prompt(memories: Runtime, call: Call, id: str) -> Row:
 
 
 def _relation(memories: Runtime, verdict: Verdict) -> Row:
-    row: Row = {"id": verdict.id, "sync_id": verdict.id, "relation": verdict.relation}
-    row |= {"judgment_status": verdict.status}
+    sides: Row = {}
     for side in ("source", "target"):
         own = getattr(verdict, side)
         memory = api.get(memories, own) if own else None
-        is_shown = memory is not None and not (memory.quarantine_reason or memory.deleted_at)
-        row[f"{side}_id"] = memory.sync_id if memory else ""
-        row[f"{side}_title"] = "(deleted)"
-        if memory is not None and is_shown:
-            row[f"{side}_title"] = _observation(memories, memory)["title"]
+        is_shown = memory and not (memory.quarantine_reason or memory.deleted_at)
+        title = _observation(memories, memory)["title"] if memory and is_shown else "(deleted)"
+        sides |= {f"{side}_id": memory.sync_id if memory else "", f"{side}_title": title}
     texts = {"reason": verdict.reason, "evidence": verdict.evidence, "actor": verdict.actor}
     if instruction_in("\n".join(map(str, texts.values()))):  # another machine may have sent them
         texts = dict.fromkeys(texts, "")
-    row |= {"reason": texts["reason"], "evidence": texts["evidence"]}
-    row |= {"confidence": verdict.confidence}
-    row |= {"marked_by_actor": texts["actor"], "marked_by_kind": verdict.kind}
-    times = {"created_at": _time(verdict.created_at), "updated_at": _time(verdict.updated_at)}
-    return row | times
+    return {
+        "id": verdict.id,
+        "sync_id": verdict.id,
+        "relation": verdict.relation,
+        "judgment_status": verdict.status,
+        **sides,
+        "reason": texts["reason"],
+        "evidence": texts["evidence"],
+        "confidence": verdict.confidence,
+        "marked_by_actor": texts["actor"],
+        "marked_by_kind": verdict.kind,
+        "created_at": _time(verdict.created_at),
+        "updated_at": _time(verdict.updated_at),
+    }
 
 
 def list_conflicts(memories: Runtime, call: Call, limit: int, offset: int, status: str = "") -> Row:
@@ -368,10 +367,10 @@ def list_conflicts(memories: Runtime, call: Call, limit: int, offset: int, statu
 
 
 def get_conflict(memories: Runtime, call: Call, id: str) -> Row:
-    for verdict in api.list_relations(memories, None, None, -1):
-        if verdict.id == id:
-            return _relation(memories, verdict)
-    raise NotFound(f"no relation has the id {id!r}", "GET /conflicts lists them")
+    found = [each for each in api.list_relations(memories, None, None, -1) if each.id == id]
+    if not found:
+        raise NotFound(f"no relation has the id {id!r}", "GET /conflicts lists them")
+    return _relation(memories, found[0])
 
 
 def count_conflicts(memories: Runtime, call: Call) -> Row:
@@ -493,7 +492,7 @@ OPERATIONS = (
     ),
     _route("DELETE /observations/{id}", delete_observation, "hard"),
     _route("PUT /observations/{id}/pin", pin),
-    _route("DELETE /observations/{id}/pin", unpin),
+    _route("DELETE /observations/{id}/pin", partial(pin, pinned=False)),
     _route("GET /search", search, "q! type scope limit", limit=number(10, 1, 20)),
     _route("GET /timeline", timeline, "observation_id! before after"),
     _route("GET /context", get_context, "compact max_bytes"),
@@ -544,13 +543,12 @@ class Door:
 
     def make_app(self, port: int | None, token: str) -> Loopback:
         is_open = self.settings.doors.http_open
-        routes = [Route(HEALTH, _tell_health, methods=["GET"])]
-        routes += [
+        routes = (
             Route(each.path, partial(self.answer, each), methods=[each.method])
             for each in OPERATIONS
-        ]
+        )
         return Loopback(
-            Router(routes),
+            Router([Route(HEALTH, _tell_health), *routes]),
             port,
             BODY_BYTES,
             token="" if is_open else token,
@@ -585,8 +583,7 @@ class Door:
         if operation.writes:
             rows = sum(len(given) for given in arguments.values() if isinstance(given, list))
             self.caller.admit_write(self.project, max(1, rows))
-        client, _, version = agent.partition(" ")[0].partition("/")
-        call = Call(self.caller, {}, {}, name_client(client, version) if client else "")
+        call = Call(self.caller, {}, {}, name_agent(agent))
         with call.open(self.project, writes=False) as memories:
             return operation.run(memories, call, **arguments)
 

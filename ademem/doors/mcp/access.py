@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ademem.core.project import Project
     from ademem.doors.mcp.tools import Tool
+    from ademem.search.engine import Filters
     from ademem.store import Store
     from ademem.store.runtime import Runtime
 
@@ -200,6 +201,15 @@ class Call:
                 opened.enter_context(self.open(found, writes=False)) for found in projects
             )
             yield first, {each.project.name: each for each in rest}
+
+    def find(
+        self, memories: Runtime, query: str, filters: Filters, limit: int, **given: Any
+    ) -> dict[str, Any]:
+        """Return a page of a search, and log what it shows to the turn of the call."""
+        model = memories.settings.mcp.model
+        return api.find(
+            memories, query, filters, limit, place="mcp", key=self.turn, model=model, **given
+        )
 
     def origin(self) -> Origin:
         """Return the origin of a text: an agent, or what its turn read of the web or of tools."""

@@ -57,17 +57,8 @@ def search(
         since=_time(memories, given.get("since")),
         until=_time(memories, given.get("until")),
     )
-    page = api.find(
-        memories,
-        query,
-        filters,
-        given["limit"],
-        cursor=given.get("cursor", ""),
-        place="mcp",
-        key=call.turn,
-        others=others or {},
-        model=memories.settings.mcp.model,
-    )
+    cursor = given.get("cursor", "")
+    page = call.find(memories, query, filters, given["limit"], cursor=cursor, others=others or {})
     if others:
         here = {"project": memories.project.name}
         page["memories"] = [here | row for row in page["memories"]]

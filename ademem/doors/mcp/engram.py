@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ademem import api
@@ -88,16 +89,7 @@ def search(
     filters = Filters(types=(type,) if type else (), scopes=scopes_of(scope))
     with ExitStack() as opened:
         others = opened.enter_context(api.open_others(memories)) if all_projects else {}
-        page = api.find(
-            memories,
-            query,
-            filters,
-            limit,
-            place="mcp",
-            key=call.turn,
-            others=others,
-            model=memories.settings.mcp.model,
-        )
+        page = call.find(memories, query, filters, limit, others=others)
     if match_mode == "all" and page["relaxed"]:  # no memory has all words
         page |= {"memories": [], "total": 0}
     lines = []
@@ -204,8 +196,7 @@ def pin(memories: Runtime, call: Call, id: int | str, *, pinned: bool = True) ->
     return _answer(memories, call, f"{done}: #{number}", id=number)
 
 
-def unpin(memories: Runtime, call: Call, id: int | str) -> Result:
-    return pin(memories, call, id, pinned=False)
+unpin = partial(pin, pinned=False)
 
 
 def suggest_topic_key(memories: Runtime, call: Call, **given: str) -> Result:

@@ -374,10 +374,9 @@ def _meta(context: Context) -> dict[str, Any]:
 
 
 def _client(context: Context) -> str:
-    from ademem.doors.calls import name_client
+    from ademem.doors.calls import name_agent, name_client
 
     client = context.session.client_params
     if client:
         return name_client(client.client_info.name, client.client_info.version)
-    agent = context.request.headers.get("user-agent", "") if context.request else ""
-    return name_client(*agent.partition(" ")[0].partition("/")[::2]) if agent else ""
+    return name_agent(context.request.headers.get("user-agent", "") if context.request else "")
