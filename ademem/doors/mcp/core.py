@@ -368,22 +368,3 @@ PROMPTS: dict[str, tuple[str, dict[str, str], str]] = {
     ),
 }
 """Description, arguments and text of each prompt."""
-
-
-def fill(name: str, given: dict[str, str]) -> str:
-    _, arguments, text = PROMPTS[name]
-    return text.format(**{each: given[each] for each in arguments}) if arguments else text
-
-
-def list_prompts() -> list[dict[str, Any]]:
-    return [
-        {
-            "name": name,
-            "description": about,
-            "arguments": [
-                {"name": each, "description": what, "required": True}
-                for each, what in arguments.items()
-            ],
-        }
-        for name, (about, arguments, _) in PROMPTS.items()
-    ]

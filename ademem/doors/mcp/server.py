@@ -171,9 +171,18 @@ class Session:
     async def list_prompts(self, _: Context, __: object) -> types.ListPromptsResult:
         from ademem.doors.mcp import core
 
-        return types.ListPromptsResult(
-            prompts=[types.Prompt.model_validate(each) for each in core.list_prompts()]
-        )
+        prompts = [
+            types.Prompt(
+                name=name,
+                description=about,
+                arguments=[
+                    types.PromptArgument(name=each, description=what, required=True)
+                    for each, what in arguments.items()
+                ],
+            )
+            for name, (about, arguments, _) in core.PROMPTS.items()
+        ]
+        return types.ListPromptsResult(prompts=prompts)
 
     async def get_prompt(
         self, _: Context, params: types.GetPromptRequestParams
@@ -182,13 +191,12 @@ class Session:
 
         if params.name not in core.PROMPTS:
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown prompt: {params.name}")
-        given = dict(params.arguments or {})
-        missing = [name for name in core.PROMPTS[params.name][1] if name not in given]
+        (arguments, text), given = core.PROMPTS[params.name][1:], params.arguments or {}
+        missing = [name for name in arguments if name not in given]
         if missing:
             why = f"{params.name} needs the argument {missing[0]!r}"
             raise MCPError(code=types.INVALID_PARAMS, message=why)
-        text = core.fill(params.name, given)
-        content = types.TextContent(type="text", text=text)
+        content = types.TextContent(type="text", text=text.format(**given))
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
     async def complete(
