@@ -91,9 +91,8 @@ def text_of(data: Mapping[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def call_of(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a tool call."""
-    value = data.get("tool_input")
+def dict_of(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = data.get(key)
     return value if isinstance(value, dict) else {}
 
 
@@ -109,7 +108,7 @@ def _read(text: str) -> Reply:
     if not text.startswith("{"):
         return Reply()
     data = loads(text)
-    output = data.get("hookSpecificOutput") or {}
+    output = dict_of(data, "hookSpecificOutput")
     return Reply(
         context=text_of(output, "additionalContext"),
         denial=text_of(output, "permissionDecisionReason"),
@@ -128,10 +127,9 @@ def _translate_codex(data: dict[str, Any]) -> Iterator[Event]:
     if name not in MODULES:
         return
     payload = data | {"prompt_id": text_of(data, "turn_id"), "transcript_path": ""}
-    response = data.get("tool_response")
-    if name == "PostToolUse" and isinstance(response, dict) and response.get("isError"):
+    if name == "PostToolUse" and dict_of(data, "tool_response").get("isError"):
         name, payload["error"] = "PostToolUseFailure", "the tool reported an error"
-    command = text_of(call_of(data), "command")
+    command = text_of(dict_of(data, "tool_input"), "command")
     if data.get("tool_name") != "apply_patch":
         yield MODULES[name], payload
     if name == "PreToolUse" and PATCH in command:
@@ -190,10 +188,9 @@ def _translate_gemini(data: dict[str, Any]) -> Iterator[Event]:
     payload["last_assistant_message"] = text_of(data, "prompt_response")
     payload["tool_name"] = _name_tool(data)
     if name == "PostToolUse":
-        response = data.get("tool_response")
-        result = text_of(response, "llmContent") if isinstance(response, dict) else ""
-        failed = EXIT_CODE in result or (isinstance(response, dict) and bool(response.get("error")))
-        if failed:
+        response = dict_of(data, "tool_response")
+        result = text_of(response, "llmContent")
+        if EXIT_CODE in result or response.get("error"):
             name, payload["error"] = "PostToolUseFailure", result
     yield MODULES[name], payload
 
@@ -224,9 +221,8 @@ def _name_tool(data: dict[str, Any]) -> str:
     """Return the name that Claude Code has for the tool."""
     tool = text_of(data, "tool_name")
     if tool.startswith("mcp_"):
-        context = data.get("mcp_context")
-        server = text_of(context, "server_name") if isinstance(context, dict) else ""
-        server = server or tool[4:].partition("_")[0]
+        named = text_of(dict_of(data, "mcp_context"), "server_name")
+        server = named or tool[4:].partition("_")[0]
         return f"mcp__{server}__{tool[len('mcp_' + server + '_') :]}"
     return TOOLS.get(tool, tool)
 
@@ -234,7 +230,8 @@ def _name_tool(data: dict[str, Any]) -> str:
 def _held_path(data: dict[str, Any]) -> tuple[str, str]:
     """Return the root and a path named after the call, of which Gemini CLI gives no id."""
     found = project.find(None, os.environ, os.getcwd())
-    call = (text_of(data, "session_id"), text_of(data, "tool_name"), str(call_of(data)))
+    tool_input = str(dict_of(data, "tool_input"))
+    call = (text_of(data, "session_id"), text_of(data, "tool_name"), tool_input)
     return found.root, os.path.join(found.run, HELD, sha256_hex("\n".join(call))[:16])
 
 

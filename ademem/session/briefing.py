@@ -226,12 +226,9 @@ def commits_by_people(reader: Reader) -> list[Entry]:
         f"- {each.sha[:SHORT]} {each.committed_at[:10]} {each.author}: {each.subject}"
         for each in made[: reader.level]
     ]
-    more = len(made) - len(shown)
-    return [
-        line(summary),
-        *map(line, shown),
-        *([line(f"and {more} more: `ademem status commits`")] if more else []),
-    ]
+    if more := len(made) - len(shown):
+        shown.append(f"and {more} more: `ademem status commits`")
+    return [*map(line, (summary, *shown))]
 
 
 def latest_commits(reader: Reader) -> list[Entry]:
@@ -241,8 +238,7 @@ def latest_commits(reader: Reader) -> list[Entry]:
         return []
     news = {made.sha for made in _unseen_commits(reader)}
     older = [each for each in found.commits if each[0] not in news][: reader.level]
-    shown = [f"- {sha[:SHORT]} {day} {subject}" for sha, day, subject in older]
-    return [*map(line, shown)]
+    return [line(f"- {sha[:SHORT]} {day} {subject}") for sha, day, subject in older]
 
 
 def _unseen_commits(reader: Reader) -> list[PeopleCommit]:
@@ -274,7 +270,7 @@ def since_last_session(reader: Reader) -> list[Entry]:
     fresh = [memory for memory, is_new in visible if memory.live and is_new]
     other = [memory for memory, is_new in visible if memory.live and not is_new]
     gone = [memory for memory, is_new in visible if not memory.live and not is_new]
-    shown = [memory for memory in gone if not memory.deleted_at]
+    shown = [memory for memory in gone if not memory.deleted_at][: reader.level]
     counts = ((fresh, "new"), (other, "changed"), (gone, "no longer valid"))
     summary = ", ".join(f"{len(found)} {what}" for found, what in counts if found)
     if not summary:
@@ -284,10 +280,7 @@ def since_last_session(reader: Reader) -> list[Entry]:
         *arrived,
         line(f"{least}{summary} since {_minute(moment)}"),
         *(memory_entry(memory) for memory in other[: reader.level]),
-        *(
-            line(f"- no longer valid: {opening(each.content, CHARS)}", (each,))
-            for each in shown[: reader.level]
-        ),
+        *(line(f"- no longer valid: {opening(each.content, CHARS)}", (each,)) for each in shown),
     ]
 
 
@@ -350,13 +343,11 @@ def brief_entries(document: CoreMemory | None, store: Store) -> list[Entry]:
     document, entries = project_brief.with_labels(store, document), []
     for label, texts in project_brief.items(document):
         claimed = tuple(text for text in texts if document and text in document.claimed)
-        own = tuple(text for text in texts if text not in claimed)
-        if own:
+        if own := tuple(text for text in texts if text not in claimed):
             entries.append(line(f"{label}: {_items(own)}"))
         if claimed and document:
-            entries.append(
-                line(f"{label} ({import_label(document.claimed_author)}): {_items(claimed)}")
-            )
+            source = import_label(document.claimed_author)
+            entries.append(line(f"{label} ({source}): {_items(claimed)}"))
     if entries and not store.is_trusted:
         entries.insert(0, line(project_brief.MADE_ELSEWHERE))
     return entries
@@ -386,11 +377,11 @@ def by_branch(reader: Reader) -> list[Entry]:
     best = sorted(fits, key=lambda seq: (-fits[seq], -seq))[: reader.level + SPARE]
     entries = reader.by_worth(reader.visible.established(best))
     top = max(fits.values(), default=1.0)
-    weighed = [
+    weighed = (
         replace(each, worth=each.worth * fits[each.memory.seq] / top)
         for each in entries
         if each.memory
-    ]
+    )
     return sorted(weighed, key=lambda entry: -entry.worth)
 
 
@@ -467,30 +458,19 @@ def _items(texts: tuple[str, ...]) -> str:
     return "; ".join(fitting) + (f" (and {more} more: `ademem core show`)" if more else "")
 
 
-PINNED = Section(title="Pinned", entries=pinned, share=0.5)
-CORE = Section(title="Project brief", entries=core_brief, share=0.4)
-MISSION = Section(title="This mission", entries=of_mission, share=0.3)
-BRANCH = Section(title="On this branch", entries=by_branch, share=0.25, ranked=True)
-COMMITS = Section(title="Last commits", entries=latest_commits, share=0.1)
-RECENT = Section(title="Recent knowledge", entries=recent_knowledge, share=0.25)
-PROCEDURES = Section(title="Procedures", entries=procedures, share=0.15, ranked=True)
 PEOPLE = Section(title="Committed outside of sessions", entries=commits_by_people, share=0.15)
-SINCE = Section(title="Since the last session", entries=since_last_session, share=0.15)
-CONTRADICTIONS = Section(title="Contradictions to resolve", entries=conflicts, share=0.1)
-KNOWN = Section(title="Project knowledge", entries=knowledge, share=1.0, ranked=True)
-
 SECTIONS = (
-    PINNED,
-    CORE,
-    MISSION,
-    BRANCH,
-    COMMITS,
-    RECENT,
-    PROCEDURES,
+    Section(title="Pinned", entries=pinned, share=0.5),
+    Section(title="Project brief", entries=core_brief, share=0.4),
+    Section(title="This mission", entries=of_mission, share=0.3),
+    Section(title="On this branch", entries=by_branch, share=0.25, ranked=True),
+    Section(title="Last commits", entries=latest_commits, share=0.1),
+    Section(title="Recent knowledge", entries=recent_knowledge, share=0.25),
+    Section(title="Procedures", entries=procedures, share=0.15, ranked=True),
     PEOPLE,
-    SINCE,
-    CONTRADICTIONS,
-    KNOWN,
+    Section(title="Since the last session", entries=since_last_session, share=0.15),
+    Section(title="Contradictions to resolve", entries=conflicts, share=0.1),
+    Section(title="Project knowledge", entries=knowledge, share=1.0, ranked=True),
 )
 """Sections of a briefing in order; unused parts of a share are left to the later ones."""
 
