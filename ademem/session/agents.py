@@ -55,7 +55,6 @@ class Client(Value):
 
 
 def run(client: Client) -> None:
-    """Answer the event on standard input in the form of its client."""
     raw = sys.stdin.buffer.read()
     sys.stdout.write(answer(client, raw, os.environ, clock.now()))
     sys.stdout.flush()

@@ -609,10 +609,7 @@ def news(reader: Reader) -> Brief:
 
 
 def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Brief:
-    """Compose the briefing of a subagent: its *own* brief, then memories.
-
-    Pinned memories come first, then those of its mission, then the best of the project.
-    """
+    """Compose the briefing of a subagent: its *own* brief, pinned memories, mission, knowledge."""
     memories = [*pinned(reader), *of_mission(reader), *knowledge(reader)][:AGENT_MEMORIES]
     entries = [*brief_entries(own, reader.store), *memories]
     page = Page(reader, how_to(program), reader.settings.max_chars)

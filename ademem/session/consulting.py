@@ -86,10 +86,7 @@ def _list_calls(key: TurnKey, runtime: Runtime, calls: list[str]) -> None:
 def _decide(
     call: ToolCall, found: list[Lookup], key: TurnKey, payload: Payload, runtime: Runtime
 ) -> tuple[bool, str | None]:
-    """Return True for a denial, and the answer.
-
-    Decided under the write lock, so that parallel hooks count each denial once.
-    """
+    """Return True for a denial, and the answer; parallel hooks count each denial once."""
     from ademem.store import injections
 
     what = hint_events.name_target(payload, runtime) or call.tool

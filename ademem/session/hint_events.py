@@ -79,10 +79,7 @@ def name_target(payload: Payload, runtime: Runtime) -> str:
 def find_tied(
     payload: Payload, runtime: Runtime, paths: Iterable[str] = ()
 ) -> list[tuple[Memory, str]]:
-    """Find memories tied to the file or command, each with the state of its anchor, best first.
-
-    *paths* are those of further files.
-    """
+    """Find memories tied to the file or command, or to further *paths*, best first, with states."""
     if update_sites(runtime.store):
         write_lists(runtime.project, runtime.store)
     what = name_target(payload, runtime)
@@ -217,10 +214,7 @@ def show(
     *,
     again: Collection[str] = (),
 ) -> str:
-    """Return a text of entries that this context was not shown, within the budget; record them.
-
-    Those of the ids *again* are shown again.
-    """
+    """Return entries that this context was not shown, or has to be shown *again*; record them."""
     from ademem.store import injections, ledger
     from ademem.store.injections import place
 

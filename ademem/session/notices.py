@@ -47,10 +47,7 @@ def is_quiet(runtime: Runtime) -> bool:
 
 
 def summarize(confirmed: int, runtime: Runtime) -> list[str]:
-    """Return the line with the number of *confirmed* memories and of waiting ones.
-
-    The status line shows it, too.
-    """
+    """Return the line with the numbers of memories, which the status line shows, too."""
     from ademem.store import (
         briefs,  # few hooks count memories
         memory_queries,
@@ -108,7 +105,6 @@ def describe_stored(written: Iterable[Written], runtime: Runtime) -> list[str]:
 
 
 def describe_carried(memories: Iterable[Memory], runtime: Runtime) -> list[str]:
-    """Return the line about memories that the guard put before a tool call."""
     texts = [memory.content for memory in memories]
     if is_quiet(runtime) or not texts:
         return []
@@ -128,7 +124,6 @@ def describe_problems(problems: Sequence[Problem]) -> list[str]:
 
 
 def describe_failure(event: str, error: Exception) -> str:
-    """Return the line about a hook that failed, with the command that shows why."""
     return f"ademem: its hook {event} failed ({type(error).__name__}); `ademem doctor` shows why"
 
 
@@ -199,7 +194,6 @@ def database_made_elsewhere(runtime: Runtime) -> Iterator[str]:
 
 
 def refused_files(runtime: Runtime) -> Iterator[str]:
-    """Report refused files below `.ade/`."""
     project = runtime.project
     found = confined.refusals(project.root, project.ade, ENTRIES, removes_stale=True)
     if project.home != project.ade:
@@ -209,7 +203,6 @@ def refused_files(runtime: Runtime) -> Iterator[str]:
 
 
 def settings_in_doubt(runtime: Runtime) -> Iterator[str]:
-    """Report settings that are invalid or not trusted."""
     if runtime.warnings:
         yield f"ademem: {summarize_warnings(runtime.warnings)}"
 

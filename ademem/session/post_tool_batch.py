@@ -11,5 +11,4 @@ if TYPE_CHECKING:
 
 
 def handle(payload: Payload, runtime: Runtime) -> None:
-    """Count memories in denials as shown."""
     mark_read(key_of(payload, runtime), runtime)

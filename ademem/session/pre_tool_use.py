@@ -119,7 +119,6 @@ def _writes_settings(call: ToolCall, runtime: Runtime) -> bool:
 
 
 def make_context(turn: Turn | None, runtime: Runtime) -> CallContext:
-    """Collect the facts for a decision."""
     config = os.path.realpath(client.config_dir(runtime.environment))
     project = runtime.project
     folders: list[str] = []

@@ -112,12 +112,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 
 
 def _import_changes(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
-    """Import changes of the files within READING_S; return a line about imported memories.
-
-    The problems are those of parts that could not be imported.
-
-    The worker imports the rest and writes the files.
-    """
+    """Import changed files within READING_S; return a line on what came, and the problems."""
     try:
         if import_waits(runtime.project):
             jobs.queue(runtime.store, "mirror", "project", runtime.now)

@@ -65,8 +65,6 @@ def _brief(payload: Payload, runtime: Runtime) -> Brief:
 
 
 def _own_brief(kind: str, runtime: Runtime) -> CoreMemory | None:
-    """Return the brief written for this type of agent."""
-
     def source(path: str) -> FileSource:
         from ademem.sync.provenance import provenance_of  # only for a file that was edited
 

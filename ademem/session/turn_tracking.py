@@ -140,7 +140,6 @@ def note_search(payload: Payload, runtime: Runtime) -> None:
 
 
 def _calls_search(command: str) -> bool:
-    """Tell whether a search of memory is one of the commands."""
     from ademem.guard import shell
 
     script = shell.parse(command)

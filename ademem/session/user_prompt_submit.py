@@ -115,7 +115,6 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 
 
 def _save_dictated(prompt: str, key: TurnKey, runtime: Runtime) -> list[Written]:
-    """Write the texts that the person dictated."""
     texts = dictations(prompt)
     if not texts:
         return []

@@ -71,15 +71,12 @@ STATUSES = {
 
 
 class Refused(AdememError):
-    """The request is not let in."""
-
     def __init__(self, rule: str, why: str, hint: str, status: int = 0) -> None:
         super().__init__(why, hint)
         self.rule, self.status = rule, status or STATUSES.get(rule, 409)
 
 
 def answer_facts(_: Scope, status: int, facts: dict[str, str]) -> Response:
-    """Answer a refusal as JSON."""
     return JSONResponse({"error": facts["why"], **facts}, status)
 
 
@@ -111,7 +108,6 @@ class Loopback:
 
     @property
     def idle_s(self) -> float:
-        """Seconds since the last request."""
         return time.monotonic() - self.last_request
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -147,7 +143,6 @@ class Loopback:
                 await answer(scope, receive, send_safe)
 
     def _check(self, path: str, headers: Headers) -> None:
-        """Raise Refused for a request that is not let in."""
         hosts = [host.lower() for host in headers.getlist("host")]
         if self.port is not None and (len(hosts) != 1 or hosts[0] not in self.hosts):
             raise Refused("host", "this address is not the server's own", f"ask {ADDRESS}")

@@ -60,8 +60,6 @@ BLANK = ("replace", "cursor")
 
 
 class OtherProject(NotFound):
-    """The request is about a project that this process does not serve."""
-
     def __init__(self, name: str, served: str, *, writes: bool) -> None:
         super().__init__(f"{name!r} is not served here", f"this is {served!r}")
         self.rule = "project" if writes else "not_found"
@@ -90,7 +88,6 @@ def _time(text: str | None) -> str | None:
 
 
 def _observation(memories: Runtime, memory: Memory) -> Row:
-    """Return a memory as Engram has it, with who said it."""
     row = observation_of(memory, {}, memories.project.name)
     row |= {name: escape(row[name]) for name in ("title", "content")}
     own: Row = {"by": memory.trust.value, "status": memory.status.value, "flags": flags(memory)}

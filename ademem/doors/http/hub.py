@@ -111,7 +111,6 @@ class Rate:
 
 
 def _seconds_to_next(window_s: int) -> int:
-    """Return the seconds until the next minute or day begins."""
     return math.ceil(window_s - time.time() % window_s)
 
 
@@ -146,8 +145,6 @@ class Share:
 
 
 class Hub:
-    """The application: its pool of connections, limits and figures."""
-
     def __init__(
         self, dsn: str, limits: Limits, *, proxied: bool = False, folder: Path | None = None
     ) -> None:

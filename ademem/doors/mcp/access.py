@@ -108,7 +108,6 @@ class Caller:
             self.rate.admit(time.monotonic(), count)
 
     def own_session(self, client: str) -> str:
-        """Return the id of the session that this process is."""
         with self.lock:
             if not self.session_id:
                 name = "".join(char if char.isalnum() else "-" for char in client.partition("/")[0])
@@ -118,7 +117,6 @@ class Caller:
             return self.session_id
 
     def begin_session(self, memories: Runtime) -> None:
-        """Add the session that this process is to the project."""
         with self.lock:
             if memories.project.root not in self.opened:
                 api.start_session(memories, self.session_id, self.cwd, source=self.door)
@@ -136,7 +134,6 @@ class Caller:
         return False
 
     def close(self) -> None:
-        """End the session that this process is, in all its projects."""
         for root in self.opened:
             with api.open_memories(root, environment=self.environment, catch_up=False) as memories:
                 api.end_session(memories, self.session_id, reason="mcp")
@@ -168,7 +165,6 @@ class Call:
         return text, shown, "rule" in shown
 
     def interrupt(self) -> None:
-        """Stop the reading of a call that was cancelled."""
         with self.caller.lock:
             if self.runtime:
                 self.runtime.store.db.interrupt()
@@ -238,10 +234,7 @@ class Call:
         return TurnKey(session_id=given or self.caller.own_session(self.client))
 
     def choose(self, named: str, *, writes: bool) -> tuple[Project, ...]:
-        """Return the projects to ask: the named one, or all that reads may reach.
-
-        Raises NoCertainProject for a write that is not certain, and for an unknown name.
-        """
+        """Return the named project, or all that reads may reach; raises NoCertainProject."""
         projects = self.projects
         listed = ", ".join(f"{each.name} ({each.root})" for each in projects)
         if named and projects:

@@ -98,10 +98,7 @@ def get(
 
 
 def _newest(rows: list[Result], before: int) -> Result:
-    """Return the newest revisions that fit, newest first, each with the beginning of its text.
-
-    With *before* they are older than that one.
-    """
+    """Return the newest revisions *before* one, if given, that fit, each with its first words."""
     older = [row for row in reversed(rows) if not before or row["revision"] < before]
     fit: list[Result] = []
     for row in older:
@@ -178,7 +175,6 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
 
 
 def describe_notes(written: Written) -> Result:
-    """Return what the gate changed or noticed, where it did."""
     if not written.notes:
         return {}
     return {"notes": list(written.notes)} | ({"truncated": True} if written.is_cut else {})

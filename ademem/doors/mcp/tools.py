@@ -165,10 +165,7 @@ def describe_tool(
     schemas: Mapping[str, Schema] = ARGUMENTS,
     **options: Any,
 ) -> Tool:
-    """Describe a tool; *hints* are R, D and I for reads, destroys and repeats.
-
-    The *names* of required arguments end with `!`.
-    """
+    """Describe a tool; *hints* are R, D and I. The *names* that end with `!` are required."""
     arguments, required = choose_schemas(names, schemas)
     return Tool(
         name=name,

@@ -28,8 +28,6 @@ Call = Callable[[str, dict[str, Any]], Any]
 
 
 class RpcError(Exception):
-    """An error object: code, message and data."""
-
     def __init__(self, code: int, message: str, data: dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.code, self.message, self.data = code, message, data or {}
@@ -127,8 +125,6 @@ _LENGTH_DIGITS = 20
 
 
 class Message(Value):
-    """The bytes of a request."""
-
     body: bytes
     framed: bool
     """It came with a header, and so does the answer."""

@@ -25,8 +25,6 @@ Notify = Callable[[str, dict[str, Any]], None]
 
 
 class Call(Value):
-    """A request, with the open project."""
-
     runtime: Runtime
     params: Params
     by_person: bool

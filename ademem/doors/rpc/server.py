@@ -67,7 +67,6 @@ class Server:
         self._stopped = Event()
 
     def serve(self, source: BinaryIO, target: BinaryIO) -> None:
-        """Answer the messages of a stream until it ends."""
         lock, framed = Lock(), False
 
         def send(body: bytes) -> None:

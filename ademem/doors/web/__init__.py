@@ -90,8 +90,6 @@ class Page:
 
 
 class File(Value):
-    """A file that the browser saves."""
-
     name: str
     content: str
 
@@ -142,12 +140,10 @@ class PageRequest(Value):
 
     @property
     def revision(self) -> int | None:
-        """The revision that the browser saw."""
         return revision_of(self.form.get("revision", ""))
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The changes of a memory that the form asks for."""
         form = self.form
         names = ("category", "importance")
         changes: dict[str, Any] = {name: form[name] for name in names if name in form}

@@ -32,8 +32,6 @@ Read = Callable[[Visit], Awaitable[dict[str, Any]]]
 
 
 class HubPage:
-    """The routes of the page, and who came in."""
-
     def __init__(self, read: Read, *, scheme_of: Callable[[Request], str]) -> None:
         self.entry = Entry()
         self._read, self._scheme_of = read, scheme_of

@@ -251,8 +251,6 @@ class MemoryThread:
 
 
 class OpenProject:
-    """A project of the page."""
-
     def __init__(
         self,
         root: str,

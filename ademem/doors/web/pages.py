@@ -30,7 +30,6 @@ from ademem.store.runtime import Runtime
 
 
 def head_of(memories: Runtime) -> dict[str, Any]:
-    """Return what each page shows of the project."""
     return {
         "project": memories.project.name,
         "branch": memories.branch or "",
@@ -220,7 +219,6 @@ def _promote(memories: Runtime, request: PageRequest, *, pinned: bool = False) -
 
 
 def _show_digits(memories: Runtime, request: PageRequest) -> None:
-    """Show new digits for a quarantined memory in the terminal of the server."""
     memory = api.get(memories, request.path["id"])
     if request.site.show_digits is None:
         raise NotAllowed("no terminal shows digits")

@@ -82,7 +82,6 @@ def static_url(name: str) -> str:
 
 
 def mark_words(text: str, words: frozenset[str]) -> Markup:
-    """Mark the words of a query in a text."""
     shown, done = mark_hidden(text), 0
     found: list[str] = []
     for word in re.finditer(r"\w+", shown):

@@ -96,8 +96,6 @@ class Site:
 
 
 def make(site: Site) -> Loopback:
-    """Return the whole application for a server at the site's port."""
-
     def route(path: str, handler: Handler, method: str = "POST") -> Route:
         return Route(path, partial(_let_in, site, handler), methods=[method])
 
@@ -398,10 +396,7 @@ def serve(
     idle_s: float = 3600.0,
     echo: Callable[[str], None],
 ) -> None:
-    """Serve the projects until a signal or an idle hour; *echo* writes to the terminal.
-
-    Raises UsageError for a port that is taken.
-    """
+    """Serve until a signal or an idle hour; raises UsageError for a port that is taken."""
     client = caller.client_of(environment)
     is_seen = sys.stderr.isatty()
     has_desktop = sys.platform == "darwin" or any(environment.get(name) for name in DISPLAYS)

@@ -131,10 +131,7 @@ def _value(memories: Runtime, key: str) -> str:
 
 @inverse
 def set_setting(memories: Runtime, key: str, text: str, before: str) -> Done:
-    """Write a setting of all into the project's file, and a personal one into the person's own.
-
-    Raises Conflict where it is not *before* any more.
-    """
+    """Write a setting where it belongs; raises Conflict where it is not *before* any more."""
     if (present := _value(memories, key)) != before:
         raise Conflict(f"{key} was changed since", f"it is {present or 'empty'} now")
     configuring.set_value(
