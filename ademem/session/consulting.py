@@ -100,13 +100,12 @@ def _decide(
             assert turn is not None
         is_counted = bool(call.tool_use_id) and call.tool_use_id in turn.denied
         seen = logs.find_seen(store, turn, runtime.now, [one.memory.id for one in found])
-        unseen = logs.Seen(in_turn=False, in_context=False, carried=False)
         findings = [
             Finding(
                 id=one.memory.id,
                 stops=one.stops,
                 may_deny=store.is_trusted and one.memory.claimed_author is None,
-                **as_dict(seen.get(one.memory.id, unseen)),
+                **(as_dict(seen[one.memory.id]) if one.memory.id in seen else {}),
             )
             for one in found
         ]

@@ -209,33 +209,30 @@ def _has_hooks(memories: Runtime, call: Call) -> bool:
     return source not in (None, call.caller.door)
 
 
-def update(memories: Runtime, call: Call, id: str, **given: Any) -> Result:
-    changes = dict(given)
-    revision, find = changes.pop("revision", None), changes.pop("find", None)
-    replacement = changes.pop("replace", None)
+def update(
+    memories: Runtime,
+    call: Call,
+    id: str,
+    revision: int | None = None,
+    find: str | None = None,
+    replace: str | None = None,
+    **changes: Any,
+) -> Result:
     if "path" in changes:
         changes["file_scope_pattern"] = changes.pop("path")
     if "type" in changes:
         changes |= {"category": api.categorize(changes.get("category"), changes.pop("type"))}
     for name in {"tags", "anchors"} & changes.keys():
         changes[name] = tuple(changes[name])
-    if find is None and replacement is None and not changes:
+    if find is None and replace is None and not changes:
         raise UsageError("nothing to change", "content, find and replace, title, category, …")
     get_readable(memories, id)
+    texts = {"find": find, "replacement": replace}
     updated = api.update_by_agent(
-        memories,
-        id,
-        call.origin(),
-        revision=revision,
-        find=find,
-        replacement=replacement,
-        **changes,
+        memories, id, call.origin(), revision=revision, **texts, **changes
     )
-    answer = {
-        "id": updated.memory.id,
-        "revision": updated.memory.revision_count,
-        "changed": list(updated.changed),
-    }
+    memory, changed = updated.memory, list(updated.changed)
+    answer = {"id": memory.id, "revision": memory.revision_count, "changed": changed}
     if updated.proposed_for:
         what = f"a person said or confirmed {updated.proposed_for}"
         answer["why"] = f"{what}: your text waits as a candidate"

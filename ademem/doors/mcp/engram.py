@@ -332,10 +332,7 @@ def compare(
     reasoning: str = "",
     model: str = "",
 ) -> Result:
-    pair = {
-        "id": find_memory(memories, memory_id_a).id,
-        "other": find_memory(memories, memory_id_b).id,
-    }
-    verdict = {"reason": reasoning, "confidence": confidence}
-    done = core.judge(memories, call, relation, **pair, **verdict)
+    id, other = (find_memory(memories, each).id for each in (memory_id_a, memory_id_b))
+    verdict = {"id": id, "other": other, "reason": reasoning, "confidence": confidence}
+    done = core.judge(memories, call, relation, **verdict)
     return _answer(memories, call, f"{done['relation']}: {done['effect']}", **done)

@@ -77,14 +77,8 @@ class HubPage:
             raise self._no_entry()
         self._visits[cookie] = self._visits.pop(code)
         response = RedirectResponse("/", 303)
-        response.set_cookie(
-            COOKIE,
-            cookie,
-            httponly=True,
-            samesite="strict",
-            path="/",
-            secure=self._scheme_of(request) == "https",
-        )
+        secure = self._scheme_of(request) == "https"
+        response.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=secure)
         return response
 
     async def _show(self, request: Request) -> Response:

@@ -12,12 +12,12 @@ from ademem import api
 from ademem.api.relating import KINDS
 from ademem.core.anchor import of_command
 from ademem.core.clock import parse
-from ademem.core.errors import AdememError, Conflict, NoSuchMemory, NotFound, UsageError
+from ademem.core.errors import AdememError, Conflict, NotFound, UsageError
 from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust
 from ademem.core.text import preview
 from ademem.core.value import as_dict
 from ademem.doors import views
-from ademem.doors.reading import read_related
+from ademem.doors.reading import find_memory, read_related
 from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
 from ademem.doors.views import to_row
 from ademem.doors.views.practice import cut
@@ -44,13 +44,8 @@ LISTED = 100
 def to_graph(graph: Graph, after: str = "") -> dict[str, Any]:
     """Return the size of the graph and a page of its tree, from the node after that of a key."""
     nodes: list[dict[str, Any]] = [
-        {
-            "kind": node.kind,
-            "name": node.name,
-            "label": label(node),
-            "relation": node.relation,
-            "children": [],
-        }
+        {"kind": node.kind, "name": node.name, "label": label(node), "relation": node.relation}
+        | {"children": []}
         for node in graph.nodes
     ]
     children = _children(graph)
@@ -83,17 +78,10 @@ def to_drawing(graph: Graph) -> str:
     and whether they contradict each other.
     """
     _, places = lay_out(graph)
-    nodes = [
-        (
-            node.kind,
-            node.name,
-            round(x),
-            round(y),
-            node.depth,
-            preview(label(node), SHORT_CHARS if node.depth > 1 else NODE_CHARS),
-        )
-        for node, (x, y) in zip(graph.nodes, places, strict=True)
-    ]
+    nodes = []
+    for node, (x, y) in zip(graph.nodes, places, strict=True):
+        name = preview(label(node), SHORT_CHARS if node.depth > 1 else NODE_CHARS)
+        nodes.append((node.kind, node.name, round(x), round(y), node.depth, name))
     edges = [(a, b, relation.startswith("conflicts")) for a, b, relation in graph.edges]
     drawing = {"nodes": nodes, "edges": edges}
     return json.dumps(drawing, ensure_ascii=False, separators=(",", ":"))
@@ -165,10 +153,11 @@ def _centre(request: PageRequest) -> tuple[str, str]:
 def _list_pairs(memories: Runtime) -> list[dict[str, Any]]:
     pairs = []
     for each in api.list_relations(memories, limit=PAIRS):
-        try:
-            ends = [to_row(api.get(memories, id)) for id in (each.source, each.target) if id]
-        except NoSuchMemory:
-            continue
+        ends = [
+            to_row(memory)
+            for id in (each.source, each.target)
+            if id and (memory := find_memory(memories, id))
+        ]
         if len(ends) == 2:
             pairs.append({"relation": each.relation.replace("_", " "), "ends": ends})
     return pairs

@@ -407,17 +407,15 @@ def serve(
         if not is_first:
             return echo("the page of this database starts in another process")
         listening = bind(port)
-
-        def show_digits(id: str, digits: str) -> None:
-            echo(f"digits to approve {id}: {digits}")
-
         port = listening.getsockname()[1]
         site = Site(
             list(roots),
             environment,
             port=port,
             read_only=forbid_reason(environment) or AS_ASKED * read_only,
-            show_digits=show_digits if is_seen and not client else None,
+            show_digits=(lambda id, digits: echo(f"digits to approve {id}: {digits}"))
+            if is_seen and not client
+            else None,
         )
         for each in site.projects.values():
             each.acts.open()
