@@ -71,16 +71,6 @@ def read_related(memories: Runtime, id: str) -> dict[str, list[Memory]]:
     return {name: [api.get(memories, each) for each in ids] for name, ids in found.items()}
 
 
-def read_memory(memories: Runtime, memory: Memory) -> dict[str, Any]:
-    return memory_view.to_page(
-        memory,
-        revisions=api.list_revisions(memories, memory.id),
-        related=read_related(memories, memory.id),
-        drifted=api.find_drifted(memories, [memory]),
-        can_show_digits=False,
-    )
-
-
 def read_overview(memories: Runtime) -> dict[str, Any]:
     week = memories.now - timedelta(days=7)
     learned = Filters(since=week, statuses=UNARCHIVED, order="believed")
@@ -92,7 +82,6 @@ def read_overview(memories: Runtime) -> dict[str, Any]:
         {
             "name": name,
             "count": scope["count"],
-            "fullest": scope["fullest_owner"],
             "limit": scope["limit"],
             "nearly_full": bool(scope["limit"])
             and scope["fullest_owner"] >= NEARLY_FULL * scope["limit"],

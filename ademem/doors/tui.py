@@ -24,7 +24,7 @@ from ademem.core.untrusted import visible
 from ademem.core.value import Value
 from ademem.doors import reading, undoable
 from ademem.doors.undoable import Done, NotAllowed
-from ademem.doors.views import Item, lines
+from ademem.doors.views import Item, lines, to_history
 from ademem.store.runtime import Runtime
 from ademem.store.statistics import Position
 from ademem.store.transitions import waits_for
@@ -164,7 +164,7 @@ def texts_beside(
         if shows_session and row.memory.source_session_id:
             page = reading.read_session(memories, row.memory.source_session_id, is_withheld)
             return text, lines.session(page)
-        return text, lines.history(reading.read_memory(memories, row.memory))
+        return text, lines.history(to_history(api.list_revisions(memories, row.memory.id)))
     if row.moment:
         return lines.moment(row.moment), lines.parts(row.moment)
     if row.opens == "session":

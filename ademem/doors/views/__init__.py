@@ -90,12 +90,6 @@ def _to_hit(hit: Hit, drifted: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _origin(revision: Mapping[str, Any]) -> str:
-    """Return the session that a text came from, or the way by which it came without one."""
-    way = (revision.get("reason") or "").partition(": ")[0]
-    return revision.get("session_id") or way
-
-
 def diff_words(before: str, after: str) -> Iterator[tuple[str, str]]:
     """Yield parts of two texts as (`same`, `removed` or `added`, text)."""
     ours, theirs = before.split(), after.split()
@@ -132,6 +126,25 @@ def to_page(
     can_show_digits: bool,
 ) -> dict[str, Any]:
     """Return one memory with its history, newest first."""
+    statements = [row for row in revisions if row["operation"] in STATEMENTS]
+    origins = (
+        row.get("session_id") or (row.get("reason") or "").partition(": ")[0] for row in statements
+    )
+    return {
+        "memory": memory,
+        "row": to_row(memory, drifted),
+        "origins": len(set(origins)),
+        "speakers": Counter(row["actor"] for row in statements),
+        "why": waits_for(memory),
+        "author": claimed_name(memory.claimed_author or ""),
+        "history": to_history(revisions),
+        "related": {name: [to_row(each) for each in found] for name, found in related.items()},
+        "can_show_digits": can_show_digits,
+    }
+
+
+def to_history(revisions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the revisions of a memory, newest first, each with the words that it changed."""
     history, before = [], None
     for row in revisions:
         text = row["snapshot"].get("content")
@@ -149,21 +162,7 @@ def to_page(
             }
         )
         before = text if text is not None else before
-    statements = [row for row in revisions if row["operation"] in STATEMENTS]
-    return {
-        "memory": memory,
-        "row": to_row(memory, drifted),
-        "origins": len({_origin(row) for row in statements}),
-        "speakers": Counter(row["actor"] for row in statements),
-        "why": waits_for(memory),
-        "author": claimed_name(memory.claimed_author or ""),
-        "waits": bool(memory.quarantine_reason)
-        or memory.claimed_author is not None
-        or memory.status == "candidate",
-        "history": history[::-1],
-        "related": {name: [to_row(each) for each in found] for name, found in related.items()},
-        "can_show_digits": can_show_digits,
-    }
+    return history[::-1]
 
 
 ALONE = 10
@@ -223,25 +222,13 @@ KINDS = {"path": "file", "anchor": "anchored file", "command": "command"}
 
 
 def to_uses(uses: Sequence[Use]) -> list[dict[str, Any]]:
-    return [
-        {
-            "at": use.created_at,
-            "session": use.session_id,
-            "where": " ".join(
-                filter(
-                    None,
-                    [
-                        PLACES.get(use.place, use.place),
-                        preview(use.query, ABOUT_CHARS) if use.place in ABOUT else "",
-                    ],
-                )
-            ),
-            "rank": use.rank,
-            "used": use.used,
-            "evidence": use.evidence,
-        }
-        for use in uses
-    ]
+    rows = []
+    for use in uses:
+        about = preview(use.query, ABOUT_CHARS) if use.place in ABOUT else ""
+        where = " ".join(filter(None, (PLACES.get(use.place, use.place), about)))
+        row = {"at": use.created_at, "session": use.session_id, "where": where}
+        rows.append(row | {"rank": use.rank, "used": use.used, "evidence": use.evidence})
+    return rows
 
 
 def to_similar(found: Similar) -> dict[str, Any]:

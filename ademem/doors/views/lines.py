@@ -9,7 +9,7 @@ from ademem.core.text import counted, preview
 from ademem.doors.views import mark_words, to_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ademem.core.memory import Memory
 
@@ -83,9 +83,9 @@ def memory(
     )
 
 
-def history(page: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the revisions, newest first, with the words that changed."""
-    for each in page["history"]:
+def history(revisions: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the revisions with the words that changed."""
+    for each in revisions:
         reason = f": {each['reason']}" if each["reason"] else ""
         act = f"{each['operation']} by {each['actor']}, {local(each['at'])}"
         yield f"{each['revision']}  {act}{reason}"
