@@ -62,14 +62,12 @@ def to_page(
     for moment in moments:
         moment["key"] = f"{moment['kind']} {moment['key']}"
     first = prompts[-1]["text"] if prompts else ""
-    characters = sum(sent.characters or 0 for sent in texts)
     return {
         "session": session,
         "name": preview(session.get("summary") or first, NAME_CHARS),
         "moments": sorted(moments, key=lambda moment: str(moment["at"])),
         "texts": sum(sent.id is not None for sent in texts),
-        "characters": characters,
-        "tokens": estimate_tokens(characters),
+        **_size(sum(sent.characters or 0 for sent in texts)),
         "keeps_prompts": bool(prompts),
     }
 
@@ -95,10 +93,7 @@ def to_text(sent: Sent, number: int, is_withheld: Callable[[Memory], bool]) -> d
         "sha256": sent.sha256,
         "missing": missing,
         "text": None if missing else sent.text,
-        "sections": [
-            {"name": name, "characters": size, "tokens": estimate_tokens(size)}
-            for name, size in sizes.items()
-        ],
+        "sections": [{"name": name, **_size(size)} for name, size in sizes.items()],
         "parts": [_part(part, is_withheld) for part in shown],
         "left_out": [_part(part, is_withheld) for part in sent.parts if part.left_out],
     }
@@ -206,39 +201,22 @@ def _join_counts(counts: Mapping[str, int]) -> str:
 
 def to_costs(impressions: Row, ledger: Ledger) -> dict[str, Any]:
     """Return the texts for models by day and event, and the live memories of no use in them."""
-    characters = sum(spent.characters for spent in ledger.by_day)
     costly = [(spent, ledger.memories.get(spent.name)) for spent in ledger.unused]
+    by_day = sorted(ledger.by_day, key=lambda spent: spent.name.partition(" ")[0], reverse=True)
     return {
-        "days": [_to_day(spent) for spent in sorted(ledger.by_day, key=_day_of, reverse=True)],
-        "texts": sum(spent.texts for spent in ledger.by_day),
-        "characters": characters,
-        "tokens": estimate_tokens(characters),
+        "days": [
+            {"day": day, "event": event, "texts": spent.texts, **_size(spent.characters)}
+            for spent in by_day
+            for day, _, event in [spent.name.partition(" ")]
+        ],
+        "texts": sum(spent.texts for spent in by_day),
+        **_size(sum(spent.characters for spent in by_day)),
         "impressions": impressions,
         "costly": [
-            to_row(memory)
-            | {
-                "characters": spent.characters,
-                "tokens": estimate_tokens(spent.characters),
-                "times": spent.texts,
-            }
+            {**to_row(memory), **_size(spent.characters), "times": spent.texts}
             for spent, memory in costly
             if memory and memory.live
         ],
-    }
-
-
-def _day_of(spent: Spent) -> str:
-    return spent.name.partition(" ")[0]
-
-
-def _to_day(spent: Spent) -> dict[str, Any]:
-    day, _, event = spent.name.partition(" ")
-    return {
-        "day": day,
-        "event": event,
-        "texts": spent.texts,
-        "characters": spent.characters,
-        "tokens": estimate_tokens(spent.characters),
     }
 
 
@@ -258,6 +236,10 @@ def estimate_tokens(characters: int) -> int:
     return -(-characters // TOKEN_CHARS)
 
 
+def _size(characters: int) -> dict[str, int]:
+    return {"characters": characters, "tokens": estimate_tokens(characters)}
+
+
 def missing_text(sent: Sent, is_withheld: Callable[[Memory], bool]) -> str:
     """Return the reason for which a text is not shown; empty where it is."""
     if any(part.memory and is_withheld(part.memory) for part in sent.parts if not part.left_out):
@@ -266,11 +248,9 @@ def missing_text(sent: Sent, is_withheld: Callable[[Memory], bool]) -> str:
         return ""
     if sent.id is None:
         return "not stored"
-    return (
-        "not stored, as it has prompts or personal memories"
-        if sent.sha256
-        else "deleted with a memory in it"
-    )
+    if sent.sha256:
+        return "not stored, as it has prompts or personal memories"
+    return "deleted with a memory in it"
 
 
 def to_json(sent: Sent, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]:
@@ -330,10 +310,9 @@ def to_lines(sent: Sent, is_withheld: Callable[[Memory], bool]) -> Iterator[str]
     else:
         yield from (f"  | {line}" for line in (sent.text or "").split("\n"))
     for part in sent.parts:
+        state = "used" if part.used else "not used"
         if part.left_out:
             state = f"left out, {LEFT_OUT[part.left_out]}"
-        else:
-            state = "used" if part.used else "not used"
         section = f", {part.section}" if part.section else ""
         yield f"  {part.memory_id}  {state}{section}: {describe(part, is_withheld)}"
 
@@ -341,11 +320,6 @@ def to_lines(sent: Sent, is_withheld: Callable[[Memory], bool]) -> Iterator[str]
 METHOD = f"estimated: a token for each {TOKEN_CHARS} characters, rounded up"
 SESSIONS = 20
 """Most sessions that are listed."""
-
-
-def quieting_command(memory: Memory) -> str:
-    """Return the command after which a memory is shown less, or no more."""
-    return f"ademem {'pin --off' if memory.pinned else 'archive'} {memory.id}"
 
 
 def spent_json(ledger: Ledger, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]:
@@ -367,27 +341,22 @@ def spent_days(ledger: Ledger, calls: Sequence[dict[str, Any]]) -> list[dict[str
     texts: Counter[str] = Counter()
     for each in ledger.by_day:
         texts[each.name.partition(" ")[0]] += each.characters
-    found = []
-    for day in sorted(texts.keys() | {row["day"] for row in calls}, reverse=True):
-        of_day = [row for row in calls if row["day"] == day]
-        found.append(
-            {
-                "day": day,
-                "tokens": estimate_tokens(texts.get(day, 0)),
-                "tokens_in": sum(row["tokens_in"] for row in of_day),
-                "tokens_out": sum(row["tokens_out"] for row in of_day),
-            }
-        )
-    return found
+    return [
+        {
+            "day": day,
+            "tokens": estimate_tokens(texts[day]),
+            "tokens_in": sum(row["tokens_in"] for row in calls if row["day"] == day),
+            "tokens_out": sum(row["tokens_out"] for row in calls if row["day"] == day),
+        }
+        for day in sorted(texts.keys() | {row["day"] for row in calls}, reverse=True)
+    ]
 
 
 def _sum(spent: Sequence[Spent]) -> dict[str, Any]:
     """Return the sums; of memories the tokens in the texts, and of these the used ones."""
-    characters = sum(each.characters for each in spent)
     return {
         "texts": sum(each.texts for each in spent),
-        "characters": characters,
-        "tokens": estimate_tokens(characters),
+        **_size(sum(each.characters for each in spent)),
         "memories": sum(each.shown for each in spent),
         "memory_tokens": estimate_tokens(sum(each.shown_characters for each in spent)),
         "used": sum(each.used for each in spent),
@@ -399,15 +368,15 @@ def _memory_json(
     spent: Spent, ledger: Ledger, is_withheld: Callable[[Memory], bool]
 ) -> dict[str, Any]:
     memory = ledger.memories.get(spent.name)
+    quiet = f"ademem {'pin --off' if memory and memory.pinned else 'archive'} {spent.name}"
     return {
         "id": spent.name,
         "shown": spent.shown,
         "used": spent.used,
-        "characters": spent.characters,
-        "tokens": estimate_tokens(spent.characters),
+        **_size(spent.characters),
         "text": preview(memory.content, CHARS) if memory and not is_withheld(memory) else None,
         "deleted": memory is None,
-        "quiet": quieting_command(memory) if memory and memory.live else None,
+        "quiet": quiet if memory and memory.live else None,
     }
 
 
