@@ -200,41 +200,35 @@ def supersede(memories: Runtime, id: str, revision: int | None, by: str) -> Done
     return by_memory("archive", memories, api.supersede(memories, id, by, revision=revision))
 
 
+def _twin(memories: Runtime, verb: str, opposite: str, id: str, **given: str) -> Done:
+    label = f"{verb} “{_name(api.get(memories, id))}”"
+    return Done(label=label, way=opposite, given={"id": id} | given, memory=id)
+
+
 @inverse
 def settle(memories: Runtime, id: str, other: str) -> Done:
     """Keep both memories of a contradiction as true."""
     api.settle_conflict(memories, id, other)
-    return _of_pair(memories, reopen, id, other)
+    return _twin(memories, "resolve", "reopen", id, other=other)
 
 
 @inverse
 def reopen(memories: Runtime, id: str, other: str) -> Done:
     api.reopen_conflict(memories, id, other)
-    return _of_pair(memories, settle, id, other)
-
-
-def _of_pair(memories: Runtime, opposite: Callable[..., Done], id: str, other: str) -> Done:
-    label = f"resolve “{_name(api.get(memories, id))}”"
-    given = {"id": id, "other": other}
-    return Done(label=label, way=opposite.__name__, given=given, memory=id)
+    return _twin(memories, "resolve", "settle", id, other=other)
 
 
 @inverse
 def skip(memories: Runtime, id: str) -> Done:
     """Leave a memory out of the review till tomorrow."""
     api.skip(memories, id)
-    return _of_skip(memories, unskip, id)
+    return _twin(memories, "skip", "unskip", id)
 
 
 @inverse
 def unskip(memories: Runtime, id: str) -> Done:
     api.unskip(memories, id)
-    return _of_skip(memories, skip, id)
-
-
-def _of_skip(memories: Runtime, opposite: Callable[..., Done], id: str) -> Done:
-    label = f"skip “{_name(api.get(memories, id))}”"
-    return Done(label=label, way=opposite.__name__, given={"id": id}, memory=id)
+    return _twin(memories, "skip", "skip", id)
 
 
 def decide_all(memories: Runtime, found: Sequence[Memory], verb: str, tag: str = "") -> Done:
