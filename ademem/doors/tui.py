@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from textual import on
 from textual.app import App, ComposeResult
-from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -17,7 +16,6 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static, TextArea
 
 from ademem import api
-from ademem.api.curation import Waiting
 from ademem.core.errors import AdememError, Conflict, explain_machine_error
 from ademem.core.memory import Memory
 from ademem.core.untrusted import visible
@@ -34,15 +32,6 @@ MOST, HITS, NEIGHBOURS = 300, 50, 20
 NEIGHBOUR_CHARS = 40_000
 
 
-class Place(Value):
-    """The question that a list answers."""
-
-    memories: Runtime
-    of: str = ""
-    """The words of a search, or the id of a memory or session."""
-    is_withheld: Callable[[Memory], bool]
-
-
 class Row(Value):
     """A line of a list: a memory, a session, one of its moments, or another list."""
 
@@ -55,11 +44,12 @@ class Row(Value):
     moment: Mapping[str, Any] | None = None
 
 
-class Listing(Value):
+class Listing(NamedTuple):
     name: str
+    read: Callable[[Terminal, str], list[Row]]
+    """Gets what the list is of: the words of a search, or the id of a memory or session."""
     empty: str = ""
     """Shown where nothing is in it."""
-    read: Callable[[Place], list[Row]]
     decides: bool = False
     """True where the keys of the review come before those of browsing."""
 
@@ -69,52 +59,40 @@ def _row(memory: Memory, item: Item | None = None) -> Row:
     return Row(id=id, text=lines.row(memory), memory=memory, item=item)
 
 
-def _candidates(place: Place) -> list[Row]:
-    return _items(place, api.list_queue(place.memories))
-
-
-def _conflicts(place: Place) -> list[Row]:
-    return _items(place, [each for each in api.list_queue(place.memories) if each.other])
-
-
-def _items(place: Place, queue: Sequence[Waiting]) -> list[Row]:
-    items = reading.read_items(place.memories, queue[:MOST])
+def _candidates(app: Terminal, _of: str, *, only_pairs: bool = False) -> list[Row]:
+    queue = [each for each in api.list_queue(app.memories) if each.other or not only_pairs]
+    items = reading.read_items(app.memories, queue[:MOST])
     return [_row(item.memory, item) for item in items]
 
 
-def _results(place: Place) -> list[Row]:
-    return [_row(hit.memory) for hit in api.search(place.memories, place.of, None, HITS).hits]
+def _results(app: Terminal, words: str) -> list[Row]:
+    return [_row(hit.memory) for hit in api.search(app.memories, words, None, HITS).hits]
 
 
-def _recent(place: Place) -> list[Row]:
-    return [_row(memory) for memory in api.list_memories(place.memories, None, MOST)]
+def _recent(app: Terminal, _of: str) -> list[Row]:
+    return [_row(memory) for memory in api.list_memories(app.memories, None, MOST)]
 
 
-def _timeline(place: Place) -> list[Row]:
-    found = api.timeline(
-        place.memories, place.of, NEIGHBOURS, NEIGHBOURS, max_chars=NEIGHBOUR_CHARS
-    )
+def _timeline(app: Terminal, id: str) -> list[Row]:
+    found = api.timeline(app.memories, id, NEIGHBOURS, NEIGHBOURS, max_chars=NEIGHBOUR_CHARS)
     rows = (*found["before"], found["focus"], *found["after"])
-    return [_row(api.get(place.memories, row["id"])) for row in rows]
+    return [_row(api.get(app.memories, row["id"])) for row in rows]
 
 
-def _sessions(place: Place) -> list[Row]:
-    return [
-        Row(
-            id=row["id"],
-            text=f"{lines.local(row['started_at'])} {row['name'] or row['id']}",
-            opens="session",
-        )
-        for row in api.list_sessions(place.memories, MOST)
-    ]
-
-
-def _session(place: Place) -> list[Row]:
+def _sessions(app: Terminal, _of: str) -> list[Row]:
     rows = []
-    page = reading.read_session(place.memories, place.of, place.is_withheld)
+    for row in api.list_sessions(app.memories, MOST):
+        text = f"{lines.local(row['started_at'])} {row['name'] or row['id']}"
+        rows.append(Row(id=row["id"], text=text, opens="session"))
+    return rows
+
+
+def _session(app: Terminal, id: str) -> list[Row]:
+    rows = []
+    page = reading.read_session(app.memories, id, app.is_withheld)
     for number, each in enumerate(page["moments"]):
         text, learned = lines.moment_row(each), each["kind"] == "learned"
-        memory = api.get(place.memories, each["row"]["id"]) if learned else None
+        memory = api.get(app.memories, each["row"]["id"]) if learned else None
         id = memory.id if memory else f"{number} {each['at']}"
         rows.append(Row(id=id, text=text, moment=each, memory=memory))
     return rows
@@ -125,13 +103,13 @@ def _size(rows: Sequence[Row]) -> str:
     return f"{len(rows):,}{'+' if len(rows) == MOST else ''}"
 
 
-def _dashboard(place: Place) -> list[Row]:
-    waiting = api.count_queue(place.memories)
+def _dashboard(app: Terminal, of: str) -> list[Row]:
+    waiting = api.count_queue(app.memories)
     counts = {
         "candidates": f"{sum(waiting.values()):,}",
         "conflicts": f"{waiting.get('contradictory', 0):,}",
-        "recent": _size(_recent(place)),
-        "sessions": _size(_sessions(place)),
+        "recent": _size(_recent(app, of)),
+        "sessions": _size(_sessions(app, of)),
     }
     rows = [
         Row(id=name, text=f"{name:<12}{count:>6}", opens=name) for name, count in counts.items()
@@ -139,74 +117,52 @@ def _dashboard(place: Place) -> list[Row]:
     return [*rows, Row(id="search", text="search", opens="results")]
 
 
+_conflicts = partial(_candidates, only_pairs=True)
 LISTS = (
-    Listing(name="dashboard", read=_dashboard),
-    Listing(name="candidates", empty="nothing waits for you", read=_candidates, decides=True),
-    Listing(name="conflicts", empty="nothing contradicts", read=_conflicts, decides=True),
-    Listing(name="recent", empty='no memory yet: `ademem add "…"` adds one', read=_recent),
-    Listing(name="sessions", empty="no session yet: `ademem install`", read=_sessions),
-    Listing(name="session", empty="nothing was recorded of it yet", read=_session),
-    Listing(name="results", empty="nothing in memory answers that", read=_results),
-    Listing(name="timeline", read=_timeline),
+    Listing("dashboard", _dashboard),
+    Listing("candidates", _candidates, "nothing waits for you", decides=True),
+    Listing("conflicts", _conflicts, "nothing contradicts", decides=True),
+    Listing("recent", _recent, 'no memory yet: `ademem add "…"` adds one'),
+    Listing("sessions", _sessions, "no session yet: `ademem install`"),
+    Listing("session", _session, "nothing was recorded of it yet"),
+    Listing("results", _results, "nothing in memory answers that"),
+    Listing("timeline", _timeline),
 )
-
-
-def texts_beside(
-    place: Place, row: Row, *, shows_session: bool
-) -> tuple[Iterator[str], Iterator[str]]:
-    """Return the lines of the two panes for a row."""
-    memories, is_withheld = place.memories, place.is_withheld
-    if row.memory:
-        card = reading.read_card(memories, row.item or Item(key=row.id, memory=row.memory))
-        text = lines.memory(card, reading.read_related(memories, row.memory.id), is_withheld)
-        if is_withheld(row.memory):
-            return text, iter(())
-        if shows_session and row.memory.source_session_id:
-            page = reading.read_session(memories, row.memory.source_session_id, is_withheld)
-            return text, lines.session(page)
-        return text, lines.history(to_history(api.list_revisions(memories, row.memory.id)))
-    if row.moment:
-        return lines.moment(row.moment), lines.parts(row.moment)
-    if row.opens == "session":
-        return lines.session(reading.read_session(memories, row.id, is_withheld)), iter(())
-    return lines.overview(reading.read_overview(memories)), iter(())
-
-
 POLL_S, DEBOUNCE_S = 0.25, 0.12
 NARROW, LOW = 60, 16
 """Columns below which the list is above the memory, and lines below which its history is hidden."""
 FAILURES = (AdememError, sqlite3.Error, OSError)
 
 
-class Key(Value):
+class Key(NamedTuple):
     keys: str
     action: str
     does: str
 
 
 KEYS = (
-    Key(keys="j,down", action="move(1)", does="next row, or scroll the pane with the focus"),
-    Key(keys="k,up", action="move(-1)", does="previous row, or scroll back"),
-    Key(keys="enter", action="open", does="open the row"),
-    Key(keys="escape,q", action="leave", does="go back; leave at the dashboard"),
-    Key(keys="tab", action="app.focus_next", does="next pane"),
-    Key(keys="slash", action="search", does="search as you type"),
-    Key(keys="a", action="accept", does="accept it, or all that are selected"),
-    Key(keys="e", action="edit", does="edit, then accept"),
-    Key(keys="r", action="reject", does="reject it, or all that are selected"),
-    Key(keys="R", action="reject_why", does="reject it with a reason"),
-    Key(keys="p", action="accept(True)", does="accept and pin it, or all that are selected"),
-    Key(keys="m", action="merge", does="merge with the one like it; you choose the text"),
-    Key(keys="c", action="settle", does="resolve a contradiction in a review, else copy"),
-    Key(keys="s", action="skip", does="skip till tomorrow in a review, else search"),
-    Key(keys="x", action="select", does="select"),
-    Key(keys="t", action="tag", does="tag what is selected, else the timeline around it"),
-    Key(keys="z,u", action="undo", does="undo"),
-    Key(keys="Z", action="redo", does="redo"),
-    Key(keys="y", action="copy", does="copy the text"),
-    Key(keys="n", action="show_news", does="show what is new"),
-    Key(keys="h", action="toggle_session", does="history of the memory, or its session"),
-    Key(keys="question_mark", action="help", does="these keys"),
+    Key("j,down", "move(1)", "next row, or scroll the pane with the focus"),
+    Key("k,up", "move(-1)", "previous row, or scroll back"),
+    Key("enter", "open", "open the row"),
+    Key("escape,q", "leave", "go back; leave at the dashboard"),
+    Key("tab", "app.focus_next", "next pane"),
+    Key("slash", "search", "search as you type"),
+    Key("a", "accept", "accept it, or all that are selected"),
+    Key("e", "edit", "edit, then accept"),
+    Key("r", "reject", "reject it, or all that are selected"),
+    Key("R", "reject_why", "reject it with a reason"),
+    Key("p", "accept(True)", "accept and pin it, or all that are selected"),
+    Key("m", "merge", "merge with the one like it; you choose the text"),
+    Key("c", "settle", "resolve a contradiction in a review, else copy"),
+    Key("s", "skip", "skip till tomorrow in a review, else search"),
+    Key("x", "select", "select"),
+    Key("t", "tag", "tag what is selected, else the timeline around it"),
+    Key("z,u", "undo", "undo"),
+    Key("Z", "redo", "redo"),
+    Key("y", "copy", "copy the text"),
+    Key("n", "show_news", "show what is new"),
+    Key("h", "toggle_session", "history of the memory, or its session"),
+    Key("question_mark", "help", "these keys"),
 )
 NAMES = {"slash": "/", "question_mark": "?", "escape": "Esc", "enter": "Enter", "tab": "Tab"}
 HELP = "\n".join(
@@ -229,7 +185,7 @@ class Terminal(App[None]):
     """The lists of one project, the memory of the cursor, and what is decided about it."""
 
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar = [Binding(key.keys, key.action, key.does) for key in KEYS]
+    BINDINGS: ClassVar = [*KEYS]
     CSS = """
     #head, #foot, #search { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     #head { text-style: bold; }
@@ -300,10 +256,9 @@ class Terminal(App[None]):
     def listing(self) -> Listing:
         return self.stack[-1][0]
 
-    @property
-    def place(self) -> Place:
-        of = self.stack[-1][1]
-        return Place(memories=self.memories, of=of, is_withheld=self.is_withheld)
+    def read(self) -> list[Row]:
+        listing, of, _ = self.stack[-1]
+        return listing.read(self, of)
 
     def open_list(self, name: str, of: str = "", row: str = "") -> None:
         if self.stack and self.row:
@@ -316,7 +271,7 @@ class Terminal(App[None]):
         """Read the list again; stay at the row, else at the position."""
         self.memories.now = self.memories.clock()
         try:
-            self.rows = self.listing.read(self.place)
+            self.rows = self.read()
         except FAILURES as error:
             self.rows = []
             self.fail(error)
@@ -354,13 +309,30 @@ class Terminal(App[None]):
         texts = [self.listing.empty, ""]
         try:
             if self.row:
-                found = texts_beside(self.place, self.row, shows_session=self.shows_session)
-                texts = ["\n".join(each) for each in found]
+                texts = ["\n".join(each) for each in self.texts_beside(self.row)]
         except FAILURES as error:
             self.fail(error)
         for shown, text in zip(self.texts, texts, strict=True):
             shown.update(Content(visible(text)))
             scroll_of(shown).scroll_home(animate=False)
+
+    def texts_beside(self, row: Row) -> tuple[Iterable[str], Iterable[str]]:
+        """Return the lines of the two panes for a row."""
+        memories, is_withheld = self.memories, self.is_withheld
+        if row.memory:
+            card = reading.read_card(memories, row.item or Item(key=row.id, memory=row.memory))
+            text = lines.memory(card, reading.read_related(memories, row.memory.id), is_withheld)
+            if is_withheld(row.memory):
+                return text, ()
+            if self.shows_session and row.memory.source_session_id:
+                page = reading.read_session(memories, row.memory.source_session_id, is_withheld)
+                return text, lines.session(page)
+            return text, lines.history(to_history(api.list_revisions(memories, row.memory.id)))
+        if row.moment:
+            return lines.moment(row.moment), lines.parts(row.moment)
+        if row.opens == "session":
+            return lines.session(reading.read_session(memories, row.id, is_withheld)), ()
+        return lines.overview(reading.read_overview(memories)), ()
 
     def say(self, text: str = "") -> None:
         text = text or (REVIEW_HINTS if self.listing.decides else HINTS)
@@ -379,7 +351,7 @@ class Terminal(App[None]):
                 return None
             if self.listing.name == "dashboard":
                 return self.action_show_news()
-            found = self.listing.read(self.place)
+            found = self.read()
         except FAILURES as error:
             return self.fail(error)
         before, after = (
