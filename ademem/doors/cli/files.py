@@ -13,9 +13,12 @@ import typer
 
 from ademem import api
 from ademem.api.files import Inspection
+from ademem.core.clock import now
 from ademem.core.errors import NO, AdememError, UsageError
+from ademem.core.memory import claimed_name
 from ademem.core.shared_files import write_bytes
 from ademem.core.text import counted, join_counts, preview, replace_surrogates
+from ademem.core.untrusted import import_label
 from ademem.core.value import as_dict, replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
@@ -190,7 +193,17 @@ def merge_file(
     name: str = argument("NAME", "What the file is called."),
 ) -> None:
     """Merge two versions of a memory file into OURS, for git."""
-    texts = [_text_of(path) for path in (base, ours, theirs)]
+    texts = []
+    for path in (base, ours, theirs):
+        try:
+            text = path.read_bytes().decode()
+        except OSError as error:
+            raise CannotMerge(f"{path} cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise CannotMerge(f"{path} is no text: {error.reason} at byte {error.start}") from error
+        if "\0" in text:
+            raise CannotMerge(f"{path} is no text: it has a NUL at character {text.index(chr(0))}")
+        texts.append(text)
     write_bytes(str(ours), merge_versions(name, *texts).encode())
     show.report({"merged": str(ours)}, ())
 
@@ -202,18 +215,6 @@ class CannotMerge(AdememError):
     hint = "nothing was changed; merge it by hand, then `git add` it"
 
 
-def _text_of(path: Path) -> str:
-    try:
-        text = path.read_bytes().decode()
-    except OSError as error:
-        raise CannotMerge(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise CannotMerge(f"{path} is no text: {error.reason} at byte {error.start}") from error
-    if "\0" in text:
-        raise CannotMerge(f"{path} is no text: it has a NUL at character {text.index(chr(0))}")
-    return text
-
-
 @on_project(core, "show")
 def show_core(
     memories: Runtime,
@@ -222,11 +223,18 @@ def show_core(
 ) -> None:
     """Show the project brief."""
     if agents:
-        found = api.list_agents(memories)
-        return show.listing("agents", found, _agent_lines, "no agent worked here yet")
-    document = api.get_brief(memories, agent, labelled=not show.as_json)
-    command = f"ademem core set --agent {agent}" if agent else "ademem core set"
-    return show.brief(document, command)
+        worked = api.list_agents(memories)
+        return show.listing("agents", worked, _agent_lines, "no agent worked here yet")
+    found = api.get_brief(memories, agent, labelled=not show.as_json)
+    document = found or project_brief.CoreMemory(updated_at=now())
+    author = document.claimed_author
+    values = project_brief.as_json(document) | ({} if found else {"updatedAt": None})
+    values |= {"claimed": list(document.claimed), "claimedAuthor": claimed_name(author)}
+    lines = [f"{name}: {text}" for name, text in project_brief.lines(document)]
+    lines += [f"({import_label(author)}: {text})" for text in document.claimed]
+    begin = f"ademem core set{f' --agent {agent}' if agent else ''}"
+    show.report(values, lines, [] if found else [f'no brief yet (`{begin} focus "…"` starts one)'])
+    raise typer.Exit(0 if found else NO)
 
 
 def _agent_lines(agent: Agent) -> Iterator[str]:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from ademem.core import caller, untrusted
-from ademem.core.errors import NO, REFUSED, AdememError
+from ademem.core.errors import REFUSED, AdememError
 from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, claimed_name, flags
 from ademem.core.project import files_edited
 from ademem.core.text import preview
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ademem.capture.gate.writing import Candidate
     from ademem.core.memory import Memory
     from ademem.core.setting_sources import SettingWarning
-    from ademem.files.project_brief import CoreMemory
     from ademem.search.engine import Hit, Results
     from ademem.store.relations import Later
     from ademem.store.runtime import Runtime
@@ -193,14 +192,6 @@ def listing(
         echo(none, err=True)
 
 
-def _plain_anchors(memory: Memory) -> list[str]:
-    if not memory.anchors:
-        return []
-    from ademem.core import anchor  # few memories have one
-
-    return list(anchor.plain(memory.anchors))
-
-
 def memory_json(
     memory: Memory,
     score: float | None = None,
@@ -208,7 +199,11 @@ def memory_json(
     later: Later | None = None,
 ) -> dict[str, Any]:
     """Return the documented keys of a memory; times are ISO 8601 in UTC."""
-    withheld = is_withheld(memory)
+    withheld, anchors = is_withheld(memory), memory.anchors
+    if anchors:  # few memories have one
+        from ademem.core import anchor
+
+        anchors = anchor.plain(memory.anchors)
     return {
         "id": memory.id,
         "sync_id": memory.sync_id,
@@ -226,7 +221,7 @@ def memory_json(
         "score": None if score is None else round(score, 4),
         "tags": list(memory.tags),
         "path": memory.file_scope_pattern,
-        "anchors": _plain_anchors(memory),
+        "anchors": list(anchors),
         "topic_key": memory.topic_key,
         "key": memory.knowledge_key,
         "bead": memory.bead,
@@ -364,32 +359,6 @@ def _attributes(memory: Memory) -> Iterator[str]:
         yield f"{waits_for(memory)} (`ademem promote {memory.id}` approves it)"
 
 
-def brief(document: CoreMemory | None, begin: str) -> None:
-    """Print a brief, one line a field; where there is none, name the command that begins one.
-
-    In JSON a brief that is not there has version 0, no time and empty fields.
-    """
-    from ademem.core import clock
-    from ademem.files import project_brief
-
-    if as_json:
-        found = document or project_brief.CoreMemory(updated_at=clock.now())
-        author = claimed_name(found.claimed_author)
-        claim = {"claimed": list(found.claimed), "claimedAuthor": author}
-        json(project_brief.as_json(found) | claim | ({} if document else {"updatedAt": None}))
-    elif document is None:
-        echo(f'no brief yet (`{begin} focus "…"` starts one)', err=True)
-    if document is None:
-        raise SystemExit(NO)
-    if as_json:
-        return None
-    for name, text in project_brief.lines(document):
-        say(f"{name}: {text}")
-    for text in document.claimed:
-        say(f"({untrusted.import_label(document.claimed_author)}: {text})")
-    return None
-
-
 def report(
     values: object, lines: Iterable[str], notes: Iterable[str] = (), *, fence: bool = False
 ) -> None:
@@ -437,28 +406,23 @@ def candidate_json(candidate: Candidate) -> dict[str, Any]:
 def verdict(written: Written, judged: Iterable[RuleEffect] = ()) -> None:
     """Print the verdict of the gate; exit with REFUSED where it refused the text."""
     memory = written.memory
-    if as_json:
-        json(
-            _steps_json(judged)
-            | {
-                "accepted": written.accepted,
-                "durability": written.durability,
-                "memory": memory_json(memory) if memory else None,
-                "rule": written.rule,
-                "reason": written.reason,
-                "deduped": written.deduped,
-                "mergedIntoId": written.merged_into_id,
-                "notes": list(written.notes),
-                "candidates": [candidate_json(each) for each in written.candidates],
-            }
-        )
-    elif memory:
+    values = _steps_json(judged) | {
+        "accepted": written.accepted,
+        "durability": written.durability,
+        "memory": memory_json(memory) if memory else None,
+        "rule": written.rule,
+        "reason": written.reason,
+        "deduped": written.deduped,
+        "mergedIntoId": written.merged_into_id,
+        "notes": list(written.notes),
+        "candidates": [candidate_json(each) for each in written.candidates],
+    }
+    if memory:
         verb = "merged into" if written.deduped else "kept as"
-        echo(f"{verb} {memory.id} ({written.durability})")
-        for note in written.notes:
-            echo(f"note: {note}")
+        done = f"{verb} {memory.id} ({written.durability})"
+        report(values, [done, *(f"note: {note}" for note in written.notes)])
     else:
-        echo(f"not kept ({written.rule}): {written.reason}", err=True)
+        report(values, (), [f"not kept ({written.rule}): {written.reason}"])
     if not written.accepted:
         raise SystemExit(REFUSED)
 
