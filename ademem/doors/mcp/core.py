@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     Result = dict[str, Any]
 
 
-CANDIDATE_CHARS = 120
 MODEL_KEYS = ("installed", "embedded", "queue_depth")
 NO_HOOKS = "none: no hook runs in this session"
 HOW_TO_JUDGE = "memory_judge with each judgment_id, if you know how the two relate"
@@ -161,16 +160,7 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
         if memory.topic_key or memory.quarantine_reason
         else api.suggest_topic_key(given.get("type"), memory.title, memory.content),
         "judgment_required": bool(written.candidates),
-        "candidates": [
-            {
-                "id": one.memory.id,
-                "title": one.memory.title,
-                "text": preview(one.memory.content, CANDIDATE_CHARS),
-                "judgment_id": one.judgment_id,
-                "score": one.score,
-            }
-            for one in written.candidates
-        ],
+        "candidates": [show.candidate_json(one) for one in written.candidates],
     }
 
 
