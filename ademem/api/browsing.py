@@ -294,7 +294,7 @@ def _sections(runtime: Runtime, chars: int) -> Iterator[tuple[str, list[str], in
     yield (
         "Prompts",
         [f"- {escape(preview(redact(row['content']).text, chars))}" for row in typed],
-        statistics.prompts(store),
+        statistics.count_rows(store)["prompts"],
     )
 
 

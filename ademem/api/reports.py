@@ -52,22 +52,23 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
     call = maintenance.last_call(store)
     saved = backups.list_all(runtime.project, runtime.environment)
     listed = statistics.listed(held, mission_of(runtime.environment))
+    counts = statistics.count_rows(store)
     return {
         "project": store.project_id,
         "root": runtime.project.root,
         "database": runtime.project.database,
         "schema": schema_version(store),
-        "bytes": statistics.size(store),
+        "bytes": counts["bytes"],
         "backup": saved[0].at if saved else None,
         "branch": branch(runtime.project.root),
         "scopes": {
             scope.value: {
-                "count": sum(counts),
-                "fullest_owner": max(counts, default=0),
+                "count": sum(sizes),
+                "fullest_owner": max(sizes, default=0),
                 "limit": settings.lifecycle.limit_of(scope),
             }
             for scope in Scope
-            for counts in (owners.get(scope, []),)
+            for sizes in (owners.get(scope, []),)
         },
         "overfull": find_overfull(runtime, held),
         "memories": {
@@ -76,10 +77,10 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
         }
         | statistics.memories(held),
         "concerns": filters.count_concerns(store, mission_of(runtime.environment)),
-        "sessions": statistics.sessions(store),
-        "prompts": statistics.prompts(store),
+        "sessions": counts["sessions"],
+        "prompts": counts["prompts"],
         "relations": statistics.relations(store),
-        "refusals_7d": statistics.refusals(store, days=7),
+        "refusals_7d": counts["refusals_7d"],
         "embeddings": vectors(runtime),
         "imports": imports(runtime.project),
         "jobs": work_due(runtime),

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any
+
 from ademem.core.memory import SKILL
 from ademem.core.value import Value, replace
-from ademem.store import BROWSED, LIVE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from typing import Any
-
-    from ademem.store import Store
-
+from ademem.store import BROWSED, LIVE, Store
 
 MOST = 500
 RECENT_SESSIONS = 50
@@ -153,18 +148,20 @@ def observations(store: Store) -> int:
     return store.number("select ifnull(sum(observation_count), 0) from unified_memories")
 
 
-def sessions(store: Store) -> int:
-    return store.number("select count(*) from sessions")
-
-
-def prompts(store: Store) -> int:
-    return store.number("select count(*) from user_prompts where deleted_at is null")
+def count_rows(store: Store) -> dict[str, int]:
+    (counts,) = store.dicts(
+        "select (select count(*) from sessions) as sessions,"
+        " (select count(*) from user_prompts where deleted_at is null) as prompts,"
+        " (select count(*) from decision_log"
+        "  where part = 'gate' and created_at > date('now', '-7 days')) as refusals_7d,"
+        " page_count * page_size as bytes from pragma_page_count, pragma_page_size"
+    )
+    return counts
 
 
 def relations(store: Store) -> dict[str, int]:
     query = "select judgment_status, count(*) from memory_relations group by 1 order by 1"
-    rows = store.db.execute(query)
-    return dict(rows)
+    return dict(store.db.execute(query).fetchall())
 
 
 def count_misplaced_sessions(store: Store, before: str) -> dict[str, int]:
@@ -177,13 +174,6 @@ def count_misplaced_sessions(store: Store, before: str) -> dict[str, int]:
     return dict(row)
 
 
-def refusals(store: Store, days: int) -> int:
-    return store.number(
-        "select count(*) from decision_log"
-        f" where part = 'gate' and created_at > date('now', '-{days:d} days')",
-    )
-
-
 def open_turns(store: Store, limit: int) -> list[sqlite3.Row]:
     return store.db.execute(
         "select session_id, agent_id, class, why, searched_at, denied, started_at from turns"
@@ -192,14 +182,9 @@ def open_turns(store: Store, limit: int) -> list[sqlite3.Row]:
     ).fetchall()
 
 
-def size(store: Store) -> int:
-    return store.number("select page_count * page_size from pragma_page_count, pragma_page_size")
-
-
 def guard_decisions(store: Store) -> dict[str, int]:
     query = "select decision, count(*) from decision_log where part = 'guard' group by decision"
-    rows = store.db.execute(query)
-    return dict(rows)
+    return dict(store.db.execute(query).fetchall())
 
 
 def events_since(store: Store, moment: str) -> list[Event]:
