@@ -112,13 +112,10 @@ def find_answer(store: Store, operation_id: str) -> tuple[str | None, dict[str, 
     return (row[0], loads(row[1])) if row else None
 
 
-def credit(store: Store, source_type: str, source_key: str, memory_id: str) -> None:
-    query = f"update memory_capture_ledger set memory_id = :id where {_EVENT}"
-    store.db.execute(query, _name(store, source_type, source_key) | {"id": memory_id})
-
-
-def credit_episode(store: Store, source_type: str, source_key: str, memory_id: str) -> None:
-    query = f"update memory_capture_ledger set episode_memory_id = :id where {_EVENT}"
+def credit(
+    store: Store, source_type: str, source_key: str, memory_id: str, column: str = "memory_id"
+) -> None:
+    query = f"update memory_capture_ledger set {column} = :id where {_EVENT}"
     store.db.execute(query, _name(store, source_type, source_key) | {"id": memory_id})
 
 

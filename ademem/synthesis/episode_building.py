@@ -322,7 +322,7 @@ def _write(
         if written.memory is None:
             return None
         ledger.claim(store, PURPOSE, source, now)
-        ledger.credit_episode(store, PURPOSE, source, written.memory.id)
+        ledger.credit(store, PURPOSE, source, written.memory.id, "episode_memory_id")
         episode = replace(episode, memory_id=written.memory.id)
         episodes.put(store, episode, now)
     return episode
