@@ -145,10 +145,6 @@ def park(store: Store, entity: str, id: str, rule: str, why: str) -> None:
     database.set_value(store.db, f"{PARKED}{entity}/{id}", value)
 
 
-def unpark(store: Store, entity: str, id: str) -> None:
-    store.db.execute("delete from store_values where name = ?", (f"{PARKED}{entity}/{id}",))
-
-
 def list_parked(store: Store) -> list[Parked]:
     found = []
     for name, value in database.values(store.db, PARKED).items():
@@ -183,8 +179,9 @@ def list_received(store: Store) -> list[tuple[str, str, tuple[dict[str, Any], st
     return found
 
 
-def drop_received(store: Store, entity: str, id: str) -> None:
-    store.db.execute("delete from store_values where name = ?", (f"{RECEIVED}{entity}/{id}",))
+def drop(store: Store, kind: str, entity: str, id: str) -> None:
+    """Forget what was PARKED or RECEIVED."""
+    store.db.execute("delete from store_values where name = ?", (f"{kind}{entity}/{id}",))
 
 
 def uses(store: Store, id: str) -> dict[str, int]:

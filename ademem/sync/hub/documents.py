@@ -78,7 +78,7 @@ def apply_received(store: Store, change: Change) -> int:
         except _INVALID:
             done = False
         if done is not None:
-            hub_state.drop_received(store, entity, key)
+            hub_state.drop(store, hub_state.RECEIVED, entity, key)
             changed += done
     return changed
 

@@ -378,7 +378,7 @@ class Hub:
                     if entity in mutations.DOCUMENTS:
                         documents.note_sent(self.store, entity, one["fields"])
                     if verdict["verdict"] != "refused":
-                        hub_state.unpark(self.store, entity, id)
+                        hub_state.drop(self.store, hub_state.PARKED, entity, id)
                         sent += 1
                         continue
                     said = {name: str(verdict.get(name, "")) for name in ("rule", "why")}
