@@ -12,23 +12,19 @@ import re
 import shutil
 import sqlite3
 import stat
+from collections.abc import Mapping
 from contextlib import closing, suppress
+from datetime import datetime
 from enum import StrEnum
 
 from ademem.core import confined, shared_files
 from ademem.core.clock import stamp, timedelta
 from ademem.core.errors import AdememError, NotFound, UnusableStore
+from ademem.core.project import Project
 from ademem.core.text import sha256_hex
 from ademem.core.trust import data_folder
 from ademem.core.value import Value
 from ademem.store import admission, database, inspection, repair
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from ademem.core.project import Project
 
 KEPT = 3
 PERIOD = timedelta(days=7)
