@@ -12,6 +12,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -241,11 +242,10 @@ def fits(path: str) -> bool:
     """Return True for an export, a database and its folder."""
     if os.path.isdir(path):
         return os.path.isfile(os.path.join(path, DATABASE))
-    try:
+    with suppress(UsageError, OSError):
         document = read_document(path)
-    except (UsageError, OSError):
-        return False
-    return bool(document["observations"] or document["sessions"])
+        return bool(document["observations"] or document["sessions"])
+    return False
 
 
 _TEXTS = "type title content topic_key"

@@ -77,14 +77,9 @@ class FreeText(Value):
 
 
 def item_of(memory: Memory) -> ListItem:
-    return ListItem(
-        line=0,
-        id=memory.id,
-        title=memory.title,
-        content=memory.content,
-        tags=memory.tags,
-        path=memory.file_scope_pattern,
-    )
+    names = ("id", "title", "content", "tags")
+    fields = {name: getattr(memory, name) for name in names}
+    return ListItem(line=0, path=memory.file_scope_pattern, **fields)
 
 
 def render_item(item: ListItem) -> str:
@@ -232,45 +227,41 @@ def rank_memories(given: Iterable[Memory]) -> list[Memory]:
 
 
 class Topic(Value):
-    name: str
     category: Category
     about: str
     """A hint at when to open it."""
 
+    @property
+    def name(self) -> str:
+        return f"{self.category}s"
+
 
 TOPICS = (
     Topic(
-        name="decisions",
         category=Category.DECISION,
         about="What was decided and why: read before choosing an approach or changing architecture",
     ),
     Topic(
-        name="conventions",
         category=Category.CONVENTION,
         about="How things are done here: read before writing code, names, files or commits",
     ),
     Topic(
-        name="preferences",
         category=Category.PREFERENCE,
         about="What the people here like: read before answering, formatting or proposing",
     ),
     Topic(
-        name="gotchas",
         category=Category.GOTCHA,
         about="Pitfalls met before: read when something fails, and before touching what they name",
     ),
     Topic(
-        name="patterns",
         category=Category.PATTERN,
         about="Ways of building that work here: read before adding a component, hook or service",
     ),
     Topic(
-        name="procedures",
         category=Category.PROCEDURE,
         about="Steps that were proven: read before building, testing, releasing or deploying",
     ),
     Topic(
-        name="facts",
         category=Category.FACT,
         about="What is true of this system: read for background and context",
     ),
@@ -452,12 +443,6 @@ LEFT_OUT = "## Left out"
 HEADINGS = (BRIEF, PINNED, *(f"## {topic.name.capitalize()}" for topic in TOPICS))
 
 
-class IndexLine(Value):
-    heading: str
-    text: str
-    memory: Memory | None = None
-
-
 def render_index(
     memories: Sequence[Memory],
     document: CoreMemory | None,
@@ -482,28 +467,29 @@ def render_index(
     left_bytes = settings.max_bytes - len(least.encode())
     sections: dict[str, list[str]] = {}
     shown = set()
-    for line in _ranked_lines(memories, document):
-        added = [line.text] if line.heading in sections else ["", line.heading, "", line.text]
+    for heading, text, id in _ranked_lines(memories, document):
+        added = [text] if heading in sections else ["", heading, "", text]
         left_lines -= len(added)
-        left_bytes -= sum(len(text.encode()) + 1 for text in added)
+        left_bytes -= sum(len(line.encode()) + 1 for line in added)
         if left_lines < 0 or left_bytes < 0:
             break
-        sections.setdefault(line.heading, []).append(line.text)
-        if line.memory:
-            shown.add(line.memory.id)
+        sections.setdefault(heading, []).append(text)
+        shown.add(id)
     hidden = [memory for memory in memories if memory.id not in shown]
     ordered = {heading: sections[heading] for heading in HEADINGS if heading in sections}
     closing[LEFT_OUT] = _describe_omitted(hidden, settings)
     return _render_sections(ordered | closing, regions)
 
 
-def _ranked_lines(memories: Sequence[Memory], document: CoreMemory | None) -> Iterator[IndexLine]:
-    """Yield the brief, pinned memories, the best of each topic, then the second best of each, …"""
+def _ranked_lines(
+    memories: Sequence[Memory], document: CoreMemory | None
+) -> Iterator[tuple[str, str, str]]:
+    """Yield heading, line and id: the brief, pinned memories, the best of each topic, …"""
     for text in _brief_fields(document, FIELD_CHARS):
-        yield IndexLine(heading=BRIEF, text=text)
+        yield BRIEF, text, ""
     for memory in rank_memories(memory for memory in memories if memory.pinned):
         text = f"- {memory.category}: {headline(memory, HEADLINE_CHARS)} (`{memory.id}`)"
-        yield IndexLine(heading=PINNED, text=text, memory=memory)
+        yield PINNED, text, memory.id
     best = {
         topic: rank_memories(m for m in memories if m.category is topic.category and not m.pinned)
         for topic in TOPICS
@@ -512,8 +498,7 @@ def _ranked_lines(memories: Sequence[Memory], document: CoreMemory | None) -> It
         for topic, ranked in best.items():
             for memory in ranked[rank : rank + 1]:
                 text = f"- {headline(memory, HEADLINE_CHARS)} (`{memory.id}`)"
-                heading = f"## {topic.name.capitalize()}"
-                yield IndexLine(heading=heading, text=text, memory=memory)
+                yield f"## {topic.name.capitalize()}", text, memory.id
 
 
 def _describe_omitted(hidden: Sequence[Memory], settings: MirrorSettings) -> list[str]:
@@ -568,12 +553,11 @@ def render_brief(document: CoreMemory | None, memories: Sequence[Memory]) -> str
         if memory.pinned or memory.tier is Tier.PINNED or memory.importance is Importance.HIGH
     ]
     by_category = sorted(rank_memories(marked or listed), key=lambda m: ORDER.index(m.category))
-    highlights = [
-        f"- {memory.category}: {headline(memory, HIGHLIGHT_CHARS)}"
-        + (" (pinned)" if memory.pinned else "")
-        for memory in by_category[:HIGHLIGHTS]
-    ]
-    durable = highlights or ["None yet."]
+    durable = []
+    for memory in by_category[:HIGHLIGHTS]:
+        pinned = " (pinned)" if memory.pinned else ""
+        durable.append(f"- {memory.category}: {headline(memory, HIGHLIGHT_CHARS)}{pinned}")
+    durable = durable or ["None yet."]
     return "\n".join(["# Project brief", "", *brief, "", "## Durable highlights", "", *durable, ""])
 
 

@@ -98,18 +98,11 @@ class Exchanged(Value):
     read: tuple[str, ...]
     changed: int
     """Memories and relations that changed here."""
-    sent: int
-    written: tuple[str, ...]
-    held_back: tuple[str, ...]
+    sent: int = 0
+    written: tuple[str, ...] = ()
+    held_back: tuple[str, ...] = ()
     """Ids of memories with a secret, which were not sent."""
     problems: tuple[str, ...]
-
-
-class Sent(Value):
-    count: int = 0
-    chunks: tuple[str, ...] = ()
-    held_back: tuple[str, ...] = ()
-    """Ids of what has a secret and stayed here."""
 
 
 def folder_at(path: str, project: Project) -> Folder:
@@ -171,9 +164,9 @@ def exchange(
         with BulkWrites(store.db):
             change = Change(operation="import", actor="import", at=now, event_id=event)
             read, changed = _read(store, settings, folder, change, problems, trusted=trusted)
-        sent = Sent()
+        written: dict[str, Any] = {}
         try:
-            sent = _write(store, project, folder, now, name)
+            written = _write(store, project, folder, now, name)
             remove_stale(folder, now)
         except OSError as error:
             problems.append(f"nothing could be written there: {error.strerror or error}")
@@ -183,9 +176,7 @@ def exchange(
         event=event if changed else "",
         read=tuple(read),
         changed=changed,
-        sent=sent.count,
-        written=sent.chunks,
-        held_back=sent.held_back,
+        **written,
         problems=tuple(problems),
     )
 
@@ -240,7 +231,9 @@ def _ends(entries: list[Any]) -> Iterator[int]:
     yield len(entries)
 
 
-def _write(store: Store, project: Project, folder: Folder, now: datetime, name: str) -> Sent:
+def _write(
+    store: Store, project: Project, folder: Folder, now: datetime, name: str
+) -> dict[str, Any]:
     """Write what the others lack; the cursor moves after the files are there."""
     target = folder.target
     with store.transaction():
@@ -283,7 +276,7 @@ def _write(store: Store, project: Project, folder: Folder, now: datetime, name: 
     if is_all:
         for id in made_before - made.keys():
             confined.remove(folder.root, folder.chunk(id))
-    return Sent(count=count, chunks=tuple(made), held_back=tuple(held_back))
+    return {"sent": count, "written": tuple(made), "held_back": tuple(held_back)}
 
 
 def outgoing(store: Store, folder: Folder, held_back: list[str]) -> Iterator[Entry]:
