@@ -16,6 +16,7 @@ from ademem.files.snapshot import PlacedItem, Snapshot, values_of
 from ademem.files.texts import Problem
 from ademem.guard.injection import instruction_in, instruction_in_memory, instruction_in_titled
 from ademem.store import ledger, memories, memory_queries, stamps, transitions
+from ademem.store.memories import new_event
 from ademem.store.transitions import Act, CannotDo
 
 TYPE_CHECKING = False
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from ademem.core.settings import GateSettings
     from ademem.files.markdown import ListItem
     from ademem.files.snapshot import KnowledgeLine, Values
-    from ademem.store import Store
     from ademem.sync.branches import Place
     from ademem.sync.git_history import GitHistory
     from ademem.sync.merging import Variants
@@ -52,18 +52,15 @@ class ImportContext:
     def __init__(
         self,
         base: MergeBase,
-        history: GitHistory,
-        store: Store,
         settings: GateSettings,
         now: datetime,
         place: Place | None,
         provenance: Provenance,
-        event: str,
     ) -> None:
-        branch = place.branch if place else None
-        self.act = Act(store=store, now=now, actor=Trust.IMPORT, branch=branch, event_id=event)
+        branch, by, store = place.branch if place else None, Trust.IMPORT, provenance.store
+        self.act = Act(store=store, now=now, actor=by, branch=branch, event_id=new_event())
         self.settings = settings
-        self.history = history
+        self.history = provenance.history
         self.provenance = provenance
         self.place = place
         self.before = base.texts.digests

@@ -33,7 +33,6 @@ from ademem.files.snapshot import (
 )
 from ademem.files.texts import BadLine, Problem, Texts, split_lines
 from ademem.store import creation_time, ledger
-from ademem.store.memories import new_event
 from ademem.store.runtime import redact_branch
 from ademem.store.transitions import CannotDo
 from ademem.sync.branches import Place, follow_branches
@@ -59,10 +58,8 @@ if TYPE_CHECKING:
     from ademem.core.clock import Deadline
     from ademem.core.project import Project
     from ademem.core.settings import GateSettings
-    from ademem.store import Store
     from ademem.store.runtime import Runtime
     from ademem.sync.differences import Difference
-    from ademem.sync.git_history import GitHistory
     from ademem.sync.provenance import Provenance
 
 KINDS = ("added", "edited", "promoted", "rejected", "archived", "restored")
@@ -243,7 +240,7 @@ def update_store(
             agreed = base.texts.only(history.outdated & base.texts.digests.keys())
             read = combine_texts(current, agreed)
         report = import_files(
-            *(base, read, history, store, runtime.settings.gate, now, place),
+            *(base, read, runtime.settings.gate, now, place),
             provenance=provenance,
             deadline=deadline,
             progress=progress,
@@ -280,8 +277,6 @@ def combine_texts(*given: Texts) -> Texts:
 def import_files(
     base: MergeBase,
     texts: Texts,
-    history: GitHistory,
-    store: Store,
     settings: GateSettings,
     now: datetime,
     place: Place | None = None,
@@ -298,7 +293,7 @@ def import_files(
     known_lines: dict[str, KnowledgeLine] = {}
     same = unchanged_pages(texts, base.texts)
     present, before = (snapshot(side, same, known_lines) for side in (texts, base.texts))
-    context = ImportContext(base, history, store, settings, now, place, provenance, new_event())
+    context, history = ImportContext(base, settings, now, place, provenance), provenance.history
     context.waits_on(None, None)  # git runs before others have to wait for the database
 
     def plan() -> Iterator[Difference]:
@@ -315,7 +310,7 @@ def import_files(
         left = islice(plan(), progress.done, None)
         while batch := list(islice(left, BATCH)):
             # One that is done again after a kill before its recording changes nothing.
-            with store.transaction():
+            with provenance.store.transaction():
                 for difference in batch:
                     _apply(difference, context)
             done = Counter(difference.position[0] for difference in batch)
@@ -325,7 +320,7 @@ def import_files(
         context.done, context.problems = progress.changed, progress.problems
     else:
         found = list(plan())
-        with store.transaction():
+        with provenance.store.transaction():
             for difference in found:
                 if deadline:
                     deadline.check()

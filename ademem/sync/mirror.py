@@ -259,9 +259,7 @@ def import_into_copy(
     texts = there.only(filter(is_imported, there))
     elsewhere = GitHistory(root=project.root, by_hand=False)  # nothing was written here
     provenance = Provenance(project, store, lambda: elsewhere, {}, agreed_before=False)
-    return import_files(
-        MergeBase(), texts, elsewhere, store, settings.gate, now, provenance=provenance
-    )
+    return import_files(MergeBase(), texts, settings.gate, now, provenance=provenance)
 
 
 def survey(

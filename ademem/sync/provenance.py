@@ -80,7 +80,7 @@ class Provenance:
         agreed_before: bool,
     ) -> None:
         self._project = project
-        self._store = store
+        self.store = store
         self._read_history = read_history
         self._environment = environment
         self._agreed_before = agreed_before
@@ -154,7 +154,7 @@ class Provenance:
             found = git.output(project.root, "cat-file", "-e", f"{commit}^{{commit}}")
             return found is not None
 
-        return trust.trusts_files(project.main, self._store.secret, has_commit, self._environment)
+        return trust.trusts_files(project.main, self.store.secret, has_commit, self._environment)
 
     @cached_property
     def own(self) -> frozenset[str]:
@@ -183,12 +183,12 @@ class Provenance:
     def _writer(self, path: str, commits: Iterable[str]) -> Trust:
         """Return USER, or the trust of the agent that may have changed the file."""
         for sha in commits:
-            if session := ledger.session_of_commit(self._store, sha):
+            if session := ledger.session_of_commit(self.store, sha):
                 from ademem.capture import provenance
 
-                return provenance.trust_of_session(session, self._store)
+                return provenance.trust_of_session(session, self.store)
         if path not in self._writers:
-            self._writers[path] = _last_writer(self._project, self._store, path)
+            self._writers[path] = _last_writer(self._project, self.store, path)
         return self._writers[path]
 
 

@@ -50,8 +50,6 @@ class Branch:
         importer.import_files(
             MergeBase(),
             Texts.of(texts),
-            history,
-            self.store,
             SETTINGS.gate,
             self.now,
             provenance=provenance,
