@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
     from ademem.store import Store
 
+    Ask = Callable[[str], "FileSource"]
+
 SUMMARY_CHARS = 2000
 ITEM_CHARS = 500
 ITEMS = 30
@@ -167,7 +169,7 @@ def patch(
     *,
     by_person: bool = True,
     agent: str = "",
-    source: Callable[[str], FileSource] | None = None,
+    source: Ask | None = None,
 ) -> CoreMemory:
     """Replace the given fields whole; an equal brief gets no new version.
 
@@ -183,10 +185,9 @@ def patch(
         current = reconcile(store, project, agent, source) or CoreMemory(updated_at=now)
         if expect_version not in (None, current.version):
             raise StaleCore(current.version, expect_version)
-        patched = replace(current, **given)
         new = replace(CoreMemory(updated_at=now), **given).texts
         claimed = frozenset(current.claimed) - (new if by_person else frozenset())
-        patched = _with_claim(patched, claimed, current.claimed_author)
+        patched = _with_claim(replace(current, **given), claimed, current.claimed_author)
         if not is_equal(patched, current):
             patched = replace(patched, version=current.version + 1, updated_at=now)
         if patched != current:
@@ -226,10 +227,7 @@ def fill(store: Store, agent: str, field: str, text: str, *, author: str, now: d
 
 
 def reconcile(
-    store: Store,
-    project: Project,
-    agent: str = "",
-    source: Callable[[str], FileSource] | None = None,
+    store: Store, project: Project, agent: str = "", source: Ask | None = None
 ) -> CoreMemory | None:
     """Bring the database to `newest`; the file is left to `write_file`. Raises BadCore."""
     asked: list[FileSource] = []
@@ -249,10 +247,7 @@ def reconcile(
 
 
 def newest(
-    store: Store,
-    project: Project,
-    agent: str = "",
-    source: Callable[[str], FileSource] | None = None,
+    store: Store, project: Project, agent: str = "", source: Ask | None = None
 ) -> CoreMemory | None:
     """Return the brief of database or file, whichever version is newer.
 
@@ -521,7 +516,7 @@ def list_agents(store: Store, project: Project) -> list[Agent]:
 
 
 def agent_brief(
-    store: Store, project: Project, agent: str, source: Callable[[str], FileSource] | None = None
+    store: Store, project: Project, agent: str, source: Ask | None = None
 ) -> CoreMemory | None:
     """Return the project brief, the newer of file and database; nothing is written."""
     try:
@@ -530,9 +525,7 @@ def agent_brief(
         return load(store, agent)
 
 
-def refresh_agents(
-    store: Store, project: Project, source: Callable[[str], FileSource] | None = None
-) -> None:
+def refresh_agents(store: Store, project: Project, source: Ask | None = None) -> None:
     """Synchronize database and files of all agents' briefs; an unreadable file stays as it is."""
     for each in sorted(_with_brief(store, project)):
         try:
