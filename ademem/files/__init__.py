@@ -28,22 +28,17 @@ def ignore(project: Project) -> bool:
 
     A line before the last exception (`!…`) counts as missing, as the exception may undo it.
     """
-    folders = {project.ade: project.root, project.home: project.home_root}
-    added = [
-        _add_lines(root, os.path.join(folder, ".gitignore"))
-        for folder, root in folders.items()
-        if os.path.basename(folder) == ".ade"
-    ]
-    return any(added)
-
-
-def _add_lines(root: str, path: str) -> bool:
-    text = confined.read_text(root, path) or ""
-    lines = [line.strip() for line in text.splitlines()]
-    last = max((at for at, line in enumerate(lines) if line.startswith("!")), default=-1)
-    there = {line.removeprefix("/") for line in lines[last + 1 :]}
-    if not (missing := [line for line in IGNORED.splitlines() if line not in there]):
-        return False
-    end = "\n" if text and not text.endswith("\n") else ""
-    added = "".join(f"{line}\n" for line in missing)
-    return confined.write_text(root, path, f"{text}{end}{added}")
+    is_changed = False
+    for folder, root in {project.ade: project.root, project.home: project.home_root}.items():
+        path = os.path.join(folder, ".gitignore")
+        if os.path.basename(folder) != ".ade":
+            continue
+        text = confined.read_text(root, path) or ""
+        lines = [line.strip() for line in text.splitlines()]
+        last = max((at for at, line in enumerate(lines) if line.startswith("!")), default=-1)
+        there = {line.removeprefix("/") for line in lines[last + 1 :]}
+        if missing := [line for line in IGNORED.splitlines() if line not in there]:
+            end = "\n" if text and not text.endswith("\n") else ""
+            added = "".join(f"{line}\n" for line in missing)
+            is_changed |= confined.write_text(root, path, f"{text}{end}{added}")
+    return is_changed
