@@ -198,7 +198,10 @@ class Hub:
         if sent:
             more = self._pull(change)
             received, changed = received + more[0], changed + more[1]
-        wipe_removed(self.store)
+        if database.value(self.store.db, _REMOVED):
+            with suppress(sqlite3.OperationalError):  # another process reads the file: next time
+                transitions.scrub(self.store)
+                database.set_value(self.store.db, _REMOVED, "")
         self.note(pulled_at=stamp(self.now()))
         return Round(
             event=event if changed else "",
@@ -412,14 +415,6 @@ def _check_moved(address: str) -> str:
         return check_url(address)
     except UsageError as error:
         raise HubError(502, "answer", f"the project has moved, but {error}", error.hint) from error
-
-
-def wipe_removed(store: Store) -> None:
-    """Rewrite the file after a deletion for good; where another process reads it, next time."""
-    if database.value(store.db, _REMOVED):
-        with suppress(sqlite3.OperationalError):
-            transitions.scrub(store)
-            database.set_value(store.db, _REMOVED, "")
 
 
 def backoff(failures: int, chance: float) -> float:
