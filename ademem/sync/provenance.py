@@ -41,7 +41,7 @@ DIGEST_CHARS = 32
 REFLOG_BYTES = 256_000
 """Bytes read from the end of git's log of HEAD."""
 MOST_AUTHORS = 100
-"""Skill files whose author is looked up in git at once."""
+"""Skill files whose author is looked up in git at once; that of others has no name."""
 TRANSCRIPT_BYTES = 16_000_000
 """Bytes read from the end of a session's transcript."""
 
@@ -131,13 +131,8 @@ class Provenance:
         author = safe_name(self.history.author_of(path))
         return FileSource(author=author, own=self.own)
 
-    def author_of(self, path: str, *, ask: bool = True) -> str | None:
-        """Return git's author of a file that came with the project; None for one written here.
-
-        Unless git is to be *asked*, the author has no name.
-        """
-        if not ask:
-            return ""
+    def author_of(self, path: str) -> str | None:
+        """Return git's author of a file that came with the project; None for one written here."""
         last = self.history.last_commit_of(path)
         if self._agreed_before and (last is None or self._are_made_here({last})):
             return None
@@ -221,11 +216,13 @@ def skill_authors(contents: Mapping[str, str], runtime: Runtime) -> dict[str, st
     own.
     """
     found = provenance_of(runtime)
-    authors, own = {}, []
+    authors: dict[str, str | None] = {}
+    own = []
     for number, (path, content) in enumerate(contents.items()):
         digest = sha256_hex("skill", path, content)[:DIGEST_CHARS]
-        is_known = found.trusts_files or digest in found.own
-        authors[path] = None if is_known else found.author_of(path, ask=number < MOST_AUTHORS)
+        authors[path] = None
+        if not found.trusts_files and digest not in found.own:
+            authors[path] = found.author_of(path) if number < MOST_AUTHORS else ""
         if authors[path] is None:
             own.append(digest)
     if runtime.store.is_trusted:
