@@ -202,10 +202,7 @@ def _texts(project: Project, recorded: Mapping[str, Any]) -> Texts:
     places = {name: (start, size) for name, (_, start, size) in recorded["files"].items()}
 
     def load(name: str) -> str | None:
-        start, size = places[name]
-        with confined.open_file(project.root, base_path(project)) as file:
-            file.seek(start)
-            text = file.read(size).decode("utf-8", "surrogatepass")
+        text = "".join(stream(name))
         if sha256_hex(text) != recorded["files"][name][0]:  # damaged: there is no base any more
             confined.remove(project.root, base_path(project))
         return text

@@ -12,7 +12,6 @@ from ademem.core import record_json
 from ademem.core.clock import parse, stamp
 from ademem.core.memory import Category
 from ademem.core.text import sha256_hex
-from ademem.core.value import Value
 from ademem.files import project_brief
 from ademem.store import hub_state, logs, memories, procedures, replication
 from ademem.store.procedures import Details
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
     from ademem.store.memories import Change
     from ademem.sync.hub.mutations import Fields
 
+    Read = Callable[[Store, str], Iterator[Fields]]
+    Apply = Callable[[Store, Fields, str, Change], bool | None]
+
 BRIEF = "brief"
 _INVALID = (
     *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
@@ -35,25 +37,15 @@ AFTER = "after"
 """Field with the digest of what was sent before, so that an earlier state is sent again."""
 
 
-class Kind(Value):
-    entity: str
-    read: Callable[[Store, str], Iterator[Fields]]
-    """Yield the documents of this store that a target may have."""
-    apply: Callable[[Store, Fields, str, Change], bool | None]
-    """Apply one of a person; None: its memory is not here."""
-
-
 def due(store: Store, target: str, *, with_uses: bool) -> dict[tuple[str, str], Fields]:
     """Return what the hub does not have, by entity and key."""
     found = {}
-    for kind in KINDS:
-        if kind.entity == USES and not with_uses:
-            continue
-        for fields in kind.read(store, target):
-            before = hub_state.last_sent(store, kind.entity, fields["id"])
+    for entity, (read, _) in KINDS.items():
+        for fields in read(store, target) if entity != USES or with_uses else ():
+            before = hub_state.last_sent(store, entity, fields["id"])
             if record_json.is_id(fields["id"]) and _digest(fields) != before:
-                chain = {} if kind.entity == CORE else {AFTER: before}
-                found[kind.entity, fields["id"]] = fields | chain
+                chain = {} if entity == CORE else {AFTER: before}
+                found[entity, fields["id"]] = fields | chain
     return found
 
 
@@ -69,12 +61,11 @@ def _digest(fields: Fields) -> str:
 
 def apply_received(store: Store, change: Change) -> int:
     """Apply the documents that wait here, if their memories have arrived; return how many did."""
-    kinds = {kind.entity: kind for kind in KINDS}
     changed = 0
     for entity, key, (fields, person) in hub_state.list_received(store):
         try:
             with store.savepoint():
-                done = kinds[entity].apply(store, fields, person, change)
+                done = KINDS[entity][1](store, fields, person, change)
         except _INVALID:
             done = False
         if done is not None:
@@ -155,8 +146,12 @@ def _memory_of(fields: Fields) -> str:
 
 
 PROCEDURE, CORE, USES = mutations.DOCUMENTS
-KINDS = (
-    Kind(entity=PROCEDURE, read=_read_procedures, apply=_apply_procedure),
-    Kind(entity=CORE, read=_read_brief, apply=_apply_brief),
-    Kind(entity=USES, read=_read_uses, apply=_apply_uses),
-)
+KINDS: dict[str, tuple[Read, Apply]] = {
+    PROCEDURE: (_read_procedures, _apply_procedure),
+    CORE: (_read_brief, _apply_brief),
+    USES: (_read_uses, _apply_uses),
+}
+"""What reads the documents that a target may have, and what applies one of a person.
+
+The latter returns None where the memory is not here.
+"""
