@@ -884,7 +884,7 @@ def test_long_code_and_tables_are_no_passages():
     code = "```\n" + "x\n" * 11 + "```\n"
     text = f"# A\n\n{code}\n| a |\n|---|\n\n# B\n\nShort prose.\n\n# C\n\n* one\n  * two\n* three\n"
 
-    assert [(each.heading, each.text) for each in passages(text)] == [
+    assert [(heading, found) for heading, found, _ in passages(text)] == [
         ("B", "Short prose."),
         ("C", "one\n* two"),
         ("C", "three"),

@@ -186,27 +186,18 @@ _BULLET = re.compile(r"^(\s*)(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 
-class Passage(Value):
-    """A bullet or a section of a page."""
-
-    heading: str
-    text: str
-    is_section: bool = False
-
-
-def passages(text: str) -> Iterator[Passage]:
-    """Yield bullets, and sections without any, under their headings.
+def passages(text: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield bullets, and sections without any, behind their headings; True for a section.
 
     Blocks of code over 10 lines, tables, headings without text and prose beside bullets are left
     out.
     """
     for heading, lines in _sections(_without_long_code(text.splitlines())):
-        if bullets := _bullets(lines):
-            yield from (Passage(heading=heading, text=bullet) for bullet in bullets)
-        else:
-            prose = "\n".join(line for line in lines if not line.lstrip().startswith("|")).strip()
-            if prose:
-                yield Passage(heading=heading, text=prose, is_section=True)
+        bullets = _bullets(lines)
+        yield from ((heading, bullet, False) for bullet in bullets)
+        prose = "\n".join(line for line in lines if not line.lstrip().startswith("|")).strip()
+        if prose and not bullets:
+            yield heading, prose, True
 
 
 def _sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:

@@ -87,15 +87,15 @@ def _passage_items(
     page: Page, kind: str, globs: Sequence[str] = (), created_at: datetime | None = None
 ) -> Iterator[Item | Skipped]:
     """Yield an item for each bullet or short section of a page; a long section is skipped."""
-    for passage in passages(page.text):
-        heading = passage.heading[:_HEADING_CHARS]
-        if passage.is_section and len(passage.text) > SECTION_CHARS:
+    for whole_heading, text, is_section in passages(page.text):
+        heading = whole_heading[:_HEADING_CHARS]
+        if is_section and len(text) > SECTION_CHARS:
             where = f"{page.name}, {heading}" if heading else page.name
             yield Skipped(where=where, why=LONG_PROSE)
             continue
         yield Item(
-            id=f"{page.name}#{sha256_hex(passage.heading, passage.text)[:16]}",
-            content=passage.text,
+            id=f"{page.name}#{sha256_hex(whole_heading, text)[:16]}",
+            content=text,
             title=heading or None,
             kind=kind,
             path=globs[0] if len(globs) == 1 else None,
