@@ -76,10 +76,7 @@ class ImportedFiles(Imported):
 def import_files(
     source: str, store: Store, settings: GateSettings, now: datetime, event: str = ""
 ) -> ImportedFiles:
-    """Import the lines of a Beads project in one act, oldest first, so that the newest counts.
-
-    *source* is the project, a folder of it, or one file; raises UsageError when there is none.
-    """
+    """Import a project, a folder or a file of Beads in one act, oldest first; raises UsageError."""
     job = Import(store=store, settings=settings, now=now, event_id=event, cuts=[])
     lines = [line for root, path in _find_sources(source) for line in _read_lines(path, root)]
     counts: Counter[str] = Counter()

@@ -214,10 +214,7 @@ def format_time(moment: datetime) -> str:
 
 
 def read_document(source: str | bytes) -> Document:
-    """Read an export, or a database; raises UsageError for another version or another file.
-
-    The *source* is a path, or the text of an export.
-    """
+    """Read the text of an export, its path, or a database; raises UsageError for anything else."""
     path = source if isinstance(source, str) else "the export"
     if os.path.isdir(path):
         path = os.path.join(path, DATABASE)

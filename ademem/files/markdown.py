@@ -284,10 +284,7 @@ class TopicFile(Value):
 def split_topics(
     memories: Iterable[Memory], bound: int, others: Container[str] = ()
 ) -> list[TopicFile]:
-    """Return the files of the topics with memories; split one beyond *bound* by subtopic.
-
-    The *others*, by their names, get an empty file.
-    """
+    """Return the files of topics with memories, or in *others*; split those beyond *bound*."""
     by_category: dict[Category, list[Memory]] = {topic.category: [] for topic in TOPICS}
     for memory in memories:
         if memory.category in by_category:

@@ -205,10 +205,7 @@ def patch(
 
 
 def fill(store: Store, agent: str, field: str, text: str, *, author: str, now: datetime) -> bool:
-    """Fill an empty field of a brief with claimed texts; False where they do not fit.
-
-    Each line or bullet is an item of a list.
-    """
+    """Fill an empty field, a list by lines, with claimed texts; False where they do not fit."""
     found = _field(field)
     current = load(store, agent) or CoreMemory(updated_at=now)
     if getattr(current, found.name):
@@ -274,10 +271,7 @@ def newest(
 
 
 def receive(store: Store, found: Mapping[str, Any], author: str, now: datetime) -> bool:
-    """Store the brief of a colleague if it is newer, its new texts as claimed ones.
-
-    Raises BadCore for one that is not valid, or whose new texts instruct a model.
-    """
+    """Store a colleague's newer brief, its new texts as claimed ones; raises BadCore."""
     theirs = _parse(found)
     with store.transaction():
         ours = load(store)

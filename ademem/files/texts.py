@@ -50,10 +50,7 @@ class Texts:
         digests: Mapping[str, str] = {},
         stream: Callable[[str], Iterator[str]] | None = None,
     ) -> None:
-        """Load a text with *load*, which returns None for a missing file.
-
-        *stream* loads it in parts, and yields nothing for a missing file.
-        """
+        """*load* returns None for a missing file; *stream* yields its parts, or nothing."""
         self._load = load
         self._stream = stream
         self.digests = dict(digests)

@@ -97,10 +97,7 @@ class Place:
 
     @property
     def names(self) -> dict[str, str] | None:
-        """A ref by the name of each branch, local or remote; "" for one without a commit.
-
-        None when git fails.
-        """
+        """A ref by each branch's name, here or remote; "" without a commit; None when git fails."""
         if self._names is None:
             refs = ("--format=%(refname)", "refs/remotes", "refs/heads")
             listed = git.output(self.root, "for-each-ref", *refs)

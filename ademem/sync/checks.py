@@ -341,14 +341,11 @@ def _line_blocks(texts: Texts, path: str) -> Iterator[tuple[int, str]]:
 
 
 def ignored_files(subject: Subject) -> Iterator[Problem]:
-    """Report tracked files that `.ade/.gitignore` excludes; none without git.
-
-    Patterns of the project may exclude the files of memory, too, which belong in git.
-    """
+    """Report tracked files that `.ade/.gitignore` excludes; none without git."""
     root, options = subject.project.root, ("-z", "--cached", "--ignored", "--exclude-standard")
     listed = git.text(root, "ls-files", *options, "--", ".ade", timeout_s=git.LONG_S)
     for path in filter(None, listed.split("\0")):
-        if path.startswith(FOLDER):
+        if path.startswith(FOLDER):  # which the project excludes, and which belongs in git
             continue
         message = f"belongs to one machine and is in git; `git rm --cached {path}` takes it out"
         yield Problem(path=path, line=None, message=message)

@@ -295,10 +295,7 @@ class _Comparison:
     def _split(
         self, placed: PlacedItem, versions: Container[Values | None], skip: int = 0
     ) -> Iterator[PlacedItem]:
-        """Yield the unknown versions that git combined in the item without our driver, or the item.
-
-        They are what the driver would have made of the sides.
-        """
+        """Yield the item, or what our driver had made of what git combined in it, if unknown."""
         item = replace(placed.item, line=0)
         for at, combined in enumerate(self._combined_in(placed.path)[skip:], skip + 1):
             if item in combined:

@@ -201,10 +201,7 @@ def receive(project: Project, job: Job, *, dry_run: bool = False) -> Received:
 
 
 def _document(content: bytes, entry: Row) -> Document:
-    """Return rows and mutations as rows; a mutation counts for the row of its name.
-
-    Raises BadChunk for what is no object.
-    """
+    """Return rows and mutations as rows, of which a mutation counts; raises BadChunk."""
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -339,10 +336,7 @@ def _chunk(
 
 
 def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
-    """Return what the chunks do not have: the journal's rows since the last one, and deletions.
-
-    *anew* returns all, as if nothing had been sent.
-    """
+    """Return what chunks lack: the journal's rows since the last one, and deletions; *anew* all."""
     written: defaultdict[str, list[Row]] = defaultdict(list)
     for entry in replication.outgoing(store, TARGET):
         written[entry["entity"]].append(entry["registers"])

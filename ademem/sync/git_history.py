@@ -148,10 +148,7 @@ class GitHistory(Value):
         return found or _commits_between(self.root, self.since, head, path)
 
     def commits_of_file(self, path: str) -> frozenset[str] | None:
-        """Return the commits that changed the file; none for an uncommitted edit.
-
-        None where history diverged and they are unknown.
-        """
+        """Return the commits that changed the file; none for an edit here, None if unknown."""
         if self.agreed is None and self.by_hand:  # without git
             return frozenset()
         if self.since and (found := self._log("", "%H", self.since, path)):

@@ -125,10 +125,7 @@ class ImportReport(Value):
 
 
 def import_changes_until(deadline: Deadline, runtime: Runtime) -> ImportReport | None:
-    """Import the changes before the deadline; return None if that is left to the worker.
-
-    The hooks that follow leave a waiting import alone.
-    """
+    """Import the changes before the deadline; return None if that is left to the worker."""
     project = runtime.project
     if import_waits(project):
         return None
@@ -215,10 +212,7 @@ def update_store(
     progress: Progress | None = None,
     deadline: Deadline | None = None,
 ) -> tuple[ImportReport, Texts]:
-    """Import the brief and the files, and follow branches; with *force*, the brief alone.
-
-    Returns the report and the texts that were read completely.
-    """
+    """Import brief and files, with *force* the brief alone; return what was done and read whole."""
     project, store, now = runtime.project, runtime.store, runtime.clock()
     with suppress(BadCore):
         project_brief.reconcile(store, project, source=provenance.of_brief)

@@ -133,8 +133,7 @@ def refresh(
 
     With *force* edits are overwritten; *lazily*, nothing is written where all of it can wait, so
     that a merge leaves no clone with changes to commit. A large import runs in batches, with a
-    *pause* between them, and *on_batch* gets the changes done and in all. The environment leads to
-    the person's agreements; an empty one has none.
+    *pause* between them, and *on_batch* gets the changes done and in all.
     """
     project, store, settings = runtime.project, runtime.store, runtime.settings
     now = runtime.clock()
@@ -191,10 +190,7 @@ WAITING = " waiting"
 def is_rendered(
     project: Project, store: Store, settings: MirrorSettings, place: Place, *, lazily: bool = False
 ) -> bool:
-    """Return True if nothing has changed since a refresh that left nothing to do.
-
-    *Lazily* also after one that left what can wait.
-    """
+    """Return True if nothing changed since a refresh left nothing, or *lazily* what can wait."""
     state = _rendered_state(project, _store_state(store), settings, place)
     last = read_rendered(project)
     return bool(state) and state == (last.removesuffix(WAITING) if lazily else last)

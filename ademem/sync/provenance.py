@@ -110,10 +110,7 @@ class Provenance:
     def of_record(
         self, path: str, record: Mapping[str, Any], id: str | None, lines: Collection[str]
     ) -> Source:
-        """Return the source of *lines*; those that a store of this person wrote are not labelled.
-
-        The *record* is that of the last line.
-        """
+        """Return the source of *lines*; those that a person's store wrote are not labelled."""
         source = self.of(path, id, lines)
         if source.author is None:
             return source
@@ -188,10 +185,7 @@ class Provenance:
 
 
 def provenance_of(runtime: Runtime) -> Provenance:
-    """Return the provenance of changes since store and files agreed.
-
-    The environment leads to the person's agreements; an empty one has none.
-    """
+    """Return the provenance of changes since store and files agreed."""
     project, store, environment = runtime.project, runtime.store, runtime.environment
     base = load_base(project, creation_time(store))
     is_ours = base.branch is not None and store.is_trusted  # else it may be another person's base

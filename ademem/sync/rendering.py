@@ -53,10 +53,7 @@ def has_line(memory: Memory) -> bool:
 
 
 class Lines:
-    """The memories that have a line, oldest first, without those that wait on another branch.
-
-    Each iteration reads the store anew.
-    """
+    """The memories with a line that wait on no other branch, oldest first; each time read anew."""
 
     def __init__(self, store: Store, place: Place | None = None) -> None:
         self._store, self._place = store, place
@@ -70,11 +67,7 @@ class Lines:
                 yield record
 
     def others(self, present: Texts = NO_TEXTS) -> Iterator[Record]:
-        """Yield records whose lines are in the archive, of memories that may have had a line.
-
-        Of duplicates of an elder memory, of archived memories, and those that only the *present*
-        files have.
-        """
+        """Yield records for the archive: duplicates, archived ones, those of *present* files."""
         alive = {memory.id for memory in self}
         archived = []
         for record in self._dead(present):

@@ -239,10 +239,7 @@ FINGERPRINT_CHARS = 16
 
 
 def load_fingerprints(project: Project) -> dict[str, list[str]]:
-    """Read the fingerprints of the last renderings by path, the newest last.
-
-    With a damaged record every file counts as changed.
-    """
+    """Read the fingerprints of the last renderings by path, newest last; none if damaged."""
     try:
         recorded = json.loads(confined.read_text(project.root, fingerprints_path(project)) or "{}")
         return {

@@ -85,10 +85,7 @@ class Comparison(Value):
 
 
 def find_reader(name: str, path: str) -> Reader:
-    """Return the reader of a format, or of the one format that the path has.
-
-    Raises UsageError where none or several fit.
-    """
+    """Return the reader of a format, or the one that fits; raises UsageError unless one does."""
     if not os.path.exists(path):
         raise UsageError(f"there is no {path}", "name a file or a folder")
     asked = [reader for reader in READERS if name in (AUTO, reader.name)]
