@@ -493,8 +493,7 @@ def _propose(row: Row, sync_id: str, job: Job) -> str:
     key = sha256_hex(sync_id, title, content)[:32]
     if not content or _find_memory(key, job) or memory_queries.is_dead(job.store, key):
         return "known"
-    proposed = row | {"topic_key": None, "deleted_at": None}
-    return _apply(proposed, key, None, job, is_copy=True)
+    return _apply(row | {"topic_key": None, "deleted_at": None}, key, None, job, is_copy=True)
 
 
 def _keep(memory: Memory, row: Row, job: Job) -> None:

@@ -219,8 +219,7 @@ def _to_tombstone(record: Record) -> dict[str, Any]:
         for name, write in record.registers.items()
         if name == LIFE or write[0] != first or not record.texts
     }
-    bare = replace(record, texts={}, over={}, registers=later)
-    values = record_json.to_json(bare)
+    values = record_json.to_json(replace(record, texts={}, over={}, registers=later))
     had = {name: values[name] for name in FIELDS if name in later}
     had |= {kind: values[kind] for kind in SETS if values[kind]}
     return {

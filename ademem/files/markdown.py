@@ -77,8 +77,7 @@ class FreeText(Value):
 
 
 def item_of(memory: Memory) -> ListItem:
-    names = ("id", "title", "content", "tags")
-    fields = {name: getattr(memory, name) for name in names}
+    fields = {name: getattr(memory, name) for name in ("id", "title", "content", "tags")}
     return ListItem(line=0, path=memory.file_scope_pattern, **fields)
 
 

@@ -127,8 +127,7 @@ def list_earlier(store: Store, agent: str = "") -> list[CoreMemory]:
     """Return the versions before the present one that the database still has, newest first."""
     from ademem.store.revisions import list_briefs
 
-    rows = list_briefs(store, agent)
-    return [_from_row(row | {"claimed": None}) for row in reversed(rows)]
+    return [_from_row(row | {"claimed": None}) for row in reversed(list_briefs(store, agent))]
 
 
 def _from_row(row: sqlite3.Row | dict[str, Any]) -> CoreMemory:

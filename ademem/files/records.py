@@ -165,8 +165,7 @@ def export_records(
     store: Store, found: Iterable[Memory], *, include_personal: bool = False
 ) -> Iterator[dict[str, Any]]:
     for memory in found:
-        personal = memory.live and not memory.quarantine_reason
-        if memory.shareable or (include_personal and personal):
+        if memory.shareable or (include_personal and memory.live and not memory.quarantine_reason):
             fields = {name: getattr(memory, name) for name in FIELDS}
             fields["anchors"] = anchor.plain(memory.anchors)
             if values := anchor.values(memory.anchors):

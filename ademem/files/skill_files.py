@@ -143,8 +143,7 @@ def read_all(root: str) -> Iterator[Skill | SkillProblem]:
 
 
 def digest_of(text: str) -> str:
-    unixed = text.replace("\r\n", "\n").strip()
-    return bytes_hex(unixed.encode("utf-8", "surrogatepass"))
+    return bytes_hex(text.replace("\r\n", "\n").strip().encode("utf-8", "surrogatepass"))
 
 
 def split_front_matter(text: str) -> tuple[dict[str, str], str, str]:
@@ -169,8 +168,7 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str, str]:
         return dict(re.findall(_LINE, found[1])), body, f"{line}{reason}"
     if not isinstance(head, dict):
         return {}, body, ""
-    texts = {k: v for k, v in head.items() if isinstance(k, str) and isinstance(v, str)}
-    return texts, body, ""
+    return {k: v for k, v in head.items() if isinstance(k, str) and isinstance(v, str)}, body, ""
 
 
 def _read(root: str, path: str) -> tuple[str, float]:

@@ -157,8 +157,7 @@ class MemoryLines:
         """True if it lives though a line says that it was archived, or has an elder one's text."""
         if any(is_hidden(line.found) for line in self.lines):
             return True
-        archived = any(record.life != LIVE for record in self.records)
-        return archived and not self.is_archived
+        return any(record.life != LIVE for record in self.records) and not self.is_archived
 
     def is_equal(self, other: MemoryLines | None) -> bool:
         return other is not None and {one.raw for one in self.lines} == {
@@ -222,8 +221,7 @@ class PlacedItems:
 
     def __getitem__(self, id: str | None) -> tuple[PlacedItem, ...]:
         """Return the items of a memory; with None those that a person added."""
-        paths = self._paths.get(id, ())
-        return tuple(item for path in paths for item in self._page(path)[0][id])
+        return tuple(item for path in self._paths.get(id, ()) for item in self._page(path)[0][id])
 
     def __iter__(self) -> Iterator[str]:
         return filter(None, self._paths)

@@ -59,8 +59,7 @@ class Texts:
 
     @classmethod
     def of(cls, texts: Mapping[str, str]) -> Texts:
-        digests = {path: sha256_hex(text) for path, text in texts.items()}
-        return cls(texts.get, digests)
+        return cls(texts.get, {path: sha256_hex(text) for path, text in texts.items()})
 
     def add(self, path: str, text: str) -> None:
         self.digests[path] = sha256_hex(text)

@@ -180,8 +180,7 @@ class Place:
 
     def read_all(self) -> bool:
         """Read the trees of all branches at once; return False if git fails for one."""
-        refs = [ref for ref in (self.names or {}).values() if ref]
-        read = read_trees(self.root, refs)
+        read = read_trees(self.root, [ref for ref in (self.names or {}).values() if ref])
         self._trees |= read or {}
         return read is not None and self.names is not None
 

@@ -302,8 +302,7 @@ class _Ids:
 
     @cached_property
     def _lined(self) -> set[str]:
-        texts = self._subject.texts
-        lines = (line for path in LINE_FILES for line in texts.lines(path))
+        lines = (line for path in LINE_FILES for line in self._subject.texts.lines(path))
         return {name for line in lines for name in re.findall(r'"id":"([^"]+)"', line)}
 
 

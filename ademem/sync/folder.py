@@ -108,8 +108,7 @@ class Exchanged(Value):
 def folder_at(path: str, project: Project) -> Folder:
     """Return the folder at *path*; raises UsageError if it cannot be used."""
     real = os.path.realpath(path)
-    ours = os.path.join(project.root, OURS)
-    if real == ours:
+    if real == os.path.join(project.root, OURS):
         return Folder(root=project.root, base=OURS)
     if ".ade" in real.split(os.sep) or ".git" in real.split(os.sep):
         raise UsageError(f"{path} has files of another kind", f"name another folder, or {OURS}")
@@ -258,8 +257,7 @@ def _write(
     held_back: list[str] = []
     made: dict[str, int] = {}
     count = 0
-    entries = outgoing(store, folder, held_back)
-    for chunk in pack(entries, {"by": name, "project": project.name}):
+    for chunk in pack(outgoing(store, folder, held_back), {"by": name, "project": project.name}):
         confined.write_bytes(folder.root, folder.chunk(chunk.id), chunk.data)
         made[chunk.id] = len(chunk.data)
         count += chunk.count

@@ -298,8 +298,7 @@ def import_files(
         # Identify the plan by the files of both sides and the history between them.
         sides = (sorted(side.digests.items()) for side in (base.texts, texts))
         way = (commit(history.root), history.since, history.agreed, history.by_hand)
-        plan_id = sha256_hex(repr((*sides, *way)))
-        event = progress.begin(plan_id, waiting, context.act.event_id)
+        event = progress.begin(sha256_hex(repr((*sides, *way))), waiting, context.act.event_id)
         context.act = replace(context.act, event_id=event)
         left = islice(plan(), progress.done, None)
         while batch := list(islice(left, BATCH)):
@@ -401,8 +400,7 @@ class Progress:
     ) -> None:
         """Record a batch; *done* counts its changes by file."""
         count = sum(done.values())
-        line = _batch(done, count, changed, problems)
-        data = json.dumps(line, ensure_ascii=False)
+        data = json.dumps(_batch(done, count, changed, problems), ensure_ascii=False)
         confined.append_line(self._project.root, import_path(self._project), data, NO_LIMIT)
         self.done += count
         self.problems += problems

@@ -231,8 +231,7 @@ def preview(runtime: Runtime, *, force: bool = False) -> Preview:
     project, store, settings = runtime.project, runtime.store, runtime.settings
     place = Place(project, settings.mirror)
     with suppress(DryRun), store.transaction():
-        provenance = provenance_of(runtime)
-        report, texts = update_store(runtime, place, provenance, force=force)
+        report, texts = update_store(runtime, place, provenance_of(runtime), force=force)
         found = survey(project, store, settings.mirror, texts, place, report.refused)
         raise DryRun
     return Preview(taken=report, files=tuple(file for file in found if not file.is_current))

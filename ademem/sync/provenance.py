@@ -143,8 +143,7 @@ class Provenance:
         project = self._project
 
         def has_commit(commit: str) -> bool:
-            found = git.output(project.root, "cat-file", "-e", f"{commit}^{{commit}}")
-            return found is not None
+            return git.output(project.root, "cat-file", "-e", f"{commit}^{{commit}}") is not None
 
         return trust.trusts_files(project.main, self.store.secret, has_commit, self._environment)
 

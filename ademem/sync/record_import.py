@@ -86,8 +86,7 @@ def make_admission_rule(
 
 
 def _claims(memory: Memory) -> tuple[object, ...]:
-    names = (*_TEXTS, "category", "status", "pinned")
-    return tuple(getattr(memory, name) for name in names)
+    return tuple(getattr(memory, name) for name in (*_TEXTS, "category", "status", "pinned"))
 
 
 def _reason_against(row: Memory, gate: Gate) -> str | None:

@@ -101,8 +101,7 @@ class Lines:
     def _dead(self, present: Texts) -> Iterator[Record]:
         store = self._store
         carried = join_all(one for _, one in knowledge.read_tombstones(present.lines(ARCHIVE)))
-        existing = memory_queries.existing(store, carried)
-        for id in carried.keys() - existing:
+        for id in carried.keys() - memory_queries.existing(store, carried):
             there = replication.read(store, id)
             yield join(carried[id], there) if there else carried[id]
         for row in memory_queries.list_removed(store):

@@ -62,8 +62,7 @@ class Item(Value):
         """Its tags, and its kind where that is no category."""
         kind = self.kind.casefold()
         own = () if kind in set(Category) else (kind if kind in TYPES else slug(kind),)
-        names = (*own, *map(slug, self.tags))
-        return unique(name[:TAG_CHARS] for name in names if name)
+        return unique(name[:TAG_CHARS] for name in (*own, *map(slug, self.tags)) if name)
 
 
 class Prompt(Value):
