@@ -94,8 +94,6 @@ class Change:
         self.files = tuple(files)
         self.by_path = {file.old: file for file in self.files if file.old_blob}
         self._lines: dict[str, list[bytes] | None] = {"": None}
-        self._code: dict[str, str] = {}
-        self._removed: dict[str, str] = {}
 
     @property
     def paths(self) -> frozenset[str]:
@@ -113,17 +111,12 @@ class Change:
         return self._lines[blob]
 
     def code(self, blob: str) -> str:
-        if blob not in self._code:
-            self._code[blob] = b"".join(self.lines(blob) or ()).decode("utf-8", "replace")
-        return self._code[blob]
+        return b"".join(self.lines(blob) or ()).decode("utf-8", "replace")
 
     def removed(self, file: FileChange) -> str:
-        if file.old not in self._removed:
-            lines = self.lines(file.old_blob) or []
-            spans = (lines[hunk.first - 1 : hunk.first - 1 + hunk.count] for hunk in file.hunks)
-            text = b"".join(line for span in spans for line in span)
-            self._removed[file.old] = text.decode("utf-8", "replace")
-        return self._removed[file.old]
+        lines = self.lines(file.old_blob) or []
+        spans = (lines[hunk.first - 1 : hunk.first - 1 + hunk.count] for hunk in file.hunks)
+        return b"".join(line for span in spans for line in span).decode("utf-8", "replace")
 
     def _read(self, blobs: Iterable[str]) -> None:
         wanted = [blob for blob in dict.fromkeys(blobs) if blob not in self._lines]
