@@ -243,10 +243,7 @@ _ENDS = (".", "!", "?", "–", "—")
 
 
 def corrections(prompt: str) -> list[Correction]:
-    """Return the rules that the person states; not orders for the current task, nor reports.
-
-    Quotations, code and pasted blocks are left out.
-    """
+    """Return the rules that a person states: no orders for the task, reports, quotes or code."""
     low = prompt.lower()
     if not any(cue in low for cue in CORRECTION_CUES):
         return []

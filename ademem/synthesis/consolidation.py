@@ -186,11 +186,7 @@ def ai_writer(runtime: Runtime) -> Writer | None:
 
 
 def accept_text(text: str | None, members: Sequence[Memory], settings: GateSettings) -> str | None:
-    """Return a text for all members, redacted; None when it cannot stand for them.
-
-    It must have every name of theirs and no other, contradict none of them, instruct no model, and
-    keep to the gate's length.
-    """
+    """Return a text for all members, redacted; None when it cannot stand for them."""
     text = clean(redact(text or "").text)
     if not text or len(text) > settings.max_chars or instruction_in(text):
         return None

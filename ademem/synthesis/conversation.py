@@ -1,7 +1,4 @@
-"""Summarize a conversation by rules: prompts, actions, test runs, errors and decisions.
-
-Memory is bounded, however long the conversation is.
-"""
+"""Summarize a conversation of any length by rules, in bounded memory."""
 
 from __future__ import annotations
 

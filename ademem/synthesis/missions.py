@@ -73,10 +73,7 @@ def get_mission(store: Store, id: str) -> Mission:
 
 
 def restore(id: str, mission: Mission | None, present: Mission | None, act: Act) -> None:
-    """Undo a start or an end: put *mission*, None before its start, in the place of *present*.
-
-    Raises CannotDo where it was changed since, or where a new one has memories by now.
-    """
+    """Put *mission*, None before its start, in the place of *present*; raises CannotDo."""
     with act.store.transaction():
         if missions.get(act.store, id) != present:
             raise CannotDo(f"the mission {id} was changed since", "take that back first")

@@ -306,10 +306,7 @@ class StoreLookup:
         return memory_queries.list_shown(self._store, draft.origin.session_id, SHOWN)
 
     def near(self, draft: Reviewed, least: float = 0.0, *, rejected: bool = False) -> list[Memory]:
-        """Find what may be nearly the same and shares *least* of the words, newest first.
-
-        Quarantined memories are left out.
-        """
+        """Find what shares *least* of the words, newest first, without quarantined memories."""
         text = draft.whole_text
         index, groups = _probes(text, NEAR_DUPLICATE)
         if not groups:

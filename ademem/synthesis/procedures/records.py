@@ -256,10 +256,7 @@ def report_outcome(
 def count_outcome(
     procedure: Procedure, outcome: str, reason: str, act: Act, settings: ProcedureSettings
 ) -> Procedure:
-    """Count one use, and promote or archive what succeeded or failed often enough.
-
-    Archived procedures stay as they are, and pinned or quarantined ones keep their status.
-    """
+    """Count one use, and promote or archive what succeeded or failed often enough."""
     store, now = act.store, act.now
     with store.transaction():
         procedure = get(store, procedure.id)
