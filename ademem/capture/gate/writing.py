@@ -84,13 +84,14 @@ def write(
     *event_id* groups several changes; empty for a single one. *made* is the commit that brought
     the text into the files, if one did.
     """
+    gate = Gate(lookup=StoreLookup(store), settings=settings, now=now)
     with store.transaction():
-        judged = judge(draft, Gate(lookup=StoreLookup(store), settings=settings, now=now))
+        judged = judge(draft, gate)
         match judged.verdict:
             case Reject(draft=refused, why=why):
                 return _log_refusal(refused, judged.rule, why, store, now)
             case Merge(draft=reviewed, into=target):
-                memory = _merge(target, reviewed, judged.rule, store, settings, now, event_id)
+                memory = _merge(target, reviewed, judged.rule, store, gate, event_id)
             case Revise(draft=reviewed, memory=target, why=why):
                 row = rows.revise_row(target, reviewed, settings, now)
                 change = replace(_change("revise", reviewed, why, now, event_id), made=made)
@@ -193,20 +194,15 @@ def corroborate(
         confidence=memory.confidence,
         origin=origin,
     )
+    gate = Gate(lookup=StoreLookup(store), settings=settings, now=now)
     with store.transaction():
-        memory = _merge(memory, seen, "corroborate", store, settings, now)
+        memory = _merge(memory, seen, "corroborate", store, gate)
         jobs.follow(store, now)
     return memory
 
 
 def _merge(
-    memory: Memory,
-    draft: Reviewed,
-    rule: str,
-    store: Store,
-    settings: GateSettings,
-    now: datetime,
-    event_id: str = "",
+    memory: Memory, draft: Reviewed, rule: str, store: Store, gate: Gate, event_id: str = ""
 ) -> Memory:
     """Merge the draft; a text that is not used stays in the history."""
     first = Origin(
@@ -227,11 +223,11 @@ def _merge(
         rule=rule,
         corroborates=not is_known,
         may_change_text=draft.by_person or not memories.is_of_person(store, memory),
-        settings=settings,
-        now=now,
+        settings=gate.settings,
+        now=gate.now,
     )
     why = rule if draft.dedupe_key == merged.dedupe_key else f"{rule}: {draft.content}"
-    return memories.update(store, merged, _change("merge", draft, why, now, event_id))
+    return memories.update(store, merged, _change("merge", draft, why, gate.now, event_id))
 
 
 def _change(operation: str, draft: Reviewed, why: str, now: datetime, event_id: str) -> Change:
