@@ -144,7 +144,11 @@ def find_pairs(
         return []
     text = memory.whole_text
     cosines = meaning(memory) if meaning else None
-    neighbours = _neighbours(memory, alike, cosines, store)
+    found = {each.seq: each for each in alike}
+    nearest = cosines.nearest(NEIGHBOURS) if cosines else []
+    for each in memory_queries.by_seqs(store, [seq for seq in nearest if seq not in found]):
+        found[each.seq] = each
+    neighbours = [other for other in found.values() if are_about_one_place(memory, other)]
     near = cosines.compare_plain([other.seq for other in neighbours]) if cosines else {}
     scored = []
     for other in neighbours:
@@ -226,16 +230,6 @@ def _to_terms(stems: Iterable[str]) -> list[str]:
     """Return what the index is asked for: a term for each stem, or part of a compound."""
     parts = unique(part for stem in stems for part in stem.split("-"))
     return [f'"{part}" *' for part in parts if part.isalnum()]
-
-
-def _neighbours(
-    memory: Memory, alike: Iterable[Memory], cosines: Cosines | None, store: Store
-) -> list[Memory]:
-    found = {each.seq: each for each in alike}
-    nearest = cosines.nearest(NEIGHBOURS) if cosines else []
-    for each in memory_queries.by_seqs(store, [seq for seq in nearest if seq not in found]):
-        found[each.seq] = each
-    return [other for other in found.values() if are_about_one_place(memory, other)]
 
 
 def _name_two_things(memory: Memory, other: Memory, home: Home) -> bool:
