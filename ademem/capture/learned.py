@@ -133,8 +133,6 @@ _NAMES_FILE = r"\s-(?:[A-Za-z]{0,4}F|-(?:body-)?file)"
 
 
 class Lesson(Value):
-    """A sentence with its marker, from a command or from `ademem learn`."""
-
     content: str
     prefix: str
     bead: str | None = None

@@ -64,8 +64,6 @@ class Message(Value):
 
 
 class Call(Value):
-    """A tool call, on the main thread or in a subagent."""
-
     id: str
     tool: str
     input: dict[str, Any]

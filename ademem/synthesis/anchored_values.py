@@ -137,8 +137,6 @@ def find_values(text: str, code: str, headers: str = "") -> tuple[CodeValue, ...
 
 
 class Earlier(Value):
-    """The code before a change."""
-
     code: str
     span: str
     """The anchored lines, and those that open the blocks around them."""

@@ -86,8 +86,6 @@ _STEM = 4
 
 
 class Failure(Value):
-    """A command that failed, and what later commands and messages tell of it."""
-
     lesson: str
     line: str
     signatures: frozenset[str] = frozenset()

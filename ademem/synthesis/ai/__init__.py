@@ -47,8 +47,6 @@ class Question(Value):
 
 
 class Reply(Value):
-    """The outcome of one call, with the answer as yet unchecked."""
-
     outcome: str = "failed"
     """ok | refused | timeout | failed | invalid."""
     error: str = ""

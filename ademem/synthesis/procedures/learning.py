@@ -111,8 +111,6 @@ Steps:
 
 
 class LearningRun(Value):
-    """The sessions, or the reviews, of one run."""
-
     runtime: Runtime
     now: datetime
     works: tuple[Work, ...]
