@@ -76,7 +76,6 @@ def writes_settings(command: str, settings: GuardSettings) -> bool:
 
 
 def _words_of(command: Command) -> list[Word]:
-    """Return all words of a command, with its assignments, redirections and known input."""
     targets = [redirect.target for redirect in command.redirects]
     given = [command.stdin] if command.stdin else []
     return [*command.words, *command.assignments, *targets, *given]

@@ -50,12 +50,9 @@ class Judgement(Value):
     reason: str
     """Names the command that it rests on."""
     commands: tuple[str, ...] = ()
-    """The commands that would run, wrappers removed."""
 
 
 class CommandPart(Value):
-    """One simple command, looked up in the tables."""
-
     key: str
     """The program and its subcommands, as the tables name them."""
     options: tuple[Word, ...]
@@ -76,7 +73,6 @@ class CommandPart(Value):
 
     @property
     def is_listed(self) -> bool:
-        """True for a program or subcommand among those that read."""
         parent, _, last = self.key.rpartition(" ")
         if not parent:
             return self.key in _READERS

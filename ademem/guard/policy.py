@@ -24,8 +24,6 @@ READ_CHARS = 20_000
 
 
 class ToolCall(Value):
-    """A tool call about to happen."""
-
     tool: str
     path: str = ""
     command: str = ""
@@ -71,7 +69,6 @@ class Deny(Value):
 
 
 MOST_CARRIED = 3
-"""Memories that one denial carries."""
 
 
 class Finding(Value):

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 HEAD, TAIL = 3000, 1000
 """Characters of a prompt that are read: orders stand before or behind what is pasted."""
 MAX_CHAT_WORDS = 8
-"""Number of words up to which a prompt may be chat."""
 CLAUSE_WORDS = 24
 _MARK = r"[,:()*;]|(?<=\s)-(?=\s)|^-"
 _TOKEN = rf"[^\W_][\w'\u0300-\u036f\u0900-\u0eff]*|{_MARK}"
@@ -67,7 +66,6 @@ QUESTION = _words("""
     did has have had isn't aren't doesn't don't didn't any should shall thoughts opinions
     curious status
 """)
-"""First words of a question."""
 MUSING = _phrases("""
     i wonder, i was wondering, i don't, i'm confused, i'm not sure, not sure, i want to know,
     i thought, can i, could i, would it, will it, do you, do we
@@ -88,14 +86,12 @@ OPENERS = _words("""
 """)
 """Words that may stand before the verb of a question or an order."""
 CLAUSES = _words("and then but so also , : - * ;")
-"""Tokens that may begin a clause."""
 
 FORBIDS = (
     r"\b(?:(?:do not|don't|not|without) (?:chang|edit|modify|touch|implement)\w* (?:any|it\b)"
     r"|(?:do not|don't) (?:write (?:any )?)?code\b|no (?:code|changes|edits|modifications)\b"
     r"|(?:just|only) (?:answer|explain|analy[sz]e)\b|hold off|read.only|before changing)"
 )
-"""A ban on changes."""
 MAY_FORBID = ("n't ", "not ", "no ", "without ", "just ", "only ", "hold off", "before changing")
 """Of these a ban has one; the search for one takes longer."""
 RULES_STATED = tuple(
@@ -148,8 +144,6 @@ class Classification(Value):
 
 
 class ParsedPrompt:
-    """The text of a prompt, tokenized once for all rules."""
-
     def __init__(self, text: str, settings: GuardSettings | None) -> None:
         ends = text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n{text[-TAIL:]}"
         self.text = ends.replace("\u2019", "'").strip()
@@ -203,7 +197,6 @@ def not_an_order(prompt: ParsedPrompt) -> Answer:
 
 
 def chat(prompt: ParsedPrompt) -> Answer:
-    """Nothing but words of courtesy."""
     words = prompt.words
     is_short = 0 < len(words) <= MAX_CHAT_WORDS and words != ["a"] and "```" not in prompt.text
     is_chat = is_short and prompt.chat.issuperset(words)
@@ -281,7 +274,6 @@ def _is_question(sentence: str, words: list[str]) -> bool:
 
 
 def _past_openers(words: list[str]) -> list[str]:
-    """Return the words behind courtesies."""
     while words:
         text = _text(words)
         phrase = next((phrase for phrase in POLITE if text.startswith(phrase)), "")

@@ -23,7 +23,6 @@ REQUIRING = (
     r"must|only|has to|have to|requires?|required|mandatory"
     r"|muss|müssen|nur|darf nur|doit|doivent|seulement|uniquement|debe|deben|solo|sólo|solamente"
 )
-"""Words of a clause that requires something."""
 ALWAYS = r"always|first|immer|zuerst|toujours|d'abord|siempre|primero"
 """Words that require something where the text also has one of BEFORE."""
 AT = r"to|in|for|with|when|on"
@@ -48,7 +47,6 @@ MADE = (
 ANOTHER = r"new|another|neu|weiter|nouve|autre|nuev|otr"
 """Beginnings of words by which a clause asks for a new file instead."""
 INSIDE = frozenset("in under below inside within of from im unter dans sous en bajo".split())
-"""Words between files and their folder."""
 
 AMBIGUOUS = frozenset(
     """
@@ -102,7 +100,6 @@ _WORD = r"[\w.@*/~+-]*[\w*/]"
 
 
 def is_rule(text: str) -> bool:
-    """Return True if the wording forbids or requires something."""
     return any(True for _ in find_triggers(text))
 
 

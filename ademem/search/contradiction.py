@@ -48,7 +48,6 @@ _STOP = frozenset(
     und nehmen jetzt statt auf mit zu laufen werden usamos el la los de en lugar es
     """.split()
 )
-"""Words that say nothing about the subject."""
 _LIKE_STOP_WORDS = ("IT", "US")
 """Names that are spelled like such words."""
 _ENLARGES = "accepts?|allows?|also|handles?|includes?|knows?|supports?|takes?|works?"
@@ -276,8 +275,6 @@ _TRIGGERS = frozenset(
 
 
 class Facts(Value):
-    """One text, taken apart."""
-
     subject: tuple[str, ...]
     """Stems of the words that say what it is about, in order."""
     values: Mapping[str, frozenset[str]]
@@ -287,12 +284,9 @@ class Facts(Value):
     parts: frozenset[str]
     """Stems of its values but those it forbids."""
     words: tuple[str, ...]
-    """All of its words but articles, in order."""
     tokens: tuple[str, ...]
-    """The stems of these words."""
     stems: frozenset[str]
     changes: bool
-    """It says that something changed."""
     tells_work: bool
     """It tells what was done once, as the message of a commit does."""
     adds: bool
@@ -306,10 +300,7 @@ class Facts(Value):
 
 
 def likelihood(one: str, other: str, cosine: float | None = None) -> float:
-    """Return how likely two texts, in any order, cannot both hold today, 0 to 1.
-
-    *cosine* is that of their vectors, if there are any. A logistic function of the features.
-    """
+    """Return how likely two texts cannot both hold today, 0 to 1; *cosine* is of their vectors."""
     return score(features(one, other, cosine), WEIGHTS if cosine is not None else WEIGHTS_OF_WORDS)
 
 
@@ -320,11 +311,7 @@ def score(found: Mapping[str, float], weights: Mapping[str, float]) -> float:
 
 
 def features(one: str, other: str, cosine: float | None = None) -> dict[str, float]:
-    """Return what speaks for or against a contradiction, each 0 to 1.
-
-    There are none if the texts share no subject, or say nothing different about it, or if both tell
-    of work that was done.
-    """
+    """Return what speaks for or against a contradiction, each 0 to 1; none if there can be none."""
     left, right = read(one), read(other)
     if left.tells_work and right.tells_work:
         return {}
@@ -389,10 +376,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
 
 
 def name_two_things(one: str, other: str) -> bool:
-    """True if two sentences are about two things of one kind, by their form alone.
-
-    "Worker A listens on 7001" and "Worker B listens on 7002" both hold, whatever their vectors say.
-    """
+    """True if two sentences are about two things of one kind, such as workers A and B."""
     left, right = read(one), read(other)
     return (
         _find_exchange(left, right) in (SUBJECT, TWO_THINGS)
@@ -673,7 +657,6 @@ def _find_exchange(left: Facts, right: Facts) -> str:
 
 
 def _measures(facts: Facts) -> set[str]:
-    """Return the stems of amounts, times and numbers."""
     values = (facts.values[kind] for kind in facts.values if kind.partition(" ")[0] in _MEASURES)
     return {part for found in values for value in found for part in _parts(value)}
 

@@ -124,7 +124,6 @@ class Cosines:
         return self._whiten(slice(None))
 
     def _whiten(self, places: Rows | slice) -> Floats:
-        """Whitened cosines of the rows at these places of `rows`."""
         matrix = self._vectors.matrix[places]
         if self._vectors.whitening is None:
             plain: Floats = matrix @ self._question
@@ -146,7 +145,6 @@ class Cosines:
         return z, np.float32(z @ whitening.mean)
 
     def plain(self, places: Rows) -> Floats:
-        """Plain cosines of the rows at these places of `rows`."""
         found: Floats = self._vectors.matrix[places] @ self._question
         return found
 
@@ -185,7 +183,6 @@ class Cosines:
         return int(self.rows[nearest]), best, float(scores.max())
 
     def compare(self, rows: Collection[int]) -> tuple[dict[int, float], dict[int, float]]:
-        """Whitened and plain cosines of those of the rows that have a vector."""
         wanted, places = self._find(rows)
         if not len(places):
             return {}, {}
@@ -195,12 +192,10 @@ class Cosines:
         )
 
     def compare_plain(self, rows: Collection[int]) -> dict[int, float]:
-        """Plain cosines of those of the rows that have a vector."""
         wanted, places = self._find(rows)
         return dict(zip(wanted.tolist(), self.plain(places).tolist(), strict=True))
 
     def _find(self, rows: Collection[int]) -> tuple[Rows, Rows]:
-        """The rows that have a vector, and their places."""
         wanted = np.array(sorted(rows), np.int64)
         places = np.searchsorted(self.rows, wanted)
         has_vector = places < len(self.rows)
@@ -270,7 +265,6 @@ def blend(first: Cosines, question: str, store: Store, embedder: Embedder) -> Co
 
 
 def load_vectors(store: Store, model: str, dimensions: int) -> Vectors:
-    """Every vector of the model as the store has it now."""
     state = [*embeddings.state(store, model), dimensions]
     path = state[0]
     for known_state, vectors in _latest:
@@ -291,7 +285,6 @@ _latest: list[tuple[list[Any], Vectors]] = []
 
 
 def forget() -> None:
-    """Release the vectors that were read last."""
     _latest.clear()
 
 
@@ -368,7 +361,6 @@ def _write_file(root: str, path: str, state: list[Any], vectors: Vectors) -> Non
 
 
 def file_of(folder: str, model: str) -> str:
-    """The path of the file of a model's vectors in their folder."""
     return os.path.join(folder, f"{FILE}-{sha256_hex(model)[:8]}")
 
 
@@ -455,7 +447,6 @@ def find_neighbours(vectors: Sequence[bytes], threshold: float) -> list[dict[int
 
 
 def pairwise_cosines(blobs: Mapping[str, bytes]) -> Callable[[str, str], float | None]:
-    """Return a function for the cosine of two ids, None where one has no vector."""
     places = {id: place for place, id in enumerate(blobs)}
     rows = np.array([np.frombuffer(blob, dtype="<f4") for blob in blobs.values()])
     table = rows @ rows.T

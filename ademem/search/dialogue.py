@@ -64,7 +64,6 @@ def add_neighbours(
 def _add_scaled(
     name: str, values: Mapping[int, float], signals: dict[int, dict[str, float]]
 ) -> None:
-    """Add each value divided by the best one."""
     best = max(values.values(), default=0.0)
     for seq, value in values.items():
         signals[seq][name] = value / best if best > 0 else 0.0
@@ -98,11 +97,8 @@ def neighbour_meaning(seq: int, near: Neighbours, cosines: Mapping[int, float]) 
 
 
 class Features(Value):
-    """Features of a question beside its words."""
-
     words: frozenset[str]
     when: bool
-    """It asks for a time."""
     months: frozenset[int]
     years: frozenset[int]
 
@@ -145,7 +141,6 @@ def speaker(features: Features, memory: Entry) -> bool:
 
 
 def time(features: Features, memory: Entry) -> bool:
-    """The question asks for a time, and the memory mentions one."""
     return features.when and not _TIME_WORDS.isdisjoint(words(memory.content))
 
 
@@ -160,7 +155,6 @@ def date(features: Features, memory: Entry) -> bool:
 
 
 def asks(features: Features, memory: Entry) -> bool:
-    """The memory is itself a question."""
     return memory.content.endswith("?")
 
 
@@ -168,7 +162,6 @@ FEATURES: tuple[Callable[[Features, Entry], bool], ...] = (speaker, time, date, 
 
 
 def bonus(features: Features, memory: Entry, parameters: Parameters) -> dict[str, float]:
-    """The addition to the relevance for each feature that holds."""
     return {
         feature.__name__: getattr(parameters, feature.__name__)
         for feature in FEATURES

@@ -62,8 +62,6 @@ class Ranking(Value):
 
 
 class Results(Ranking):
-    """Hits with their whole memories."""
-
     hits: tuple[Hit, ...]
 
 
@@ -103,7 +101,6 @@ def _ask(
     parameters: Parameters,
     floor: float | None = None,
 ) -> Search:
-    """Look up a question in the indexes and among the vectors."""
     parsed = parse(query)
     matches, cosines = _look_up(parsed, store, parameters, embedder)
     return ranking.Search(
@@ -120,7 +117,6 @@ def _ask(
 
 
 def _answer(asked: Search, query: str, live: list[Ranked]) -> Ranking:
-    """Choose and order the best of the ranked live memories."""
     hits: Sequence[Ranked] = _discount(live, asked)
     if asked.cosines is not None:
         from ademem.search.newer import put_newer_first
@@ -146,9 +142,7 @@ class Explained(Value):
     prompted: frozenset[str]
     """Ids that a prompt with these words would be shown."""
     by_words: tuple[Memory, ...]
-    """Order of the full-text index alone."""
     by_meaning: tuple[Memory, ...]
-    """Order of the vectors alone."""
     matched: frozenset[str]
     """Words of the hits that the question's words match, in small letters."""
 
@@ -230,14 +224,11 @@ class Considered(Value):
     """Place among the rows with the words; None where it has none of the rarer ones."""
     meaning_rank: int | None
     rank: int | None
-    """Place among the ranked candidates."""
     candidates: int
     signals: dict[str, float]
     """Signals of its score; empty where it was no candidate."""
     best: float | None
-    """Evidence of the best candidate."""
     later: bool
-    """A later memory replaces it."""
     chosen: tuple[str, ...]
     """Ids of the memories that the selection shows."""
 
@@ -315,7 +306,6 @@ def recall(
 
 
 def current(results: Results) -> list[Hit]:
-    """The hits that no other one replaces, for a reader who did not ask."""
     return [hit for hit in results.hits if not (hit.later and hit.later.replaces)]
 
 

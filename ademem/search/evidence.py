@@ -22,9 +22,7 @@ DENIAL = 0.0
 CUT = 2.5
 """Largest difference in evidence between the best hit and a further one that is shown."""
 MOST = 2
-"""Memories that are shown at once."""
 LOOKED_AT = 5
-"""Hits among which the ones to show are chosen."""
 
 NEAREST = 10
 """The cosine of this row, by nearness, tells how near the store as a whole is to a text."""
@@ -47,7 +45,6 @@ def weigh(signals: Mapping[str, float], asked: float, background: float) -> floa
 
 
 def background(cosines: Iterable[float]) -> float:
-    """Cosine of the tenth nearest row."""
     nearest = sorted(cosines, reverse=True)
     return nearest[NEAREST - 1] if len(nearest) >= NEAREST else FEW_ROWS
 

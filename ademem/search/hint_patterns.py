@@ -22,7 +22,6 @@ MOST_CHOICES = 16
 LONGEST_COMMAND = 200
 """Characters of a command in a text; longer ones are listings."""
 MOST_WORDS = 8
-"""Words of a command that count."""
 READ_CHARS = 20_000
 """Of what is about to run, how much is looked at."""
 
@@ -69,7 +68,6 @@ def glob_key(pattern: str) -> str:
 
 
 def path_keys(path: str) -> list[str]:
-    """Under which keys a pattern is to be found that matches the path."""
     name = path[path.rfind("/") + 1 :]
     folders = [path[: at + 1] for at, sign in enumerate(path) if sign == "/"]
     suffixes = ["*" + name[at:] for at, sign in enumerate(name) if sign == "."]
@@ -89,13 +87,11 @@ def glob_regex(glob: str) -> str:
 
 
 def escape(text: str) -> str:
-    """*text* as it stands in JSON, for a basic regular expression."""
     text = text.replace("\\", "\\\\").replace('"', '\\"')
     return "".join("\\" + sign if sign in "\\.[]*^$" else sign for sign in text)
 
 
 def _choices(pattern: str) -> list[str]:
-    """The pattern with each of `{a,b}` in its place."""
     done: list[str] = []
     waiting = [pattern]
     while waiting and len(done) < MOST_CHOICES:

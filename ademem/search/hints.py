@@ -65,13 +65,11 @@ def update_sites(store: Store) -> bool:
 
 
 def refresh(runtime: Runtime) -> None:
-    """Update the sites, and the lists if any site changed."""
     if update_sites(runtime.store):
         write_lists(runtime.project, runtime.store)
 
 
 def write_lists(project: Project, store: Store) -> None:
-    """Write the lists of all sites; if they changed, remove those of the readers."""
     if _write(project, "", table.list_all(store)):
         for name in _readers(project):
             with suppress(OSError):
@@ -93,7 +91,6 @@ def lacks_lists(project: Project, key: TurnKey) -> bool:
 
 
 def remove_lists(project: Project, key: TurnKey) -> None:
-    """Remove the lists of a reader that lost its context."""
     for kind in KINDS:
         with suppress(OSError):
             confined.remove(project.root, f"{_folder(project)}/{_reader(key)}.{kind}")

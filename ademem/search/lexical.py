@@ -68,13 +68,10 @@ for _pair in " ".join(_ABBREVIATIONS.split()).split(", "):
 
 
 class Matches(Value):
-    """Rows by `seq`, and how they match the words of the query."""
-
     share: Mapping[int, float]
     """Share of the information of the query that the row has, 0 to 1."""
     bm25: Mapping[int, float]
     whole: frozenset[int]
-    """Rows that have every term."""
     exact: frozenset[int] = frozenset()
     """Rows whose id or key is the query."""
     terms: Mapping[int, tuple[int, ...]] = {}
@@ -96,10 +93,7 @@ class Matches(Value):
 
 
 def find_matches(query: Query, store: Store, parameters: Parameters, *, alone: bool) -> Matches:
-    """Rows that hold any of what was asked.
-
-    If none holds enough of it in whole words, substrings of words are looked up.
-    """
+    """Rows that hold any of what was asked; parts of words count if whole ones hold too little."""
     capitals = query.capitals if parameters.widen else None
     most = parameters.postings
     found = _match(query.terms, query.times, store, capitals, most, alone=alone)
@@ -197,7 +191,6 @@ def _places(bits: int) -> tuple[int, ...]:
 
 
 def word_information(total: int, holders: int) -> float:
-    """Information of a word in *holders* of *total* rows: BM25's idf, as Lucene writes it."""
     return math.log1p((total - holders + 0.5) / (holders + 0.5))
 
 

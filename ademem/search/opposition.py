@@ -28,7 +28,6 @@ REVERSING = NEGATING | frozenset(
     ohne sans sin sem senza без
     """.split()
 )
-"""Words that reverse a sentence."""
 _REVERSING_SIGNS = frozenset("不没沒無无未非勿莫안않못없")
 
 _OPPOSITES = (
@@ -143,7 +142,6 @@ def tokenize(text: str) -> list[str]:
 
 
 def _overlap(left: frozenset[str], right: frozenset[str]) -> bool:
-    """True if they have a word in common, or one is empty."""
     return not left or not right or not left.isdisjoint(right)
 
 

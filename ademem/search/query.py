@@ -68,7 +68,6 @@ class Query(Value):
     substrings: dict[str, Index]
     """Terms that may stand inside words, for when no word answers; empty for a prompt."""
     asks: bool
-    """It begins as a question does."""
     times: Mapping[str, int] = {}
     """Number of times that a term occurs, if more than once."""
     capitals: frozenset[str] = frozenset()
@@ -106,7 +105,6 @@ def parse(text: str) -> Query:
 
 
 def asks(text: str) -> bool:
-    """Return True for a text that begins as a question does."""
     first = _WORD.search(text)
     return first is not None and first[0].lower() in _ASKING
 

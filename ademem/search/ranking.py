@@ -132,8 +132,6 @@ class Ranked(Value):
 
 
 class Hit(Ranked):
-    """A candidate with its whole memory."""
-
     memory: Memory
 
 
@@ -185,7 +183,6 @@ def rank_live(search: Search) -> list[Ranked]:
 
 
 def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
-    """The hits among memories of these statuses, not in any order."""
     parameters, cosines, matches = search.parameters, search.cosines, search.matches
 
     pool = max(search.limit, parameters.pool)
@@ -241,7 +238,6 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
 def find_rows(
     search: Search, statuses: tuple[str, ...], pool: int
 ) -> tuple[dict[int, bool], dict[int, bool]]:
-    """The best visible rows by words and by meaning, each in its order."""
     ranked = search.matches.ranked()
     by_words = _first_visible(lambda limit: ranked[:limit], pool, search, statuses)
     if search.cosines is None:
@@ -353,9 +349,7 @@ def recency(age_days: float, half_life_days: float) -> float:
 
 
 def choose_best(hits: Iterable[Ranked], limit: int, first: Sequence[str] = NAMED) -> list[Ranked]:
-    """The *limit* hits of the highest score, newest first.
-
-    Signals in *first* go before all.
+    """The *limit* hits of the highest signals in *first*, then score, newest first.
 
     A turn of a dialogue often repeats the question, so all of its words prove little.
     """

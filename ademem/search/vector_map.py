@@ -28,9 +28,7 @@ STATUSES = 4
 """Factor of the category in its byte; the rest is the status."""
 MOST_BYTES = 16_000_000
 SIDE = 65_536
-"""Number of the places on an axis."""
 WEEKS = 255
-"""Highest age."""
 COLUMNS = (("I", 4), ("H", 2), ("H", 2), ("B", 1), ("B", 1))
 """Type in `array`, and bytes, of a number of each column."""
 
@@ -48,7 +46,6 @@ class Map(Value):
     kinds: Any
 
     def count_cells(self, cells: int) -> list[list[int]]:
-        """Count points by the rows and columns of a grid."""
         counts = [[0] * cells for _ in range(cells)]
         for x, y in zip(self.xs, self.ys, strict=True):
             counts[y * cells // SIDE][x * cells // SIDE] += 1

@@ -25,8 +25,6 @@ TOO_MANY = "has more commands than can be read"
 
 
 class Place(Value):
-    """A part of a text that may be a command."""
-
     start: int
     end: int
     command: str
@@ -145,7 +143,6 @@ def _path_start(text: str, at: int) -> int | None:
 
 
 def _is_crowded(text: str) -> bool:
-    """True if a sentence names too many programs."""
     if not _may_start(text):
         return False
     at = 0

@@ -129,7 +129,6 @@ def _list_written(command: Command) -> Iterator[str]:
 
 
 def _list_saved(command: Command) -> Iterator[str]:
-    """Yield the files in which a download is saved."""
     texts = _texts(command)
     for text, following in pairwise([*texts, ""]):
         if text in ("-o", "--output", "-O", "--output-document", "-OutFile"):
@@ -319,12 +318,10 @@ def _has_secret(text: str) -> bool:
 
 
 def _lookup_with_output(command: Command) -> bool:
-    """Find a lookup of a host whose name carries data."""
     return _name(command) in _LOOKUPS and any(map(_has_secret, _texts(command)))
 
 
 def _pipes_abroad(command: Command) -> bool:
-    """Find output or a file that is piped into a program that sends it."""
     name = _name(command)
     line = command.line
     if name == "gh":

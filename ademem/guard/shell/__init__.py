@@ -87,10 +87,7 @@ MAX_CHARS = 40_000
 
 @lru_cache(maxsize=4)
 def parse(command: str, most: int = MAX_CHARS) -> Script | None:
-    """Parse a script as bash would; None for a syntax error such as an unclosed quote.
-
-    None also for more than *most* characters, as a tool call cannot wait for them.
-    """
+    """Parse a script as bash would; None for a syntax error, or more than *most* characters."""
     if len(command) > most:
         return None
     single = parse_plain(command)
@@ -185,7 +182,6 @@ class Prefix(Value):
     valued: str = ""
     """Options that take the next word as their value."""
     operands: int = 0
-    """Number of its own arguments before the command."""
     stops: str = ""
     """Options with which it runs nothing, or something unknown."""
     only: str = ""
@@ -321,7 +317,6 @@ def _mark_placeholders(words: tuple[Word, ...], mark: str) -> tuple[Word, ...]:
 
 
 def _commands_of_exec(command: Command) -> Iterator[Command]:
-    """Yield the commands behind -exec and similar options."""
     options = _EXECS[command.name].split()
     left = iter(command.words)
     for word in left:
@@ -389,7 +384,6 @@ def edits_by_command(script: Script, folder: str = "") -> Iterator[tuple[Command
 
 
 def _edits_of(command: Command) -> Iterator[FileEdit]:
-    """Yield the files that one command changes, as written."""
     name = command.name
     for redirect in command.redirects:
         if redirect.writes and _is_file(redirect.target):

@@ -357,7 +357,6 @@ class Grammar:
         return True
 
     def reserved(self) -> str:
-        """Return the reserved word at the cursor without moving."""
         self._blanks()
         found = self.peek(PLAIN)
         if not found or found[0] not in _RESERVED:

@@ -101,10 +101,7 @@ def embedded_texts(memory: Memory) -> tuple[str, ...]:
 def load(
     settings: EmbedSettings, environment: Mapping[str, str], *, once: bool = False
 ) -> Embedder | None:
-    """None while no model is installed; raises DamagedModel.
-
-    *once* loads faster and embeds slower: for a process that asks one question.
-    """
+    """None while no model is installed; raises DamagedModel. *once* loads faster, embeds slower."""
     folder = cache.installed(environment, settings.dtype)
     return open_model(folder, settings, once=once) if folder else None
 
@@ -164,7 +161,6 @@ class Pair:
 
     @property
     def second(self) -> Asymmetric | None:
-        """None while it is not installed; raises DamagedModel."""
         if self._second is None:
             self._second = self._load()
         return self._second
@@ -181,7 +177,6 @@ def load_pair(
 
 
 def load_second(settings: EmbedSettings, environment: Mapping[str, str]) -> Asymmetric | None:
-    """The model for other languages; None while it is not installed; raises DamagedModel."""
     folder = cache.installed(environment, cache.MULTILINGUAL)
     return open_second(folder, settings) if folder else None
 

@@ -22,7 +22,6 @@ MODELS = {
     "fp32": "all-MiniLM-L6-v2",
     MULTILINGUAL: "multilingual-e5-small",
 }
-"""Models by number format."""
 GRAPH = "model.onnx"
 TOKENIZER = "tokenizer.json"
 MANIFEST = "manifest.json"
@@ -103,7 +102,6 @@ def is_whole(folder: str) -> bool:
 
 
 def manifest(folder: str) -> Manifest | None:
-    """Read the list of installed files; None if there is none or it cannot be read."""
     try:
         kept = loads(shared_files.read_text(os.path.join(folder, MANIFEST)) or "")
         return Manifest(
@@ -151,7 +149,6 @@ def is_locked(folder: str) -> bool:
 
 
 def size(folder: str) -> int:
-    """Bytes of all files below a folder; 0 when there is none."""
     return sum(
         file_size(os.path.join(place, name)) or 0
         for place, _, names in os.walk(folder)

@@ -51,10 +51,6 @@ def read_safetensors(content: bytes) -> dict[str, np.ndarray]:
 
 
 def build(weights: Tensors, dtype: str) -> bytes:
-    """The bytes of the `.onnx` file; raises KeyError where a tensor is missing.
-
-    The same weights give the same bytes on every machine.
-    """
     graph = _Graph(weights, int8=dtype == "int8")
     size = ("batch_size", "sequence_length")
     return model(
@@ -214,7 +210,6 @@ class Edge(Value):
 def node(
     kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: float | tuple[int, ...]
 ) -> bytes:
-    """NodeProto."""
     return b"".join(
         [
             *(_text(1, name) for name in inputs),

@@ -52,7 +52,6 @@ READY_GRAPHS = {
     "int8": ("model_quantized.onnx", "onnx/model_quantized.onnx"),
     "fp32": ("model.onnx", "onnx/model.onnx"),
 }
-"""Names of a ready graph in a folder."""
 
 
 class Source(StrEnum):
@@ -221,7 +220,6 @@ class Job(Value):
     scratch: str
     """Folder for partial downloads; it outlives a failure, so that the next try resumes."""
     target: str
-    """Folder that gets the graph and the tokenizer."""
     environment: Mapping[str, str]
     path: str
     """The folder that --from named; else empty."""

@@ -62,10 +62,7 @@ _VIETNAMESE = range(0x1EA0, 0x1F00)
 
 
 def is_english(text: str) -> bool:
-    """Weigh the function words of English against words that it does not have.
-
-    True for a text without either, such as one of names alone.
-    """
+    """Weigh the function words of English against others; True for a text without either."""
     english = foreign = accented = 0
     for word in _WORD.findall(_NO_PROSE.sub(" ", text)):
         lower = word.lower()

@@ -169,13 +169,11 @@ def _first_line(error: Exception) -> str:
 
 
 def prepared_folder(model: str) -> str:
-    """Return the folder of the graph prepared for this onnxruntime and processor."""
     key = f"{onnxruntime.__version__}-{platform.machine()}"
     return os.path.join(model, cache.PREPARED, key)
 
 
 def prepared_graph(model: str) -> str | None:
-    """The prepared graph of a model; None when there is none for this onnxruntime."""
     found = prepared_folder(model)
     return os.path.join(found, PREPARED_GRAPH) if cache.is_whole(found) else None
 
@@ -208,8 +206,6 @@ def prepare(model: str) -> None:
 
 
 class Pieces:
-    """Raises OSError or ValueError when its files are not there or not right."""
-
     def __init__(self, folder: str) -> None:
         self._pieces = (shared_files.read_text(os.path.join(folder, PIECES)) or "").split("\n")
         self._ids = array("H")
@@ -252,7 +248,6 @@ class Pieces:
 
 
 def write_pieces(tokenizer: str, folder: str) -> None:
-    """Write PIECES and IDS from a `tokenizer.json`."""
     vocabulary = json.loads(shared_files.read_text(tokenizer) or "")["model"]["vocab"]
     pieces = sorted(piece for piece in vocabulary if piece.isascii())
     shared_files.write_atomic(os.path.join(folder, PIECES), "\n".join(pieces))

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 
 class Pin(Value):
-    """One published file."""
-
     path: str
     bytes: int
     sha256: str
@@ -122,7 +120,6 @@ INSTRUCTIONS = {"avx2", "fma"}
 REFERENCES = os.path.join(os.path.dirname(__file__), "references.json")
 MULTILINGUAL_REFERENCES = os.path.join(os.path.dirname(__file__), "multilingual.json")
 SHOWN = 40
-"""Characters of a sentence in a message."""
 SAME = {"int8": 0.96, "fp32": 0.999}
 """Cosine to the reference that unknown bytes must reach for every sentence."""
 SANE = {"int8": 0.9, "fp32": 0.999, cache.MULTILINGUAL: 0.98}
@@ -256,7 +253,6 @@ def _compare(text: str, found: np.ndarray, reference: np.ndarray, least: float) 
 
 
 def reference_sentences(path: str) -> list[dict[str, Any]]:
-    """Texts with the ids of their word pieces and their vectors."""
     import json
 
     known: list[dict[str, Any]] = json.loads(shared_files.read_text(path) or "")["sentences"]
@@ -264,7 +260,6 @@ def reference_sentences(path: str) -> list[dict[str, Any]]:
 
 
 def unpack_vector(packed: str) -> np.ndarray:
-    """A reference vector at length 1."""
     import base64
 
     import numpy as np
