@@ -5,12 +5,14 @@ On notes none of it helps, so a search without a turn among its candidates does 
 
 from __future__ import annotations
 
+import re
+
 from ademem.core.text import MONTHS, words
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ademem.core.memory import Entry
     from ademem.search.lexical import Matches
@@ -105,20 +107,14 @@ class Features(Value):
 
 def read_features(query: str) -> Features:
     tokens = [word.strip(_EDGES) for word in query.lower().split()]
+    first, second = (*tokens, "", "")[:2]
     return Features(
         words=words(query),
-        when=_asks_when(tokens),
-        months=frozenset(_months(tokens)),
-        years=frozenset(int(word) for word in tokens if _is_year(word)),
-    )
-
-
-def _asks_when(tokens: Sequence[str]) -> bool:
-    first, second = (*tokens, "", "")[:2]
-    return (
-        first == "when"
+        when=first == "when"
         or (first, second) in (("since", "when"), ("how", "long"))
-        or (first in ("what", "which") and second in _PERIODS)
+        or (first in ("what", "which") and second in _PERIODS),
+        months=frozenset(_months(tokens)),
+        years=frozenset(int(word) for word in tokens if re.fullmatch(r"(?a)(?:19|20)\d\d", word)),
     )
 
 
@@ -131,39 +127,19 @@ def _months(tokens: Sequence[str]) -> Iterator[int]:
             yield MONTHS.index(word) + 1
 
 
-def _is_year(word: str) -> bool:
-    return len(word) == 4 and word.isdecimal() and word.isascii() and word[:2] in ("19", "20")
-
-
-def speaker(features: Features, memory: Entry) -> bool:
-    """The memory is a turn of a speaker that the question names."""
-    return bool(memory.speaker) and words(memory.speaker or "") <= features.words
-
-
-def time(features: Features, memory: Entry) -> bool:
-    return features.when and not _TIME_WORDS.isdisjoint(words(memory.content))
-
-
-def date(features: Features, memory: Entry) -> bool:
-    """The memory was learned in the month, year, or month of a year that the question names."""
-    at = memory.created_at
-    return (
-        bool(features.months or features.years)
-        and (not features.months or at.month in features.months)
-        and (not features.years or at.year in features.years)
-    )
-
-
-def asks(features: Features, memory: Entry) -> bool:
-    return memory.content.endswith("?")
-
-
-FEATURES: tuple[Callable[[Features, Entry], bool], ...] = (speaker, time, date, asks)
-
-
 def bonus(features: Features, memory: Entry, parameters: Parameters) -> dict[str, float]:
-    return {
-        feature.__name__: getattr(parameters, feature.__name__)
-        for feature in FEATURES
-        if feature(features, memory)
+    """Return the addition to the relevance of a turn for each feature that holds.
+
+    The question names its speaker, or the month or year in which it was learned, or asks for a
+    time and it mentions one; or it is itself a question.
+    """
+    months, years, at = features.months, features.years, memory.created_at
+    holds = {
+        "speaker": bool(memory.speaker) and words(memory.speaker or "") <= features.words,
+        "time": features.when and not _TIME_WORDS.isdisjoint(words(memory.content)),
+        "date": bool(months or years)
+        and (not months or at.month in months)
+        and (not years or at.year in years),
+        "asks": memory.content.endswith("?"),
     }
+    return {name: getattr(parameters, name) for name, does in holds.items() if does}

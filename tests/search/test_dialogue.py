@@ -10,6 +10,7 @@ from ademem.core.memory import DIALOGUE, EPISODE
 from ademem.search import dialogue
 from ademem.search.dialogue import neighbour_meaning, neighbour_words
 from ademem.search.embedding import embedded_text, embedded_texts
+from ademem.search.ranking import DEFAULTS
 from ademem.store.memories import session_neighbours
 from tests.builders import NOW, memory
 
@@ -31,21 +32,23 @@ def test_a_question_may_name_months_and_years(query, months, years):
     assert (read.months, read.years) == (months, years)
 
 
+def bonus(query, turn):
+    return dialogue.bonus(dialogue.read_features(query), turn, DEFAULTS)
+
+
 @pytest.mark.parametrize(
     ("query", "cue", "holds"),
     [
-        pytest.param("when was it moved", dialogue.time, True, id="when"),
-        pytest.param("which year was it moved", dialogue.time, True, id="which year"),
-        pytest.param("what happens when it moves", dialogue.time, False, id="when inside"),
-        pytest.param("what did Ann say", dialogue.speaker, True, id="the speaker"),
-        pytest.param("what did Annabel say", dialogue.speaker, False, id="somebody else"),
-        pytest.param("what was in March 2025", dialogue.date, True, id="its month"),
-        pytest.param(
-            "what was in March 2024", dialogue.date, False, id="that month of another year"
-        ),
-        pytest.param("what was in 2025", dialogue.date, True, id="its year"),
-        pytest.param("what was it", dialogue.date, False, id="no date"),
-        pytest.param("what was it", dialogue.asks, False, id="it asks nothing"),
+        pytest.param("when was it moved", "time", True, id="when"),
+        pytest.param("which year was it moved", "time", True, id="which year"),
+        pytest.param("what happens when it moves", "time", False, id="when inside"),
+        pytest.param("what did Ann say", "speaker", True, id="the speaker"),
+        pytest.param("what did Annabel say", "speaker", False, id="somebody else"),
+        pytest.param("what was in March 2025", "date", True, id="its month"),
+        pytest.param("what was in March 2024", "date", False, id="that month of another year"),
+        pytest.param("what was in 2025", "date", True, id="its year"),
+        pytest.param("what was it", "date", False, id="no date"),
+        pytest.param("what was it", "asks", False, id="it asks nothing"),
     ],
 )
 def test_a_memory_has_what_a_question_asks_for(query, cue, holds):
@@ -56,17 +59,15 @@ def test_a_memory_has_what_a_question_asks_for(query, cue, holds):
         created_at=datetime(2025, 3, 10, tzinfo=UTC),
     )
 
-    assert cue(dialogue.read_features(query), said) is holds
+    assert (cue in bonus(query, said)) is holds
 
 
 def test_a_title_is_no_speaker():
-    assert not dialogue.speaker(
-        dialogue.read_features("signing keys"), memory("rotate them", title="signing keys")
-    )
+    assert "speaker" not in bonus("signing keys", memory("rotate them", title="signing keys"))
 
 
 def test_a_memory_that_ends_with_a_question_asks():
-    assert dialogue.asks(dialogue.read_features("x"), memory("Why is it red?"))
+    assert "asks" in bonus("x", memory("Why is it red?"))
 
 
 @pytest.mark.parametrize(
