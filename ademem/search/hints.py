@@ -71,9 +71,10 @@ def refresh(runtime: Runtime) -> None:
 
 def write_lists(project: Project, store: Store) -> None:
     if _write(project, "", table.list_all(store)):
-        for name in _readers(project):
-            with suppress(OSError):
-                confined.remove(project.root, os.path.join(_folder(project), name))
+        with suppress(OSError):
+            for name in confined.names(project.root, _folder(project)):
+                if "." in name:
+                    _remove(project, name)
 
 
 def write_rest(project: Project, store: Store, key: TurnKey, shown: Iterable[str]) -> None:
@@ -92,8 +93,7 @@ def lacks_lists(project: Project, key: TurnKey) -> bool:
 
 def remove_lists(project: Project, key: TurnKey) -> None:
     for kind in KINDS:
-        with suppress(OSError):
-            confined.remove(project.root, f"{_folder(project)}/{_reader(key)}.{kind}")
+        _remove(project, f"{_reader(key)}.{kind}")
 
 
 def prune_lists(project: Project, now: datetime) -> None:
@@ -110,17 +110,12 @@ def list_lines(sites: Iterable[Site], kind: str) -> list[str]:
         return []
     from ademem.search import hint_patterns as patterns
 
-    if kind == "commands":
-        found = [patterns.command_regex(site.pattern) for site in listed]
-    else:
-        found = [
-            patterns.escape(site.key)
-            if site.kind == "anchor"
-            else patterns.glob_regex(site.pattern)
-            for site in listed
-        ]
-        found = [f"/{regex}$" for regex in found]
-    unique = list(dict.fromkeys(found))
+    form = {
+        "command": lambda site: patterns.command_regex(site.pattern),
+        "anchor": lambda site: f"/{patterns.escape(site.key)}$",
+        "path": lambda site: f"/{patterns.glob_regex(site.pattern)}$",
+    }
+    unique = list(dict.fromkeys(form[site.kind](site) for site in listed))
     return unique if len(unique) <= MOST_LINES else [ANYTHING]
 
 
@@ -138,11 +133,9 @@ def _write(project: Project, prefix: str, sites: list[Site]) -> bool:
     return changed
 
 
-def _readers(project: Project) -> list[str]:
-    try:
-        return [name for name in confined.names(project.root, _folder(project)) if "." in name]
-    except OSError:
-        return []
+def _remove(project: Project, name: str) -> None:
+    with suppress(OSError):
+        confined.remove(project.root, os.path.join(_folder(project), name))
 
 
 def _reader(key: TurnKey) -> str:
