@@ -128,21 +128,13 @@ class Cosines:
         if self._vectors.whitening is None:
             plain: Floats = matrix @ self._question
             return plain
-        direction, offset = self._direction
-        products: Floats = matrix @ direction
-        products -= offset
+        axes, mean = self._vectors.whitening.axes, self._vectors.whitening.mean
+        target = (self._question - mean) @ axes
+        z = (axes @ (target / max(_LEAST, float(np.linalg.norm(target))))).astype(np.float32)
+        products: Floats = matrix @ z
+        products -= np.float32(z @ mean)
         products /= self._vectors.lengths[places]
         return products
-
-    @cached_property
-    def _direction(self) -> tuple[Floats, np.float32]:
-        """z and c of the class's formula."""
-        whitening = self._vectors.whitening
-        assert whitening is not None
-        axes = whitening.axes
-        target = (self._question - whitening.mean) @ axes
-        z = (axes @ (target / max(_LEAST, float(np.linalg.norm(target))))).astype(np.float32)
-        return z, np.float32(z @ whitening.mean)
 
     def plain(self, places: Rows) -> Floats:
         found: Floats = self._vectors.matrix[places] @ self._question

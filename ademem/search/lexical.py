@@ -167,7 +167,10 @@ def _match(
             else:
                 held[seq], bm25[seq] = bit, points * factor
     # Many rows hold the same terms.
-    places = {some: _places(some) for some in set(held.values())}
+    places = {
+        some: tuple(place for place in range(some.bit_length()) if some >> place & 1)
+        for some in set(held.values())
+    }
     shares = {some: min(1.0, sum(weights[place] for place in places[some])) for some in places}
     every = (1 << len(information)) - 1
     whole = [seq for seq, some in held.items() if some == every] if every in places else ()
@@ -184,10 +187,6 @@ def _match(
 def bare_word(term: str) -> str:
     """The first word of an expression, or its phrase, as a person reads it."""
     return term.strip('"()').partition('"')[0]
-
-
-def _places(bits: int) -> tuple[int, ...]:
-    return tuple(place for place in range(bits.bit_length()) if bits >> place & 1)
 
 
 def word_information(total: int, holders: int) -> float:

@@ -69,14 +69,12 @@ def is_english(text: str) -> bool:
         if word.isascii():
             english += lower in ENGLISH_WORDS
             foreign += lower in FOREIGN_WORDS
-        elif lower in FOREIGN_WORDS or any(map(_is_of_other_script, word)):
+        elif lower in FOREIGN_WORDS or any(
+            letter > _LATIN_END and ord(letter) not in _VIETNAMESE for letter in word
+        ):
             foreign += 1
         else:
             accented += 1
     if foreign or accented > 1:  # one alone may be a name
         foreign += accented
     return foreign <= english
-
-
-def _is_of_other_script(letter: str) -> bool:
-    return letter > _LATIN_END and ord(letter) not in _VIETNAMESE

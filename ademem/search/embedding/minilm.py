@@ -78,7 +78,10 @@ class MiniLM:
         self.model_id = model_id
         self._folder = folder
         self._session = open_session(folder, once=once)
-        self._pieces = prepared_pieces(folder) if once else None
+        self._pieces: Pieces | None = None
+        if once:
+            with suppress(OSError, ValueError):  # where they were not prepared
+                self._pieces = Pieces(prepared_folder(folder))
         self._inputs = {given.name for given in self._session.get_inputs()}
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
@@ -176,14 +179,6 @@ def prepared_folder(model: str) -> str:
 def prepared_graph(model: str) -> str | None:
     found = prepared_folder(model)
     return os.path.join(found, PREPARED_GRAPH) if cache.is_whole(found) else None
-
-
-def prepared_pieces(model: str) -> Pieces | None:
-    """The word pieces of a model, made quick to load; None when they were not prepared."""
-    try:
-        return Pieces(prepared_folder(model))
-    except (OSError, ValueError):
-        return None
 
 
 def prepare(model: str) -> None:

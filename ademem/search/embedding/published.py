@@ -128,16 +128,14 @@ SANE = {"int8": 0.9, "fp32": 0.999, cache.MULTILINGUAL: 0.98}
 
 def multilingual_files() -> tuple[Pin, ...]:
     """The files of the second model for this machine, from engine to weights; none may serve."""
-    engine = ENGINES.get((sys.platform, platform.machine()), ())
-    return (*engine, MULTILINGUAL_WEIGHTS) if engine and not _lacks_instructions() else ()
-
-
-def _lacks_instructions() -> bool:
-    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
-        return False
-    lines = (shared_files.read_text("/proc/cpuinfo") or "").splitlines()
-    flags = next((line.split() for line in lines if line.startswith("flags")), None)
-    return flags is not None and not INSTRUCTIONS.issubset(flags)
+    machine = (sys.platform, platform.machine())
+    engine = ENGINES.get(machine, ())
+    if machine == ("linux", "x86_64"):
+        lines = (shared_files.read_text("/proc/cpuinfo") or "").splitlines()
+        flags = next((line.split() for line in lines if line.startswith("flags")), None)
+        if flags is not None and not INSTRUCTIONS.issubset(flags):
+            return ()
+    return (*engine, MULTILINGUAL_WEIGHTS) if engine else ()
 
 
 class CannotInstall(AdememError):
