@@ -28,9 +28,7 @@ GAP = 5
 NEGATIONS = frozenset("never not t nie niemals nicht jamais nunca no n\u00e3o".split())
 """Words that negate the next one; `t` is what tokenizing leaves of "don't"."""
 
-_ASCII_SENTENCE_END = r"[.!?;\n](?=\s|$)|\n"
 _SENTENCE_END = r"[.!?;\n\u3002](?=\s|$)|\n"
-"""A set of signs with one beyond Latin costs more to compile than all the rest."""
 _WORD = re.compile(r"[\w@$]+")
 _LEET = str.maketrans("013457@$", "oieastas")
 
@@ -50,8 +48,7 @@ def first_match(text: str, given: Sequence[Phrase]) -> int | None:
     if not near:
         return None
     sentences = [
-        [forms(word) for word in _WORD.findall(part)]
-        for part in re.split(_ASCII_SENTENCE_END if text.isascii() else _SENTENCE_END, text)
+        [forms(word) for word in _WORD.findall(part)] for part in re.split(_SENTENCE_END, text)
     ]
     return next(
         (at for at, phrase in near if any(matches(words, phrase) for words in sentences)), None

@@ -48,9 +48,7 @@ _FENCE = r"(?ms)^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)"
 _TICKED = r"(``?)(?!`)([^`]+)\1"
 _NESTED = r"(?<![^\s(\"':,;])`(?=\S)[^`\n]*[\s\"'=(]`(?=[\w$~])[^`\n]+`[^`\n]*`"
 """A command between backticks that has a substitution between backticks."""
-_ASCII_SENTENCE_END = r"(?<=[^.\s]{2})[.!?](?=\s+[A-Z]|\s*$)|\n"
 _SENTENCE_END = r"(?<=[^.\s]{2})[.!?](?=\s+[A-Z\u0400-\u04ff]|\s*$)|\n|\u3002"
-"""Where sentences end; ranges of other scripts cost more to compile than all the rest."""
 _JSON_SCRIPT = r"\"(?:pre|post)?(?:install|prepare|test|build)\"\s*:\s*\"((?:[^\"\\]|\\.)*)\""
 
 
@@ -72,7 +70,8 @@ def command_in(text: str) -> str | None:
         found = effect(place.command, marked=place.marked)
         if found and not is_prohibited(text, place):
             return found
-    return TOO_MANY if _is_crowded(text) else None
+    is_crowded = any(len(starts) > 3 * STARTS for _, starts in _sentences(text))
+    return TOO_MANY if is_crowded else None
 
 
 def places(text: str) -> Iterator[Place]:
@@ -97,37 +96,26 @@ def places(text: str) -> Iterator[Place]:
                 code = code.replace("\n", " ")  # as Markdown shows it
             yield Place(start=found.start(), end=found.end(), command=code, marked=True)
             blank[found.start() : found.end()] = "\x00" * (found.end() - found.start())
-    rest = "".join(blank)
-    if not _may_start(rest):
-        return
-    at = 0
-    for end in _sentence_ends(rest):
-        for start in _starts(rest, at, end)[:STARTS]:
+    for end, starts in _sentences("".join(blank)):
+        for start in starts[:STARTS]:
             line = text[start : min(end, start + SENTENCE_CHARS)]
             yield Place(start=start, end=end, command=line, marked=False)
+
+
+def _sentences(text: str) -> Iterator[tuple[int, list[int]]]:
+    """Yield the end of each sentence, and where in it a program's name or an assignment begins.
+
+    Of an ASCII text that has neither, nothing.
+    """
+    if text.isascii() and "=" not in text and _FIRST_WORDS.isdisjoint(words(text)):
+        return
+    at = 0
+    for end in (*(found.start() for found in re.finditer(_SENTENCE_END, text)), len(text)):
+        named = [name for name in re.compile(_NAME).finditer(text, at, end) if name[0] in _PROGRAMS]
+        starts = [start for name in named if (start := _path_start(text, name.start())) is not None]
+        starts += [found.start() for found in re.compile(_ASSIGNED).finditer(text, at, end)]
+        yield end, sorted(starts)
         at = end
-
-
-def _sentence_ends(text: str) -> list[int]:
-    if text.isascii() and not any(sign in text for sign in ".!?\n"):
-        return [len(text)]
-    pattern = _ASCII_SENTENCE_END if text.isascii() else _SENTENCE_END
-    return [*(found.start() for found in re.finditer(pattern, text)), len(text)]
-
-
-def _may_start(text: str) -> bool:
-    """False for an ASCII text without a program's name and without an assignment."""
-    return not text.isascii() or "=" in text or not _FIRST_WORDS.isdisjoint(words(text))
-
-
-def _starts(text: str, at: int, end: int) -> list[int]:
-    """Return places at which the name of a program, with its path, or an assignment begins."""
-    named = [found for found in re.compile(_NAME).finditer(text, at, end) if found[0] in _PROGRAMS]
-    places = [place for found in named if (place := _path_start(text, found.start())) is not None]
-    if "=" in text:
-        places += [found.start() for found in re.compile(_ASSIGNED).finditer(text, at, end)]
-        places.sort()
-    return places
 
 
 def _path_start(text: str, at: int) -> int | None:
@@ -140,17 +128,6 @@ def _path_start(text: str, at: int) -> int | None:
     if start < at and text[start - 1 : start] == "~":
         start -= 1
     return None if start and text[start - 1] in "`~$" else start
-
-
-def _is_crowded(text: str) -> bool:
-    if not _may_start(text):
-        return False
-    at = 0
-    for end in _sentence_ends(text):
-        if len(_starts(text, at, end)) > 3 * STARTS:
-            return True
-        at = end
-    return False
 
 
 _BETWEEN = (
