@@ -7,29 +7,7 @@ from itertools import pairwise
 
 from ademem.core.settings import GuardSettings
 from ademem.core.value import Value
-from ademem.guard import shell
-from ademem.guard.programs import (
-    ALWAYS_ALLOWED,
-    COMMAND_VARIABLES,
-    DECLARING,
-    DEVICES,
-    GIT_SETTINGS,
-    HARMLESS_SETTING,
-    MAX_OPERANDS,
-    OPTION_VARIABLES,
-    READERS,
-    READING_ARGUMENTS,
-    READING_OPTIONS,
-    RENEWING_WORDS,
-    SETTING_VARIABLES,
-    SUBCOMMANDS,
-    SYNONYMS,
-    UNSET,
-    VALUE_OPTIONS,
-    VERSION_PROGRAMS,
-    WRITING_OPTIONS,
-    split_words,
-)
+from ademem.guard import programs, shell
 from ademem.guard.shell import Command, Word, is_option, sets_option, takes_value
 
 TYPE_CHECKING = False
@@ -38,7 +16,7 @@ if TYPE_CHECKING:
 
     from ademem.guard.shell import Script
 
-_READERS = frozenset(READERS.split())
+_READERS = frozenset(programs.READERS.split())
 _RENEWING = re.compile(r"(?!.*(?:AUTO|DISABLE|NO|SKIP)_)(?:[A-Z\d]+_)*UPDATE(?:_[A-Z\d]+)*")
 """Variables such as UPDATE_SNAPSHOTS and INSTA_UPDATE, with which tests write what they expect."""
 _ONE_DASH = ("find", "go", "terraform")
@@ -69,14 +47,14 @@ class CommandPart(Value):
     @property
     def operands(self) -> list[str]:
         texts = (word.text for word in self.arguments)
-        return [text for text in texts if not is_option(text) and text not in DEVICES]
+        return [text for text in texts if not is_option(text) and text not in programs.DEVICES]
 
     @property
     def is_listed(self) -> bool:
         parent, _, last = self.key.rpartition(" ")
         if not parent:
             return self.key in _READERS
-        if not RENEWING_WORDS.isdisjoint(split_words(last.partition(":")[2])):
+        if not programs.RENEWING_WORDS.isdisjoint(programs.split_words(last.partition(":")[2])):
             return False
         return any(_matches(last, name) for name in (_subcommands(parent) or "").split())
 
@@ -115,34 +93,32 @@ def parts_in(script: Script, settings: GuardSettings) -> Iterator[CommandPart]:
 
 
 def look_up(command: Command, settings: GuardSettings) -> CommandPart:
-    key, words = SYNONYMS.get(command.name, command.name), command.words[1:]
-    if key not in _READERS and key not in SUBCOMMANDS:
+    key, words = programs.SYNONYMS.get(command.name, command.name), command.words[1:]
+    if key not in _READERS and key not in programs.SUBCOMMANDS:
         key = key.rstrip("0123456789.") or key  # `python3.11` is `python`
     options: tuple[Word, ...] = ()
     while _subcommands(key) is not None:
-        valued, at = VALUE_OPTIONS.get(key, "").split(), 0
+        valued, at = programs.VALUE_OPTIONS.get(key, "").split(), 0
         while at < len(words) and words[at].text[:1] in ("-", "+"):
             at += 2 if takes_value(words[at].text, valued) else 1
         if at >= len(words):
             break
         options += words[:at]
         key, words = f"{key} {words[at].text}", words[at + 1 :]
-    arguments = tuple(shell.without_values(words, VALUE_OPTIONS.get(key, "").split()))
+    arguments = tuple(shell.without_values(words, programs.VALUE_OPTIONS.get(key, "").split()))
     return CommandPart(
         key=key, options=options, arguments=arguments, command=command, settings=settings
     )
 
 
 def _subcommands(key: str) -> str | None:
-    return SUBCOMMANDS.get(key, SUBCOMMANDS.get(f"{key.rpartition(' ')[0]} *"))
+    return programs.SUBCOMMANDS.get(key, programs.SUBCOMMANDS.get(f"{key.rpartition(' ')[0]} *"))
 
 
 def _pieces(word: Word) -> list[str]:
     """The word, and its parts where the shell may split or replace it."""
     if not word.expands:
         return [word.text]
-    import re
-
     return [word.text, *re.split(r"[\s{}(),:$\"'`]+", word.text)]
 
 
@@ -154,25 +130,25 @@ def _matches(text: str, name: str) -> bool:
 def redirection(part: CommandPart) -> Judgement | None:
     for redirect in part.command.redirects:
         target = redirect.target.text
-        if redirect.writes and target not in DEVICES:
+        if redirect.writes and target not in programs.DEVICES:
             return _mutates(f"`{redirect.operator} {target}` writes a file")
     return None
 
 
 def variable(part: CommandPart) -> Judgement | None:
-    declared = part.command.words[1:] if part.key in DECLARING else ()
+    declared = part.command.words[1:] if part.key in programs.DECLARING else ()
     for word in (*part.command.assignments, *declared):
         name, _, value = word.text.partition("=")
         name = name.rstrip("+")
-        if _RENEWING.fullmatch(name) and value not in UNSET:
+        if _RENEWING.fullmatch(name) and value not in programs.UNSET:
             return _mutates(f"`{word.text}` has tests write what they expect")
-        if program := OPTION_VARIABLES.get(name):
+        if program := programs.OPTION_VARIABLES.get(name):
             mutates = judge(f"{program} {value}", part.settings).mutates
-        elif re.fullmatch(COMMAND_VARIABLES, name):
+        elif re.fullmatch(programs.COMMAND_VARIABLES, name):
             mutates = judge(value, part.settings).mutates
         else:
-            mutates = re.fullmatch(SETTING_VARIABLES, name) is not None and not all(
-                re.fullmatch(HARMLESS_SETTING, each) for each in value.split()
+            mutates = re.fullmatch(programs.SETTING_VARIABLES, name) is not None and not all(
+                re.fullmatch(programs.HARMLESS_SETTING, each) for each in value.split()
             )
         if mutates:
             return _mutates(f"`{word.text}` may have anything run")
@@ -200,7 +176,7 @@ def project_entry(part: CommandPart) -> Judgement | None:
 
 
 def always_allowed(part: CommandPart) -> Judgement | None:
-    verbs, why = ALWAYS_ALLOWED.get(part.program, ("", ""))
+    verbs, why = programs.ALWAYS_ALLOWED.get(part.program, ("", ""))
     is_allowed = part.key.partition(" ")[2] in verbs.split()
     return _reads(f"`{part.key}` {why}") if is_allowed else None
 
@@ -208,10 +184,10 @@ def always_allowed(part: CommandPart) -> Judgement | None:
 def help_or_version(part: CommandPart) -> Judgement | None:
     """`--version` or `--help` alone, or `--help` behind nothing but subcommands."""
     texts = [word.text for word in part.command.words[1:]]
-    grouped = part.program in SUBCOMMANDS and not any(map(is_option, texts[:-1]))
+    grouped = part.program in programs.SUBCOMMANDS and not any(map(is_option, texts[:-1]))
     asks = (
         texts in (["--version"], ["--help"])
-        or (texts in (["-v"], ["-V"]) and part.program in VERSION_PROGRAMS.split())
+        or (texts in (["-v"], ["-V"]) and part.program in programs.VERSION_PROGRAMS.split())
         or (grouped and texts[-1:] == ["--help"])
     )
     return _reads(f"`{part.key}` only tells about itself") if asks else None
@@ -221,7 +197,7 @@ def git_setting(part: CommandPart) -> Judgement | None:
     """Refuse settings on the command line that may name a program to run."""
     texts = [word.text for word in part.options] if part.program == "git" else []
     for option, value in pairwise([*texts, ""]):
-        if option == "-c" and not value.startswith(GIT_SETTINGS):
+        if option == "-c" and not value.startswith(programs.GIT_SETTINGS):
             return _mutates(f"`git -c {value}` may run any command")
         if option.startswith(("--config-env", "--exec-path=")):
             return _mutates(f"`git {option}` may run any command")
@@ -233,17 +209,15 @@ def not_listed(part: CommandPart) -> Judgement | None:
 
 
 def writing_option(part: CommandPart) -> Judgement | None:
-    options = WRITING_OPTIONS.get(part.key.partition(":")[0], "").split()
+    options = programs.WRITING_OPTIONS.get(part.key.partition(":")[0], "").split()
     given = next((option for option in options if part.has_option(option)), None)
     return _mutates(f"`{part.key} {given}` does more than read") if given else None
 
 
 def checked_arguments(part: CommandPart) -> Judgement | None:
-    pattern = READING_ARGUMENTS.get(part.key)
+    pattern = programs.READING_ARGUMENTS.get(part.key)
     if pattern is None:
         return None
-    import re
-
     texts = [word.text for word in part.arguments]
     for at, word in enumerate(part.arguments):
         if word.expands and not word.text.startswith("-"):
@@ -256,14 +230,14 @@ def checked_arguments(part: CommandPart) -> Judgement | None:
 
 
 def reading_option(part: CommandPart) -> Judgement | None:
-    if part.key not in READING_OPTIONS and part.key not in MAX_OPERANDS:
+    if part.key not in programs.READING_OPTIONS and part.key not in programs.MAX_OPERANDS:
         return None
-    options = set(READING_OPTIONS.get(part.key, "").split())
+    options = set(programs.READING_OPTIONS.get(part.key, "").split())
     texts = [word.text for word in part.arguments]
     if "--" in texts and part.program == "git":
         texts = texts[: texts.index("--")]
     reads = any({text, text.partition("=")[0]} & options for text in texts)
-    if reads or len(part.operands) <= MAX_OPERANDS.get(part.key, -1):
+    if reads or len(part.operands) <= programs.MAX_OPERANDS.get(part.key, -1):
         return None
     return _mutates(f"`{part.key}` does more than read with these arguments")
 
@@ -355,7 +329,7 @@ def find_irreversible(command: str, settings: GuardSettings) -> str:
 
 def is_irreversible_tool(tool: str) -> bool:
     """Judge an MCP tool by the words of its name."""
-    return not IRREVERSIBLE_VERBS.isdisjoint(split_words(tool.rpartition("__")[2]))
+    return not IRREVERSIBLE_VERBS.isdisjoint(programs.split_words(tool.rpartition("__")[2]))
 
 
 def _is_irreversible(part: CommandPart) -> bool:

@@ -5,6 +5,7 @@ A string holds several names. A key is a program with its subcommands, such as `
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 TYPE_CHECKING = False
@@ -454,8 +455,6 @@ def _is_listed(tool: str, entries: tuple[str, ...]) -> bool:
 
 def split_words(name: str) -> list[str]:
     """Split snake_case, kebab-case and camelCase in lower case: `getURLs2` is get, urls."""
-    import re
-
     name = re.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
     return re.findall(r"[^\W\d_]+", name.lower())
 
