@@ -59,7 +59,8 @@ def glob_key(pattern: str) -> str:
     wild = [at for at, (kind, _) in enumerate(pieces) if kind != "text"]
     if not wild:
         return pattern
-    head, tail = _text(pieces[: wild[0]]), _text(pieces[wild[-1] + 1 :])
+    texts = [text for _, text in pieces]
+    head, tail = "".join(texts[: wild[0]]), "".join(texts[wild[-1] + 1 :])
     if "/" in tail:
         return "*/" + tail[tail.rindex("/") + 1 :]
     if "/" in head:
@@ -125,22 +126,14 @@ def _equivalents(glob: str) -> list[str]:
     return [*anywhere, *inside]
 
 
-def _text(pieces: list[Piece]) -> str:
-    return "".join(text for _, text in pieces)
-
-
 def _pieces(pattern: str) -> Iterator[Piece]:
-    at = 0
-    while at < len(pattern):
-        sign = pattern[at]
-        at += 1
-        if sign == "[":
-            close = pattern.find("]", at + 1 + (pattern[at : at + 1] == "!"))
-            if close > 0:
-                yield _set(pattern[at:close])
-                at = close + 1
-                continue
-        yield (sign, sign) if sign in "*?" else ("text", sign)
+    import re
+
+    for found in re.finditer(r"(?s)\[((?:!.|[^!])[^]]*)\]|.", pattern):
+        if found[1]:
+            yield _set(found[1])
+        else:
+            yield (found[0], found[0]) if found[0] in "*?" else ("text", found[0])
 
 
 def _set(body: str) -> Piece:

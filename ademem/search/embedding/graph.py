@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ademem.core.value import Value
-
 LAYERS = 6
 HEADS = 12
 WIDTH = 384
@@ -56,8 +54,8 @@ def build(weights: Tensors, dtype: str) -> bytes:
     return model(
         graph.whole(),
         graph.constants,
-        [Edge(name=name, dtype="int64", shape=size) for name in INPUTS],
-        [Edge(name=OUTPUT, dtype="float32", shape=(*size, WIDTH))],
+        [edge(name, "int64", size) for name in INPUTS],
+        [edge(OUTPUT, "float32", (*size, WIDTH))],
     )
 
 
@@ -199,14 +197,6 @@ def quantise(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.rint(values / step).astype(np.int8), step
 
 
-class Edge(Value):
-    """An input or output of a graph; a word in *shape* is a size known only when it runs."""
-
-    name: str
-    dtype: str
-    shape: tuple[int | str, ...]
-
-
 def node(
     kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: float | tuple[int, ...]
 ) -> bytes:
@@ -232,8 +222,8 @@ def tensor(name: str, values: np.ndarray) -> bytes:
 def model(
     nodes: Iterable[bytes],
     constants: Mapping[str, np.ndarray],
-    inputs: Sequence[Edge],
-    outputs: Sequence[Edge],
+    inputs: Iterable[bytes],
+    outputs: Iterable[bytes],
 ) -> bytes:
     """ModelProto: the bytes of an `.onnx` file."""
     graph = b"".join(
@@ -241,8 +231,8 @@ def model(
             *(_bytes(1, one) for one in nodes),
             _text(2, "ademem"),
             *(_bytes(5, tensor(name, values)) for name, values in constants.items()),
-            *(_bytes(11, _edge(one)) for one in inputs),
-            *(_bytes(12, _edge(one)) for one in outputs),
+            *(_bytes(11, one) for one in inputs),
+            *(_bytes(12, one) for one in outputs),
         ]
     )
     opset = _bytes(8, _number(2, _OPSET))
@@ -260,11 +250,11 @@ def _attribute(name: str, value: float | tuple[int, ...]) -> bytes:
     return _text(1, name) + content + _number(20, _ATTRIBUTES[type(value)])
 
 
-def _edge(edge: Edge) -> bytes:
-    sizes = (_number(1, size) if isinstance(size, int) else _text(2, size) for size in edge.shape)
-    shape = b"".join(_bytes(1, size) for size in sizes)
-    kind = _number(1, TYPES[edge.dtype]) + _bytes(2, shape)
-    return _text(1, edge.name) + _bytes(2, _bytes(1, kind))
+def edge(name: str, dtype: str, shape: tuple[int | str, ...]) -> bytes:
+    """ValueInfoProto: an input or output; a word in *shape* is a size known when it runs."""
+    sizes = (_number(1, size) if isinstance(size, int) else _text(2, size) for size in shape)
+    kind = _number(1, TYPES[dtype]) + _bytes(2, b"".join(_bytes(1, size) for size in sizes))
+    return _text(1, name) + _bytes(2, _bytes(1, kind))
 
 
 def _tag(field: int, wire: int) -> bytes:

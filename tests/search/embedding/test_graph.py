@@ -49,8 +49,8 @@ def test_numbers_of_any_size_survive_the_format(value):
     content = graph.model(
         [graph.node("Add", ["x", "c"], ["y"])],
         {"c": np.array([value])},
-        [graph.Edge(name="x", dtype="int64", shape=("n",))],
-        [graph.Edge(name="y", dtype="int64", shape=("n",))],
+        [graph.edge("x", "int64", ("n",))],
+        [graph.edge("y", "int64", ("n",))],
     )
 
     session = onnxruntime.InferenceSession(content)
@@ -65,8 +65,8 @@ def test_attributes_of_each_kind_reach_the_graph():
             graph.node("Softmax", ["r"], ["y"], axis=-1),
         ],
         {},
-        [graph.Edge(name="x", dtype="float32", shape=(2, 3))],
-        [graph.Edge(name="y", dtype="float32", shape=(3, 2))],
+        [graph.edge("x", "float32", (2, 3))],
+        [graph.edge("y", "float32", (3, 2))],
     )
     given = np.array([[1, -2, 3], [4, 5, -6]], dtype=np.float32)
 
