@@ -21,14 +21,7 @@ from ademem.core.untrusted import entry, escape
 from ademem.core.value import replace
 from ademem.files import project_brief
 from ademem.store import filters as rows
-from ademem.store import (
-    logs,
-    memories,
-    memory_queries,
-    sessions,
-    statistics,
-    verdicts,
-)
+from ademem.store import logs, memories, memory_queries, sessions, statistics, verdicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +52,6 @@ RANKED = 60
 """Most hits of a search, over all pages."""
 CURSOR_MINUTES = 10
 _RANK = struct.Struct("<BIf")
-NO_OTHERS: dict[str, Runtime] = {}
 
 
 def find(
@@ -72,7 +64,7 @@ def find(
     max_chars: int = SEARCH_CHARS,
     place: str = "search",
     key: TurnKey | None = None,
-    others: Mapping[str, Runtime] = NO_OTHERS,
+    others: Mapping[str, Runtime] = {},
     model: str = "own",
 ) -> Row:
     """Return one page of previews, and the cursor of the next one if there is more.
@@ -191,10 +183,6 @@ def read_part(text: str, offset: int, max_chars: int = PART_CHARS) -> tuple[str,
     return text[offset:end], (end if end < len(text) else None)
 
 
-def byte_size(text: str) -> int:
-    return len(text.encode())
-
-
 def size_of(value: object) -> int:
     """Return the number of characters of the compact JSON, with a comma."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) + 1
@@ -242,7 +230,7 @@ def get_context(
     limit: int = CONTEXT_BYTES,
     *,
     compact: bool = False,
-    measure: Callable[[str], int] = byte_size,
+    measure: Callable[[str], int] = lambda text: len(text.encode()),
     session: str = "",
     scope: str = Scope.PROJECT,
 ) -> Row:
@@ -314,18 +302,13 @@ def read_brief(runtime: Runtime) -> list[str]:
 def _section_of_scope(
     runtime: Runtime, chars: int, scope: Scope
 ) -> Iterator[tuple[str, list[str], int]]:
-    owner = None
-    source: Runtime | None = runtime
-    if scope is Scope.MISSION:
-        owner = client.mission_of(runtime.environment)
-    else:
-        source = runtime.open_personal()
-    if source and (owner or scope is Scope.AGENT):
-        branch = runtime.branch
-        best = memory_queries.best_established(
-            source.store, branch, CONTEXT_MEMORIES, scope.value, owner
-        )
-        total = memory_queries.count_established(source.store, branch, scope.value, owner)
+    is_mission = scope is Scope.MISSION
+    owner = client.mission_of(runtime.environment) if is_mission else None
+    source = runtime if is_mission else runtime.open_personal()
+    if source and (owner or not is_mission):
+        store, branch, name = source.store, runtime.branch, scope.value
+        best = memory_queries.best_established(store, branch, CONTEXT_MEMORIES, name, owner)
+        total = memory_queries.count_established(store, branch, name, owner)
         yield "Memories", [entry(memory, chars) for memory in best], total
 
 

@@ -18,6 +18,7 @@ from ademem.guard.injection import instruction_in
 from ademem.search.vector_map import read_map
 from ademem.store import (
     filters,
+    jobs,
     journal,
     memories,
     memory_queries,
@@ -331,8 +332,7 @@ def get_map(runtime: Runtime) -> Map | None:
 
 def list_area(runtime: Runtime, found: Map, area: Area, limit: int) -> tuple[list[Memory], int]:
     """Return the newest memories of an area that may be shown, and how many points it has."""
-    rows = found.within(area)
-    statuses = tuple(Status)
+    rows, statuses = found.within(area), tuple(Status)
     given = filters.Filters(statuses=statuses)
     return filters.visible(rows, runtime.store, given, statuses, limit), len(rows)
 
@@ -340,15 +340,12 @@ def list_area(runtime: Runtime, found: Map, area: Area, limit: int) -> tuple[lis
 def request_map(runtime: Runtime) -> None:
     """Have the worker compute the map; from then on it is kept up to date."""
     from ademem import worker
-    from ademem.store import jobs
 
     jobs.queue(runtime.store, "map", "project", runtime.clock())
     worker.start(runtime)
 
 
 def is_map_requested(runtime: Runtime) -> bool:
-    from ademem.store import jobs
-
     return bool(jobs.list_due(runtime.store, "map", runtime.clock()))
 
 

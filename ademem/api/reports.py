@@ -34,7 +34,6 @@ from ademem.store import (
     schema_version,
     statistics,
 )
-from ademem.store.maintenance import LoggedRun
 from ademem.store.runtime import Runtime
 from ademem.store.statistics import Change, Held, Position
 from ademem.worker import running
@@ -202,20 +201,19 @@ def get_ledger(runtime: Runtime, days: int = 30, session: str = "") -> Ledger:
 
 def lifecycle(runtime: Runtime, conflicts: int) -> dict[str, Any]:
     store = runtime.store
-    swept = maintenance.last(store, maintenance.SWEEP)
-    merged = maintenance.last(store, maintenance.CONSOLIDATION)
-    names = {"clusters": "found", "merged": "merged", "created": "created"}
 
-    def describe(run: LoggedRun, counts: Mapping[str, int]) -> dict[str, Any]:
+    def describe(kind: str, counted: Mapping[str, str]) -> dict[str, Any] | None:
+        if (run := maintenance.last(store, kind)) is None:
+            return None
         head = {"at": run.completed_at, "trigger": run.trigger, "outcome": run.outcome}
+        counts = {name: run.counts[stored] for name, stored in counted.items()}
         return {**head, **counts, "error": run.error}
 
+    merged = {"clusters": "found", "merged": "merged", "created": "created"}
     return {
-        "last_sweep": swept
-        and describe(swept, {name: swept.counts[name] for name in maintenance.COUNTED}),
+        "last_sweep": describe(maintenance.SWEEP, {name: name for name in maintenance.COUNTED}),
         "next_sweep": stamp(running.next_sweep(store, runtime.now)),
-        "last_consolidation": merged
-        and describe(merged, {name: merged.counts[old] for name, old in names.items()}),
+        "last_consolidation": describe(maintenance.CONSOLIDATION, merged),
         "next_consolidation": stamp(running.next_consolidation(store, runtime.now)),
         "conflicts": conflicts,
         "missions": [mission.id for mission in missions.list_all(store, running=True)],

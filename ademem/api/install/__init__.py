@@ -265,8 +265,7 @@ def add_plugin(
     environment: Mapping[str, str], *, python: str, hooks: str, dry_run: bool = False
 ) -> Change:
     """Write the plugin that calls our hooks; raises BadSettingsFile if another has its name."""
-    path = _plugin_path(environment)
-    before = _read_plugin(path)
+    path, before = _find_plugin(environment)
     with open(os.path.join(hooks, "agents", "opencode.js"), encoding="utf-8") as file:
         after = file.read().replace('"PYTHON"', json.dumps(python))
     after = after.replace('"HOOKS"', json.dumps(hooks))
@@ -278,8 +277,7 @@ def add_plugin(
 
 
 def remove_plugin(environment: Mapping[str, str], *, dry_run: bool = False) -> Change:
-    path = _plugin_path(environment)
-    before = _read_plugin(path)
+    path, before = _find_plugin(environment)
     if before is not None and not dry_run:
         remove(path)
         for folder in (os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
@@ -288,16 +286,14 @@ def remove_plugin(environment: Mapping[str, str], *, dry_run: bool = False) -> C
     return Change(path=path, before=before, after=None)
 
 
-def _plugin_path(environment: Mapping[str, str]) -> str:
+def _find_plugin(environment: Mapping[str, str]) -> tuple[str, str | None]:
+    """Return the path and text of our plugin; raises BadSettingsFile for another one."""
     config = environment.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    return os.path.join(config, "opencode", "plugins", "ademem.js")
-
-
-def _read_plugin(path: str) -> str | None:
+    path = os.path.join(config, "opencode", "plugins", "ademem.js")
     text = read_file(path)
     if text is not None and not text.startswith(PLUGIN_MARK):
         raise BadSettingsFile(path, "it is another plugin")
-    return text
+    return path, text
 
 
 COMMANDS = "commands/ademem"
@@ -313,7 +309,7 @@ def add_commands(claude: str, hooks: str, *, dry_run: bool = False) -> list[str]
         path = os.path.join(claude, COMMANDS, name)
         text, there = read_text(os.path.join(source, name)) or "", _read_command(path)
         if there != text and (there is None or COMMAND_MARK in there):
-            done.append(_slash_name(name))
+            done.append(f"/ademem:{name.removesuffix('.md')}")
             if not dry_run:
                 write_atomic(path, text)
     return done
@@ -331,11 +327,7 @@ def remove_commands(claude: str, *, dry_run: bool = False) -> list[str]:
         with suppress(OSError):  # it holds files of others
             os.rmdir(folder)
             os.rmdir(os.path.dirname(folder))
-    return [_slash_name(name) for name in ours]
-
-
-def _slash_name(name: str) -> str:
-    return f"/ademem:{name.removesuffix('.md')}"
+    return [f"/ademem:{name.removesuffix('.md')}" for name in ours]
 
 
 def _read_command(path: str) -> str | None:
