@@ -304,8 +304,7 @@ def edit(
 ) -> Memory:
     """Change content, title, category, importance, tags, topic_key, path or anchors.
 
-    *find* is replaced wherever the text has it. Raises Conflict where the memory is not at this
-    *revision*.
+    *find* is replaced wherever the text has it. Raises Conflict at another *revision*.
     """
     runtime = runtime.holding(id)
     with runtime.store.transaction():
@@ -411,12 +410,9 @@ def update_by_agent(
 
 def remove_by_agent(runtime: Runtime, id: str, *, delete: bool = False, reason: str = "") -> Memory:
     """Archive or delete a memory; raises CannotDo for one that a person said or confirmed."""
-    runtime = runtime.holding(id)
     reason = "" if instruction_in(reason) else preview(clean(redact(reason).text), REASON_CHARS)
-    done = replace(act(runtime), reason=reason)
     remove = transitions.delete if delete else transitions.archive
-    with runtime.store.transaction():
-        return remove(id, done)
+    return _decide(remove, runtime, id, reason=reason)
 
 
 def pin_by_agent(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
@@ -438,8 +434,7 @@ def list_due(runtime: Runtime, limit: int | None = 100) -> list[Memory]:
 
 
 def mark_reviewed(runtime: Runtime, id: str) -> Memory:
-    runtime = runtime.holding(id)
-    memory, now = memories.get(runtime.store, id), runtime.clock()
+    memory, now = memories.get(runtime.holding(id).store, id), runtime.clock()
     return _decide(transitions.renew, runtime, id, review_date(memory.category, memory.tags, now))
 
 
@@ -460,24 +455,20 @@ def list_conflicts(runtime: Runtime) -> list[Pair]:
     return relations.list_conflicts(runtime.store)
 
 
-def settle_conflict(runtime: Runtime, id: str, other: str) -> bool:
-    """Record that both memories are true; return False where no conflict was known."""
-    return relations.resolve(runtime.store, *_read_pair(runtime, id, other))
-
-
-def reopen_conflict(runtime: Runtime, id: str, other: str) -> bool:
-    """Take `settle_conflict` back; return False where nothing was settled."""
-    return relations.reopen(runtime.store, *_read_pair(runtime, id, other))
-
-
-def _read_pair(runtime: Runtime, id: str, other: str) -> tuple[Memory, Memory, str, datetime]:
-    """Return the pair, its judge and the time; raises OfPerson for an agent."""
+def _settle(settle: Callable[..., bool], runtime: Runtime, id: str, other: str) -> bool:
+    """Raises OfPerson for an agent, where a person said or confirmed one of the two."""
     done = act(runtime)
     left, right = memories.get(runtime.store, id), memories.get(runtime.store, other)
     for one, its in ((left, right), (right, left)) if done.by_agent else ():
         if memories.is_of_person(runtime.store, one):
             raise OfPerson(one, f"review --settle {its.id}")
-    return left, right, done.actor, done.now
+    return settle(runtime.store, left, right, done.actor, done.now)
+
+
+settle_conflict = partial(_settle, relations.resolve)
+"""Record that both memories are true; return False where no conflict was known."""
+reopen_conflict = partial(_settle, relations.reopen)
+"""Take `settle_conflict` back; return False where nothing was settled."""
 
 
 def list_acts(runtime: Runtime) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from ademem.api.evaluation import (
 from ademem.api.searching import load_embedder
 from ademem.core import confined
 from ademem.core.clock import stamp
-from ademem.core.errors import AdememError, NoSuchMemory, NotFound
+from ademem.core.errors import AdememError, NoSuchMemory, NotFound, suppress
 from ademem.core.project import Project
 from ademem.core.redaction import redact
 from ademem.core.repository import commit
@@ -44,9 +44,6 @@ CUT = 10
 
 class NoGolden(NotFound):
     hint = '`ademem eval add "the question" ID` records one'
-
-    def __init__(self) -> None:
-        super().__init__("this project has no golden recalls")
 
 
 class Golden(Value):
@@ -115,6 +112,12 @@ def load(project: Project) -> list[Golden]:
     return sorted(found, key=lambda golden: golden.query)
 
 
+def _load_some(memories: Runtime) -> list[Golden]:
+    if found := load(memories.project):
+        return found
+    raise NoGolden("this project has no golden recalls")
+
+
 def save(project: Project, golden: Iterable[Golden]) -> None:
     """One line a question, in order, so that git merges them well."""
     lines = [
@@ -153,9 +156,7 @@ def update(memories: Runtime) -> Verdict:
 
 def check(memories: Runtime, *, slack: int = 0) -> Verdict:
     """Ask every question again, with *slack* places to lose; raises NoGolden without any."""
-    golden = load(memories.project)
-    if not golden:
-        raise NoGolden
+    golden = _load_some(memories)
     moved: list[Moved] = []
     recalls = []
     for one in golden:
@@ -173,14 +174,12 @@ def check(memories: Runtime, *, slack: int = 0) -> Verdict:
 
 def measure(memories: Runtime) -> dict[str, Any]:
     """Ask every question of each system, and record means and ranks; raises NoGolden."""
-    golden = load(memories.project)
-    if not golden:
-        raise NoGolden
+    golden = _load_some(memories)
     embedder = load_embedder(memories)
     corpus = Corpus(memories, embedder)
     rankings, ranks = [], {}
     for one in golden:
-        here = {sync_id: api.get(memories, sync_id).id for sync_id in _here(memories, one.ranks)}
+        here = _here(memories, one.ranks)
         relevant = {here.get(sync_id, f"gone {sync_id}") for sync_id in one.ranks}
         for name, system in BASELINES.items():
             if embedder or name not in NEED_A_MODEL:
@@ -234,11 +233,11 @@ def _rank(ranked: Sequence[str], sync_id: str) -> int | None:
     return ranked.index(sync_id) + 1 if sync_id in ranked else None
 
 
-def _here(memories: Runtime, sync_ids: Iterable[str]) -> list[str]:
-    here = []
+def _here(memories: Runtime, sync_ids: Iterable[str]) -> dict[str, str]:
+    """Map the sync ids of memories that are here to their ids."""
+    here = {}
     for sync_id in sync_ids:
-        try:
-            here.append(api.get(memories, sync_id).sync_id)
-        except NoSuchMemory:
-            continue
+        with suppress(NoSuchMemory):
+            memory = api.get(memories, sync_id)
+            here[memory.sync_id] = memory.id
     return here
