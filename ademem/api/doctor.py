@@ -243,15 +243,7 @@ def hooks_fire(patient: Patient) -> Finding:
     commands = next(
         (found for where in install.OF_CLAUDE if (found := _find_installed(patient, where))), None
     )
-    report = rehearse(commands or install.own_commands(), patient.environment)
-    if report.faults:
-        return _bad("rehearsal", "; ".join(report.faults), "`install.sh` puts the hooks in again")
-    return _good(
-        "rehearsal",
-        f"{counted(report.fired, 'hook')} fired,"
-        f" the slowest {report.slowest} in {report.slowest_ms} ms;"
-        f" learned, briefed and recalled: {report.recalled!r}",
-    )
+    return rehearse(commands or install.own_commands(), patient.environment)
 
 
 def hooks_do_not_fail(patient: Patient) -> Finding:
@@ -473,18 +465,8 @@ SCENE: tuple[tuple[str, dict[str, Any]], ...] = (
 """Payloads of a session; the last one starts another session, which must show the lesson."""
 
 
-class Report(Value):
-    """Result of the rehearsal; *recalled* is the lesson as the search returned it."""
-
-    fired: int
-    faults: tuple[str, ...]
-    recalled: str = ""
-    slowest: str = ""
-    """The hook that took longest."""
-    slowest_ms: int = 0
-
-
-def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Report:
+def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Finding:
+    """Fire each hook in a throw-away project, which has to learn the lesson and show it."""
     faults: list[str] = []
     spent: list[tuple[float, str]] = []
     with tempfile.TemporaryDirectory(prefix="ademem-rehearsal-") as root:
@@ -507,16 +489,15 @@ def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Rep
             faults.append("a new session was not shown the lesson")
         with open_memories(root, environment=world) as runtime:
             hits = searching.search(runtime, "throw-away").hits
-        recalled = hits[0].memory.content if hits else ""
-        if not recalled:
+        if not hits:
             faults.append("the lesson could not be recalled")
-    slowest_s, slowest = max(spent, default=(0.0, ""))
-    return Report(
-        fired=len(spent),
-        faults=tuple(faults),
-        recalled=recalled,
-        slowest=slowest,
-        slowest_ms=round(slowest_s * 1000),
+    if faults:
+        return _bad("rehearsal", "; ".join(faults), "`install.sh` puts the hooks in again")
+    slowest_s, slowest = max(spent)
+    return _good(
+        "rehearsal",
+        f"{counted(len(spent), 'hook')} fired, the slowest {slowest} in {slowest_s * 1000:.0f} ms;"
+        f" learned, briefed and recalled: {hits[0].memory.content!r}",
     )
 
 
