@@ -6,7 +6,6 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ademem.capture import provenance
@@ -57,10 +56,7 @@ class Inspection(Value):
 
 @contextmanager
 def inspect_files(
-    root: str | None = None,
-    *,
-    environment: Mapping[str, str] = os.environ,
-    now: Callable[[], datetime] = clock.now,
+    root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> Iterator[Inspection]:
     """Open files and database, or in a fresh clone files and an empty store in memory.
 
@@ -70,14 +66,15 @@ def inspect_files(
     if not is_writable(found):
         from ademem.worker.read_only import open_copy
 
-        runtime = open_copy(found, environment, now())
+        runtime = open_copy(found, environment, clock.now())
     elif os.path.exists(found.database) and not admission.why_foreign(found):
-        runtime = open_runtime(found, environment, now())
+        runtime = open_runtime(found, environment, clock.now())
     else:
         read = load_configuration(found, environment)
-        store = open_in_memory(found, now())
-        runtime = Runtime(found, read.settings, store, environment, now(), read.warnings)
-        report = mirror.import_into_copy(found, store, read.settings, now())
+        now = clock.now()
+        store = open_in_memory(found, now)
+        runtime = Runtime(found, read.settings, store, environment, now, read.warnings)
+        report = mirror.import_into_copy(found, store, read.settings, now)
     with runtime:
         yield Inspection(runtime=runtime, read=report)
 

@@ -11,7 +11,6 @@ from ademem.core.value import replace
 from ademem.search import engine
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.search.engine import recall as recall_
-from ademem.search.ranking import DEFAULTS
 from ademem.store import logs, memories
 from ademem.store.database import OperationalError, is_unwritable
 from ademem.store.filters import count_listed
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
     from ademem.search.engine import Explained, Ranking, Results
-    from ademem.search.ranking import Parameters
     from ademem.store.logs import Shown
     from ademem.store.relations import Later
     from ademem.store.runtime import Runtime
@@ -57,24 +55,14 @@ def recall(
 
 
 def search(
-    runtime: Runtime,
-    query: str,
-    filters: Filters | None = None,
-    limit: int | None = None,
-    parameters: Parameters = DEFAULTS,
+    runtime: Runtime, query: str, filters: Filters | None = None, limit: int | None = None
 ) -> Results:
     """Rank memories that answer *query*; in a session, record the search."""
     limit = runtime.settings.search.limit if limit is None else limit
     filters = complete_filters(runtime, filters)
     found = [
         engine.search(
-            query,
-            each.store,
-            filters,
-            each.clock(),
-            limit=limit,
-            embedder=load_embedder(each),
-            parameters=parameters,
+            query, each.store, filters, each.clock(), limit=limit, embedder=load_embedder(each)
         )
         for each in list_runtimes(runtime)
     ]

@@ -28,7 +28,7 @@ from ademem.search import dense as vectors
 from ademem.search import embedding
 from ademem.search.engine import suggest_for
 from ademem.search.query import readable
-from ademem.search.ranking import DEFAULTS, Parameters
+from ademem.search.ranking import DEFAULTS
 from ademem.store import memory_queries
 from ademem.store.runtime import Runtime
 
@@ -109,7 +109,6 @@ def run(
     dataset: Dataset,
     environment: Mapping[str, str],
     on_progress: Callable[[int, int], None] | None = None,
-    parameters: Parameters = DEFAULTS,
 ) -> Run:
     """Import each haystack into a project of its own and ask.
 
@@ -123,7 +122,7 @@ def run(
     embedder = embedding.load_pair(settings, environment)
     systems = [name for name in BASELINES if embedder or name not in NEED_A_MODEL]
     for number, haystack in enumerate(dataset.haystacks, 1):
-        with open_arena(haystack, environment, embedder, parameters) as arena:
+        with open_arena(haystack, environment, embedder) as arena:
             for question in haystack.questions:
                 relevant = arena.ids(question.relevant)
                 for name in systems:
@@ -143,7 +142,7 @@ def run(
         merged=counts["merged"],
         model=embedder.model_id if embedder else None,
         mode="+".join(sorted(modes)),
-        settings=as_dict(parameters),
+        settings=as_dict(DEFAULTS),
         rows=tuple(average(rankings)),
     )
 
@@ -163,20 +162,14 @@ def average(rankings: Sequence[tuple[str, str, dict[str, float]]]) -> Iterator[R
 
 
 class Corpus:
-    def __init__(
-        self,
-        memories: Runtime,
-        embedder: embedding.Embedder | None,
-        parameters: Parameters = DEFAULTS,
-    ) -> None:
+    def __init__(self, memories: Runtime, embedder: embedding.Embedder | None) -> None:
         self.memories, self.store = memories, memories.store
         self._embedder = embedder
-        self._parameters = parameters
         self.modes: set[str] = set()
         """How searches were answered: lexical, hybrid."""
 
     def search(self, query: str) -> list[str]:
-        results = api.search(self.memories, query, limit=DEPTH, parameters=self._parameters)
+        results = api.search(self.memories, query, limit=DEPTH)
         self.modes.add(results.mode)
         return [hit.memory.id for hit in results.hits]
 
@@ -236,7 +229,6 @@ def open_arena(
     haystack: Haystack,
     environment: Mapping[str, str],
     embedder: embedding.Embedder | None = None,
-    parameters: Parameters = DEFAULTS,
 ) -> Iterator[Arena]:
     """Import a haystack into a project of its own, which is deleted at the end."""
     dates = (clock.parse(item.date) for item in haystack.items if item.date)
@@ -259,7 +251,7 @@ def open_arena(
                 for item in haystack.items
             }
             lines = {id: orjson.dumps(row).decode() for id, row in rows.items()}
-            arena = Arena(memories, embedder, parameters)
+            arena = Arena(memories, embedder)
             arena.imported = api.import_lines(memories, lines.values())
             api.work(memories)
             arena.made = {
