@@ -99,17 +99,14 @@ def describe_keys() -> dict[str, Described]:
         tree = ast.parse(file.read())
     meanings = {}
     for section in (node for node in tree.body if isinstance(node, ast.ClassDef)):
-        for node, below in pairwise((*section.body, None)):
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                match below:
-                    case ast.Expr(value=ast.Constant(value=str(meaning))):
-                        meanings[section.name, node.target.id] = meaning
-                    case _:
-                        meanings[section.name, node.target.id] = ""
+        for pair in pairwise(section.body):
+            match pair:
+                case ast.AnnAssign(ast.Name(name)), ast.Expr(ast.Constant(str(meaning))):
+                    meanings[section.name, name] = meaning
     found = {}
     for full, key in all_keys():
         part, _, name = full.partition(".")
-        meaning = meanings[type(declared.Settings._defaults[part]).__name__, name]
+        meaning = meanings.get((type(declared.Settings._defaults[part]).__name__, name), "")
         found[full] = Described(key=key, meaning=meaning)
     return found
 
