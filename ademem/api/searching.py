@@ -10,14 +10,14 @@ from ademem.core.text import preview
 from ademem.core.value import replace
 from ademem.search import engine
 from ademem.search.engine import UNARCHIVED, Filters
-from ademem.search.engine import recall as recall_
 from ademem.store import logs, memories
 from ademem.store.database import OperationalError, is_unwritable
 from ademem.store.filters import count_listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from typing import Any
 
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
@@ -37,40 +37,39 @@ def recall(
     runtime: Runtime, query: str, filters: Filters | None = None, limit: int | None = None
 ) -> Results:
     """Search the project and the person's own memories, and count an access for each hit."""
-    limit = runtime.settings.search.limit if limit is None else limit
-    filters = complete_filters(runtime, filters)
-    found = [
-        recall_(
-            query,
-            each.store,
-            filters,
-            each.clock(),
-            limit,
-            key=turn_of(each),
-            embedder=load_embedder(each),
-        )
-        for each in list_runtimes(runtime)
-    ]
-    return merge_results(found, limit)
+    return _search_both(engine.recall, runtime, query, filters, limit, key=turn_of(runtime))
 
 
 def search(
     runtime: Runtime, query: str, filters: Filters | None = None, limit: int | None = None
 ) -> Results:
     """Rank memories that answer *query*; in a session, record the search."""
-    limit = runtime.settings.search.limit if limit is None else limit
-    filters = complete_filters(runtime, filters)
-    found = [
-        engine.search(
-            query, each.store, filters, each.clock(), limit=limit, embedder=load_embedder(each)
-        )
-        for each in list_runtimes(runtime)
-    ]
-    results = merge_results(found, limit)
+    results = _search_both(engine.search, runtime, query, filters, limit)
     if turn := turn_of(runtime):
         shown = engine.as_shown(hit for hit in results.hits if not hit.weak)
         log_shown(runtime, "search", shown, turn)
     return results
+
+
+def _search_both(
+    find: Callable[..., Results],
+    runtime: Runtime,
+    query: str,
+    filters: Filters | None,
+    limit: int | None,
+    **options: Any,
+) -> Results:
+    """Search the project and the person's own memories; of all hits weak ones come last."""
+    limit = runtime.settings.search.limit if limit is None else limit
+    filters, found = complete_filters(runtime, filters), []
+    for each in list_runtimes(runtime):
+        options["embedder"] = load_embedder(each)
+        found.append(find(query, each.store, filters, each.clock(), limit, **options))
+    if not any(results.hits for results in found[1:]):
+        return found[0]
+    hits = [hit for results in found for hit in results.hits]
+    best = sorted(hits, key=lambda hit: (hit.weak, -hit.score))[:limit]
+    return replace(found[0], hits=tuple(best))
 
 
 def log_shown(runtime: Runtime, place: str, shown: list[Shown], turn: TurnKey) -> None:
@@ -140,16 +139,6 @@ def list_runtimes(runtime: Runtime) -> list[Runtime]:
     """Return the project, and the person's own memories where there are any."""
     own = runtime.open_personal()
     return [runtime, own] if own else [runtime]
-
-
-def merge_results(found: list[Results], limit: int) -> Results:
-    """Return the hits of several databases in one order, those that answer before weak ones."""
-    first, *others = found
-    if not any(results.hits for results in others):
-        return first
-    hits = [hit for results in found for hit in results.hits]
-    best = sorted(hits, key=lambda hit: (hit.weak, -hit.score))[:limit]
-    return replace(first, hits=tuple(best))
 
 
 def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memory]:
