@@ -36,7 +36,7 @@ from ademem.store.memories import new_event
 from ademem.store.runtime import Runtime, is_writable, move_personal, open_runtime
 from ademem.sync import checks, importer, mirror
 from ademem.sync.importer import ImportReport
-from ademem.sync.mirror import Preview, Refreshed
+from ademem.sync.mirror import Preview
 from ademem.sync.provenance import provenance_of
 
 if TYPE_CHECKING:
@@ -98,24 +98,7 @@ def preview_files(inspection: Inspection, *, force: bool = False) -> Preview:
     return mirror.preview(runtime, force=force)
 
 
-def refresh_files(
-    runtime: Runtime,
-    *,
-    force: bool = False,
-    lazily: bool = False,
-    on_import: Callable[[int, int], None] | None = None,
-) -> Refreshed:
-    """Import edits of `.ade/memory/`, then render it; *force* drops the edits instead.
-
-    *Lazily*, committed files that differ in their order alone, as after a merge, stay.
-    """
-    return mirror.refresh(runtime, force=force, lazily=lazily, on_batch=on_import)
-
-
-def import_files(
-    runtime: Runtime, *, on_import: Callable[[int, int], None] | None = None
-) -> ImportReport:
-    return importer.import_changes(runtime, on_batch=on_import)
+refresh_files, import_files = mirror.refresh, importer.import_changes
 
 
 def import_pending(
@@ -128,10 +111,10 @@ def import_pending(
     with suppress(confined.Refused):
         if is_new:
             if files_changed(runtime.project):
-                refresh_files(runtime, lazily=True, on_import=on_import)
+                refresh_files(runtime, lazily=True, on_batch=on_import)
         elif not under_way(runtime.project.root):
             with suppress(sqlite3.OperationalError, OSError):
-                import_files(runtime, on_import=on_import)
+                import_files(runtime, on_batch=on_import)
                 jobs.queue(runtime.store, "mirror", "project", runtime.clock())
 
 

@@ -82,7 +82,7 @@ def refresh(
         lines += [] if preview.files else ["up to date"]
         return show.report(values, lines, map(_problem_line, preview.taken.problems))
     with open_project(project, catch_up=False) as memories:
-        done = api.refresh_files(memories, force=force, on_import=show.import_progress())
+        done = api.refresh_files(memories, force=force, on_batch=show.import_progress())
     lines = [*_import_lines(done.taken), *(f"wrote {path}" for path in done.written)]
     kept = [f"kept {path}: it was edited by hand (--force overwrites it)" for path in done.kept]
     lines += [] if done.written or kept else ["up to date"]
@@ -106,9 +106,9 @@ def import_files(
             brief, unread = api.read_pending_brief(memories)
             bar = show.import_progress()
             if only:
-                report = api.import_files(memories, on_import=bar)
+                report = api.import_files(memories, on_batch=bar)
             else:
-                report = api.refresh_files(memories, lazily=True, on_import=bar).taken
+                report = api.refresh_files(memories, lazily=True, on_batch=bar).taken
     if unread and show.as_json:
         fault = Problem(path=BRIEF, line=None, message=f"{unread}; {unread.hint}")
         report = replace(report, problems=(*report.problems, fault))
