@@ -110,9 +110,8 @@ def find_at(
     )
     found: dict[str, tuple[Memory, str]] = {}
     for row in rows:
-        fields = {
-            name: value for name, value in memories.columns(row).items() if name[:5] != "site_"
-        }
+        columns = memories.columns(row).items()
+        fields = {name: value for name, value in columns if name[:5] != "site_"}
         state = row["site_state"] if row["site_kind"] == "anchor" else ""
         found.setdefault(row["id"], (memories.from_values(fields), state or ""))
     return _put_current_first(list(found.values()), payload, runtime)

@@ -48,10 +48,7 @@ def is_quiet(runtime: Runtime) -> bool:
 
 def summarize(confirmed: int, runtime: Runtime) -> list[str]:
     """Return the line with the numbers of memories, which the status line shows, too."""
-    from ademem.store import (
-        briefs,  # few hooks count memories
-        memory_queries,
-    )
+    from ademem.store import briefs, memory_queries  # few hooks count memories
 
     waiting = memory_queries.count_in_review(runtime.store, MOST_WAITING)
     least = "at least " if confirmed == briefs.COUNTED else ""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import os.path
 import re
 from datetime import datetime
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -20,8 +20,8 @@ from ademem.core.clock import parse
 from ademem.core.text import bytes_hex, counted, preview, unique
 from ademem.core.untrusted import UNSEEN
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-STATIC = os.path.join(HERE, "static")
+HERE = Path(__file__).absolute().parent
+STATIC = HERE / "static"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 SHORT_ID = 12
 
@@ -65,14 +65,11 @@ def short_id(id: str) -> Markup:
 @cache
 def static_files() -> dict[str, bytes]:
     """Return the static files by name; a request cannot reach any other file."""
-    found = {}
-    for folder, _, names in os.walk(STATIC):
-        for name in names:
-            path = os.path.join(folder, name)
-            if os.path.splitext(name)[1] in TYPES:
-                with open(path, "rb") as file:
-                    found[os.path.relpath(path, STATIC).replace(os.sep, "/")] = file.read()
-    return found
+    return {
+        path.relative_to(STATIC).as_posix(): path.read_bytes()
+        for path in STATIC.rglob("*")
+        if path.suffix in TYPES
+    }
 
 
 @cache
@@ -109,7 +106,7 @@ def mark_code(text: str) -> Markup:
 @cache
 def environment() -> Environment:
     made = Environment(
-        loader=FileSystemLoader(os.path.join(HERE, "templates")),
+        loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         finalize=_finalize,
         undefined=StrictUndefined,
