@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ademem.store.injections import Placed
     from ademem.store.runtime import Runtime
 
+    Tied = tuple[Memory, str]
+    """A memory, and the state of the anchor that ties it."""
+
 ENTRY_CHARS = 600
 """Length of one memory."""
 ERROR_CHARS = 1000
@@ -76,9 +79,7 @@ def name_target(payload: Payload, runtime: Runtime) -> str:
     return payload.command if payload.tool_name in SHELL_TOOLS else ""
 
 
-def find_tied(
-    payload: Payload, runtime: Runtime, paths: Iterable[str] = ()
-) -> list[tuple[Memory, str]]:
+def find_tied(payload: Payload, runtime: Runtime, paths: Iterable[str] = ()) -> list[Tied]:
     """Find memories tied to the file or command, or to further *paths*, best first, with states."""
     if update_sites(runtime.store):
         write_lists(runtime.project, runtime.store)
@@ -89,7 +90,7 @@ def find_tied(
 
 def find_at(
     what: str, payload: Payload, runtime: Runtime, *, is_path: bool, paths: Iterable[str] = ()
-) -> list[tuple[Memory, str]]:
+) -> list[Tied]:
     """Find memories tied to a file or command, by the sites as they are stored.
 
     Each comes once with the state of its anchor, the most specific first.
@@ -108,7 +109,7 @@ def find_at(
             -len(row["site_pattern"]),
         )
     )
-    found: dict[str, tuple[Memory, str]] = {}
+    found: dict[str, Tied] = {}
     for row in rows:
         columns = memories.columns(row).items()
         fields = {name: value for name, value in columns if name[:5] != "site_"}
@@ -117,9 +118,7 @@ def find_at(
     return _put_current_first(list(found.values()), payload, runtime)
 
 
-def _put_current_first(
-    found: list[tuple[Memory, str]], payload: Payload, runtime: Runtime
-) -> list[tuple[Memory, str]]:
+def _put_current_first(found: list[Tied], payload: Payload, runtime: Runtime) -> list[Tied]:
     """Put a later memory that may be shown before what it says otherwise, or in its place."""
     from ademem.store import memories, relations
 
@@ -186,7 +185,7 @@ def _here(rows: list[sqlite3.Row], runtime: Runtime) -> list[sqlite3.Row]:
     return [row for row in rows if row["source_branch"] in current]
 
 
-def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[Memory, str]]:
+def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[Tied]:
     """Find memories of an error by its essential *line*: by its fingerprint, then by its words."""
     from ademem.capture import errors
     from ademem.search.engine import Filters, suggest
@@ -206,7 +205,7 @@ def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[tuple[M
 
 def show(
     payload: Payload,
-    found: Sequence[tuple[Memory, str]],
+    found: Sequence[Tied],
     what: str,
     key: TurnKey,
     runtime: Runtime,

@@ -12,24 +12,21 @@ if TYPE_CHECKING:
 
 def handle(payload: Payload, runtime: Runtime) -> None:
     """Print nothing: the model sees the result of its call."""
+    is_shell = payload.tool_name in SHELL_TOOLS
     own = own_tool(payload.tool_name, runtime.settings.guard.mcp_servers)
     if own in SEARCHES or "ademem" in payload.command:
         from ademem.session.turn_tracking import note_search  # most calls are no search
 
         note_search(payload, runtime)
-    if payload.tool_name not in SHELL_TOOLS and not own:
+    if not is_shell and not own:
         from ademem.capture import provenance
 
         provenance.record_source(payload, runtime)
-    if payload.tool_name in SHELL_TOOLS and "git" in payload.command:
+    if is_shell and "git" in payload.command:
         from ademem.capture import commits
 
         commits.note_session_commits(payload, runtime)
-    if (
-        payload.tool_name in SHELL_TOOLS
-        and runtime.settings.capture.learned
-        and _has_succeeded(payload)
-    ):
+    if is_shell and runtime.settings.capture.learned and _has_succeeded(payload):
         from ademem.capture import learned
 
         if learned.may_have_lessons(payload.command):

@@ -24,7 +24,7 @@ from ademem.doors.mcp.access import Call as ToolCall
 from ademem.doors.mcp.access import Caller
 from ademem.doors.mcp.tools import choose
 from ademem.doors.rpc import BadHeader, RpcError, read_messages, write_message
-from ademem.doors.rpc.methods import METHODS, Call
+from ademem.doors.rpc.methods import METHODS, Call, Notify
 from ademem.worker import warm
 from ademem.worker.warm_server import listening
 
@@ -131,9 +131,7 @@ class Server:
         finally:
             places.release()
 
-    def _run(
-        self, notify: Callable[[str, dict[str, Any]], None], name: str, params: dict[str, Any]
-    ) -> Any:
+    def _run(self, notify: Notify, name: str, params: dict[str, Any]) -> Any:
         """Return the result of a method of ours, or of an MCP tool, which acts for an agent."""
         if name == DISCOVER:
             return discover()

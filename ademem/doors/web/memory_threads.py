@@ -26,6 +26,7 @@ from ademem.store.statistics import Change
 if TYPE_CHECKING:
     from ademem.store.statistics import Position
 
+Now = Callable[[], datetime]
 LONGEST_S = 900
 EVENT = "check"
 
@@ -34,11 +35,7 @@ class Check:
     """The check of a project that runs, and what the last one found."""
 
     def __init__(
-        self,
-        root: str,
-        environment: Mapping[str, str],
-        now: Callable[[], datetime],
-        announce: Callable[[str], None],
+        self, root: str, environment: Mapping[str, str], now: Now, announce: Callable[[str], None]
     ) -> None:
         self._root, self._environment, self._now, self._announce = root, environment, now, announce
         self._lock, self._is_wanted = Lock(), False
@@ -177,12 +174,7 @@ class MemoryThread:
     """The only thread that uses its open memory, as SQLite wants it."""
 
     def __init__(
-        self,
-        root: str,
-        environment: Mapping[str, str],
-        *,
-        writes: bool,
-        now: Callable[[], datetime] = clock.now,
+        self, root: str, environment: Mapping[str, str], *, writes: bool, now: Now = clock.now
     ) -> None:
         self._root, self._environment, self._writes, self._now = root, environment, writes, now
         self._pool = ThreadPoolExecutor(max_workers=1)
@@ -251,12 +243,7 @@ class MemoryThread:
 
 
 class OpenProject:
-    def __init__(
-        self,
-        root: str,
-        environment: Mapping[str, str],
-        now: Callable[[], datetime] = clock.now,
-    ) -> None:
+    def __init__(self, root: str, environment: Mapping[str, str], now: Now = clock.now) -> None:
         found = api.find_project(root, environment=environment)
         assert found  # as it was named
         self.root, self.name = found.root, found.name

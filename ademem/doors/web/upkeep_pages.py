@@ -21,7 +21,7 @@ from ademem.doors.web.memory_pages import golden_set
 from ademem.store.runtime import Runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import timedelta
 
     from ademem.api.configuring import Described, Setting
@@ -60,11 +60,6 @@ def to_setting(setting: Setting, described: Described) -> dict[str, Any]:
         "choices": choices,
         "range": f"{key.least:,} to {key.most:,}" if has_range else "",
     }
-
-
-def by_section(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    groups = groupby(rows, key=lambda row: row["key"].partition(".")[0])
-    return [{"name": name, "rows": list(found)} for name, found in groups]
 
 
 MODELS = (doctor.model_is_sound, doctor.second_model_is_sound)
@@ -110,8 +105,9 @@ def _settings(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     chosen = request.query.get("key", "")
     if chosen and chosen not in {row["key"] for row in rows}:
         raise UsageError(f"there is no setting {chosen!r}", "`ademem config list` names all")
+    groups = groupby(rows, key=lambda row: row["key"].partition(".")[0])
     return {
-        "sections": by_section(rows),
+        "sections": [{"name": name, "rows": list(group)} for name, group in groups],
         "chosen": next((row for row in rows if row["key"] == chosen), None),
         "warnings": [str(each) for each in warnings],
         "vectors": reports.vectors(memories),
