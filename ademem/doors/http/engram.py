@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.core.project import Project
+    from ademem.doors.mcp.engram import Id
     from ademem.store.runtime import Runtime
     from ademem.store.verdicts import Verdict
 
@@ -57,12 +58,6 @@ PROJECTS = {"project": TEXT, "expected_project": TEXT}
 """Names of a project that a request may give; it has to be the one that is served."""
 BLANK = ("replace", "cursor")
 """Arguments that are something when they are empty."""
-
-
-class OtherProject(NotFound):
-    def __init__(self, name: str, served: str, *, writes: bool) -> None:
-        super().__init__(f"{name!r} is not served here", f"this is {served!r}")
-        self.rule = "project" if writes else "not_found"
 
 
 class Operation(Value):
@@ -90,11 +85,10 @@ def _time(text: str | None) -> str | None:
 def _observation(memories: Runtime, memory: Memory) -> Row:
     row = observation_of(memory, {}, memories.project.name)
     row |= {name: escape(row[name]) for name in ("title", "content")}
-    own: Row = {"by": memory.trust.value, "status": memory.status.value, "flags": flags(memory)}
-    own["id"] = engram.number_of(memory)
+    row |= {"id": engram.number_of(memory), "by": memory.trust.value, "flags": flags(memory)}
     if memory.shown_scope == "personal":
-        own["scope"] = "personal"
-    return row | own | {"pinned": memory.pinned}
+        row["scope"] = "personal"
+    return row | {"status": memory.status.value, "pinned": memory.pinned}
 
 
 def _observations(memories: Runtime, found: Iterable[Memory]) -> list[Row]:
@@ -159,7 +153,7 @@ def list_observations(memories: Runtime, call: Call, limit: int, scope: str = ""
     return _observations(memories, found[:limit])
 
 
-def get_observation(memories: Runtime, call: Call, id: int | str) -> Row:
+def get_observation(memories: Runtime, call: Call, id: Id) -> Row:
     return _observation(memories, engram.find_memory(memories, id))
 
 
@@ -202,19 +196,14 @@ def search(
     ]
 
 
-def timeline(
-    memories: Runtime, call: Call, observation_id: int | str, before: int, after: int
-) -> Row:
+def timeline(memories: Runtime, call: Call, observation_id: Id, before: int, after: int) -> Row:
     memory = engram.find_memory(memories, observation_id)
     found = api.timeline(memories, memory.id, before, after)
-    return {
-        "session_info": found["session"],
-        "focus": _observation(memories, memory),
-        **{
-            side: _observations(memories, (api.get(memories, row["id"]) for row in found[side]))
-            for side in ("before", "after")
-        },
+    sides = {
+        side: _observations(memories, (api.get(memories, row["id"]) for row in found[side]))
+        for side in ("before", "after")
     }
+    return {"session_info": found["session"], "focus": _observation(memories, memory)} | sides
 
 
 def get_context(
@@ -255,9 +244,7 @@ def list_due(memories: Runtime, call: Call, limit: int) -> Row:
     return {"observations": [_due(each, memories) for each in due], "count": len(due)}
 
 
-def mark_reviewed(
-    memories: Runtime, call: Call, observation_id: int | str = "", id: int | str = ""
-) -> Row:
+def mark_reviewed(memories: Runtime, call: Call, observation_id: Id = "", id: Id = "") -> Row:
     if not (observation_id or id):
         raise UsageError("observation_id is required", "give observation_id")
     memory = engram.find_memory(memories, observation_id or id)
@@ -576,7 +563,9 @@ class Door:
         for name in PROJECTS:
             named = arguments.pop(name, "")
             if named and normalize_name(named) not in self.names:
-                raise OtherProject(named, self.project.name, writes=operation.writes)
+                rule = "project" if operation.writes else "not_found"
+                hint = f"this is {self.project.name!r}"
+                raise Refused(rule, f"{named!r} is not served here", hint)
         if operation.writes:
             rows = sum(len(given) for given in arguments.values() if isinstance(given, list))
             self.caller.admit_write(self.project, max(1, rows))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
     Result = dict[str, Any]
+    Id = int | str
+    """A row number, or an id of ours."""
 
 TITLE_CHARS = 60
 NUMBER_DIGITS = 11
@@ -45,14 +47,14 @@ def _answer(memories: Runtime, call: Call, result: str, **keys: Any) -> Result:
     return head | {"result": result} | keys
 
 
-def find_memory(memories: Runtime, id: int | str) -> Memory:
+def find_memory(memories: Runtime, id: Id) -> Memory:
     """Return the memory by our id, which may be of digits alone, or by its row number."""
     if isinstance(id, int) or (id.isascii() and id.isdecimal() and len(id) <= NUMBER_DIGITS):
         id = api.get_numbered(memories, int(id)).id
     return core.get_readable(memories, id)
 
 
-def _number(memories: Runtime, id: str) -> int | str:
+def _number(memories: Runtime, id: str) -> Id:
     """Return the row number of a memory; its id where another database has it, or none."""
     try:
         memory = api.get(memories, id)
@@ -61,7 +63,7 @@ def _number(memories: Runtime, id: str) -> int | str:
     return number_of(memory)
 
 
-def number_of(memory: Memory) -> int | str:
+def number_of(memory: Memory) -> Id:
     """Return the row number of a memory; its id where that is a number of another database."""
     return memory.id if memory.shown_scope == "personal" else memory.seq
 
@@ -76,21 +78,14 @@ def scopes_of(name: str) -> tuple[Scope, ...]:
 
 
 def search(
-    memories: Runtime,
-    call: Call,
-    query: str,
-    limit: int,
-    all_projects: bool,
-    type: str = "",
-    scope: str = "",
-    match_mode: str = "any",
-    response_format: str = "",
+    memories: Runtime, call: Call, query: str, limit: int, all_projects: bool, **given: str
 ) -> Result:
-    filters = Filters(types=(type,) if type else (), scopes=scopes_of(scope))
+    types = tuple(filter(None, [given.get("type")]))
+    filters = Filters(types=types, scopes=scopes_of(given.get("scope", "")))
     with ExitStack() as opened:
         others = opened.enter_context(api.open_others(memories)) if all_projects else {}
         page = call.find(memories, query, filters, limit, others=others)
-    if match_mode == "all" and page["relaxed"]:  # no memory has all words
+    if given.get("match_mode") == "all" and page["relaxed"]:  # no memory has all words
         page |= {"memories": [], "total": 0}
     lines = []
     for row in page["memories"]:
@@ -98,7 +93,7 @@ def search(
         number = _number(memories, row["id"]) if is_here else row["id"]
         title = row.get("title") or preview(row["text"], TITLE_CHARS)
         lines.append(f"#{number} [{row['category']}] {title}")
-        if response_format not in BRIEF_FORMATS:
+        if given.get("response_format") not in BRIEF_FORMATS:
             lines.append(f"    {row['text']}")
         for relation, others in row.get("relations", {}).items():
             if form := RELATIONS.get(relation):
@@ -162,7 +157,7 @@ def _session(memories: Runtime, call: Call, given: Result) -> str:
     return str(id)
 
 
-def update(memories: Runtime, call: Call, id: int | str, **given: Any) -> Result:
+def update(memories: Runtime, call: Call, id: Id, **given: Any) -> Result:
     memory = find_memory(memories, id)
     scope = given.pop("scope", "")
     if scope and Scope.parse(scope) is not memory.scope:
@@ -172,12 +167,7 @@ def update(memories: Runtime, call: Call, id: int | str, **given: Any) -> Result
 
 
 def review(
-    memories: Runtime,
-    call: Call,
-    action: str,
-    limit: int,
-    observation_id: int | str = "",
-    id: int | str = "",
+    memories: Runtime, call: Call, action: str, limit: int, observation_id: Id = "", id: Id = ""
 ) -> Result:
     if action == "mark_reviewed":
         if not (observation_id or id):
@@ -190,7 +180,7 @@ def review(
     return _answer(memories, call, "\n".join(lines) or "Nothing is due", count=len(due))
 
 
-def pin(memories: Runtime, call: Call, id: int | str, *, pinned: bool = True) -> Result:
+def pin(memories: Runtime, call: Call, id: Id, *, pinned: bool = True) -> Result:
     memory = api.pin_by_agent(memories, find_memory(memories, id).id, pinned=pinned)
     done, number = "Pinned" if pinned else "Unpinned", number_of(memory)
     return _answer(memories, call, f"{done}: #{number}", id=number)
@@ -204,7 +194,7 @@ def suggest_topic_key(memories: Runtime, call: Call, **given: str) -> Result:
     return _answer(memories, call, f"Suggested topic_key: {key}", topic_key=key)
 
 
-def delete(memories: Runtime, call: Call, id: int | str, hard_delete: bool) -> Result:
+def delete(memories: Runtime, call: Call, id: Id, hard_delete: bool) -> Result:
     memory = find_memory(memories, id)
     if hard_delete:
         raise CannotDo(
@@ -236,9 +226,7 @@ def stats(memories: Runtime, call: Call) -> Result:
     return _answer(memories, call, text, sessions=found["sessions"], observations=counts)
 
 
-def timeline(
-    memories: Runtime, call: Call, observation_id: int | str, before: int, after: int
-) -> Result:
+def timeline(memories: Runtime, call: Call, observation_id: Id, before: int, after: int) -> Result:
     found = api.timeline(memories, find_memory(memories, observation_id).id, before, after)
     rows = [*found["before"], found["focus"], *found["after"]]
     lines = [f"{'>' if row is found['focus'] else ' '} {row['text']}" for row in rows]
@@ -246,7 +234,7 @@ def timeline(
 
 
 def get_observation(
-    memories: Runtime, call: Call, id: int | str, include_history: bool, offset: int, **given: int
+    memories: Runtime, call: Call, id: Id, include_history: bool, offset: int, **given: int
 ) -> Result:
     id = find_memory(memories, id).id
     found = core.get(memories, call, id, offset, include_history, **given)
@@ -323,16 +311,9 @@ def judge(memories: Runtime, call: Call, relation: str, judgment_id: str, **give
 
 
 def compare(
-    memories: Runtime,
-    call: Call,
-    memory_id_a: int | str,
-    memory_id_b: int | str,
-    relation: str,
-    confidence: float,
-    reasoning: str = "",
-    model: str = "",
+    memories: Runtime, call: Call, memory_id_a: Id, memory_id_b: Id, relation: str, **given: Any
 ) -> Result:
     id, other = (find_memory(memories, each).id for each in (memory_id_a, memory_id_b))
-    verdict = {"id": id, "other": other, "reason": reasoning, "confidence": confidence}
-    done = core.judge(memories, call, relation, **verdict)
+    verdict = {"reason": given.get("reasoning", ""), "confidence": given["confidence"]}
+    done = core.judge(memories, call, relation, id=id, other=other, **verdict)
     return _answer(memories, call, f"{done['relation']}: {done['effect']}", **done)
