@@ -137,30 +137,28 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
     draft = api.place_draft(memories, draft, given["scope"], given.get("owner"))
     written = api.write(memories, draft, operation_id=given.get("operation_id", ""))
     memory = written.memory
+    facts: Result = {
+        "accepted": memory is not None,
+        "durability": written.durability,
+        "deduped": written.deduped,
+        "judgment_required": bool(written.candidates),
+        "candidates": [show.candidate_json(one) for one in written.candidates],
+    }
     if memory is None:
-        return {
-            "accepted": False,
-            "durability": written.durability,
-            "deduped": False,
-            "judgment_required": False,
-            "candidates": [],
-        } | describe_gate_refusal(written.rule, written.reason)
+        return facts | describe_gate_refusal(written.rule, written.reason)
     extra: Result = {"next": HOW_TO_JUDGE} if written.candidates else {}
     if memory.quarantine_reason:
         extra = {"why": waits_for(memory), "next": BY_PERSON}
-    return extra | {
+    return {
+        **extra,
         **describe_notes(written),
-        "accepted": True,
-        "durability": written.durability,
+        **facts,
         "id": memory.id,
-        "deduped": written.deduped,
         "merged_into": written.merged_into_id,
         "revision": memory.revision_count,
         "topic_key_suggestion": None
         if memory.topic_key or memory.quarantine_reason
         else api.suggest_topic_key(given.get("type"), memory.title, memory.content),
-        "judgment_required": bool(written.candidates),
-        "candidates": [show.candidate_json(one) for one in written.candidates],
     }
 
 

@@ -12,11 +12,12 @@ from ademem import api
 from ademem.api.relating import KINDS
 from ademem.core.anchor import of_command
 from ademem.core.clock import parse
-from ademem.core.errors import AdememError, Conflict, NotFound, UsageError
+from ademem.core.errors import Conflict, NotFound, UsageError
 from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust
 from ademem.core.text import preview
 from ademem.core.value import as_dict
 from ademem.doors import views
+from ademem.doors.http import Refused
 from ademem.doors.reading import find_memory, read_related
 from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
 from ademem.doors.views import to_row
@@ -227,11 +228,6 @@ TYPED = ("owner", "tag", "path", "branch", "days", "from", "to")
 FILTERS = (*CHOICES, *TYPED)
 
 
-class Refused(AdememError):
-    rule = "gate"
-    hint = "change the text, and add it again"
-
-
 def read_filters(request: PageRequest, memories: Runtime) -> Filters:
     """Read the filters of an address; raises UsageError."""
     query = request.query
@@ -278,11 +274,10 @@ def _moment(text: str) -> datetime | None:
 
 def read_list(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     words, filters = request.query.get("q", "").strip(), read_filters(request, memories)
-    explains, explanation = bool(request.query.get("explain")), None
+    explanation = None
     if words:
-        chosen = any(request.query.get(name) for name in FILTERS)
-        given = filters if chosen else None
-        if explains:
+        given = filters if any(request.query.get(name) for name in FILTERS) else None
+        if request.query.get("explain"):
             explanation = api.explain_search(memories, words, given, EXPLAINED)
         found = explanation.results if explanation else api.search(memories, words, given, PAGE)
         drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
@@ -299,13 +294,13 @@ def read_list(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "orders": tuple(ORDERS),
         "choices": CHOICES,
         "typed": TYPED,
-        "explain": explains,
+        "explain": bool(request.query.get("explain")),
         "stages": views.to_stages(explanation) if explanation else None,
     }
 
 
 def _add(memories: Runtime, request: PageRequest) -> Done:
-    """Write a memory, as `ademem add` does; raises Refused where the write gate refuses it."""
+    """Write a memory, as `ademem add` does; raises Refused where the write gate does."""
     given = request.changes
     draft = Draft(
         content=given.get("content", ""),
@@ -316,7 +311,8 @@ def _add(memories: Runtime, request: PageRequest) -> Done:
     )
     written = api.write(memories, api.place_draft(memories, draft))
     if written.memory is None:
-        raise Refused(f"not kept ({written.rule}): {written.reason}")
+        why = f"not kept ({written.rule}): {written.reason}"
+        raise Refused("gate", why, "change the text, and add it again")
     return by_memory("merge into" if written.deduped else "add", memories, written.memory)
 
 
