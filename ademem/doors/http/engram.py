@@ -25,8 +25,7 @@ from ademem.doors.calls import NOTICE, check_arguments, choose_schemas, name_age
 from ademem.doors.http import ADDRESS, Loopback, Refused, Server, bind, bind_file, read_token
 from ademem.doors.mcp import core, engram
 from ademem.doors.mcp.access import Call, Caller
-from ademem.doors.mcp.engram_tools import ARGUMENTS
-from ademem.doors.mcp.tools import CURSOR, NO, QUERY, TEXT, number
+from ademem.doors.mcp.tools import CURSOR, ENGRAM_ARGUMENTS, NO, QUERY, TEXT, number
 from ademem.files.engram import observation_of
 from ademem.files.enrolment import name_of, normalize_name, strip_credentials
 from ademem.guard.injection import instruction_in
@@ -418,7 +417,7 @@ def replay_deferred(memories: Runtime, call: Call) -> Row:
 
 ROWS: Schema = {"type": "array", "items": {"type": "object"}}
 SCHEMAS: dict[str, Schema] = {
-    **ARGUMENTS,
+    **ENGRAM_ARGUMENTS,
     **dict.fromkeys(("hard", "apply", "semantic"), NO),
     **dict.fromkeys(("sessions", "observations", "prompts"), ROWS),
     "q": QUERY,

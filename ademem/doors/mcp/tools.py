@@ -292,10 +292,135 @@ CORE = (
 )
 
 
+ENGRAM_ID: Schema = {"description": "A number or an id", "type": ["integer", "string"]}
+CHOSEN = "project_choice_reason recovery_token"
+"""What Engram asks for after it could not tell the project; `project` is enough here."""
+ENGRAM_ARGUMENTS: dict[str, Schema] = {
+    **dict.fromkeys(("id", "observation_id", "memory_id_a", "memory_id_b"), ENGRAM_ID),
+    **dict.fromkeys(("all_projects", "hard_delete", "compact", "include_history"), NO),
+    **dict.fromkeys(("before", "after"), number(5, 0, 20)),
+    "query": QUERY,
+    "scope": choice("project", "personal", "global"),
+    "match_mode": choice("all", "any"),
+    "observation": TEXT | {"description": "An older name of content"},
+    "capture_prompt": NO | {"description": "Prompts are saved by hooks"},
+    "action": choice("list", "mark_reviewed", default="list"),
+    "history_cursor": CURSOR,
+    "offset": number(0, 0, 50_000),
+    "relation": choice(*VERBS),
+    "confidence": {"type": "number", "default": 1.0, "minimum": 0, "maximum": 1},
+}
+"""Those of Engram's contract."""
+
+
+def _engram_tool(name: str, description: str, hints: str, names: str = "", **own: Schema) -> Tool:
+    return describe_tool(
+        f"mem_{name}",
+        description,
+        hints,
+        names,
+        "project_source project_path result",
+        ENGRAM_ARGUMENTS | own,
+        module="ademem.doors.mcp.engram",
+        shows_text=True,
+        is_tolerant=True,
+        empty={"project_source": "", "project_path": "", "result": ""},
+    )
+
+
+ENGRAM = (
+    _engram_tool(
+        "search",
+        "Search memory by words.",
+        "RI",
+        "query! type scope all_projects match_mode response_format limit",
+        limit=number(10, 1, 20),
+    ),
+    _engram_tool(
+        "save",
+        "Save an observation: what, why, where, learned.",
+        "",
+        f"title! content type scope observation topic_key capture_prompt session_id {CHOSEN}",
+    ),
+    _engram_tool(
+        "update",
+        "Change an observation, or replace `find` by `replace` in it.",
+        "D",
+        "id! title content type scope topic_key find replace",
+    ),
+    _engram_tool(
+        "review",
+        "List observations that are due for review, or mark one as reviewed.",
+        "I",
+        "action observation_id id limit",
+        limit=number(20, 1, 100),
+    ),
+    _engram_tool("pin", "Show an observation first in the context.", "I", "id!"),
+    _engram_tool("unpin", "Show an observation first no longer.", "I", "id!"),
+    _engram_tool(
+        "suggest_topic_key",
+        "Suggest a stable key for a topic that evolves.",
+        "RI",
+        "type title content",
+    ),
+    _engram_tool("delete", "Delete an observation.", "DI", "id! hard_delete"),
+    _engram_tool("save_prompt", "Save what the person asked.", "", f"content! session_id {CHOSEN}"),
+    _engram_tool(
+        "context",
+        "What earlier sessions left: pinned, recent, prompts.",
+        "RI",
+        "compact max_bytes scope",
+        max_bytes=number(8000, 1000, 9000),
+    ),
+    _engram_tool("stats", "Totals of sessions, observations and prompts.", "RI"),
+    _engram_tool(
+        "timeline",
+        "What the same session saved around an observation.",
+        "RI",
+        "observation_id! before after",
+    ),
+    _engram_tool(
+        "get_observation",
+        "The whole of an observation.",
+        "RI",
+        "id! include_history history_cursor offset",
+    ),
+    _engram_tool(
+        "session_summary",
+        "Save the summary of a session: Goal, Instructions, Discoveries, Accomplished, Next"
+        " Steps, Relevant Files.",
+        "",
+        f"content! session_id {CHOSEN}",
+    ),
+    _engram_tool("session_start", "Register a session.", "I", "id! directory", id=TEXT),
+    _engram_tool("session_end", "End a session.", "I", "id! summary", id=TEXT),
+    _engram_tool(
+        "capture_passive",
+        "Save the items below `Key Learnings` of a text.",
+        "I",
+        "content! source session_id",
+    ),
+    _engram_tool("merge_projects", "Merge spellings of one project's name.", "D", "from! to!"),
+    _engram_tool("current_project", "Which project this is, and how it was found.", "RI"),
+    _engram_tool("list_projects", "The projects that can be reached from here.", "RI"),
+    _engram_tool("doctor", "Check memory for damage.", "RI", "check"),
+    _engram_tool(
+        "judge",
+        "Tell how two observations relate, as mem_save asked; below 0.7 ask the person.",
+        "I",
+        "judgment_id! reason evidence relation! confidence session_id",
+    ),
+    _engram_tool(
+        "compare",
+        "Tell how any two observations relate.",
+        "I",
+        "memory_id_a! memory_id_b! reasoning model relation! confidence",
+    ),
+)
+
+
 def choose(profile: str, *, read_only: bool) -> list[Tool]:
     """Return the tools of `core`, `engram`, `all`, or by their names; raises UsageError."""
-    from ademem.doors.mcp.engram_tools import ENGRAM
-
     profiles = {"core": CORE, "engram": ENGRAM, "all": (*CORE, *ENGRAM)}
     every = {tool.name: tool for tool in profiles["all"]}
     if profile in profiles:
