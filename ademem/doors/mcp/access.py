@@ -8,7 +8,7 @@ import secrets
 import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
-from json import dumps, loads
+from json import loads
 from typing import TYPE_CHECKING, Any
 
 from ademem import api
@@ -152,17 +152,16 @@ class Call:
         self.runtime: Runtime | None = None
         self.turn = TurnKey(session_id="")
 
-    def answer(self, tool: Tool) -> tuple[str, dict[str, Any], bool]:
-        """Return the result as compact JSON and as values, and True for a refusal."""
+    def answer(self, tool: Tool) -> dict[str, Any]:
+        """Return the result; one with a `rule` is a refusal."""
         try:
             result = tool.answer(self)
         except Exception as error:  # logged where it is no refusal; the server goes on
             result = describe_refusal(error)
             if isinstance(error, Conflict):  # which quotes the present text
                 result = {"notice": NOTICE} | result
-        shown = _escape(result)
-        text = dumps(shown, ensure_ascii=False, separators=(",", ":"))
-        return text, shown, "rule" in shown
+        shown: dict[str, Any] = _escape(result)
+        return shown
 
     def interrupt(self) -> None:
         with self.caller.lock:

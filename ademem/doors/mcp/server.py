@@ -124,14 +124,15 @@ class Session:
         if "progressToken" in call.meta:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_tell_progress, context)
-                text, structured, is_error = await self._run(tool, call)
+                found = await self._run(tool, call)
                 tasks.cancel_scope.cancel()
         else:  # which spares a task
-            text, structured, is_error = await self._run(tool, call)
+            found = await self._run(tool, call)
+        text = dumps(found, ensure_ascii=False, separators=(",", ":"))
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)],
-            structured_content=structured,
-            is_error=is_error,
+            structured_content=found,
+            is_error="rule" in found,
         )
 
     async def list_resources(self, _: Context, __: object) -> types.ListResourcesResult:
@@ -315,7 +316,7 @@ class Session:
     async def forget_roots(self, _: Context, __: object) -> None:
         self.caller.roots = None
 
-    async def _run(self, tool: Tool, call: Call) -> tuple[str, dict[str, Any], bool]:
+    async def _run(self, tool: Tool, call: Call) -> dict[str, Any]:
         """Answer in a thread. A write ends before the next begins, also where it is cancelled."""
         answer = partial(to_thread.run_sync, call.answer, tool, limiter=self.threads)
         if not tool.reads:

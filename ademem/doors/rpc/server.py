@@ -136,8 +136,8 @@ class Server:
         if name == DISCOVER:
             return discover()
         if tool := TOOLS.get(name):
-            _, result, is_refused = ToolCall(self._tool_caller, params, {}, "rpc").answer(tool)
-            if is_refused:
+            result = ToolCall(self._tool_caller, params, {}, "rpc").answer(tool)
+            if "rule" in result:
                 raise RpcError(CODES.get(result["rule"], rpc.REFUSED), result["why"], result)
             return result
         method = next((each for each in METHODS if each.name == name), None)
