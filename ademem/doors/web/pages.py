@@ -190,15 +190,13 @@ def _decision(verb: str, decide: Callable[..., Memory], **options: Any) -> Act:
     return Act(f"/memory/{{id}}/{verb}", do)
 
 
-def _reject(memories: Runtime, request: PageRequest) -> Done:
-    reason = request.form.get("reason", "")
-    return undoable.reject(memories, request.path["id"], request.revision, reason)
+def _act(verb: str, act: Callable[..., Done], read: Callable[[PageRequest], Any]) -> Act:
+    """Return such an act, with what it reads of the form."""
 
+    def do(memories: Runtime, request: PageRequest) -> Done:
+        return act(memories, request.path["id"], request.revision, **read(request))
 
-def _edit_and_promote(memories: Runtime, request: PageRequest) -> Done:
-    return undoable.edit_and_promote(
-        memories, request.path["id"], request.revision, **request.changes
-    )
+    return Act(f"/memory/{{id}}/{verb}", do)
 
 
 def _skip(memories: Runtime, request: PageRequest) -> Done:
@@ -225,10 +223,6 @@ def _show_digits(memories: Runtime, request: PageRequest) -> None:
     request.site.show_digits(memory.id, request.site.entry.new_digits(memory.id))
 
 
-def _edit(memories: Runtime, request: PageRequest) -> Done:
-    return undoable.edit(memories, request.path["id"], request.revision, **request.changes)
-
-
 def _delete_hard(memories: Runtime, request: PageRequest) -> None:
     """Delete a memory for good, which nothing takes back; the person types its id."""
     memory = api.get(memories, request.path["id"])
@@ -240,11 +234,6 @@ def _delete_hard(memories: Runtime, request: PageRequest) -> None:
 
 def _settle(memories: Runtime, request: PageRequest) -> Done:
     return undoable.settle(memories, request.path["id"], request.form.get("other", ""))
-
-
-def _supersede(memories: Runtime, request: PageRequest) -> Done:
-    by = request.form.get("by", "")
-    return undoable.supersede(memories, request.path["id"], request.revision, by)
 
 
 def _merge(memories: Runtime, request: PageRequest) -> Done:
@@ -283,18 +272,18 @@ ACTS = (
     Act("/memory/{id}/promote", _promote),
     Act("/memory/{id}/promote-pinned", partial(_promote, pinned=True)),
     Act("/memory/{id}/digits", _show_digits),
-    Act("/memory/{id}/edit-promote", _edit_and_promote),
+    _act("edit-promote", undoable.edit_and_promote, lambda request: request.changes),
     Act("/memory/{id}/skip", _skip),
-    Act("/memory/{id}/reject", _reject),
+    _act("reject", undoable.reject, lambda request: {"reason": request.form.get("reason", "")}),
     _decision("archive", api.archive),
     _decision("restore", api.restore),
     _decision("delete", api.delete),
     _decision("pin", api.pin),
     _decision("unpin", api.pin, pinned=False),
-    Act("/memory/{id}/edit", _edit),
+    _act("edit", undoable.edit, lambda request: request.changes),
     Act("/memory/{id}/delete-hard", _delete_hard),
     Act("/memory/{id}/settle", _settle),
-    Act("/memory/{id}/supersede", _supersede),
+    _act("supersede", undoable.supersede, lambda request: {"by": request.form.get("by", "")}),
     Act("/memory/{id}/merge", _merge),
     Act("/memories/decide", _decide_all),
     *memory_pages.ACTS,
