@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -12,8 +12,8 @@ from ademem.api.curation import Waiting
 from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Memory, Tier
 from ademem.core.text import counted
-from ademem.core.value import replace
-from ademem.doors import views as memory_view
+from ademem.core.value import Value, replace
+from ademem.doors.views import diff_words, to_row
 from ademem.doors.views import session as session_view
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.runtime import Runtime
@@ -25,38 +25,85 @@ COUNTED = 1000
 """Memories of the week that are counted."""
 NEARLY_FULL = 0.8
 """Share of a scope's limit from which it is marked."""
+QUEUE_ROWS = 100
+"""Rows of the list beside the card."""
 PROMPTS, DECISIONS = 500, 500
 """Most rows of each that are read of a session."""
+
+
+class Item(Value):
+    """A memory to decide about, with the other one of a contradiction."""
+
+    key: str
+    """The key in the queue."""
+    memory: Memory
+    other: Memory | None = None
+    conflict: str = ""
+
+
+def find_place(queue: Sequence[Waiting], key: str) -> int:
+    """Return the index of the place with that key, or of the memory with that id, else 0."""
+    same = (at for at, each in enumerate(queue) if each.key == key)
+    of_memory = (at for at, each in enumerate(queue) if each.id == key.partition("~")[0])
+    return next(same, next(of_memory, 0))
 
 
 def read_review(memories: Runtime, key: str) -> dict[str, Any]:
     """Return the card of a key, else the first one, and the part of the queue around it."""
     queue = api.list_queue(memories)
-    at = memory_view.find_place(queue, key)
-    items = read_items(memories, memory_view.around(queue, at))
-    current = [item for item in items if item.key == queue[at].key]
-    card = read_card(memories, current[0]) if current else None
-    return memory_view.to_queue(queue, at, items, card)
+    at = find_place(queue, key)
+    start = max(0, at - QUEUE_ROWS // 2)
+    items = read_items(memories, queue[start : start + QUEUE_ROWS])
+    key = queue[at].key if queue else ""
+    return {
+        "count": len(queue),
+        "at": at + 1,
+        "card": next((read_card(memories, item) for item in items if item.key == key), None),
+        "next_key": queue[(at + 1) % len(queue)].key if queue else "",
+        "previous_key": queue[at - 1].key if queue else "",
+        "queue": [
+            to_row(each.memory)
+            | {
+                "key": each.key,
+                "waits": bool(waits_for(each.memory)),
+                "is_current": each.key == key,
+            }
+            for each in items
+        ],
+    }
 
 
-def read_items(memories: Runtime, waiting: Iterable[Waiting]) -> list[memory_view.Item]:
+def read_items(memories: Runtime, waiting: Iterable[Waiting]) -> list[Item]:
     """Return what waits with its texts, without what was deleted since it was listed."""
     items = []
     for each in waiting:
         with suppress(NoSuchMemory):
             other = api.get(memories, each.other) if each.other else None
             memory = api.get(memories, each.id)
-            items.append(
-                memory_view.Item(key=each.key, memory=memory, other=other, conflict=each.conflict)
-            )
+            items.append(Item(key=each.key, memory=memory, other=other, conflict=each.conflict))
     return items
 
 
-def read_card(memories: Runtime, item: memory_view.Item) -> dict[str, Any]:
+def read_card(memories: Runtime, item: Item) -> dict[str, Any]:
     """Return a memory as a card of the review, with what is like it while it waits."""
-    waits = waits_for(item.memory) and not item.other
-    similar = api.find_similar(memories, item.memory) if waits else []
-    return memory_view.to_card(item, similar)
+    memory, why = item.memory, waits_for(item.memory)
+    others: Sequence[Memory] = [item.other] if item.other else []
+    if why and not item.other:
+        others = api.find_similar(memories, memory)
+    return {
+        "key": item.key,
+        "memory": memory,
+        "waits": bool(why),
+        "row": to_row(memory),
+        "why": f"contradictory: {item.conflict}" if item.other else why,
+        "other": to_row(item.other) | {"text": item.other.content} if item.other else None,
+        "similar": [
+            to_row(each) | {"diff": list(diff_words(each.content, memory.content))}
+            for each in others
+            if not each.quarantine_reason
+        ],
+        "merged": f"{others[0].content}\n{memory.content}" if others else "",
+    }
 
 
 def find_memory(memories: Runtime, id: str) -> Memory | None:
@@ -93,7 +140,7 @@ def read_overview(memories: Runtime) -> dict[str, Any]:
         "health": health(status),
         "waiting": sum(status["review"].values()),
         "learned": f"{min(count, COUNTED):,}{'+' * (count > COUNTED)}",
-        "best": [memory_view.to_row(memory) for memory in [*pinned, *best][:BEST]],
+        "best": [to_row(memory) for memory in [*pinned, *best][:BEST]],
         "scopes": scopes,
         "last_session": next(iter(api.list_sessions(memories, 1)), None),
     }
@@ -101,29 +148,24 @@ def read_overview(memories: Runtime) -> dict[str, Any]:
 
 def health(status: Mapping[str, Any]) -> dict[str, str]:
     """Return one sentence on the state, how grave it is, and the next step."""
-    jobs, vectors = status["jobs"], status["embeddings"]
-    if jobs["parked"]:
-        stopped = counted(len(jobs["parked"]), "job")
-        return {"level": "bad", "text": f"{stopped} stopped after failing", "next": "ademem doctor"}
-    if status["overfull"]:
-        return {"level": "warn", "text": status["overfull"], "next": "ademem sweep --dry-run"}
-    if status["lifecycle"]["conflicts"]:
-        pairs = counted(status["lifecycle"]["conflicts"], "pair")
-        return {
-            "level": "warn",
-            "text": f"{pairs} of memories contradict each other",
-            "next": "ademem review",
-        }
-    if waiting := sum(status["review"].values()):
+    level, step = "good", ""
+    if parked := status["jobs"]["parked"]:
+        level, step = "bad", "ademem doctor"
+        text = f"{counted(len(parked), 'job')} stopped after failing"
+    elif text := status["overfull"]:
+        level, step = "warn", "ademem sweep --dry-run"
+    elif conflicts := status["lifecycle"]["conflicts"]:
+        level, step = "warn", "ademem review"
+        text = f"{counted(conflicts, 'pair')} of memories contradict each other"
+    elif waiting := sum(status["review"].values()):
         held = f"{counted(waiting, 'memory')} wait{'s' if waiting == 1 else ''} for your review"
-        return {"level": "good", "text": f"All is well; {held}", "next": "ademem review"}
-    if not vectors["installed"]:
-        return {
-            "level": "good",
-            "text": "All is well; search compares words, as no model is installed",
-            "next": "ademem model install",
-        }
-    return {"level": "good", "text": "All is well, and nothing waits for you", "next": ""}
+        text, step = f"All is well; {held}", "ademem review"
+    elif not status["embeddings"]["installed"]:
+        text = "All is well; search compares words, as no model is installed"
+        step = "ademem model install"
+    else:
+        text = "All is well, and nothing waits for you"
+    return {"level": level, "text": text, "next": step}
 
 
 def read_session(

@@ -21,8 +21,9 @@ from ademem.core.memory import Memory
 from ademem.core.untrusted import visible
 from ademem.core.value import Value
 from ademem.doors import reading, undoable
+from ademem.doors.reading import Item
 from ademem.doors.undoable import Done, NotAllowed
-from ademem.doors.views import Item, lines, to_history
+from ademem.doors.views import lines, to_history
 from ademem.store.runtime import Runtime
 from ademem.store.statistics import Position
 from ademem.store.transitions import waits_for

@@ -8,7 +8,7 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.views import find_place
+from ademem.doors.reading import find_place
 from tests import builders
 from tests.doors.web.conftest import Browser
 
