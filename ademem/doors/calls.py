@@ -39,7 +39,6 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "array": list,
     "object": dict,
 }
-"""Types of JSON Schema."""
 REFUSED_BY_GATE = "say it otherwise; `ademem log --refused` shows what was refused and why"
 WINDOW_S = 60.0
 
@@ -136,8 +135,6 @@ def describe_gate_refusal(rule: str, why: str | None) -> dict[str, str]:
 
 
 class WriteRate:
-    """Count of the writes of one process in the last minute."""
-
     def __init__(self, per_minute: int) -> None:
         self._per_minute = per_minute
         self._writes: deque[float] = deque()

@@ -50,7 +50,6 @@ class Listing(NamedTuple):
     read: Callable[[Terminal, str], list[Row]]
     """Gets what the list is of: the words of a search, or the id of a memory or session."""
     empty: str = ""
-    """Shown where nothing is in it."""
     decides: bool = False
     """True where the keys of the review come before those of browsing."""
 
@@ -318,7 +317,6 @@ class Terminal(App[None]):
             scroll_of(shown).scroll_home(animate=False)
 
     def texts_beside(self, row: Row) -> tuple[Iterable[str], Iterable[str]]:
-        """Return the lines of the two panes for a row."""
         memories, is_withheld = self.memories, self.is_withheld
         if row.memory:
             card = reading.read_card(memories, row.item or Item(key=row.id, memory=row.memory))

@@ -117,7 +117,6 @@ def by_event(label: str, event: str, memory: str = "") -> Done:
 
 
 def by_memory(verb: str, memories: Runtime, memory: Memory) -> Done:
-    """Return the last act on the memory."""
     label = f"{verb} “{_name(memory)}”"
     return by_event(label, last_event(memories, memory.id), memory.id)
 
@@ -232,7 +231,6 @@ def unskip(memories: Runtime, id: str) -> Done:
 
 
 def decide_all(memories: Runtime, found: Sequence[Memory], verb: str, tag: str = "") -> Done:
-    """Decide about several memories in one act."""
     if verb not in (*DECISIONS, "tag"):
         raise UsageError(f"no decision {verb!r}", ", ".join(DECISIONS))
     if not found:

@@ -218,7 +218,6 @@ def missing_package(error: ModuleNotFoundError, extra: str, what: str = "the ser
 
 
 def install_extra(extra: str) -> str:
-    """Return the command that adds an extra to the Python in which this runs."""
     return f"{sys.executable} -m pip install 'ademem[{extra}]'"
 
 
@@ -242,7 +241,6 @@ def serve_mcp(project: str | None = None, tools: str = "", *, read_only: bool = 
 
 
 def answer(question: Question) -> int:
-    """Print the hits; return the exit code."""
     import gc
     import json
 

@@ -318,7 +318,6 @@ def command(
 
 
 on_project = partial(command, on=open_project)
-"""Define a command on the memories of a project."""
 
 
 @contextmanager

@@ -185,12 +185,7 @@ def _waiting_of(hub: HubStatus) -> str:
 
 
 def _sync_engram(
-    memories: Runtime,
-    status: bool,
-    leave: bool,
-    import_: bool,
-    force: bool,
-    dry_run: bool,
+    memories: Runtime, status: bool, leave: bool, import_: bool, force: bool, dry_run: bool
 ) -> None:
     if leave:
         if not api.leave_engram(memories):

@@ -363,7 +363,6 @@ def import_(
 
 
 def _progress_of(noun: str) -> Callable[[int], None] | None:
-    """Return what shows how many were read, on a terminal."""
     if not sys.stderr.isatty():
         return None
     return lambda count: show.progress(counted(count, noun))

@@ -14,17 +14,7 @@ from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
 from ademem.doors.cli import missing_package, show
-from ademem.doors.cli.commands import (
-    DryRun,
-    Http,
-    Port,
-    Project,
-    app,
-    command,
-    flag,
-    option,
-    warn,
-)
+from ademem.doors.cli.commands import DryRun, Http, Port, Project, app, command, flag, option, warn
 
 model = typer.Typer(help="The embedding model, for recall by meaning.", no_args_is_help=True)
 app.add_typer(model, name="model")

@@ -238,7 +238,6 @@ class Review:
             self.items[self.at] = item._replace(other="", conflict="")
 
     def find(self, words: str) -> None:
-        """Go to the next item with these words."""
         selection, count = Selection(words=words), len(self.items)
         for at in ((self.at + offset) % count for offset in range(1, count + 1)):
             item = self.items[at]

@@ -12,15 +12,7 @@ from ademem.core.errors import UsageError
 from ademem.core.memory import Trust
 from ademem.core.settings import load_configuration
 from ademem.doors.cli import missing_package, serve_mcp, show
-from ademem.doors.cli.commands import (
-    Http,
-    Port,
-    Project,
-    app,
-    command,
-    flag,
-    option,
-)
+from ademem.doors.cli.commands import Http, Port, Project, app, command, flag, option
 
 ADDRESS, EXAMPLE_PORT = "127.0.0.1", 8123
 

@@ -141,7 +141,6 @@ def fenced(lines: Iterable[str]) -> None:
 
 
 def warn(warnings: Sequence[SettingWarning]) -> None:
-    """Print the warnings about settings on standard error."""
     if warnings:
         from ademem.core.settings import list_warnings
 
@@ -313,7 +312,6 @@ def line(
     *,
     dated: bool = False,
 ) -> str:
-    """Return one memory on one line."""
     came = untrusted.import_label(memory.claimed_author or "")
     found = [f"{memory.created_at:%Y-%m-%d}"] if dated else []
     found += ["pinned"] if memory.is_pinned else []
@@ -428,7 +426,6 @@ def verdict(written: Written, judged: Iterable[RuleEffect] = ()) -> None:
 
 
 def steps(judged: Iterable[RuleEffect]) -> None:
-    """Print the verdict of each rule."""
     lines = (f"{step.rule:<20} {step.outcome:<10} {step.why}".rstrip() for step in judged)
     report(_steps_json(judged), lines)
 

@@ -319,7 +319,6 @@ def to_lines(sent: Sent, is_withheld: Callable[[Memory], bool]) -> Iterator[str]
 
 METHOD = f"estimated: a token for each {TOKEN_CHARS} characters, rounded up"
 SESSIONS = 20
-"""Most sessions that are listed."""
 
 
 def spent_json(ledger: Ledger, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]:
