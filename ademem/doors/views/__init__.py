@@ -16,12 +16,11 @@ from ademem.store.transitions import waits_for
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ademem.api.inspecting import Line, Similar
+    from ademem.api.inspecting import Similar
     from ademem.core.memory import Memory
     from ademem.search.engine import Explained, Hit, Results
     from ademem.store.hints import Site
     from ademem.store.logs import Use
-    from ademem.synthesis.anchor_verification import Excerpt
 
 NOTHING: dict[str, str] = {}
 ALIKE = 0.5
@@ -206,7 +205,6 @@ def why_unprompted(hit: Hit, hits: Sequence[Hit]) -> str:
     return f"evidence {mine:.2f}, and a prompt is shown at most {evidence.MOST}"
 
 
-LINE_CHARS = 300
 ABOUT_CHARS = 120
 STATES = {
     "fresh": "as noted",
@@ -239,36 +237,8 @@ def to_similar(found: Similar) -> dict[str, Any]:
     }
 
 
-def to_anchors(found: Sequence[Excerpt]) -> list[dict[str, Any]]:
-    rows = []
-    for each in found:
-        location = each.checked.location
-        rows.append(
-            {
-                "anchor": each.checked.anchor,
-                "where": location.noted.where,
-                "now": location.now.where if location.now else "",
-                "state": location.state,
-                "meaning": STATES[location.state],
-                "is_sound": each.checked.is_sound,
-                "missing": [finding.shown for finding in location.missing],
-                "noted_lines": each.noted,
-                "now_lines": each.now,
-                "noted_values": location.noted.values,
-            }
-        )
-    return rows
-
-
 def to_sites(sites: Sequence[Site]) -> list[dict[str, str]]:
     return [{"kind": KINDS[site.kind], "pattern": site.pattern} for site in sites]
-
-
-def to_lines(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    return [
-        {"path": line.path, "number": line.number, "text": preview(line.text, LINE_CHARS)}
-        for line in lines
-    ]
 
 
 def compare_revisions(

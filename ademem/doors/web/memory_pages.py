@@ -378,9 +378,10 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "prompt": api.find_prompt(memories, session, memory.created_at) if session else "",
         "uses": views.to_uses(api.list_uses(memories, memory.id)),
         "similar": views.to_similar(api.compare(memories, memory.id)),
-        "anchors": views.to_anchors(api.compare_anchors(memories, memory.id)),
+        "anchors": api.compare_anchors(memories, memory.id),
+        "states": views.STATES,
         "sites": views.to_sites(api.list_sites(memories, memory.id)),
-        "lines": views.to_lines(api.find_lines(memories, memory.id)),
+        "lines": api.find_lines(memories, memory.id),
         "compared": views.compare_revisions(revisions, *chosen),
     }
 
