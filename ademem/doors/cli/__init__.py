@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 CRASH_CHARS = 20_000
 """Logged length of a traceback, from its end."""
 LARGEST_LIMIT = 1000
-REPLACED = "ademem: `{old}` is now `{new}`; the old form still works"
 
 
 def __getattr__(name: str) -> Any:

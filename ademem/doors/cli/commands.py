@@ -23,7 +23,7 @@ from ademem.api.files import Inspection
 from ademem.core.errors import USAGE, AdememError, UsageError
 from ademem.core.memory import SCOPES, Category, Importance, Scope, Status
 from ademem.core.settings import load_configuration
-from ademem.doors.cli import REPLACED, show, wants_json
+from ademem.doors.cli import show, wants_json
 from ademem.store.runtime import Runtime
 
 MODULES = {
@@ -209,7 +209,8 @@ def replace_form(arguments: Sequence[str]) -> list[str]:
     for words in (1, 2, 3):
         old, rest = " ".join(arguments[:words]), list(arguments[words:])
         if old in FORMS:
-            print(REPLACED.format(old=old, new=FORMS[old]), file=sys.stderr)
+            now = f"ademem: `{old}` is now `{FORMS[old]}`; the old form still works"
+            print(now, file=sys.stderr)
             if FORMS[old].endswith(("--agent", "--at", "--settle")):  # which takes the first value
                 at = next((at for at, word in enumerate(rest) if not word.startswith("-")), 0)
                 rest = rest[at:] + rest[:at]

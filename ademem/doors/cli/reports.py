@@ -231,9 +231,11 @@ def run(
     """Measure recall and baselines on a dataset."""
     from ademem.api import evaluation
 
-    data = _read_bytes(dataset)
-    bar = _progress if sys.stderr.isatty() else None
-    found = evaluation.run(evaluation.read(data, format), os.environ, bar)
+    def bar(done: int, all: int) -> None:
+        show.progress(f"{done} of {counted(all, 'store')}", "\n" * (done == all))
+
+    data = evaluation.read(_read_bytes(dataset), format)
+    found = evaluation.run(data, os.environ, bar if sys.stderr.isatty() else None)
     lines = [
         f"sha256 {found.sha256}",
         f"{found.format}: {counted(found.stores, 'store')}, {counted(found.items, 'item')},"
@@ -329,10 +331,6 @@ def _read_bytes(file: Path) -> bytes:
         return file.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}", "name a file") from error
-
-
-def _progress(done: int, all: int) -> None:
-    typer.echo(f"\r{done} of {counted(all, 'store')}", nl=done == all, err=True)
 
 
 def _place(rank: int | None) -> str:

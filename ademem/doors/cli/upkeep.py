@@ -131,22 +131,19 @@ def sweep(
         lines.append(_consolidation_summary(done, len(api.list_conflicts(memories)), dry_run))
         return show.report({"dry_run": dry_run} | as_dict(done), lines)
     swept = api.sweep(memories, dry_run=dry_run)
-    if show.as_json:
-        return show.json({"dry_run": dry_run} | as_dict(swept))
+    return show.report(
+        {"dry_run": dry_run} | as_dict(swept), _sweep_lines(memories, swept, dry_run)
+    )
+
+
+def _sweep_lines(memories: Runtime, swept: Swept, dry_run: bool) -> Iterator[str]:
     for move in swept.moves:
-        show.say(f"{move.act:<8} {show.line(api.get(memories, move.id), 80)}")
-        show.say(f"         {move.before} → {move.after}: {move.why}")
-    return show.echo(_sweep_summary(swept, dry_run))
-
-
-def _sweep_summary(swept: Swept, dry_run: bool) -> str:
-    if not swept.moves:
-        return "every memory is where it belongs"
-    counts = ("promoted", "demoted", "archived")
-    moved = ", ".join(f"{getattr(swept, name)} {name}" for name in counts)
-    if dry_run:
-        return f"would be {moved}"
-    return f"{moved} (`ademem undo {swept.id}` takes it back)"
+        yield f"{move.act:<8} {show.line(api.get(memories, move.id), 80)}"
+        yield f"         {move.before} → {move.after}: {move.why}"
+    names = ("promoted", "demoted", "archived")
+    moved = ", ".join(f"{getattr(swept, name)} {name}" for name in names)
+    done = f"would be {moved}" if dry_run else f"{moved} (`ademem undo {swept.id}` takes it back)"
+    yield done if swept.moves else "every memory is where it belongs"
 
 
 def _consolidation_summary(done: Consolidated, waiting: int, dry_run: bool) -> str:
