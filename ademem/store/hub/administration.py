@@ -59,13 +59,12 @@ def add_project(db: Connection, slug: str) -> Row:
 
 
 def list_projects(db: Connection) -> list[Row]:
-    rows = db.execute(
+    return db.execute(
         "select p.slug, p.id::text as id, p.head, p.floor, p.live_rows as memories,"
         " p.closed_at is not null as is_closed,"
         " (select count(*) from hub.members m where m.project = p.id and m.role <> 'former')"
         " as members from hub.projects p order by p.slug"
-    )
-    return rows.fetchall()
+    ).fetchall()
 
 
 def close_project(db: Connection, slug: str) -> None:
@@ -77,12 +76,11 @@ def close_project(db: Connection, slug: str) -> None:
 
 
 def list_members(db: Connection, slug: str) -> list[Row]:
-    rows = db.execute(
+    return db.execute(
         "select p.name, m.role from hub.members m join hub.people p on p.id = m.person"
         " where m.project = %s order by p.name",
         (project_id(db, slug),),
-    )
-    return rows.fetchall()
+    ).fetchall()
 
 
 def set_role(db: Connection, slug: str, name: str, role: str) -> None:
@@ -130,7 +128,7 @@ def invite(db: Connection, slug: str, name: str, role: str, *, existing: bool = 
 
 
 def list_tokens(db: Connection, slug: str) -> list[Row]:
-    rows = db.execute(
+    return db.execute(
         "select left(encode(t.hash, 'hex'), 12) as id, p.name as person, d.name as device,"
         " t.expires_at, t.revoked_at, c.seq as position, c.seen_at"
         " from hub.members m join hub.tokens t on t.person = m.person"
@@ -138,8 +136,7 @@ def list_tokens(db: Connection, slug: str) -> list[Row]:
         " left join hub.cursors c on c.project = m.project and c.device = t.device"
         " where m.project = %s order by p.name, d.name, t.created_at",
         (project_id(db, slug),),
-    )
-    return rows.fetchall()
+    ).fetchall()
 
 
 def revoke_token(db: Connection, slug: str, id: str) -> int:
@@ -177,14 +174,13 @@ def devices_since(db: Connection, project: str, at: datetime) -> list[str]:
 
 
 def list_audit(db: Connection, slug: str, limit: int) -> list[Row]:
-    rows = db.execute(
+    return db.execute(
         "select a.number, a.at, p.name as person, d.name as device, a.act, a.entity_key as key"
         " from hub.audit a left join hub.people p on p.id = a.person"
         " left join hub.devices d on d.id = a.device"
         " where a.project = %s order by a.number desc limit %s",
         (project_id(db, slug), limit),
-    )
-    return rows.fetchall()
+    ).fetchall()
 
 
 def broken_audit(db: Connection, slug: str) -> list[int]:
@@ -237,14 +233,13 @@ def receipts(db: Connection, slug: str, key: str) -> Row:
 
 
 def list_memories_of(db: Connection, slug: str, name: str) -> list[Row]:
-    rows = db.execute(
+    return db.execute(
         "select r.entity_key as id, m.fields from hub.rows r"
         " join hub.mutations m on m.project = r.project and m.seq = r.seq"
         " where r.project = %s and r.author = %s and r.entity = 'memory' and not r.gone"
         " order by r.entity_key",
         (project_id(db, slug), person_id(db, name)),
-    )
-    return rows.fetchall()
+    ).fetchall()
 
 
 def person_id(db: Connection, name: str) -> str:
