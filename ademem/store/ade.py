@@ -75,8 +75,17 @@ def adopt(
         found = read_rows(source, table, columns) if columns else ()
         return [dict(zip(names, row, strict=True)) for row in found]
 
-    current = _unique([*rows("unified_memories"), *map(from_legacy, rows("memories"))])
-    projects = _ranked(rows("projects"), current)
+    by_id: dict[str, Row] = {}
+    for place, row in enumerate([*rows("unified_memories"), *map(from_legacy, rows("memories"))]):
+        id = text(row.get("id")) or sha256_hex(str(place), repr(row.get("content")))[:32]
+        by_id.setdefault(id, row | {"id": id})
+    current = list(by_id.values())
+    # The project with most memories comes first, and there is at least one.
+    counts = Counter(text(row.get("project_id")) for row in current)
+    named = {text(row.get("id")): row for row in rows("projects")}
+    ids = [id for id in named or counts if id] or ["project"]
+    ids.sort(key=lambda id: -counts[id])
+    projects = [named.get(id, {"id": id, "display_name": id}) for id in ids]
     project = str(projects[0]["id"])
     _copy(db, "projects", projects, project, now_stamp)
     steps = {table: rows(table) for table in COPIED}
@@ -142,23 +151,6 @@ def _prose(row: Row) -> str:
         except (ValueError, RecursionError):
             parts.append(written)
     return "\n".join(filter(None, parts))
-
-
-def _ranked(given: list[Row], current: list[Row]) -> list[Row]:
-    """Return the projects, at least one, that with most memories first."""
-    counts = Counter(text(row.get("project_id")) for row in current)
-    rows = {text(row.get("id")): row for row in given}
-    ids = [id for id in rows or counts if id] or ["project"]
-    ids.sort(key=lambda id: -counts[id])
-    return [rows.get(id, {"id": id, "display_name": id}) for id in ids]
-
-
-def _unique(rows: Iterable[Row]) -> list[Row]:
-    found: dict[str, Row] = {}
-    for place, row in enumerate(rows):
-        id = text(row.get("id")) or sha256_hex(str(place), repr(row.get("content")))[:32]
-        found.setdefault(id, row | {"id": id})
-    return list(found.values())
 
 
 def from_legacy(row: Row) -> Row:
