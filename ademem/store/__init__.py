@@ -133,8 +133,10 @@ class Store:
 
     def leave(self) -> None:
         """Close only where the log is long, as each process that opens it reads all of it first."""
-        if database.log_bytes(self.db) > database.LONG_LOG_BYTES:
-            self.close()
+        path = self.db.execute("pragma database_list").fetchone()["file"]
+        with suppress(OSError):
+            if os.stat(f"{path}-wal").st_size > database.LONG_LOG_BYTES:
+                self.close()
 
 
 def open_store(

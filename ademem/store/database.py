@@ -232,14 +232,6 @@ class BulkWrites:
         self.db.execute(f"pragma wal_autocheckpoint = {self.pages}")
 
 
-def log_bytes(db: sqlite3.Connection) -> int:
-    path = db.execute("pragma database_list").fetchone()["file"]
-    try:
-        return os.stat(f"{path}-wal").st_size
-    except OSError:
-        return 0
-
-
 def value(db: sqlite3.Connection, name: str) -> str:
     row = db.execute("select value from store_values where name = ?", (name,)).fetchone()
     return str(row[0]) if row else ""

@@ -405,11 +405,6 @@ def read_shared(store: Store, id: str) -> dict[str, Any] | None:
     return dict(row) if row else None
 
 
-def ids_of(store: Store, sync_id: str) -> list[str]:
-    query = "select sync_id from memory_relations where source_id = :id or target_id = :id"
-    return store.column(f"{query} order by 1", {"id": sync_id})
-
-
 def list_shared(store: Store) -> list[dict[str, Any]]:
     return store.dicts(f"select {', '.join(SHARED)} from memory_relations order by sync_id")
 

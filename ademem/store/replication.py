@@ -319,7 +319,8 @@ def follow_up(store: Store, before: Row | None, after: Row | None, change: Chang
     if new and current != new:
         _journal(store, current, new, after or before, change, None)
     if after and stamps.is_shared(after) and not (before and stamps.is_shared(before)):
-        for id in relations.ids_of(store, str(after["sync_id"])):
+        query = "select sync_id from memory_relations where source_id = :id or target_id = :id"
+        for id in store.column(f"{query} order by 1", {"id": after["sync_id"]}):
             journal_relation(store, id, change.actor, change.at)
 
 
