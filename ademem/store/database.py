@@ -11,7 +11,7 @@ from ademem.core.shared_files import locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
+    import sqlite3 as sqlite3
     from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
     from operator import methodcaller

@@ -14,22 +14,17 @@ from enum import StrEnum
 from ademem.core import trust
 from ademem.core.text import sha256_hex
 from ademem.store import admission, database
+from ademem.store.database import sqlite3
 from ademem.store.full_text import INDEXES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Iterable, Mapping
 
     from ademem.core.project import Project
 
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
-else:
-    try:  # as in `database`: hooks come here for each database that was not made here
-        import _sqlite3 as sqlite3
-    except ImportError:
-        import sqlite3
 
 SHIPPED = (
     "e6ad1cf9a5f28415d7e8f22a32e2d5c4",

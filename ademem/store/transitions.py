@@ -15,23 +15,17 @@ from ademem.core.text import clean, dedupe_key, truncate, truncate_bytes, unique
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
 from ademem.store import jobs, memories, memory_queries, relations
+from ademem.store.database import sqlite3
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from datetime import datetime
     from typing import Any
 
     from ademem.core.registers import Commit
     from ademem.core.settings import GateSettings
     from ademem.store import Store
-else:
-    try:  # the module around it loads datetime
-        import _sqlite3 as sqlite3
-    except ImportError:
-        import sqlite3
-
 
 BY_PERSON = "a person reads it with `ademem review` in a terminal of their own"
 RESTORE_FIRST = "`ademem restore` brings it back first"
