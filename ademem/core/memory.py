@@ -63,7 +63,6 @@ TYPES = {
 }
 """Categories of Engram's other observation types, which become tags."""
 
-
 MAX_TITLED_BYTES = 50_000
 
 MAX_KEY_CHARS = 2000
@@ -71,10 +70,8 @@ MAX_KEY_CHARS = 2000
 DIALOGUE = "dialogue"
 """Tag of a turn of a dialogue, whose title is the speaker."""
 
-
 STOP = "stop"
 """Tag of a memory that stops each call it is about until the turn was shown it."""
-
 
 SKILL = "skill"
 EPISODE = "episode"
@@ -104,10 +101,7 @@ class Importance(StrEnum):
 
     @property
     def weight(self) -> float:
-        return _WEIGHTS[self]
-
-
-_WEIGHTS = {Importance.LOW: 0.3, Importance.MEDIUM: 0.6, Importance.HIGH: 1.0}
+        return {Importance.LOW: 0.3, Importance.MEDIUM: 0.6, Importance.HIGH: 1.0}[self]
 
 
 class Trust(StrEnum):

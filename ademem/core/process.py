@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-
 _PART_BYTES = 65_536
 _PAUSE_S = 0.0005
 _NEVER = float("inf")

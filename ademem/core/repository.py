@@ -11,13 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-DEFAULT_BRANCHES = ("main", "master")
-
 MOST = 65_536
 """Bytes read of one of git's small files."""
 
 _DIGITS = frozenset("0123456789abcdef")
-_REBASED = ("rebase-merge/head-name", "rebase-apply/head-name")
 _UNDER_WAY = (
     "MERGE_HEAD",
     "CHERRY_PICK_HEAD",
@@ -54,7 +51,7 @@ def branch(root: str) -> str | None:
     folder = git_dir(top)
     head = first_line(os.path.join(folder, "HEAD"))
     if not head.startswith("ref: "):
-        for name in _REBASED:
+        for name in ("rebase-merge/head-name", "rebase-apply/head-name"):
             ref = first_line(os.path.join(folder, name))
             if ref:
                 return _readable(ref)
@@ -79,7 +76,7 @@ def default_branch(root: str, configured: str = "") -> str | None:
     return next(
         (
             name
-            for name in ([named] if named else DEFAULT_BRANCHES)
+            for name in ([named] if named else ("main", "master"))
             if tip(shared, f"refs/heads/{name}") or tip(shared, f"refs/remotes/origin/{name}")
         ),
         None,

@@ -95,10 +95,8 @@ class Section(Value):
 
 
 DTYPES = ("int8", "fp32")
-AI_PROVIDERS = ("none", "claude", "openai")
 GUARD_MODES = ("strict", "assist", "consult", "orient", "warn", "off")
 """Modes of the guard, the strictest first."""
-NOTICE_LEVELS = ("quiet", "normal")
 LEVELS = {"lite": 3, "standard": 8, "deep": 20}
 """Entries of each kind in a briefing, by its level."""
 
@@ -165,7 +163,7 @@ class BriefingSettings(Section):
 
 
 class NoticeSettings(Section):
-    level: str = shared("normal", choices=NOTICE_LEVELS)
+    level: str = shared("normal", choices=("quiet", "normal"))
     """Lines that a session shows to you: normal, or quiet for warnings and failures alone."""
 
 
@@ -226,7 +224,7 @@ class LifecycleSettings(Section):
 
 
 class AISettings(Section):
-    provider: str = yours("none", choices=AI_PROVIDERS)
+    provider: str = yours("none", choices=("none", "claude", "openai"))
     """Provider of summaries: none, claude (`claude -p` with your account) or openai (a URL)."""
     model: str = yours("")
     """Model of the provider; empty for the small model of claude."""

@@ -31,10 +31,6 @@ ACTIVE_MINUTES = 30
 """Minutes without a turn after which an open session counts as left."""
 
 
-CONTINUED = ("resume", "fork")
-"""Start reasons of sessions whose transcript may begin with an earlier conversation."""
-
-
 class Session(Value):
     """A session; fields without a value are empty texts."""
 
@@ -89,7 +85,8 @@ def start(
             " directory = case directory when '' then :directory else directory end",
             {"id": id, "project": store.project_id, "directory": directory, "branch": branch}
             | {"now": stamp(now), "source": source, "transcript": _path(transcript)}
-            | {"own": stamp(now) if source in CONTINUED else None},
+            # A transcript may begin with an earlier conversation then.
+            | {"own": stamp(now) if source in ("resume", "fork") else None},
         )
     return True
 
@@ -211,7 +208,6 @@ select id, directory, branch, started_at, last_source as source, ended_at, end_r
 from sessions where project_id = :project
 """
 _PROMPT = "select substr(sync_id, 1, 12) as id, session_id, content, created_at from user_prompts"
-
 
 _WORKED = """
 exists (select 1 from unified_memories where source_session_id = sessions.id

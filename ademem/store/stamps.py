@@ -33,7 +33,6 @@ AHEAD = "clock_ahead/"
 """Prefix of the names of replicas in `store_values` whose stamps are far ahead; see doctor."""
 TARGET = "sync/"
 """Prefix of the names of enrolled targets in `store_values`."""
-_CONFIRMING = ("merge", "revise", "edit")
 BRANCH = "branch"
 """Operation that follows the branches of git, which each store does for itself."""
 HUB = "hub "
@@ -107,7 +106,7 @@ def of_changed(store: Store, before: Row, after: Row, change: Change) -> str:
         changed.pop("status", None)  # the row of an archived memory does not show it
     if "content" in changed or "title" in changed:
         changed |= {name: new[name] for name in ("content", "title")}
-    confirms = operation in _CONFIRMING
+    confirms = operation in ("merge", "revise", "edit")
     if not changed and not confirms and before["stamps"] != "{}":
         return str(before["stamps"])
     record = record_of_row(before)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 TOKEN = "adh_"
-INVITE = "adi_"
 ROLES = ("reader", "writer", "reviewer", "owner")
 INVITE_HOURS = 24
 BACKUP_DAYS = 30
@@ -103,7 +102,7 @@ def invite(db: Connection, slug: str, name: str, role: str, *, existing: bool = 
     The device gets all projects of the person. Raises UsageError for the name of a person of other
     projects, unless the *existing* person is meant.
     """
-    code = new_secret(INVITE)
+    code = new_secret("adi_")
     of_another = (
         "select from hub.members m join hub.people p on p.id = m.person"
         " where m.project <> %(project)s and p.name = %(name)s"
