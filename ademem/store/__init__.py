@@ -53,7 +53,6 @@ WRITES = (
 )
 """Changes that a read-only copy of the database refuses; counts and logs may be lost with it."""
 
-
 JUDGING_S = 0.5
 """Seconds that one opening may search a database that was not made here for instructions."""
 

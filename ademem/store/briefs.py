@@ -31,7 +31,6 @@ _NAME = f"replace(claimed_author, '{FROM_HUB}', '')"
 _UNPINNED = "(+pinned = 0 or claimed_author is not null)"
 _ESTABLISHED = f"status = 'promoted' and {_UNPINNED} and {_KNOWLEDGE}"
 
-
 _CHANGING = (
     "'insert', 'import', 'adopt', 'revise', 'edit', 'promote', 'reject', 'archive', 'restore',"
     " 'delete', 'supersede'"

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from ademem.store import Store
 
-
 INDEXES = ("unified_memories_fts", "unified_memories_trigram", "prompts_fts")
 
 

@@ -28,7 +28,6 @@ ALL = ""
 FAILURES = 5
 """Failures after which a record is dead: no replay tries it again."""
 
-
 _IS_WHOLE = " and ".join(
     f"json_type(record, '$.{name}') is not null"
     for name in ("content", registers.LIFE, *registers.FIELDS)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.store import Store
 
-
 NAMED = "file_edit"
 """Type of an entry for a tool call that named a file; its key is path, tab, session and turn."""
 ANY_FILE = "*"
@@ -34,10 +33,8 @@ _FOLLOWED = "followed"
 MOST_FOLLOWED = 200
 """Most files of a source that are followed, as each session's start looks at all."""
 
-
 ABANDONED = timedelta(days=1)
 """Time after which a turn without an end counts as ended."""
-
 
 _EVENT = "project_id = :project and source_type = :type and source_key = :key"
 

@@ -22,7 +22,6 @@ DAY_CHARS = len("2026-01-31")
 OUTPUT = "hook_output/"
 """Prefix of the names of daily sums in `store_values`, before day and event."""
 
-
 PLACES = frozenset({"briefing", "agent", "prompt", "site", "failure", "guard"})
 """Places in `recall_log` at which memories are shown unasked."""
 BRIEFINGS = ("briefing", "agent")
@@ -31,7 +30,6 @@ PATIENCE = 10
 """Unused impressions that cost a memory nothing; more of them lower its worth."""
 SINKING = f"select memory_id from memory_exposure where unused > {PATIENCE}"
 """SQL for the ids of memories that were shown more often since their last use."""
-
 
 _ONE_MORE = "min(max(cast({} as integer), 0), 999999) + 1"
 """SQL for a counter after one more, also where it holds an impossible value."""

@@ -84,7 +84,6 @@ _UPDATE = (
     " where id = :id returning *"
 )
 
-
 _ENTRY = ", ".join(f"memory.{name}" for name in Entry._fields)
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     Place: TypeAlias = tuple[str, int, str]
     """Time, row number and id of a memory, by which a list of a past moment is sorted."""
 
-
 TABLE = "memory_revisions"
 
 

@@ -14,7 +14,6 @@ from ademem.store.revisions import forget_acts
 
 Change = Callable[[str], str]
 
-
 JSON = frozenset(
     "anchors stamps registers record snapshot metadata_json payload_json claimed profile_json"
     " persona_json tool_policy_json user_preferences_json heartbeat_json actions files tests errors"
