@@ -8,7 +8,7 @@ import sys
 from ademem.core.clock import stamp
 from ademem.core.json_text import array
 from ademem.core.text import sha256_hex
-from ademem.core.value import Value
+from ademem.core.value import Value, as_dict
 from ademem.store import BROWSED, CURRENT, LIVE, jobs
 
 TYPE_CHECKING = False
@@ -106,17 +106,10 @@ def put(store: Store, model: str, vectors: Sequence[Vector], now: datetime) -> i
                 " and memory.title is :title"
                 " on conflict (memory_id, embedding_model) do update set embedding_blob = :blob,"
                 " dimensions = :dimensions, norm = :norm, updated_at = :now",
-                {
-                    "id": sha256_hex(vector.memory.id, model)[:32],
-                    "memory": vector.memory.id,
-                    "model": model,
-                    "blob": vector.blob,
-                    "dimensions": vector.dimensions,
-                    "norm": vector.norm,
-                    "content": vector.memory.content,
-                    "title": vector.memory.title,
-                    "now": stamp(now),
-                },
+                as_dict(vector)
+                | {"id": sha256_hex(vector.memory.id, model)[:32], "memory": vector.memory.id}
+                | {"content": vector.memory.content, "title": vector.memory.title}
+                | {"model": model, "now": stamp(now)},
             ).rowcount
             clear_failures(store, vector.memory)
     return written

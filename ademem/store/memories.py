@@ -191,20 +191,10 @@ def delete(store: Store, memory: Memory, change: Change, written: str | None = N
             " values ('memory', ?, ?, ?, ?, ?)",
             (memory.sync_id, store.project_id, stamp(change.at), memory.id, written),
         )
-        gone = replace(
-            memory,
-            title=None,
-            content="",
-            tags=(),
-            file_scope_pattern=None,
-            anchors=(),
-            topic_key=None,
-            knowledge_key=None,
-            dedupe_key="",
-            write_gate_reason=None,
-            quarantine_reason=None,
-            deleted_at=change.at,
-        )
+        texts = ("title", "file_scope_pattern", "topic_key", "knowledge_key")
+        blank = dict.fromkeys((*texts, "write_gate_reason", "quarantine_reason"))
+        blank |= {"content": "", "tags": (), "anchors": (), "dedupe_key": ""}
+        gone = replace(memory, **blank, deleted_at=change.at)
         _record(store, gone.id, row_of(gone), 1, change)
         if is_act:
             stamps.follow_up(store, before, None, change)
