@@ -12,7 +12,7 @@ from ademem.core.shared_files import locked
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3 as sqlite3
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from operator import methodcaller
     from typing import Any, TypeVar
@@ -253,6 +253,22 @@ def delete_values(db: sqlite3.Connection, prefix: str) -> None:
 
 def _range(prefix: str) -> tuple[str, str]:
     return prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)
+
+
+def upsert(
+    db: sqlite3.Connection,
+    table: str,
+    row: Mapping[str, object],
+    keys: Sequence[str],
+    kept: Collection[str] = (),
+) -> None:
+    """Insert a row, or change the one with the same *keys*, whose *kept* columns stay."""
+    changed = ", ".join(f"{name} = :{name}" for name in row if name not in (*keys, *kept))
+    db.execute(
+        f"insert into {table} ({', '.join(row)}) values ({', '.join(f':{name}' for name in row)})"
+        f" on conflict ({', '.join(keys)}) do update set {changed}",
+        row,
+    )
 
 
 def place(db: sqlite3.Connection) -> str:

@@ -73,14 +73,9 @@ def put(store: Store, episode: Episode, now: datetime) -> None:
         row[name] = [as_dict(each) for each in row[name]]
     for name in (*_TEXTS, "actions", "tests"):
         row[name] = json.dumps(row[name], ensure_ascii=False)
-    names = list(row)
-    store.db.execute(
-        f"insert into episodes ({', '.join(names)}, project_id, created_at, updated_at)"
-        f" values ({', '.join(f':{name}' for name in names)}, :project, :now, :now)"
-        " on conflict (project_id, session_id, mission_id) do update set "
-        + ", ".join(f"{name} = excluded.{name}" for name in [*names, "updated_at"]),
-        row | {"project": store.project_id, "now": stamp(now)},
-    )
+    row |= {"project_id": store.project_id, "created_at": stamp(now), "updated_at": stamp(now)}
+    keys = ["project_id", "session_id", "mission_id"]
+    database.upsert(store.db, TABLE, row, keys, kept=["created_at"])
 
 
 def of_session(store: Store, session_id: str, mission_id: str = "") -> Episode | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ademem.core.clock import stamp, timedelta
 from ademem.core.json_text import array
 from ademem.core.value import Value
+from ademem.store import database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,23 +126,17 @@ def fail(store: Store, job: Job, error: str, now: datetime) -> None:
     _set(
         store,
         job,
-        "attempts = :attempts, last_error = :error, due_at = :due, parked_at = :parked",
+        "attempts = :attempts, last_error = :last_error, due_at = :due_at, parked_at = :parked_at",
         _failure(job.attempts, error, now),
     )
 
 
 def count_failure(store: Store, kind: str, key: str, error: str, now: datetime) -> None:
-    values = {"project": store.project_id, "kind": kind, "key": key}
-    query = "select attempts from jobs where project_id = :project and kind = :kind and key = :key"
-    attempts = store.first(query, values, 0)
-    store.db.execute(
-        "insert into jobs"
-        " (project_id, kind, key, due_at, attempts, last_error, parked_at, created_at)"
-        " values (:project, :kind, :key, :due, :attempts, :error, :parked, :now)"
-        " on conflict do update set"
-        " attempts = :attempts, last_error = :error, due_at = :due, parked_at = :parked",
-        values | {"now": stamp(now)} | _failure(attempts, error, now),
-    )
+    keys = {"project_id": store.project_id, "kind": kind, "key": key}
+    query = "select attempts from jobs where project_id = ? and kind = ? and key = ?"
+    attempts = store.first(query, tuple(keys.values()), 0)
+    row = keys | _failure(attempts, error, now) | {"created_at": stamp(now)}
+    database.upsert(store.db, "jobs", row, list(keys), kept=["created_at"])
 
 
 def next_try(store: Store, kind: str, now: datetime) -> str | None:
@@ -176,9 +171,9 @@ def _failure(attempts: int, error: str, now: datetime) -> dict[str, object]:
 
     return {
         "attempts": attempts + 1,
-        "error": redact(error).text[:ERROR_CHARS],
-        "due": stamp(now + timedelta(minutes=2**attempts)),
-        "parked": stamp(now) if attempts + 1 >= ATTEMPTS else None,
+        "last_error": redact(error).text[:ERROR_CHARS],
+        "due_at": stamp(now + timedelta(minutes=2**attempts)),
+        "parked_at": stamp(now) if attempts + 1 >= ATTEMPTS else None,
     }
 
 

@@ -44,12 +44,6 @@ class Use(Value):
 
 
 _COLUMNS = Details._fields
-_PUT = (
-    f"insert into memory_procedure_details ({', '.join(_COLUMNS)})"
-    f" values ({', '.join(f':{name}' for name in _COLUMNS)})"
-    " on conflict (memory_id) do update set "
-    + ", ".join(f"{name} = :{name}" for name in _COLUMNS if name != "memory_id")
-)
 
 
 def all_of(store: Store) -> list[Details]:
@@ -67,7 +61,7 @@ def get(store: Store, memory_id: str) -> Details | None:
 def put(store: Store, details: Details) -> None:
     row = as_dict(details)
     row |= {name: stamp(row[name]) if row[name] else None for name in _MOMENTS}
-    store.db.execute(_PUT, row)
+    database.upsert(store.db, TABLE, row, ["memory_id"])
 
 
 def link(store: Store, memory_id: str, episode_ids: Iterable[str]) -> None:
@@ -270,17 +264,8 @@ def list_skills(store: Store) -> list[IndexedSkill]:
 def put_skill(store: Store, entry: IndexedSkill) -> None:
     row = as_dict(entry) | {"project_id": store.project_id}
     row |= {name: stamp(row[name]) if row[name] else None for name in _SKILL_MOMENTS}
-    store.db.execute(
-        "insert into memory_skill_index (id, project_id, path, kind, source, memory_id,"
-        " content_hash, last_modified_at, archived_at, created_at, updated_at)"
-        " values (:id, :project_id, :path, :kind, :source, :memory_id,"
-        " :content_hash, :last_modified_at, :archived_at, :created_at, :updated_at)"
-        " on conflict (project_id, path) do update set kind = :kind, source = :source,"
-        " memory_id = :memory_id, content_hash = :content_hash,"
-        " last_modified_at = :last_modified_at, archived_at = :archived_at,"
-        " updated_at = :updated_at",
-        row,
-    )
+    keys, kept = ["project_id", "path"], ["id", "created_at"]
+    database.upsert(store.db, "memory_skill_index", row, keys, kept)
 
 
 def remove_skill(store: Store, path: str) -> None:

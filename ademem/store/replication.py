@@ -544,14 +544,8 @@ def apply_relation(
         if current and relation_order(current) >= relation_order(values):
             journal.undefer(store, "relation", str(id))
             return False
-        names = ", ".join(relations.SHARED)
-        marks = ", ".join(f":{name}" for name in relations.SHARED)
-        changed = ", ".join(f"{name} = :{name}" for name in relations.SHARED)
-        db.execute(
-            f"insert into memory_relations (project_id, {names}) values (:project, {marks})"
-            f" on conflict (sync_id) do update set {changed}",
-            values | {"project": store.project_id},
-        )
+        row = values | {"project_id": store.project_id}
+        database.upsert(db, "memory_relations", row, ["sync_id"], kept=["project_id"])
         journal.undefer(store, "relation", str(id))
         journal_relation(store, str(id), change.actor, change.at, target)
         return True

@@ -14,7 +14,7 @@ from ademem.core.json_text import array
 from ademem.core.memory import Memory
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
-from ademem.store import Store, relations
+from ademem.store import Store, database, relations
 
 SYMMETRIC = ("related", "compatible", "scoped", "conflicts_with", "not_conflict")
 VERBS = (*SYMMETRIC, relations.SUPERSEDES)
@@ -146,31 +146,23 @@ def put(
         if in_effect:
             db.execute("delete from memory_relations where sync_id = ?", (beside,))
         id = pair if in_effect else beside
-        db.execute(
-            "insert into memory_relations (sync_id, project_id, source_id, target_id, relation,"
-            " reason, evidence, confidence, judgment_status, marked_by_actor, marked_by_kind,"
-            " created_at, updated_at)"
-            " values (:id, :project, :source, :target, :relation, :reason, :evidence, :confidence,"
-            " :status, :actor, :kind, :now, :now)"
-            " on conflict (sync_id) do update set source_id = :source, target_id = :target,"
-            " relation = :relation, reason = :reason, evidence = :evidence,"
-            " confidence = :confidence, judgment_status = :status, marked_by_actor = :actor,"
-            " marked_by_kind = :kind, updated_at = :now",
-            {
-                "id": id,
-                "project": store.project_id,
-                "source": source.sync_id,
-                "target": target.sync_id,
-                "relation": relation,
-                "reason": reason or None,
-                "evidence": evidence or None,
-                "confidence": confidence,
-                "status": "judged" if in_effect else BESIDE,
-                "actor": actor,
-                "kind": kind,
-                "now": stamp(now),
-            },
-        )
+        row = {
+            "sync_id": id,
+            "project_id": store.project_id,
+            "source_id": source.sync_id,
+            "target_id": target.sync_id,
+            "relation": relation,
+            "reason": reason or None,
+            "evidence": evidence or None,
+            "confidence": confidence,
+            "judgment_status": "judged" if in_effect else BESIDE,
+            "marked_by_actor": actor,
+            "marked_by_kind": kind,
+            "created_at": stamp(now),
+            "updated_at": stamp(now),
+        }
+        kept = ["project_id", "created_at"]
+        database.upsert(db, "memory_relations", row, ["sync_id"], kept)
     relations.journal(store, id, actor, now)
     return id
 
