@@ -38,10 +38,7 @@ LIMITS = (
     ("run/*", 64 * MIB),
     ("*", 4 * MIB),
 )
-"""Most bytes that are read at once, by the first pattern that the path below `.ade/` matches.
-
-`open_file` has no limit, as its caller reads in parts.
-"""
+"""Most bytes that are read at once, by the first pattern that matches; `open_file` has no limit."""
 
 REMOVABLE = (
     "run/*",
@@ -126,11 +123,7 @@ def open_file(root: str, path: str) -> BinaryIO:
 
 
 def write_text(root: str, path: str, text: str, *, mode: int = 0o666, sync: bool = True) -> bool:
-    """Replace the file unless it has the *text*; return True if it was written.
-
-    *mode* is for a new file; another one keeps its own. Missing folders are made. Without *sync* a
-    power failure may leave an empty file.
-    """
+    """Replace the file unless it has the text; without *sync* a power failure may empty it."""
     return write_bytes(root, path, text.encode("utf-8"), mode=mode, sync=sync)
 
 
@@ -193,10 +186,7 @@ def make_folder(root: str, path: str, mode: int = 0o777) -> None:
 
 
 def names(root: str, path: str) -> list[str]:
-    """Return the sorted names in the folder; none without a folder.
-
-    Names with control characters or other bytes than text are left out, and reported by `refusals`.
-    """
+    """Return the sorted names but those with control characters, which `refusals` reports."""
     try:
         with _walk(root, _parts(root, path)) as folder:
             return sorted(filter(str.isprintable, folder.names()))

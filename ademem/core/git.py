@@ -57,10 +57,7 @@ def run(
     environment: Mapping[str, str] = {},
     timeout_s: float = TIMEOUT_S,
 ) -> process.Finished:
-    """Run a git command in *root*, whatever its exit status; *environment* adds variables.
-
-    Raises OSError without git, TimeoutError after *timeout_s*, and TooLate after the deadline.
-    """
+    """Raise OSError without git, TimeoutError after *timeout_s*, TooLate after the deadline."""
     if _deadline:
         _deadline.check()
         timeout_s = min(timeout_s, _deadline.left_s)

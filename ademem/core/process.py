@@ -130,10 +130,7 @@ FILES = 1 << 16
 
 
 def detach(command: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Start *command* at low priority in a new session, with no file open that we have.
-
-    A lock or the end of a pipe that a caller of ours passed on would be held as long as it runs.
-    """
+    """Start *command* at low priority in a new session, which holds no lock or pipe of ours."""
     if os.fork():
         return
     try:

@@ -484,10 +484,7 @@ def _is_placeholder(value: str) -> bool:
 
 
 def unescape(text: str) -> tuple[str, list[int]] | None:
-    """Decode escapes of JSON and URLs, save quotes and line breaks; None without escapes.
-
-    The second value has the place in *text* of each character and of the end.
-    """
+    """Decode escapes of JSON and URLs, save quotes and line breaks; with places in *text*."""
     import re
 
     escapes = list(re.finditer(_ESCAPE, text))

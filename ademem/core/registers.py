@@ -223,10 +223,7 @@ def values_of(record: Record) -> dict[str, Any]:
 def write(
     record: Record, values: Mapping[str, Any], stamp: str, *, confirms: bool = False
 ) -> Record:
-    """Return the record after an act that gave it these *values*; equal ones are not written.
-
-    An act that changes the text, or *confirms* it, also writes life: the text is still true.
-    """
+    """Write values that differ; an act that changes the text, or *confirms* it, writes life."""
     life = values.get(LIFE, record.life)
     if REMOVED in (life, record.life):
         return record if life == record.life else make_tombstone(record.id, record.sync_id, stamp)

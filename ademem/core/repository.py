@@ -41,10 +41,7 @@ def common_dir(top: str) -> str | None:
 
 
 def branch(root: str) -> str | None:
-    """Return the checked-out branch; None when detached or without git.
-
-    While git rebases or bisects a branch, it is that one.
-    """
+    """Return the branch, also one that git rebases or bisects; None if detached or without git."""
     top = git_root(root)
     if top is None:
         return None
@@ -234,10 +231,7 @@ def config_value(folder: str, key: str) -> str:
 
 
 def _beginning(path: str) -> str:
-    """Read the first MOST bytes of a regular file as text; raises OSError.
-
-    An unpacked archive may contain a pipe or a device of that name, which must not block a hook.
-    """
+    """Read at most MOST bytes; a pipe or device of that name, as archives have, blocks no hook."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -292,10 +286,7 @@ def _list_files(top: str, wanted: Iterable[str]) -> Iterator[tuple[str, int, int
 
 
 def _is_same(top: str, path: str, wish: str, entry: tuple[int, int], as_written: bool) -> bool:
-    """Return True if *path*, as git spells it, is the wished file, and that of the index.
-
-    An index has 32 bits of an inode, or none if another program wrote it.
-    """
+    """Compare with the index, which has 32 bits of an inode, or none of another program."""
     inode, written = entry
     low, wanted = path.lower(), wish.lower()
     if not (low.startswith(wanted) if wish.endswith("/") else low == wanted):

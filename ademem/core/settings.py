@@ -1,7 +1,4 @@
-"""Settings with their meaning, range and owner; checked, and loaded from their sources.
-
-The sources are the environment, files of the project, the person's own file, and the defaults.
-"""
+"""Settings with meaning, range and owner, loaded from the environment, files and the defaults."""
 
 from __future__ import annotations
 
@@ -493,10 +490,7 @@ class Configuration(Value):
 
 
 def load_configuration(project: Project | None, environment: Mapping[str, str]) -> Configuration:
-    """Read all sources; a fault costs its key or file alone.
-
-    Every hook calls this, mostly without any source.
-    """
+    """Read all sources, of which most hooks find none; a fault costs its key or file alone."""
     paths = [trust.config_path(environment)]
     if project:
         paths += [project.config, project.local_config]

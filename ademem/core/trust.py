@@ -95,10 +95,7 @@ def note_own_records(digests: Collection[str], environment: Mapping[str, str]) -
 
 
 def note_inspection(database: str, state: str, environment: Mapping[str, str]) -> None:
-    """Record the *state* of the files of a database at their last inspection.
-
-    A lost note costs one more inspection, so the write is not flushed to the disk.
-    """
+    """Record the state, unflushed, as a lost note costs one more inspection."""
     path = _path(environment, "databases", database)
     temporary = f"{path}.{os.getpid()}.tmp"
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -147,10 +144,7 @@ def forget_database(database: str, environment: Mapping[str, str]) -> None:
 def is_under_trusted_root(
     root: str, patterns: Iterable[str], environment: Mapping[str, str]
 ) -> bool:
-    """Return True if a pattern, such as `/workspaces/*`, makes stores at *root* the person's.
-
-    A pattern is absolute or begins with `~/`; colons separate several.
-    """
+    """Match *patterns*, which are absolute or begin with `~/`; colons separate several in one."""
     if not patterns:
         return False
     from fnmatch import fnmatchcase

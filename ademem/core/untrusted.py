@@ -31,10 +31,7 @@ def fence(lines: Iterable[str]) -> str:
 
 
 def escape(text: str, angle: str = "&lt;") -> str:
-    """Remove hidden characters, and replace the bracket of a tag that could end the fence.
-
-    Characters count as those that they look like, such as a full-width bracket.
-    """
+    """Remove hidden characters, and replace brackets of tags, also of those that only look so."""
     text = visible(text)
     if text.isascii() and "<" not in text:
         return text

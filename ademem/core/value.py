@@ -1,7 +1,4 @@
-"""Frozen values written like dataclasses, and closed sets of values written like enums.
-
-Importing `dataclasses` would cost each hook 6 ms, and `enum` 2 ms.
-"""
+"""Frozen values and closed sets of them; `dataclasses` and `enum` would cost each hook 8 ms."""
 
 from __future__ import annotations
 

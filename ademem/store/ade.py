@@ -1,7 +1,4 @@
-"""Adoption of the database of an ADE installation: its rows, our schema.
-
-Whatever a column holds, reading it cannot fail.
-"""
+"""Adoption of the database of an ADE installation; whatever a column holds, reading cannot fail."""
 
 from __future__ import annotations
 

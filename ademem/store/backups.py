@@ -100,10 +100,7 @@ def is_due(project: Project, environment: Mapping[str, str], since: str, now: da
 
 
 def make(project: Project, environment: Mapping[str, str], kind: Kind, now: datetime) -> Backup:
-    """Copy what is committed into a new file, and delete the oldest ones of the *kind*.
-
-    Raises OSError, or sqlite3.Error for a damaged database; no older backup is lost then.
-    """
+    """Copy what is committed, then delete the oldest; raises OSError or sqlite3.Error."""
     place = folder(project, environment)
     os.makedirs(place, mode=0o700, exist_ok=True)
     with shared_files.locked(place):
@@ -172,10 +169,7 @@ def _has(path: str, memory_id: str) -> bool:
 
 
 def find(project: Project, environment: Mapping[str, str], named: str) -> str:
-    """Return the path of a backup by its path, its name, the beginning of its time, or `latest`.
-
-    `latest` leaves out the copies of databases that were replaced.
-    """
+    """Find by path, name, beginning of the time, or `latest`, which is none that was replaced."""
     if os.sep in named or os.path.lexists(named):
         if not os.path.lexists(named):
             raise NoBackup(f"there is no file {named}")

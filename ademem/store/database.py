@@ -167,10 +167,7 @@ class Transaction:
         return self.db
 
     def _begin(self) -> None:
-        """Begin as soon as no other writer is there, within the time-out of the connection.
-
-        SQLite itself would ask less and less often, so that the longest waiting comes last.
-        """
+        """Begin as soon as no other writer is there; SQLite would ask less and less often."""
         (wait_ms,) = self.db.execute("pragma busy_timeout").fetchone()
         until = time.monotonic() + wait_ms / 1000
         self.db.execute(f"pragma busy_timeout = {min(wait_ms, ASKING_MS)}")
@@ -329,10 +326,7 @@ def add_secret(db: sqlite3.Connection) -> None:
 
 
 def read_secret(db: sqlite3.Connection) -> str:
-    """The database's secret in hex digits; empty where it has none.
-
-    It is read from a table made by the very words of our schema, so that reading runs nothing.
-    """
+    """Return it in hex; the table has the very words of our schema, so reading runs nothing."""
     query = "select sql from sqlite_master where name in ('store_values', 'store_secret')"
     made = db.execute(query).fetchall()
     if len(made) != 1 or made[0][0] not in _SECRETS:

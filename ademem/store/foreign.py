@@ -23,10 +23,7 @@ COPY_AGAIN = "copy it again while nothing writes to it"
 
 @contextmanager
 def open_foreign(path: str) -> Iterator[sqlite3.Connection]:
-    """Open a database without a change to any file; raises UsageError if it is none.
-
-    Without a log of recent writes beside it, it is opened as immutable: SQLite then makes no file.
-    """
+    """Open it without a change to any file, as immutable where no log is; raises UsageError."""
     has_log = any(os.path.exists(path + ending) for ending in ("-wal", "-journal"))
     mode = "mode=ro" if has_log else "mode=ro&immutable=1"
     try:

@@ -1,7 +1,4 @@
-"""The exchange of this database with the hub: its position, who may sync now, what was refused.
-
-Nothing is stored before the project joined a hub. The token is in a file, not here.
-"""
+"""The exchange of this database with the hub; nothing is stored before the project joined one."""
 
 from __future__ import annotations
 
@@ -73,10 +70,7 @@ def read(store: Store) -> HubState | None:
 
 
 def is_due(store: Store, now: datetime, pull_minutes: int) -> bool:
-    """Return True if a change waits, or the last round is too old, and nothing forbids a round.
-
-    A person asks for the first one, and for the next after a failure that they have to repair.
-    """
+    """Return True if a round is due; a person asks for the first one, and after some failures."""
     state, at = read(store), stamp(now)
     if state is None or not state.pulled_at or state.lifecycle == "stopped":
         return False

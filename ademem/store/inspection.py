@@ -191,10 +191,7 @@ def _digest(joined: str) -> str:
 
 
 def plain_tables(db: sqlite3.Connection) -> dict[str, list[str]]:
-    """Columns by lower-case name of the tables that are stored as they are.
-
-    Virtual tables and views are left out, and so are generated columns, which SQLite would compute.
-    """
+    """Columns of plain tables by lower-case name; SQLite would compute generated ones."""
     found = {}
     for kind, name, _, sql in schema(db):
         if kind == "table" and sql.startswith("CREATE TABLE "):
@@ -252,10 +249,7 @@ def _replace(
     fill: Callable[[sqlite3.Connection, sqlite3.Connection], None],
     wait_s: float,
 ) -> None:
-    """Put a database that *fill* makes in the place of the one that was *seen*.
-
-    Nothing takes that place where the rows of the old one do not fit or never end.
-    """
+    """Put what *fill* makes in its place; nothing where its rows do not fit or never end."""
     from contextlib import closing
 
     temporary = replacement = database.create_temporary(project.database)

@@ -104,10 +104,7 @@ def append(
     target: str | None,
     event_id: str = "",
 ) -> None:
-    """Append what an act wrote, united with what waits of the same memory or relation.
-
-    *target* is where it came from, which does not get it again.
-    """
+    """Append what an act wrote, united with what waits of the same; *target* brought it."""
     if stamps.targets(store.db) in ([], [target]):
         return
     query = "select registers, target from sync_mutations where entity = ? and entity_id = ?"
@@ -185,10 +182,7 @@ def defer(
     reason: str,
     failures: int = 0,
 ) -> None:
-    """Keep what cannot be applied; FAILURES if it never can be, 0 if it waits for another.
-
-    What is delivered again stays one row.
-    """
+    """Keep it in one row; FAILURES if it never can be applied, 0 if it waits for another."""
     try:
         record = record_json.compact(found, allow_nan=False)
     except (ValueError, RecursionError):  # a number that is none, or deeper than can be written

@@ -141,10 +141,7 @@ def note_reading(store: Store, root: str, now: datetime) -> None:
 
 
 def last_reading(store: Store, root: str) -> str:
-    """Return the stamp of the last `note_reading`; empty for none.
-
-    If a turn was running then, the stamp of its start: it may have changed files.
-    """
+    """Return its stamp, or that of a turn that ran then and may have changed files; empty: none."""
     query = f"select created_at from memory_capture_ledger where {_EVENT}"
     seen = store.first(query, _name(store, READ, root), "")
     return seen and store.first(

@@ -254,10 +254,7 @@ def find(store: Store, where: str, tail: str = "", **values: Any) -> list[Memory
 
 
 def find_by_key(store: Store, where: str, tail: str = "", **values: Any) -> list[Memory]:
-    """Return what `find` does, by the index of *where*.
-
-    Without the plus SQLite reads all rows of the project, taking those of one to be few.
-    """
+    """Find by the index of *where*: without the plus SQLite reads all rows of the project."""
     query = f"select * from unified_memories where +project_id = :project and ({where}) {tail}"
     return from_rows(store.db.execute(query, values | {"project": store.project_id}))
 
@@ -284,10 +281,7 @@ def revisions(store: Store, id: str) -> list[dict[str, Any]]:
 
 
 def find_confirmed(store: Store, ids: Iterable[str]) -> set[str]:
-    """Return the promoted memories whose present text a person confirmed or changed here.
-
-    One that was archived since can come back as promoted, and counts as well.
-    """
+    """Return promoted ones, and archived ones that can return, whose text a person confirmed."""
     wanted = array(ids)
     if wanted == "[]":
         return set()
@@ -465,10 +459,7 @@ where memory.source_session_id is not null and memory.source_type <> '{EPISODE}'
 def session_neighbours(
     store: Store, rows: Iterable[int], reach: int, around: int
 ) -> dict[int, tuple[tuple[int, ...], ...]]:
-    """Rows of the same session at distance 1 to *reach* of each row, and of those *around* it.
-
-    A row without a session, or alone in it, is left out.
-    """
+    """Rows of the same session at distance 1 to *reach* of each row, and of those *around* it."""
     found: dict[int, tuple[tuple[int, ...], ...]] = {}
     values = {"rows": numbers(rows), "most": reach + around}
     for seq, before, after in store.db.execute(_NEIGHBOURS, values):

@@ -156,10 +156,7 @@ def merge_outcomes(
     outcomes: Iterable[Mapping[str, Any]],
     now: datetime,
 ) -> bool:
-    """Add the outcomes of another store, and count them; to do it again changes nothing.
-
-    Of what the procedure was learned from, the greater counts are right: one store learned it.
-    """
+    """Add outcomes once; of what it was learned from, the greater counts are right."""
     details = get(store, memory_id)
     assert details is not None
     base = [

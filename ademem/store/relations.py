@@ -138,10 +138,7 @@ def add(
     actor: str,
     now: datetime,
 ) -> bool:
-    """Add a pair; False if there is one, or was.
-
-    One that waits then gets the surer relation of the two, or that of the order they have now.
-    """
+    """Add a pair; False if there was one, which if it waits gets the surer or newer relation."""
     values = {
         "id": id_of(earlier, later),
         "project": store.project_id,
@@ -281,10 +278,7 @@ def count(store: Store) -> int:
 
 
 def list_pairs(store: Store) -> list[tuple[int, int]]:
-    """Return the rows of live pairs, settled or not, the earlier first, by the later one.
-
-    When they were learned again does not count, as other machines do not know it.
-    """
+    """Return rows of live pairs, the earlier first; when they were learned again is our matter."""
     rows = store.db.execute(
         "select earlier.seq, later.seq from memory_relations as pair"
         " join unified_memories as earlier on earlier.sync_id in (pair.source_id, pair.target_id)"

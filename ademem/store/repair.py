@@ -1,7 +1,4 @@
-"""Repair of a database: damage in its pages, rows and schema, and the rows that can be saved.
-
-A row with an invalid value is repaired or removed, and its original is kept.
-"""
+"""Repair of damaged pages, rows and schema; the original of a repaired or removed row is kept."""
 
 from __future__ import annotations
 
@@ -124,10 +121,7 @@ def mend(store: Store, now: datetime) -> list[str]:
 
 
 def _restore_memories(db: sqlite3.Connection) -> list[Mended]:
-    """Give a memory back what its last revision has, where the memory alone is wrong.
-
-    A text is wrong that its digest does not fit, a successor that is not there.
-    """
+    """Give a memory back what its last revision has, where its digest or successor is wrong."""
     done = []
     query = (
         "select memory.seq, memory.content, memory.superseded_by, memory.topic_key,"

@@ -337,10 +337,7 @@ def follow_hub(store: Store, id: str, branch: str | None, change: Change) -> boo
 
 
 def _reveal(store: Store, key: str, topic: str | None, change: Change) -> None:
-    """Show the eldest memory that was hidden behind one of this text, if none shows it now.
-
-    The eldest that lost the topic to another gets it back, if none has it now.
-    """
+    """Show the eldest memory that one of this text hid, and give the eldest its lost topic back."""
     rows = store.db.execute(
         # The plus leaves the index of the few hidden texts, not one of all memories.
         "select * from main.unified_memories where dedupe_key = ? and superseded_by is not null"
@@ -454,10 +451,7 @@ def receive(
     admit: Admit = lambda memory, _before: memory,
     target: str | None = None,
 ) -> bool:
-    """Apply one entry of a target's chunk; return True if it changed something here.
-
-    What cannot be applied is kept, and what cannot be read is dead at once.
-    """
+    """Apply one entry; what cannot be applied is kept, and what cannot be read is dead at once."""
     values = found if isinstance(found, dict) else {"text": str(found)[: record_json.MAX_TEXT]}
     record = record_json.from_json(values) if entity == "memory" else None
     id = record.id if record else values.get("sync_id")
@@ -525,10 +519,7 @@ def _shared_ends(store: Store, relation: dict[str, Any]) -> list[Row]:
 def apply_relation(
     store: Store, found: dict[str, Any], change: Change, target: str | None = None
 ) -> bool:
-    """Store a relation of the journal if it is later than ours; it waits for both memories.
-
-    Of a person's decision and a machine's the person's counts.
-    """
+    """Store a relation that is later, or a person's; it waits for both memories."""
     values = {name: found.get(name) for name in relations.SHARED}
     id = values["sync_id"]
     with store.transaction() as db:

@@ -143,10 +143,7 @@ def find_place(store: Store, id: str) -> Place | None:
 def list_then(
     store: Store, moment: str, mission: str | None, limit: int, after: Place | None = None
 ) -> list[tuple[str, int, str, int]]:
-    """Return places in a list of the moment, newest first, with the revisions of then.
-
-    Of those of agents and missions they are of the person and of this mission.
-    """
+    """Return places and revisions of then, newest first, of the person and of this mission."""
     rows = store.db.execute(_THEN, _bind_then(store, moment, mission, limit, after))
     return [tuple(row) for row in rows]
 

@@ -100,10 +100,7 @@ def _path(transcript: str) -> str | None:
 
 
 def end(store: Store, id: str, reason: str, now: datetime, *, transcript: str = "") -> None:
-    """End the session; add it if its start was missed.
-
-    Older clients start a fork under the name of the session that it was copied from.
-    """
+    """End the session, or add it, as older clients start a fork under the name of its origin."""
     store.db.execute(
         "insert into sessions (id, project_id, directory, started_at, last_started_at, last_source,"
         " ended_at, end_reason, transcript_path, own_since)"

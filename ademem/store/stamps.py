@@ -175,10 +175,7 @@ def _life(row: Row) -> str:
 
 
 def is_shared(row: Row, target: str = "") -> bool:
-    """Return True if other stores may have the row: no one's own, hidden or quarantined one.
-
-    One that waits on a branch is for the *target* of a hub alone.
-    """
+    """Return True if others may have the row; only a hub's *target* if it waits on a branch."""
     return (
         row["scope"] == Scope.PROJECT
         and row["source_type"] not in HIDDEN

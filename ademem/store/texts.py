@@ -37,10 +37,7 @@ class InUse(Exception):
 
 
 def scrub(store: Store, change: Change, now: datetime, *, dry_run: bool) -> dict[str, int]:
-    """Apply *change* to every text in one transaction, then rewrite the file; raises InUse.
-
-    In memories it is a write like any other, so that no copy of what was there comes back.
-    """
+    """Apply *change* to every text, in memories as a write like any other; raises InUse."""
     store.db.execute("pragma secure_delete = on")
     try:
         with store.transaction():

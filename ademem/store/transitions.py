@@ -235,10 +235,7 @@ def supersede(id: str, act: Act, by: str) -> Memory:
 
 
 def merge(id: str, act: Act, into: str, content: str, settings: GateSettings) -> Memory:
-    """Supersede a memory by another, and confirm that one with this text for both.
-
-    It gets the tags, anchors and observations of both.
-    """
+    """Supersede a memory by another, which gets the text, and tags, anchors and counts of both."""
     from ademem.core.anchor import merge_anchors
 
     memory, heir = supersede(id, act, into), memories.get(act.store, into)
@@ -434,10 +431,7 @@ def _archive(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory
 
 
 def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
-    """Store the change; its time counts as the last access, from which the memory ages.
-
-    One that repeats what holds is a change as well: it is later than what others did meanwhile.
-    """
+    """Store the change, also one that repeats what holds: it is later than what others did."""
     changed = replace(memory, **changes, last_accessed_at=act.now)
     try:
         with act.store.transaction():

@@ -35,10 +35,7 @@ def get(store: Store, key: TurnKey) -> Turn | None:
 
 
 def begin(store: Store, key: TurnKey, turn_class: str, why: str, hint: str, now: datetime) -> None:
-    """Start a turn.
-
-    An order typed into a running turn starts it anew; another prompt makes it no less strict.
-    """
+    """Start a turn; an order starts a running one anew, other prompts make it no less strict."""
     store.db.execute(
         "insert into turns"
         " (session_id, agent_id, prompt_id, project_id, class, why, hint, started_at, begins_after)"
@@ -135,10 +132,7 @@ def find_turn_of_call(store: Store, tool_use_id: str) -> TurnKey | None:
 
 
 def any_promoted(store: Store) -> bool:
-    """Return True if a search could recall something that this person made or accepted.
-
-    Before that, what came with the files of a clone, or in a database, stops no call.
-    """
+    """Tell if this person made or accepted one; before that, a clone's files stop no call."""
     return store.is_trusted and store.has_row(
         "select 1 from unified_memories where project_id = ? and status = 'promoted'"
         f" and claimed_author is null and {CURRENT} limit 1",

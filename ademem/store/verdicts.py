@@ -86,10 +86,7 @@ def list_proposals(store: Store) -> list[Verdict]:
 
 
 def annotate(store: Store, found: Iterable[Memory]) -> dict[str, dict[str, list[str]]]:
-    """Return by id what was judged of memories: ids by verb, `superseded_by` and `contested_by`.
-
-    `(deleted)` stands for a memory that was deleted for good.
-    """
+    """Return ids by verb, `superseded_by` and `contested_by`; `(deleted)` if deleted for good."""
     ids = {memory.sync_id: memory.id for memory in found}
     rows = store.db.execute(
         "select pair.source_id, pair.target_id, relation, judgment_status,"
@@ -130,10 +127,7 @@ def put(
     kind: str,
     now: datetime,
 ) -> str:
-    """Store a verdict as that of the pair, or beside it; return the id of its row.
-
-    An actor has one verdict about a pair; another's that was in effect goes beside.
-    """
+    """Store the one verdict of an actor; another's that was in effect goes beside the pair."""
     pair, beside = relations.id_of(source, target), id_beside(source, target, actor)
     with store.transaction() as db:
         before = find(store, pair)

@@ -284,10 +284,7 @@ def append(db: Connection, project: str, mutations: Iterable[Row]) -> None:
 
 
 def forget_person(db: Connection, project: str, person: str) -> None:
-    """Take a person's name, rights and devices out of a project, and out of the hub after the last.
-
-    Their acts stay in the audit under an id that then has no name.
-    """
+    """Take a person's name, rights and devices out; their acts stay under an id without a name."""
     values = {"project": project, "person": person, "nobody": NOBODY}
     note(db, project, "purge person", person)
     for statement in _FORGET_PERSON:
@@ -353,10 +350,7 @@ def begin_epoch(db: Connection, slug: str) -> None:
 
 
 def compact(db: Connection, slug: str, days: int) -> int:
-    """Delete mutations that are older and contained in later ones; return how many.
-
-    What devices sent on earlier days is forgotten as well.
-    """
+    """Delete older mutations that later ones contain, and usage of earlier days; count them."""
     with db.transaction():
         project = project_id(db, slug)
         db.execute("select from hub.projects where id = %s for update", (project,))

@@ -228,10 +228,7 @@ def back_up(dsn: str, folder: Path, now: datetime) -> tuple[Path, list[str]]:
 
 
 def restore(dsn: str, folder: Path) -> dict[str, dict[str, Any]]:
-    """Restore a backup into an empty database; each project begins a new epoch.
-
-    Raises DifferentRestore if its heads and digests are not those of the manifest.
-    """
+    """Restore a backup into an empty database, and begin new epochs; raises DifferentRestore."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -67,10 +67,7 @@ def version(db: Connection) -> int:
 
 
 def migrate(db: Connection, to: int | None = None) -> list[str]:
-    """Bring the schema up to date, or *to* a number; return the names of the files that were run.
-
-    Each may run while a server of the schema before it serves.
-    """
+    """Bring the schema up to date, or *to* a number; a server of the one before may go on."""
     done = []
     with db.transaction():
         db.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
