@@ -14,11 +14,11 @@ from ademem.store import statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from ademem.core.project import Project
-    from ademem.files.project_brief import Agent, CoreMemory
+    from ademem.files.project_brief import Agent
     from ademem.store import Store
     from ademem.store.statistics import Event, SessionSummary
 
@@ -89,40 +89,24 @@ def _path(project: Project, day: str) -> str:
 
 def write_current(project: Project, store: Store, now: datetime) -> bool:
     """Update the daily logs and the page; return True if the page changed."""
-    append_log(project, store, now)
-    text = render_current(
-        project_brief.with_labels(store, project_brief.load(store)),
-        statistics.latest_sessions(store, SESSIONS),
-        project_brief.list_agents(store, project),
-        [
-            (day, log_lines(project, day)[-most:])
-            for day, most in zip(days_of(project), (TODAY, BEFORE), strict=False)
-        ],
-    )
-    page = os.path.join(project.ade, "cto", "CURRENT.md")
-    return confined.write_text(project.root, page, text)
-
-
-def render_current(
-    document: CoreMemory | None,
-    sessions: Sequence[SessionSummary],
-    agents: Sequence[Agent],
-    logs: Sequence[tuple[str, Sequence[str]]],
-) -> str:
-    """Render the page; equal values make equal pages."""
 
     def section(title: str, items: Iterable[str]) -> Iterator[str]:
         listed = [f"- {one_line(item, 2 * SESSION_CHARS)}" for item in items]
         yield from (f"## {title}", "", *(listed or ["Nothing here."]), "")
 
+    append_log(project, store, now)
+    document = project_brief.with_labels(store, project_brief.load(store))
     parts = ["# Where things stand", "", "Made from memory; changes to this page are lost.", ""]
     parts += section("Focus", document.active_focus if document else ())
     parts += section("Notes", document.notes if document else ())
+    sessions = statistics.latest_sessions(store, SESSIONS)
     parts += section("Last sessions", map(_session_line, sessions))
+    agents = project_brief.list_agents(store, project)
     parts += section("Agents", map(_agent_line, agents))
-    for day, lines in logs:
-        parts += [f"## {day}", "", *lines, ""]
-    return "\n".join(parts)
+    for day, most in zip(days_of(project), (TODAY, BEFORE), strict=False):
+        parts += [f"## {day}", "", *log_lines(project, day)[-most:], ""]
+    page = os.path.join(project.ade, "cto", "CURRENT.md")
+    return confined.write_text(project.root, page, "\n".join(parts))
 
 
 def _session_line(session: SessionSummary) -> str:
