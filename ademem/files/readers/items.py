@@ -65,6 +65,13 @@ class Item(Value):
         return unique(name[:TAG_CHARS] for name in (*own, *map(slug, self.tags)) if name)
 
 
+def make_item(where: str, content: str, **fields: Any) -> Item | Skipped:
+    """Return an item; one without a text is skipped."""
+    return (
+        Item(content=content, **fields) if content else Skipped(where=where, why="it has no text")
+    )
+
+
 class Prompt(Value):
     id: str
     session_id: str

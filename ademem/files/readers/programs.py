@@ -22,6 +22,7 @@ from ademem.files.readers.items import (
     Prompt,
     Reader,
     Skipped,
+    make_item,
     moment_of,
     object_of,
     read_text,
@@ -106,10 +107,33 @@ def _read_claude_mem(path: str, project: str) -> Found:
         sessions = {row["content_session_id"]: row["project"] for row in found}
         for row in rows(db, "observations", *_OBSERVATION):
             if project in ("", _project(row)):
-                yield _observation(row)
+                facts = "\n".join(f"- {fact}" for fact in texts_of(row["facts"]))
+                content = text_of(row["narrative"]) or text_of(row["text"]) or facts
+                title, files = text_of(row["title"]), texts_of(row["files_modified"])
+                yield make_item(
+                    f"observation {row['id']}",
+                    content or title,
+                    id=f"observation:{row['id']}",
+                    title=title if content and title else None,
+                    kind=text_of(row["type"]) or Category.FACT,
+                    tags=tuple(texts_of(row["concepts"])),
+                    path=files[0] if len(files) == 1 and not os.path.isabs(files[0]) else None,
+                    created_at=moment_of(row["created_at_epoch"]),
+                )
         for row in rows(db, "session_summaries", *_SUMMARY):
             if project in ("", _project(row)):
-                yield _summary(row)
+                names = "request investigated learned completed next_steps notes".split()
+                texts = (
+                    (name.replace("_", " ").capitalize(), text_of(row[name])) for name in names
+                )
+                yield make_item(
+                    f"summary {row['id']}",
+                    "\n\n".join(f"{label}: {text}" for label, text in texts if text),
+                    id=f"summary:{row['id']}",
+                    title="Session summary",
+                    kind="session_summary",
+                    created_at=moment_of(row["created_at_epoch"]),
+                )
         for row in rows(db, "user_prompts", *_PROMPT):
             session = text_of(row["content_session_id"])
             text = text_of(row["prompt_text"])
@@ -138,39 +162,6 @@ def _project(row: dict[str, Any]) -> str:
     return text_of(row["merged_into_project"]) or text_of(row["project"])
 
 
-def _observation(row: dict[str, Any]) -> Item | Skipped:
-    facts = "\n".join(f"- {fact}" for fact in texts_of(row["facts"]))
-    content = text_of(row["narrative"]) or text_of(row["text"]) or facts
-    title = text_of(row["title"])
-    if not content and not title:
-        return Skipped(where=f"observation {row['id']}", why="it has no text")
-    files = texts_of(row["files_modified"])
-    return Item(
-        id=f"observation:{row['id']}",
-        content=content or title,
-        title=title if content and title else None,
-        kind=text_of(row["type"]) or Category.FACT,
-        tags=tuple(texts_of(row["concepts"])),
-        path=files[0] if len(files) == 1 and not os.path.isabs(files[0]) else None,
-        created_at=moment_of(row["created_at_epoch"]),
-    )
-
-
-def _summary(row: dict[str, Any]) -> Item | Skipped:
-    names = "request investigated learned completed next_steps notes".split()
-    texts = ((name.replace("_", " ").capitalize(), text_of(row[name])) for name in names)
-    content = "\n\n".join(f"{label}: {text}" for label, text in texts if text)
-    if not content:
-        return Skipped(where=f"summary {row['id']}", why="it has no text")
-    return Item(
-        id=f"summary:{row['id']}",
-        content=content,
-        title="Session summary",
-        kind="session_summary",
-        created_at=moment_of(row["created_at_epoch"]),
-    )
-
-
 # mcp-memory-service
 
 
@@ -194,13 +185,10 @@ def _read_memory_service(path: str, project: str) -> Found:
         for row in rows(db, "memories", *wanted.split()):
             if row["deleted_at"] is not None:
                 continue
-            content = text_of(row["content"])
-            if not content:
-                yield Skipped(where=f"memory {row['content_hash']}", why="it has no text")
-                continue
-            yield Item(
+            yield make_item(
+                f"memory {row['content_hash']}",
+                text_of(row["content"]),
                 id=str(row["content_hash"]),
-                content=content,
                 kind=text_of(row["memory_type"]) or Category.FACT,
                 tags=tuple(texts_of(row["tags"])),
                 created_at=moment_of(row["created_at"]) or moment_of(row["created_at_iso"]),
@@ -232,26 +220,20 @@ def _read_palace(path: str, project: str) -> Found:
             if row["collection_id"] in left_out:
                 continue
             about = object_of(row["metadata_json"])
-            if not (content := text_of(row["document"])):
-                yield Skipped(where=f"drawer {row['id']}", why="it has no text")
-                continue
-            yield Item(
+            yield make_item(
+                f"drawer {row['id']}",
+                text_of(row["document"]),
                 id=str(row["id"]),
-                content=content,
                 tags=tuple(filter(None, (text_of(about.get("wing")), text_of(about.get("room"))))),
                 created_at=moment_of(about.get("filed_at")) or moment_of(row["created_at"]),
             )
     facts = os.path.join(os.path.dirname(place), PALACE_FACTS)
-    if os.path.isfile(facts):
-        yield from _facts(facts)
-
-
-def _facts(path: str) -> Iterator[Item]:
-    """Yield the triples that are still valid, as sentences."""
-    with open_foreign(path) as db:
+    if not os.path.isfile(facts):
+        return
+    with open_foreign(facts) as db:  # triples that are still valid, as sentences
         names = {row["id"]: text_of(row["name"]) for row in rows(db, "entities", "id", "name")}
-        wanted = ("id", "subject", "predicate", "object", "valid_from", "valid_to", "extracted_at")
-        for row in rows(db, "triples", *wanted):
+        times = ("valid_from", "valid_to", "extracted_at")
+        for row in rows(db, "triples", "id", "subject", "predicate", "object", *times):
             subject, object = (names.get(row[end]) or row[end] for end in ("subject", "object"))
             if not row["valid_to"]:
                 predicate = text_of(row["predicate"]).replace("_", " ")
@@ -279,7 +261,13 @@ def _read_mem0(path: str, project: str) -> Found:
         )
     found = _json(path)
     results = found.get("results") if isinstance(found, dict) else found
-    earlier = _earlier_texts(os.path.join(os.path.dirname(path), HISTORY))
+    history = os.path.join(os.path.dirname(path), HISTORY)
+    earlier: dict[str, list[str]] = {}  # texts by the ids of memories, from its log of changes
+    if os.path.isfile(history):
+        with open_foreign(history) as db:
+            for row in rows(db, "history", "memory_id", "old_memory", "event"):
+                if row["event"] == "UPDATE" and (text := text_of(row["old_memory"])):
+                    earlier.setdefault(text_of(row["memory_id"]), []).append(text)
     for number, row in enumerate(results if isinstance(results, list) else (), 1):
         content = text_of(row.get("memory")) if isinstance(row, dict) else ""
         if not content:
@@ -296,17 +284,6 @@ def _read_mem0(path: str, project: str) -> Found:
             agent=agent or None,
             personal=bool(text_of(row.get("user_id")) and not agent),
         )
-
-
-def _earlier_texts(path: str) -> dict[str, list[str]]:
-    """Return the texts that memories had before, by their ids, from the database of changes."""
-    found: dict[str, list[str]] = {}
-    if os.path.isfile(path):
-        with open_foreign(path) as db:
-            for row in rows(db, "history", "memory_id", "old_memory", "event"):
-                if row["event"] == "UPDATE" and (text := text_of(row["old_memory"])):
-                    found.setdefault(text_of(row["memory_id"]), []).append(text)
-    return found
 
 
 # OpenMemory
@@ -369,12 +346,10 @@ def _read_letta(path: str, project: str) -> Found:
         for id in texts_of(agent.get("block_ids")):
             block = blocks.get(id, {})
             label, value = text_of(block.get("label")), text_of(block.get("value"))
-            if not value:
-                yield Skipped(where=f"block {label or id} of {name}", why="it has no text")
-                continue
-            yield Item(
+            yield make_item(
+                f"block {label or id} of {name}",
+                value,
                 id=f"{agent.get('id') or name}:{id}",
-                content=value,
                 title=label or None,
                 agent=name,
                 brief=BRIEF.get(label.casefold(), ""),
