@@ -130,9 +130,18 @@ class SkillProblem(Value):
 def read_all(root: str) -> Iterator[Skill | SkillProblem]:
     """Yield every file; one with invalid front matter is both a problem and a skill."""
     for path, kind in pages(root):
-        shown = redact(path).text
+        shown, real = redact(path).text, real_path(root, path)
         try:
-            text, modified = _read(root, path)
+            if real is None:
+                raise ValueError("is a link that leads out of the project")
+            with confined.open_file(root, real) as file:
+                modified = os.fstat(file.fileno()).st_mtime
+                data = file.read(LARGEST + 1)
+            if len(data) > LARGEST:
+                raise ValueError(f"is larger than {LARGEST:,} bytes")
+            if b"\0" in data:
+                raise ValueError("is no text: it has NUL bytes")
+            text = data.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
             yield SkillProblem(path=shown, reason=f"is no UTF-8 text (byte {error.start})")
         except (OSError, ValueError) as error:
@@ -169,20 +178,6 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str, str]:
     if not isinstance(head, dict):
         return {}, body, ""
     return {k: v for k, v in head.items() if isinstance(k, str) and isinstance(v, str)}, body, ""
-
-
-def _read(root: str, path: str) -> tuple[str, float]:
-    """Return text and time of change; raises OSError, UnicodeDecodeError or ValueError."""
-    if (real := real_path(root, path)) is None:
-        raise ValueError("is a link that leads out of the project")
-    with confined.open_file(root, real) as file:
-        modified = os.fstat(file.fileno()).st_mtime
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise ValueError(f"is larger than {LARGEST:,} bytes")
-    if b"\0" in data:
-        raise ValueError("is no text: it has NUL bytes")
-    return data.decode("utf-8-sig").replace("\r\n", "\n"), modified
 
 
 def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skill | SkillProblem]:
