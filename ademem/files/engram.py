@@ -337,7 +337,17 @@ def _import_observation(row: Row, earlier: Iterable[Row], job: Job) -> str | Ski
             return "known"  # refused before, or deleted here for good
         if is_own:
             return _insert_own(row, sync_id, job)
-        return _apply_versions(row, earlier, sync_id, job)
+        last = text_of(row.get("updated_at")) or text_of(row.get("created_at"))
+        for version in earlier:  # the earliest text is inserted, and replaced by the later ones
+            at, text = text_of(version.get("captured_at")), _plain(version.get("content"))
+            is_text = text and len(text) <= record_json.MAX_TEXT and not instruction_in(text)
+            if is_text and at < last:
+                texts = {name: version.get(name) for name in _TEXTS.split()}
+                past = row | texts | {"updated_at": at, "deleted_at": None}
+                _apply(past, sync_id, _find_memory(sync_id, job), job, is_copy=True)
+        current = _find_memory(sync_id, job)
+        outcome = _apply(row, sync_id, current, job)
+        return "inserted" if current and outcome != "deleted" else outcome
     changed = _moment(row, "deleted_at", "updated_at", "created_at")
     if changed is None or not _is_newer(row, changed, current, job):
         return "known"
@@ -347,21 +357,6 @@ def _import_observation(row: Row, earlier: Iterable[Row], job: Job) -> str | Ski
     if current.quarantine_reason or current.scope is not Scope.PROJECT:
         return "rejected"  # a person decides
     return _apply(row, sync_id, current, job)
-
-
-def _apply_versions(row: Row, earlier: Iterable[Row], sync_id: str, job: Job) -> str:
-    """Insert the earliest text of an observation, and replace it by the later ones."""
-    last = text_of(row.get("updated_at")) or text_of(row.get("created_at"))
-    for version in earlier:
-        at, content = text_of(version.get("captured_at")), _plain(version.get("content"))
-        is_text = content and len(content) <= record_json.MAX_TEXT and not instruction_in(content)
-        if is_text and at < last:
-            texts = {name: version.get(name) for name in _TEXTS.split()}
-            past = row | texts | {"updated_at": at, "deleted_at": None}
-            _apply(past, sync_id, _find_memory(sync_id, job), job, is_copy=True)
-    current = _find_memory(sync_id, job)
-    outcome = _apply(row, sync_id, current, job)
-    return "inserted" if current and outcome != "deleted" else outcome
 
 
 def _plain(value: object) -> str:

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -116,8 +117,9 @@ def read_manifest(project: Project) -> Manifest:
         if not isinstance(found, dict) or found.get("version") != VERSION:
             raise BadManifest(f"{MANIFEST} is not of version {VERSION}, which is read")
         for entry in engram.rows_of(found, "chunks")[:MOST_CHUNKS]:
-            if _is_id(entry.get("id")):
-                entries.setdefault(entry["id"], entry)
+            id = entry.get("id")
+            if isinstance(id, str) and re.fullmatch(f"[0-9a-f]{{{ID_CHARS}}}", id):
+                entries.setdefault(id, entry)
     return Manifest(chunks=entries, is_conflicted=is_conflicted)
 
 
@@ -138,10 +140,6 @@ def _write_manifest(project: Project, entries: Iterable[Row]) -> None:
     ordered = sorted(entries, key=lambda one: (text_of(one.get("created_at")), one["id"]))
     text = json.dumps({"version": VERSION, "chunks": ordered}, ensure_ascii=False, indent=2)
     confined.write_text(project.root, MANIFEST, text + "\n")
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, str) and len(value) == ID_CHARS and not value.strip("0123456789abcdef")
 
 
 def _path(id: str) -> str:

@@ -226,7 +226,10 @@ def _read_patches(root: str, commits: str) -> GitHistory:
     for line in patches.split("\n"):
         if line[:1] == "\0":  # no line of a patch begins so
             sha, author, seconds, parents = line[1:].split("\0", 3)
-            times[sha] = _moment(seconds)
+            # A forged commit may have a time from no clock; it is 1970 then.
+            is_time = seconds.isdecimal() and len(seconds) <= len(str(LAST_SECOND))
+            second = min(int(seconds), LAST_SECOND) if is_time else 0
+            times[sha] = datetime.fromtimestamp(second, UTC)
             if not parents and _is_shallow(root):  # its patch has what others wrote before
                 author = ""
             last_author = last_author or author
@@ -264,12 +267,6 @@ def _id_in(line: str) -> str | None:
         return str(found["id"]) if "id" in found else None
     name = _ID.search(line)
     return name[1] if name else None
-
-
-def _moment(seconds: str) -> datetime:
-    """Read the time of a commit, which a forged one may have from no clock; it is 1970 then."""
-    is_time = seconds.isdecimal() and len(seconds) <= len(str(LAST_SECOND))
-    return datetime.fromtimestamp(min(int(seconds), LAST_SECOND) if is_time else 0, UTC)
 
 
 def _is_shallow(root: str) -> bool:
