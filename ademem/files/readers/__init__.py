@@ -186,9 +186,15 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
     key = _key(reader, item)
     if ledger.is_claimed(job.store, records.SOURCE, key):
         return "known"
-    if item.brief and item.agent and not job.personal and _fill_brief(reader, item, job):
-        ledger.claim(job.store, records.SOURCE, key, job.now)
-        return "briefs"
+    if item.brief and item.agent and not job.personal:
+        folder = project_brief.agent_folder(item.agent)
+        is_filled = project_brief.fill(  # as a claim of the source until a person accepts it
+            job.store, folder, item.brief, item.content, author=reader.name, now=job.now
+        )
+        if is_filled:
+            briefs.register_agent(job.store, item.agent, job.now)
+            ledger.claim(job.store, records.SOURCE, key, job.now)
+            return "briefs"
     is_own = job.personal or item.personal or item.agent
     draft = Draft(
         content=item.content,
@@ -227,18 +233,6 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
         with suppress(CannotDo):  # another memory says the same
             transitions.edit(id, act, job.settings, content=text)
     return str(outcome)
-
-
-def _fill_brief(reader: Reader, item: Item, job: Job) -> bool:
-    """Fill a field of an agent's brief, as a claim of the source until a person accepts it."""
-    agent = item.agent or ""
-    folder = project_brief.agent_folder(agent)
-    is_filled = project_brief.fill(
-        job.store, folder, item.brief, item.content, author=reader.name, now=job.now
-    )
-    if is_filled:
-        briefs.register_agent(job.store, agent, job.now)
-    return is_filled
 
 
 def _relate(reader: Reader, item: Item, others: Mapping[str, Item], job: Job) -> None:

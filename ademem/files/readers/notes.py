@@ -174,7 +174,10 @@ def _note(page: Page, links: tuple[tuple[str, str], ...]) -> Iterator[Item | Ski
     created_at = moment_of(str(created)) if isinstance(created, str | date) else None
     is_first = True
     for kind, observation in _OBSERVATION.findall(text):
-        content = _without_context(observation)
+        content = observation.rstrip()
+        at = content.rfind("(")
+        if at > 0 and _CONTEXT.match(content, at - 1):  # it stands in parentheses at the end
+            content = content[:at].rstrip()
         yield Item(
             id=f"{permalink}#{sha256_hex(kind, content)[:16]}",
             content=_TAG.sub("", content).strip(),
@@ -201,13 +204,6 @@ def _note(page: Page, links: tuple[tuple[str, str], ...]) -> Iterator[Item | Ski
             created_at=created_at,
             links=links,
         )
-
-
-def _without_context(text: str) -> str:
-    """Return an observation without what stands between parentheses at its end."""
-    text = text.rstrip()
-    at = text.rfind("(")
-    return text[:at].rstrip() if at > 0 and _CONTEXT.match(text, at - 1) else text
 
 
 # MemPalace, exported
