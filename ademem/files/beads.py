@@ -15,7 +15,7 @@ from ademem.capture import learned
 from ademem.capture.learned import Lesson, draft_of
 from ademem.core import confined
 from ademem.core.clock import UTC, datetime
-from ademem.core.errors import UsageError
+from ademem.core.errors import UsageError, suppress
 from ademem.core.memory import Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import unique
@@ -107,12 +107,12 @@ def fits(path: str) -> bool:
     """Return True for a project, a folder or a file with lines of Beads, which have no sync id."""
     if not os.path.isdir(path) and os.path.basename(path) not in FILES:
         return False
-    try:
+    with suppress(UsageError):
         root, newest = _find_sources(path)[-1]
         first = next(_read_lines(newest, root), None)
-    except UsageError:
-        return False
-    return bool(first and first.record and "key" in first.record and "sync_id" not in first.record)
+        found = (first and first.record) or {}
+        return "key" in found and "sync_id" not in found
+    return False
 
 
 def _find_sources(source: str) -> list[tuple[str, str]]:

@@ -156,11 +156,9 @@ def _read_chunk(project: Project, id: str) -> bytes:
 
 
 def _is_intact(project: Project, id: str) -> bool:
-    try:
-        _read_chunk(project, id)
-    except (BadChunk, OSError):
-        return False
-    return True
+    with suppress(BadChunk, OSError):
+        return _read_chunk(project, id) is not None
+    return False
 
 
 def unread(store: Store, manifest: Manifest) -> list[str]:

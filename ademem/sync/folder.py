@@ -313,11 +313,9 @@ def _unpack(folder: Folder, id: str) -> tuple[Entry, list[Any]]:
 
 
 def _is_intact(folder: Folder, id: str) -> bool:
-    try:
-        _unpack(folder, id)
-    except (BadChunk, OSError):
-        return False
-    return True
+    with suppress(BadChunk, OSError):
+        return _unpack(folder, id) is not None
+    return False
 
 
 def _size(folder: Folder, id: str) -> int:

@@ -15,6 +15,7 @@ from functools import cached_property
 
 from ademem.core import confined, git, trust
 from ademem.core.clock import UTC, datetime, stamp
+from ademem.core.errors import suppress
 from ademem.core.json_text import array
 from ademem.core.memory import Status, Trust
 from ademem.core.text import sha256_hex
@@ -161,13 +162,11 @@ class Provenance:
 
         if (top := git_root(self._project.root)) is None:
             return frozenset()
-        try:
-            with open(os.path.join(git_dir(top), "logs", "HEAD"), "rb") as file:
-                file.seek(max(0, os.fstat(file.fileno()).st_size - REFLOG_BYTES))
-                lines = file.read().decode("utf-8", "replace").splitlines()
-        except OSError:
-            return frozenset()
-        made = (line.partition("\t") for line in lines)
+        log = b""
+        with suppress(OSError), open(os.path.join(git_dir(top), "logs", "HEAD"), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - REFLOG_BYTES))
+            log = file.read()
+        made = (line.partition("\t") for line in log.decode("utf-8", "replace").splitlines())
         words = (who.split() for who, _, action in made if action.startswith(_COMMITTED))
         return frozenset(each[1] for each in words if len(each) > 1)
 
