@@ -15,9 +15,9 @@ from ademem.files import skill_files
 from ademem.files.skill_files import Skill, SkillProblem
 from ademem.guard.injection import instruction_in
 from ademem.store import Store, jobs, memories, memory_queries, procedures, transitions
-from ademem.store.memories import Change
 from ademem.store.procedures import IndexedSkill
 from ademem.store.runtime import Runtime
+from ademem.store.transitions import Act
 from ademem.synthesis.procedures import export
 from ademem.synthesis.procedures.export import FindAuthors
 
@@ -62,14 +62,9 @@ class Scanned(Value):
 
 class Scan(Value):
     runtime: Runtime
-    now: datetime
-    event_id: str
+    act: Act
     authors: dict[str, str | None]
     """Untrusted author in git by path of a file with new content; None: here or trusted."""
-
-    @property
-    def store(self) -> Store:
-        return self.runtime.store
 
 
 def scan(
@@ -83,21 +78,21 @@ def scan(
     if not dry_run:
         new = {path: skill.digest for path, skill in skills.items() if kinds[path] != UNCHANGED}
         authors = find_authors(new, runtime)  # before the transaction, as git is slow
-        job = Scan(runtime=runtime, now=now, event_id=memories.new_event(), authors=authors)
+        act = Act(store=store, now=now, actor=Trust.IMPORT, event_id=memories.new_event())
+        job = Scan(runtime=runtime, act=act, authors=authors)
         with store.transaction():
             entries = _entries(store)
             kinds = _compare(read, entries)
             for path, kind in kinds.items():
                 if kind == ARCHIVED:
                     entry = entries[path]  # it stays: the file may come back as the same memory
-                    procedures.put_skill(
-                        job.store, replace(entry, archived_at=job.now, updated_at=job.now)
-                    )
+                    procedures.put_skill(store, replace(entry, archived_at=now, updated_at=now))
                     is_users = entry.source == procedures.USER
                     memory = memory_queries.by_id(store, entry.memory_id) if is_users else None
                     if memory and memory.status is not Status.ARCHIVED:
                         archived = replace(memory, **transitions.archived())
-                        memories.update(job.store, archived, _change("archive", entry.path, job))
+                        change = replace(act.change("archive"), reason=path)
+                        memories.update(store, archived, change)
                 elif kind != UNCHANGED:
                     _update(skills[path], entries.get(path), job)
             if set(kinds.values()) - {UNCHANGED}:
@@ -123,8 +118,7 @@ def _compare(
         elif entry.archived_at:
             kinds[skill.path] = RESTORED
         else:
-            is_equal = entry.content_hash == skill.digest
-            kinds[skill.path] = UNCHANGED if is_equal else CHANGED
+            kinds[skill.path] = UNCHANGED if entry.content_hash == skill.digest else CHANGED
     present = {each.path for each in read}
     gone = (path for path, entry in entries.items() if path not in present)
     return kinds | {path: ARCHIVED for path in gone if entries[path].archived_at is None}
@@ -132,16 +126,17 @@ def _compare(
 
 def _update(skill: Skill, entry: IndexedSkill | None, job: Scan) -> None:
     """Store the file; one exported from a procedure is an edit of that memory."""
+    store, now = job.act.store, job.act.now
     found = export.parse_skill_file(skill.raw)
-    procedure = export.find_owner(found.sync_id, job.runtime, job.now)
+    procedure = export.find_owner(found.sync_id, job.runtime, now)
     is_users = entry is not None and entry.source == procedures.USER and not entry.archived_at
     if procedure and not is_users:
         if found.edited and (entry is None or entry.content_hash != skill.digest):
             author = job.authors.get(skill.path)
-            procedure = export.import_edit(procedure, found, job.runtime, job.now, author)
-        export.index_file(procedure, skill.path, skill.digest, job.runtime, job.now)
+            procedure = export.import_edit(procedure, found, job.runtime, now, author)
+        export.index_file(procedure, skill.path, skill.digest, job.runtime, now)
         return
-    memory = memory_queries.by_id(job.store, entry.memory_id if entry else None)
+    memory = memory_queries.by_id(store, entry.memory_id if entry else None)
     if memory is None:
         draft = Reviewed(
             content="",
@@ -151,30 +146,30 @@ def _update(skill: Skill, entry: IndexedSkill | None, job: Scan) -> None:
             promoted=True,
             origin=Origin(trust=Trust.IMPORT, source_type=SKILL),
         )
-        sync_id = free_sync_id(job.store, SKILL, skill.path)
-        gate = job.runtime.settings.gate
-        memory = build_row(draft, sync_id, job.store.project_id, gate, job.now)
+        sync_id = free_sync_id(store, SKILL, skill.path)
+        memory = build_row(draft, sync_id, store.project_id, job.runtime.settings.gate, now)
         memory = replace(memory, **_fields(skill, memory, job))
-        memory = memories.insert(job.store, memory, _change("insert", skill.path, job))
+        change = replace(job.act.change("insert"), reason=skill.path)
+        memory = memories.insert(store, memory, change)
     else:
         is_archived = memory.status is Status.ARCHIVED
         live = replace(memory, **transitions.restored(memory)) if is_archived else memory
         revised = replace(live, **_fields(skill, live, job))
         if revised != memory:
-            change = _change("restore" if is_archived else "edit", skill.path, job)
-            memory = memories.update(job.store, revised, change)
+            change = job.act.change("restore" if is_archived else "edit")
+            memory = memories.update(store, revised, replace(change, reason=skill.path))
     procedures.put_skill(
-        job.store,
+        store,
         IndexedSkill(
-            id=entry.id if entry else sha256_hex(job.store.project_id, skill.path)[:32],
+            id=entry.id if entry else sha256_hex(store.project_id, skill.path)[:32],
             path=skill.path,
             kind=skill.kind,
             source=procedures.USER,
             memory_id=memory.id,
             content_hash=skill.digest,
             last_modified_at=skill.modified,
-            created_at=entry.created_at if entry else job.now,
-            updated_at=job.now,
+            created_at=entry.created_at if entry else now,
+            updated_at=now,
         ),
     )
 
@@ -197,10 +192,5 @@ def _fields(skill: Skill, memory: Memory, job: Scan) -> dict[str, Any]:
     if order := instruction_in(f"{skill.name}\n{content}"):
         fields |= transitions.quarantined(order)
     elif memory.quarantine_reason:  # the instruction is no longer in the file
-        fields |= transitions.promoted(memory, job.now) | {"quarantine_reason": None}
+        fields |= transitions.promoted(memory, job.act.now) | {"quarantine_reason": None}
     return fields
-
-
-def _change(operation: str, path: str, job: Scan) -> Change:
-    actor, event = Trust.IMPORT, job.event_id
-    return Change(operation=operation, actor=actor, at=job.now, reason=path, event_id=event)
