@@ -34,7 +34,7 @@ from ademem.synthesis.anchored_values import (
     headers_above,
 )
 
-_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HUNK = re.compile(rb"(?m)^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _FILE_MODES = ("100644", "100755")
 MOST_FILES = 1000
 """Changed files that are searched for code that was moved to them."""
@@ -271,26 +271,12 @@ def _receiver(
 
 def _sections(patch: bytes) -> Iterator[tuple[tuple[Hunk, ...], bool]]:
     """Yield the hunks of each file, and whether it is binary."""
-    hunks: list[Hunk] | None = None
-    is_binary = False
-    for line in patch.split(b"\n"):
-        if line.startswith(b"diff --git "):
-            if hunks is not None:
-                yield tuple(hunks), is_binary
-            hunks, is_binary = [], False
-        elif hunks is not None and line.startswith(b"@@ "):
-            found = _HUNK.match(line)
-            if found:
-                first, count, new_first, new_count = (
-                    1 if number is None else int(number) for number in found.groups()
-                )
-                hunks.append(
-                    Hunk(first=first, count=count, new_first=new_first, new_count=new_count)
-                )
-        elif line.startswith(b"Binary files "):
-            is_binary = True
-    if hunks is not None:
-        yield tuple(hunks), is_binary
+    for section in (b"\n" + patch).split(b"\ndiff --git ")[1:]:
+        hunks = []
+        for found in _HUNK.finditer(section):
+            numbers = (1 if number is None else int(number) for number in found.groups())
+            hunks.append(Hunk(**dict(zip(Hunk._fields, numbers, strict=True))))
+        yield tuple(hunks), b"\nBinary files " in section
 
 
 def _commits(root: str, range: str) -> tuple[str, str]:
