@@ -9,10 +9,6 @@ from ademem.core.memory import Category
 from ademem.core.text import fold, is_cjk
 from ademem.core.untrusted import without_recalled
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 TITLES = (
     "(?:key )?learnings?",
     "(?:key )?takeaways?",
@@ -39,13 +35,10 @@ _EMPHASIS = re.compile(r"(\*\*|__|(?<!\w)[*_]|[*_](?!\w)|`)")
 
 def learnings(message: str) -> list[str]:
     """Return the items of the last section with any: numbered ones, else bullets."""
-    for section in reversed(list(_sections(_prose(message)))):
+    for section in reversed(_sections(_prose(message))):
         for shape in (_NUMBERED, _BULLET):
-            items = [
-                _EMPHASIS.sub("", found[1]).strip()
-                for line in section
-                if (found := shape.match(line))
-            ]
+            matches = filter(None, map(shape.match, section))
+            items = (_EMPHASIS.sub("", found[1]).strip() for found in matches)
             kept = [
                 item
                 for item in items
@@ -71,18 +64,18 @@ def _prose(message: str) -> list[str]:
     return lines
 
 
-def _sections(lines: list[str]) -> Iterator[list[str]]:
+def _sections(lines: list[str]) -> list[list[str]]:
+    """Return the lines below each title of learnings."""
+    found: list[list[str]] = []
     section: list[str] | None = None
     for line in lines:
-        heading = _HEADING.match(line.strip())
-        if heading:
-            if section is not None:
-                yield section
+        if heading := _HEADING.match(line.strip()):
             section = [] if _TITLE.match(heading["title"] or heading["pseudo"]) else None
+            if section is not None:
+                found.append(section)
         elif section is not None:
             section.append(line)
-    if section is not None:
-        yield section
+    return found
 
 
 def _has_length(text: str, chars: int, words: int, cjk_chars: int) -> bool:
