@@ -105,20 +105,16 @@ def extract_request(body: str) -> str:
     return prose if _ASKS.search(prose) else ""
 
 
-def _find_comments(document: dict[str, Any] | list[Any]) -> Iterator[Mapping[str, Any]]:
+def _find_comments(document: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the objects with a body: of a pull request, of a list, of lists of pages."""
-    if isinstance(document, list):
-        for each in document:
-            if isinstance(each, dict | list):
-                yield from _find_comments(each)
-        return
-    is_remark = isinstance(document.get("body"), str) and "reviews" not in document
-    if is_remark and ("author" in document or "user" in document):
-        yield document
-    for name in ("comments", "reviews", "reviewThreads", "nodes"):
-        inner = document.get(name)
-        if isinstance(inner, dict | list):
-            yield from _find_comments(inner)
+    inner = document if isinstance(document, list) else []
+    if isinstance(document, dict):
+        is_remark = isinstance(document.get("body"), str) and "reviews" not in document
+        if is_remark and ("author" in document or "user" in document):
+            yield document
+        inner = [document.get(name) for name in ("comments", "reviews", "reviewThreads", "nodes")]
+    for each in inner:
+        yield from _find_comments(each)
 
 
 SOURCE = "pr_feedback"
