@@ -135,15 +135,13 @@ def fix(found: Iterable[Checked], store: Store, now: datetime, actor: str) -> li
     with store.transaction():
         for each in found:
             new = each.location.now.text if each.location.now else each.anchor
-            if new == each.anchor:
-                done.append(each)
-                continue
-            memory = memories.get(store, each.memory.id)
-            anchors = tuple(new if old == each.anchor else old for old in memory.anchors)
-            changed = replace(memory, anchors=anchor.merge_anchors((), anchors))
-            memories.update(store, changed, change)
-            jobs.queue(store, "mirror", "project", now)
-            done.append(replace(each, fixed=True))
+            if new != each.anchor:
+                memory = memories.get(store, each.memory.id)
+                anchors = tuple(new if old == each.anchor else old for old in memory.anchors)
+                changed = replace(memory, anchors=anchor.merge_anchors((), anchors))
+                memories.update(store, changed, change)
+                jobs.queue(store, "mirror", "project", now)
+            done.append(each if new == each.anchor else replace(each, fixed=True))
         update_sites(store)
         _store_states(done, store)
     return done

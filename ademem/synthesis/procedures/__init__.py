@@ -106,24 +106,18 @@ class Work(Value):
 
 def steps_of_actions(actions: Iterable[Action]) -> tuple[Step, ...]:
     """Return the steps that changed something, in order, without immediate repetition."""
-    found: list[Step] = []
+    steps: list[Step] = []
     for action in actions:
         if action.kind in _READING_KINDS or not action.target:
             continue
         if action.tool in _SHELLS:
-            steps = command_steps(action.target)
+            steps += command_steps(action.target)
         elif action.kind == EDIT:
-            steps = [edit_step(action.target)]
+            steps.append(edit_step(action.target))
         elif action.tool.startswith("mcp__"):
-            steps = [Step(signature=f"{USE} {action.tool}", words=(action.tool,))]
-        else:
-            steps = []
-        for step in steps:
-            if found and found[-1].signature == step.signature:
-                found[-1] = step
-            else:
-                found.append(step)
-    return tuple(found[-MOST_STEPS:])
+            steps.append(Step(signature=f"{USE} {action.tool}", words=(action.tool,)))
+    runs = groupby(steps, key=lambda step: step.signature)
+    return tuple([[*run][-1] for _, run in runs][-MOST_STEPS:])
 
 
 def command_steps(command: str) -> list[Step]:
