@@ -20,7 +20,7 @@ import numpy as np
 from ademem.core import confined
 from ademem.core.shared_files import locked
 from ademem.core.text import sha256_hex
-from ademem.core.value import Value, replace
+from ademem.core.value import Value
 from ademem.search.embedding import DamagedModel, Pair
 from ademem.search.embedding.language import is_english
 from ademem.store import embeddings
@@ -266,7 +266,15 @@ def load_vectors(store: Store, model: str, dimensions: int) -> Vectors:
     if not path or embeddings.count(store, model) < MAPPED_FROM:
         vectors = read_vectors(store, model, dimensions, whitening)
     else:
-        vectors = _load_file(store, state, whitening)
+        root, folder = embeddings.cache_folder(store)
+        file = file_of(folder, model)
+        mapped = _map_file(root, file, state, whitening)
+        if mapped is None:  # missing, cut off, or of another state
+            vectors = read_vectors(store, model, dimensions, whitening)
+            with suppress(OSError):  # a store that cannot be written is searched all the same
+                _write_file(root, file, state, vectors)
+            mapped = _map_file(root, file, state, whitening) or vectors
+        vectors = mapped
     _latest[:] = [*(each for each in _latest if each[0][0] == path and each[0][2] != model)][-1:]
     _latest.append((state, vectors))
     return vectors
@@ -299,18 +307,6 @@ def read_vectors(
     lengths = np.maximum(lengths, np.float32(_LEAST))
     numbers = np.frombuffer(rows, np.int64)
     return Vectors(rows=numbers, matrix=matrix, lengths=lengths, whitening=whitening)
-
-
-def _load_file(store: Store, state: list[Any], whitening: Whitening | None) -> Vectors:
-    """The mapped file, written anew if it is missing, cut off, or of another state."""
-    root, folder = embeddings.cache_folder(store)
-    path = file_of(folder, str(state[2]))
-    if (mapped := _map_file(root, path, state, whitening)) is not None:
-        return mapped
-    vectors = read_vectors(store, state[2], state[-1], whitening)
-    with suppress(OSError):  # a store that cannot be written is searched all the same
-        _write_file(root, path, state, vectors)
-    return _map_file(root, path, state, whitening) or vectors
 
 
 def _map_file(
@@ -407,14 +403,13 @@ def update_whitening(store: Store, model: str, dimensions: int) -> bool:
         return False
     matrix = read_vectors(store, model, dimensions).matrix
     learned = learn_whitening(matrix[:: max(1, len(matrix) // SAMPLE)])
-    learned = replace(learned, learned_from=count)
     embeddings.save_whitening(
         store,
         model,
         StoredWhitening(
             mean=learned.mean.astype("<f4").tobytes(),
             axes=learned.axes.astype("<f4").tobytes(),
-            learned_from=learned.learned_from,
+            learned_from=count,
         ),
     )
     return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import groupby
 
 from ademem.core.text import is_cjk, normal, replace_surrogates, unique
 from ademem.core.value import Value
@@ -138,7 +139,7 @@ def _terms(word: str) -> Iterator[tuple[str, Index]]:
     if word.isascii():
         yield _quoted(word), Index.WORDS
         return
-    for run in _runs(word):
+    for run in ("".join(part) for _, part in groupby(word, is_cjk)):
         if not is_cjk(run):
             yield _quoted(run), Index.WORDS
         elif len(run) < GRAM:
@@ -146,17 +147,6 @@ def _terms(word: str) -> Iterator[tuple[str, Index]]:
         else:
             for at in range(len(run) - GRAM + 1):
                 yield _quoted(run[at : at + GRAM]), Index.GRAMS
-
-
-def _runs(word: str) -> list[str]:
-    """The word, parted where a script with blanks meets one without."""
-    runs: list[str] = []
-    for char in word:
-        if runs and is_cjk(runs[-1][-1]) == is_cjk(char):
-            runs[-1] += char
-        else:
-            runs.append(char)
-    return runs
 
 
 def _quoted(text: str) -> str:

@@ -19,7 +19,6 @@ class Unreadable(Exception):
 _ESCAPE = r"(?s)\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)"
 _LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n"}
 _LETTERS |= {"r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"', "?": "?"}
-_CONVERSION = r"(?s)%(.)"
 
 
 def unescape(text: str) -> str:
@@ -29,43 +28,29 @@ def unescape(text: str) -> str:
 
 def printed_text(command: Command) -> Word | None:
     """Return the output of an echo, printf or cat without the last line break; None if unknown."""
+    words = command.words[1:]
     if any(redirect.operator[0] in ">&" for redirect in command.redirects):
         return None
-    return _PRINTERS[command.name](command) if command.name in _PRINTERS else None
-
-
-def _echo(command: Command) -> Word:
-    words = command.words[1:]
-    escapes = False
-    while words and re.fullmatch(r"-[neE]+", words[0].text):
-        escapes = escapes or "e" in words[0].text
-        words = words[1:]
-    text = " ".join(word.text for word in words)
-    return _output(unescape(text) if escapes else text, words)
-
-
-def _printf(command: Command) -> Word | None:
-    words = command.words[1:]
-    if not words or set(re.findall(_CONVERSION, words[0].text)) - {"s", "%"}:
+    if command.name == "cat":
+        return command.stdin if all(word.text == "-" for word in words) else None
+    if command.name == "echo":
+        escapes = False
+        while words and re.fullmatch(r"-[neE]+", words[0].text):
+            escapes = escapes or "e" in words[0].text
+            words = words[1:]
+        text = " ".join(word.text for word in words)
+        text = unescape(text) if escapes else text
+    elif command.name == "printf" and words:
+        form, *values = (word.text for word in words)
+        conversion = r"(?s)%(.)"
+        if set(re.findall(conversion, form)) - {"s", "%"} or form.count("%s") < len(values):
+            return None
+        left = iter(values)
+        text = re.sub(
+            conversion, lambda found: "%" if found[1] == "%" else next(left, ""), unescape(form)
+        )
+    else:
         return None
-    form, *values = (word.text for word in words)
-    if form.count("%s") < len(values):
-        return None
-    left = iter(values)
-    filled = re.sub(
-        _CONVERSION, lambda found: "%" if found[1] == "%" else next(left, ""), unescape(form)
-    )
-    return _output(filled, words)
-
-
-def _cat(command: Command) -> Word | None:
-    return command.stdin if all(word.text == "-" for word in command.words[1:]) else None
-
-
-_PRINTERS = {"echo": _echo, "printf": _printf, "cat": _cat}
-
-
-def _output(text: str, words: tuple[Word, ...]) -> Word:
     return Word(text=text.rstrip("\n"), expands=any(word.expands for word in words), quoted=True)
 
 

@@ -169,8 +169,16 @@ class Pair:
 def load_pair(
     settings: EmbedSettings, environment: Mapping[str, str], *, in_background: bool = False
 ) -> Embedder | None:
-    """`load`, or `load_in_background`, with the second model unless the settings exclude it."""
-    first = (load_in_background if in_background else load)(settings, environment)
+    """`load`, with the second model unless the settings exclude it.
+
+    *in_background* is for a process that asks one question and has other work to begin with.
+    """
+    if in_background and (folder := cache.installed(environment, settings.dtype)):
+        first: Embedder | None = Loading(
+            model_id(settings), lambda: open_model(folder, settings, once=True)
+        )
+    else:
+        first = load(settings, environment)
     if first is None or settings.multilingual == "off":
         return first
     return Pair(first, settings, lambda: load_second(settings, environment))
@@ -179,14 +187,6 @@ def load_pair(
 def load_second(settings: EmbedSettings, environment: Mapping[str, str]) -> Asymmetric | None:
     folder = cache.installed(environment, cache.MULTILINGUAL)
     return open_second(folder, settings) if folder else None
-
-
-def load_in_background(settings: EmbedSettings, environment: Mapping[str, str]) -> Embedder | None:
-    """`load` for a process that asks one question and has other work to begin with."""
-    folder = cache.installed(environment, settings.dtype)
-    if folder is None:
-        return None
-    return Loading(model_id(settings), lambda: open_model(folder, settings, once=True))
 
 
 def open_model(folder: str, settings: EmbedSettings, *, once: bool = False) -> Reader:
