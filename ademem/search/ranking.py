@@ -5,7 +5,6 @@ The numbers were chosen on the tuning sets that `bench/README.md` describes.
 
 from __future__ import annotations
 
-import math
 import re
 
 from ademem.core.clock import days_between
@@ -225,8 +224,7 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
     kept.sort(key=order, reverse=True)
     found = memories.entries(search.store, kept[:pool])
     features = dialogue.read_features(search.query.text) if has_turns else None
-    scored = score_weights(parameters)
-    hits = [_weigh(memory, signals[memory.seq], features, search, scored) for memory in found]
+    hits = [_weigh(memory, signals[memory.seq], features, search) for memory in found]
     return [
         hit
         if hit.signals["exact"] or hit.signals["evidence"] >= evidence.ANSWER
@@ -317,35 +315,23 @@ def weighted_mean(signals: Mapping[str, float], weights: Mapping[str, float]) ->
     return total / (divisor or 1.0)
 
 
-def weigh(
-    memory: Entry,
-    signals: Mapping[str, float],
-    parameters: Parameters,
-    now: datetime,
-    weights: Mapping[str, float],
-) -> Ranked:
-    """Score a memory by its relevance and its own signals; *weights* are `score_weights`."""
+def weigh(memory: Entry, signals: Signals, parameters: Parameters, now: datetime) -> Ranked:
+    """Score a memory by its relevance and its own signals."""
+    age, idle = (days_between(at, now) for at in (memory.updated_at, memory.last_accessed_at))
+    half_life = parameters.half_life_days
     weighed = {
         **signals,
-        "recency": recency(days_between(memory.updated_at, now), parameters.half_life_days),
+        "recency": decayed(1.0, idle_days=age, half_life_days=half_life),
         "importance": memory.importance.weight,
         "confidence": memory.confidence,
-        "access": decayed(
-            memory.used,
-            idle_days=days_between(memory.last_accessed_at, now),
-            half_life_days=parameters.half_life_days,
-        ),
+        "access": decayed(memory.used, idle_days=idle, half_life_days=half_life),
         "tier": _tier_bonus(memory, parameters),
     }
-    score = weighted_mean(weighed, weights) + weighed["tier"]
+    score = weighted_mean(weighed, score_weights(parameters)) + weighed["tier"]
     if memory.status is Status.CANDIDATE:
         score *= parameters.candidate_discount
     weighed["composite"] = score
     return Ranked(memory=memory, score=score, relevance=weighed["relevance"], signals=weighed)
-
-
-def recency(age_days: float, half_life_days: float) -> float:
-    return math.exp2(-max(0.0, age_days) / half_life_days)
 
 
 def choose_best(hits: Iterable[Ranked], limit: int, first: Sequence[str] = NAMED) -> list[Ranked]:
@@ -408,13 +394,7 @@ def _read_neighbours(
     return neighbours, visible_rows(wanted, search.store, search.filters, statuses, len(wanted))
 
 
-def _weigh(
-    memory: Entry,
-    signals: Signals,
-    features: Features | None,
-    search: Search,
-    weights: Mapping[str, float],
-) -> Ranked:
+def _weigh(memory: Entry, signals: Signals, features: Features | None, search: Search) -> Ranked:
     bonus: dict[str, float] = {}
     if features is not None and DIALOGUE in memory.tags:
         from ademem.search import dialogue
@@ -425,7 +405,7 @@ def _weigh(
     if bonus:
         relevance = signals["relevance"] + sum(bonus.values())
         signals = {**signals, **bonus, "relevance": relevance}
-    return weigh(memory, signals, search.parameters, search.now, weights)
+    return weigh(memory, signals, search.parameters, search.now)
 
 
 def _answers(hit: Ranked, parameters: Parameters) -> bool:

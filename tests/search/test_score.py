@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.core.memory import Importance, Status, Tier
-from ademem.search import lexical, ranking
-from ademem.search.ranking import DEFAULTS, Hit, choose_best, score_weights, weigh, weighted_mean
+from ademem.search import lexical
+from ademem.search.ranking import DEFAULTS, Hit, choose_best, weigh, weighted_mean
 from tests.builders import NOW, memory
 
 
@@ -59,7 +59,9 @@ def test_what_passes_the_floor_of_a_prompt_of_twenty_words_among_20000_memories(
     ],
 )
 def test_recency_halves_every_half_life(age_days, expected):
-    assert ranking.recency(age_days, half_life_days=30) == expected
+    hit = weighed(updated_at=NOW - timedelta(days=age_days))
+
+    assert hit.signals["recency"] == expected
 
 
 def test_a_missing_signal_leaves_the_score_of_the_others_alone():
@@ -70,9 +72,7 @@ def test_a_missing_signal_leaves_the_score_of_the_others_alone():
 
 
 def weighed(relevance: float = 0.65, **changes) -> Hit:
-    return weigh(
-        memory(**changes), {"relevance": relevance}, DEFAULTS, NOW, score_weights(DEFAULTS)
-    )
+    return weigh(memory(**changes), {"relevance": relevance}, DEFAULTS, NOW)
 
 
 def test_a_hit_tells_every_signal_of_its_score():

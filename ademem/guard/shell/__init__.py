@@ -351,8 +351,6 @@ def _join(words: tuple[Word, ...]) -> Word:
 _PRINTERS = frozenset({"", "echo", "printf", "cat", "tee"})
 _IN_PLACE = {"sed": "-i --in-place", "gsed": "-i --in-place", "perl": "-i", "ruby": "-i"}
 """Editors of streams, and the options with which they change the files they are given."""
-_SCRIPT_OPTIONS = ("-e", "-f", "--expression", "--file")
-"""Options of these editors that take the next word, in place of a script among the operands."""
 _MOVERS = frozenset({"mv", "cp", "install", "ln", "git mv"})
 _REMOVERS = frozenset({"rm", "unlink", "shred", "git rm"})
 
@@ -410,17 +408,14 @@ def _edits_of(command: Command) -> Iterator[FileEdit]:
 
 def _behind_script(words: tuple[Word, ...]) -> list[Word]:
     """Return the files behind the script of `sed` and its like."""
-    files: list[Word] = []
-    has_script = False
-    left = iter(words)
-    for word in left:
-        if not is_option(word.text):
-            files += [word] if word.text else []  # BSD: `sed -i '' …`
-        elif word.text in _SCRIPT_OPTIONS or re.fullmatch(r"-[a-zA-Z]*e", word.text):
-            has_script = True
-            next(left, None)
-        elif word.text.startswith(("--expression=", "--file=")):
-            has_script = True
+    valued = ["-e", "-f", "--expression", "--file"]
+    options = [word.text for word in words if is_option(word.text)]
+    has_script = any(
+        takes_value(option, valued) or option.startswith(("--expression=", "--file="))
+        for option in options
+    )
+    operands = [word for word in without_values(words, valued) if not is_option(word.text)]
+    files = [word for word in operands if word.text]  # BSD: `sed -i '' …`
     return files if has_script else files[1:]
 
 
