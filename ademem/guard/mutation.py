@@ -49,15 +49,6 @@ class CommandPart(Value):
         texts = (word.text for word in self.arguments)
         return [text for text in texts if not is_option(text) and text not in programs.DEVICES]
 
-    @property
-    def is_listed(self) -> bool:
-        parent, _, last = self.key.rpartition(" ")
-        if not parent:
-            return self.key in _READERS
-        if not programs.RENEWING_WORDS.isdisjoint(programs.split_words(last.partition(":")[2])):
-            return False
-        return any(_matches(last, name) for name in (_subcommands(parent) or "").split())
-
     def has_option(self, option: str) -> bool:
         """True if *option* is among the arguments, or may be once the shell has expanded them."""
         texts = (text for word in self.arguments for text in _pieces(word))
@@ -155,13 +146,11 @@ def variable(part: CommandPart) -> Judgement | None:
     return None
 
 
-def no_command(part: CommandPart) -> Judgement | None:
-    return None if part.command.words else _reads("it sets variables of the shell")
-
-
 def expansion(part: CommandPart) -> Judgement | None:
-    name = part.command.words[0]
-    return _mutates(f"`{part.command.line}` may be any command") if name.expands else None
+    if not part.command.words:
+        return _reads("it sets variables of the shell")
+    is_known = not part.command.words[0].expands
+    return None if is_known else _mutates(f"`{part.command.line}` may be any command")
 
 
 def project_entry(part: CommandPart) -> Judgement | None:
@@ -205,7 +194,12 @@ def git_setting(part: CommandPart) -> Judgement | None:
 
 
 def not_listed(part: CommandPart) -> Judgement | None:
-    return None if part.is_listed else _mutates(f"`{part.key}` is not known to only read")
+    parent, _, last = part.key.rpartition(" ")
+    renews = programs.RENEWING_WORDS.intersection(programs.split_words(last.partition(":")[2]))
+    names = (_subcommands(parent) or "").split()
+    is_listed = not renews and any(_matches(last, name) for name in names)
+    reads = is_listed if parent else part.key in _READERS
+    return None if reads else _mutates(f"`{part.key}` is not known to only read")
 
 
 def writing_option(part: CommandPart) -> Judgement | None:
@@ -245,7 +239,6 @@ def reading_option(part: CommandPart) -> Judgement | None:
 RULES = (
     redirection,
     variable,
-    no_command,
     expansion,
     project_entry,
     always_allowed,

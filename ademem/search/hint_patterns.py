@@ -216,10 +216,6 @@ def command_words(command: str, least: int = 1) -> str:
     return " ".join([_name(argv[0]), *argv[1:MOST_WORDS]]) if argv else ""
 
 
-def command_key(words: str) -> str:
-    return words.partition(" ")[0]
-
-
 def possible_programs(command: str) -> set[str]:
     """All words of a shell command that may be its programs; cheap, and more than there are."""
     return {_name(word) for word in command[:READ_CHARS].translate(_BETWEEN).split()}

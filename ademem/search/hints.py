@@ -49,7 +49,7 @@ def find_sites(memory: Memory) -> Iterator[Site]:
         if place:
             yield Site(kind="anchor", key=place.path, pattern=place.plain)
     for words in filter(None, [*given, *patterns.find_commands(memory.content)]):
-        yield Site(kind="command", key=patterns.command_key(words), pattern=words)
+        yield Site(kind="command", key=words.partition(" ")[0], pattern=words)
 
 
 def update_sites(store: Store) -> bool:
