@@ -74,6 +74,10 @@ def dedupe_key(content: str, topic_key: str | None = None) -> str:
 
 
 @lru_cache(maxsize=COMPARED)
+def word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 def words(text: str) -> frozenset[str]:
     """Return the folded words of any script; CJK runs, which have no blanks, as bigrams."""
     if text.isascii():

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from ademem.core.text import word_set
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.settings import GuardSettings
@@ -403,13 +405,11 @@ Arguments are joined by `\\0`; `\\x01` stands before a word that the shell expan
 """
 
 
-READING_VERBS = frozenset(
-    """
+READING_VERBS = word_set("""
     get list search read find fetch describe show count query view status check diff
     lookup retrieve inspect browse peek preview compare explain summarize summarise
     whoami ping info is has
-    """.split()
-)
+""")
 """Verbs of MCP tools that change nothing."""
 
 VERBS_AND_NOUNS = frozenset("view status check diff query count preview info".split())
@@ -418,14 +418,12 @@ VERBS_AND_NOUNS = frozenset("view status check diff query count preview info".sp
 TRAILING_VERBS = READING_VERBS - VERBS_AND_NOUNS - {"is", "has"}
 """Verbs that may stand behind a noun or the name of a service: `issues_list`, `x_get_users`."""
 
-CHANGING_VERBS = frozenset(
-    """
+CHANGING_VERBS = word_set("""
     add allow append apply archive clean clear close commit configure convert create delete deploy
     disable drop edit enable execute extend fix generate insert install make mark merge migrate move
     open patch pin post publish push put remove rename reopen replace reset restart restore revert
     run save send set stop store submit toggle turn undo update upload write
-    """.split()
-)
+""")
 
 
 def mcp_tool_changes(tool: str, settings: GuardSettings) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from ademem.core.text import word_set
 from ademem.core.value import StrEnum, Value
 
 TYPE_CHECKING = False
@@ -25,15 +26,11 @@ _WITHOUT_BLANKS = "\u2e80"
 """First letter of the scripts without blanks between words, or with endings attached."""
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 def _phrases(text: str) -> tuple[str, ...]:
     return tuple(" ".join(phrase.split()) + " " for phrase in text.split(","))
 
 
-CHANGE = _words("""
+CHANGE = word_set("""
     add address apply build bump change clean commit configure convert copy correct create cut
     delete deploy disable do document drop edit enable ensure extend extract fix generate handle
     implement improve include increase inline install keep make merge migrate move optimize
@@ -43,10 +40,10 @@ CHANGE = _words("""
 """)
 """Verbs that order a change even where the prompt also asks a question."""
 
-ROUTINE = _words("commit push branch checkout switch typo typos spelling")
+ROUTINE = word_set("commit push branch checkout switch typo typos spelling")
 """Words of orders that need no more of memory than what was recalled at the prompt."""
 
-LOOK = _words("""
+LOOK = word_set("""
     analyse analyze audit benchmark brainstorm cat check compare confirm consider count debate
     describe diff discuss estimate evaluate examine explain explore figure find grep identify
     inspect investigate list look ls measure outline plan profile propose prove read recommend
@@ -59,7 +56,7 @@ LOOK_PHRASES = _phrases("""
     code review, run the test, run the tests, run tests, update me, make a plan, make a list, write
     a short summary, design, git log, git show, git diff, git status, git blame, npm test, pytest
 """)
-QUESTION = _words("""
+QUESTION = word_set("""
     how how's why why's what what's when where where's who who's which is are was were does do
     did has have had isn't aren't doesn't don't didn't any should shall thoughts opinions
     curious status
@@ -77,13 +74,13 @@ POLITE = _phrases("""
     when you're, kannst du, peux tu, puedes, pode
 """)
 """First words of an order that otherwise reads like a question or a statement."""
-OPENERS = _words("""
+OPENERS = word_set("""
     ok okay so and but hey hi hello hmm oh wait claude also well actually quick one then right
     yes yeah yep no please pls just now first next finally only maybe again great thanks all
     simply i i'd we you want need like to bitte por favor , : - * ( ) ;
 """)
 """Words that may stand before the verb of a question or an order."""
-CLAUSES = _words("and then but so also , : - * ;")
+CLAUSES = word_set("and then but so also , : - * ;")
 
 FORBIDS = (
     r"\b(?:(?:do not|don't|not|without) (?:chang|edit|modify|touch|implement)\w* (?:any|it\b)"
@@ -100,7 +97,7 @@ DICTATION = (
     *("remember:", "remember that", "please remember", "merke:", "merke dir", "merk dir"),
     *("bitte merken:", "recuerda:"),
 )
-CHAT = _words("""
+CHAT = word_set("""
     a about again agreed ah all alright amazing and anyone are awesome back bad bot brb break bye
     cheers claude congrats cool correct day done don't enough evening exactly excellent explaining
     fair fantastic fast fine for forget friend funny good goodbye got great ha haha hahaha happy

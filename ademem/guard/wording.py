@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ademem.core.text import word_set
 from ademem.guard.programs import READERS
 
 TYPE_CHECKING = False
@@ -48,15 +49,13 @@ ANOTHER = r"new|another|neu|weiter|nouve|autre|nuev|otr"
 """Beginnings of words by which a clause asks for a new file instead."""
 INSIDE = frozenset("in under below inside within of from im unter dans sous en bajo".split())
 
-AMBIGUOUS = frozenset(
-    """
+AMBIGUOUS = word_set("""
     base64 break bundle cat comm command continue cut date diff dir dirs du echo env exec exit
     expand export file find fold format gem go groups head help history host id info jobs join just
     kill last less let line ll local locate log look ls lua make man mix more mv nl node patch paste
     ping ps rake read rename return rev seq set shift size sleep sort source split stat strings tar
     task tee test time times top touch tr tree true type unset version wait watch which who yes
-    """.split()
-)
+""")
 """Programs that are words of English as well: a text names them only in backticks."""
 _CHANGING = """
     alembic ansible apt-get bundle chmod chown cmake composer conda cp deno dropdb eas flyway gcloud
@@ -65,13 +64,11 @@ _CHANGING = """
 """
 PROGRAMS = (frozenset(READERS.split()) | frozenset(_CHANGING.split())) - AMBIGUOUS
 """Programs that a text names by their name alone."""
-VERBS = frozenset(
-    """
+VERBS = word_set("""
     add apply build bump checkout commit create delete deploy destroy drop exec format init install
     merge migrate move publish pull push rebase release remove rename reset restart restore revert
     rm run stash start stop sync tag test uninstall update upgrade upload
-    """.split()
-)
+""")
 """Subcommands that a text also names as a verb: committing, `git commit`."""
 ENDINGS = ("", *"e s es ed ing ment ments ion ions ation ations".split())
 """Of the forms of a verb and its noun."""

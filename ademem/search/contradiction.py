@@ -7,7 +7,7 @@ import re
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from ademem.core.text import MONTHS, fold, tells_work, unique
+from ademem.core.text import MONTHS, fold, tells_work, unique, word_set
 from ademem.core.value import Value
 from ademem.search.opposition import find_opposition
 
@@ -29,8 +29,7 @@ at once, as in one sentence about two services and their ports."""
 MOST_CHARS = 600
 """Characters of a text that are read: a longer one is about more than one matter."""
 
-_STOP = frozenset(
-    """
+_STOP = word_set("""
     a an and any are as at be been being both but by can could did do does each every for from had
     has have her his i if in into is it its itself may might more most must my of off on one only or
     other our out over own shall should so some such than that the their them then there these they
@@ -46,8 +45,7 @@ _STOP = frozenset(
     dropped renamed migrated converted ported rewritten ended changed raised lowered cut enlarged
     shifted upgraded closed sold forbidden allowed hand manual manually wir der die das ist sind
     und nehmen jetzt statt auf mit zu laufen werden usamos el la los de en lugar es
-    """.split()
-)
+""")
 _LIKE_STOP_WORDS = ("IT", "US")
 """Names that are spelled like such words."""
 _ENLARGES = "accepts?|allows?|also|handles?|includes?|knows?|supports?|takes?|works?"
@@ -192,11 +190,9 @@ virtualization: docker podman vagrant
 identity: auth0 okta keycloak cognito
 chat: slack teams discord mattermost
 """
-PLAIN_WORDS = frozenset(
-    """
+PLAIN_WORDS = word_set("""
     rest render linear notion flux solid slack teams drone nose helm chef puppet ses drill
-    """.split()
-)
+""")
 """Names that are common words as well: they count with a capital alone."""
 SLOTS: dict[str, frozenset[str]] = {}
 """The kinds of each name: a project mostly has one of a kind, and a language its own tools."""
@@ -206,22 +202,18 @@ for _line in _SLOTS.strip().splitlines():
         SLOTS[_name] = SLOTS.get(_name, frozenset()) | {_kind}
 _KINDS = frozenset(kind for kinds in SLOTS.values() for kind in kinds)
 _MEASURES = frozenset("time size share money clock date number port".split())
-_VERSIONED = frozenset(
-    """
+_VERSIONED = word_set("""
     alpine android angular centos chrome debian django dotnet elixir fedora firefox go ios java
     kotlin kubernetes laravel macos net node nodejs openssl php python rails ruby rust safari scala
     spring swift terraform typescript ubuntu windows xcode
-    """.split()
-)
+""")
 """Names of things that have versions, besides those of SLOTS."""
 _NUMBERED = (
-    frozenset(
-        """
+    word_set("""
     batch bucket case chapter code error exit group instance issue layer lesson level line machine
     module node number page part partition phase pod priority queue region replica room row rule
     section server severity shard slot stage step table team tenant ticket tier worker zone
-    """.split()
-    )
+    """)
     - _VERSIONED
 )
 """Nouns that a number follows to tell one of several."""
@@ -247,30 +239,24 @@ _ARTICLES = frozenset("a an the our your my their its".split())
 NAME_OF = "name of "
 _CREWS = frozenset("team squad crew group department desk guild".split())
 """Nouns that the name of a group of people stands before."""
-_SHARED_BY_CREWS = frozenset(
-    """
+_SHARED_BY_CREWS = word_set("""
     call calls called consume consumes consumed depend depends have has like likes need needs needed
     prefer prefers read reads use uses used want wants
-    """.split()
-)
+""")
 """Verbs that hold of several teams and one thing: "the web team uses the search API"."""
-_THINGS = frozenset(
-    """
+_THINGS = word_set("""
     branch bucket channel cluster container gateway namespace pool profile protocol queue region
     registry schema scheme solver subnet topic track vault volume workspace zone
-    """.split()
-)
+""")
 """Nouns that the name of a thing stands before or behind: `the topic orders`."""
 _RUNNERS = frozenset("make just task rake nox tox invoke".split())
 """Programs whose first argument names what is done."""
 _SCRIPTED = frozenset("npm yarn pnpm bun".split())
 _CALLED_BY = frozenset("with through via by using run runs call calls".split())
-_TRIGGERS = frozenset(
-    """
+_TRIGGERS = word_set("""
     night morning evening day weekday week weekend month quarter year hour minute sprint release
     deploy deployment build commit push merge import start boot
-    """.split()
-)
+""")
 """Nouns that `each` or `every` stands before where it says how often."""
 
 
@@ -487,13 +473,11 @@ _CIRCUMSTANCES = frozenset("at in on before after under during within".split())
 _OF = frozenset("of for".split())
 _BEFORE_SUBJECTS = _OF.union("that which whose where".split())
 _BE = frozenset("is are was were be been gets get".split())
-_MANY = frozenset(
-    """
+_MANY = word_set("""
     accept accepts allow allows also can cannot contain contains could handle handles include
     includes may might need needs never not offer offers provide provides require requires support
     supports work works
-    """.split()
-)
+""")
 """Words of sentences that hold of several things at once: `needs redis`, `never print names`."""
 
 

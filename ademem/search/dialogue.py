@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ademem.core.text import MONTHS, words
+from ademem.core.text import MONTHS, word_set, words
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
@@ -27,12 +27,10 @@ REACH = len(DECAY)
 SATURATION = 0.3
 """Saturation of a word: the smaller, the less a row that has it gains from neighbours with it."""
 
-_TIME_WORDS = frozenset(
-    """
+_TIME_WORDS = word_set("""
     yesterday today tonight tomorrow last next ago recently since week weeks weekend month months
     year years monday tuesday wednesday thursday friday saturday sunday
-    """.split()
-).union(MONTHS)
+""").union(MONTHS)
 _PERIODS = ("year", "month", "week", "day", "date")
 _BEFORE_MAY = frozenset({"in", "of", "since", "until", "before", "after", "last"})
 _EDGES = ".,;:!?\"'()"

@@ -5,29 +5,25 @@ from __future__ import annotations
 import re
 
 from ademem.core import text as text_
-from ademem.core.text import fold, words
+from ademem.core.text import fold, word_set, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-NEGATING = frozenset(
-    """
+NEGATING = word_set("""
     no not nor t never none nothing neither cannot nobody
     disable disables disabled deny denies denied forbid forbids forbidden
     refuse refuses refused reject rejects rejected
     nicht kein keine keinen nie ne pas jamais nunca não nem non mai
     не нет ни никогда ない せん
-    """.split()
-)
+""")
 """Words that negate; "t" is what tokenizing leaves of "don't"."""
-REVERSING = NEGATING | frozenset(
-    """
+REVERSING = NEGATING | word_set("""
     without except unless always only before after above below true false must may minimum maximum
     min max enable enables enabled allow allows allowed increase increases decrease decreases
     ohne sans sin sem senza без
-    """.split()
-)
+""")
 _REVERSING_SIGNS = frozenset("不没沒無无未非勿莫안않못없")
 
 _OPPOSITES = (
@@ -42,15 +38,13 @@ _OPPOSITES = (
 
 _REJECTING = NEGATING | {"instead", "rather", "statt", "lieu", "vez"}
 """Words before what a text rejects."""
-_COMMON = frozenset(
-    """
+_COMMON = word_set("""
     a an the to of in on for with by at and or than from into as it we you this that here any ever
     use uses using used run call write take import put keep make do does be is are prefer directly
     always only must should project repository repo code codebase
     der die das den ein eine und oder hier wir verwende nutze benutze benutzen verwenden nimm
     le la les un une des et ou ici on utilise au el los las una y aquí usa usamos uses de en
-    """.split()
-)
+""")
 """Words that say nothing about the subject of a rule."""
 OPPOSED_SHARE = 2 / 3
 """Share of what one text rejects, from which another that asserts it is opposed."""

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from itertools import groupby
 
-from ademem.core.text import is_cjk, normal, replace_surrogates, unique
+from ademem.core.text import is_cjk, normal, replace_surrogates, unique, word_set
 from ademem.core.value import Value
 from ademem.store.full_text import Index
 
@@ -32,16 +32,13 @@ _STOP_WORDS = """
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
-_ASKING = frozenset(
-    """
+_ASKING = word_set("""
     are can could did do does had has have how is may might shall should was were what when where
     which who whom whose why will would
-    """.split()
-)
+""")
 """First words of a question, without what is contracted with them."""
 
-_BLAND = STOP_WORDS | frozenset(
-    """
+_BLAND = STOP_WORDS | word_set("""
     add ahead already also always another anything apply carry change changes check claude continue
     cool correct create difference done enough everything exactly fine finish first fix fixed fixes
     fixing found give given go gone good great handle happen happens hello help hey hi implement
@@ -50,8 +47,7 @@ _BLAND = STOP_WORDS | frozenset(
     quick quickly ready really right second see set show simple since someone something sorry sounds
     src start still stop stuff sure take tell thank thanks thing things think time today try ts turn
     update use used using usual way well whatever whole work working works wrong yeah yep yet
-    """.split()
-)
+""")
 """Words that an order of anything may have, and that a search for it does not need."""
 
 _MARK = r"\[(?:redacted:[^\]]*|private)\]"

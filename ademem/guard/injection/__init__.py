@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from ademem.core.memory import Trust
-from ademem.core.text import words
+from ademem.core.text import word_set, words
 from ademem.core.untrusted import as_displayed, as_latin, has_hidden_characters, is_disguised
 
 TYPE_CHECKING = False
@@ -580,15 +580,13 @@ _ABOUT = (
 """Words of a sentence that only mentions the instruction it quotes."""
 COMMAND_SIGNS = ("|", "`", ">", "--")
 
-COMMAND_WORDS = frozenset(
-    """
+COMMAND_WORDS = word_set("""
     add ademem alias aws base64 bash brew bun bunx cargo cat chmod claude cp crontab curl deno dig
     docker echo eval export fetch gem gh git go history iex install irm iwr launchctl ln mail mv nc
     ncat node npm npx nslookup perl php ping pip pnpm poetry powershell printenv printf python
     python3 rm rsync ruby scp security sed setenforce socat source sqlite3 ssh sudo systemctl tar
     tee uv uvx wget yarn
-    """.split()
-)
+""")
 """Programs, and words that often precede a command."""
 
 
