@@ -130,7 +130,6 @@ SUBCOMMANDS = {
     " stats status version where",
     "buf": "breaking lint",
     "bun": "test",
-    "bun run": "test test:*",
     "cargo": "audit c check clippy deny fmt help locate-project metadata outdated pkgid search t"
     " test tree version",
     "cargo nextest": "list run",
@@ -140,8 +139,7 @@ SUBCOMMANDS = {
     "docker compose": "config events images logs ls port ps top version",
     "docker container": "inspect list logs ls port top",
     "docker image": "history inspect list ls",
-    "docker network": "inspect list ls",
-    "docker volume": "inspect list ls",
+    **dict.fromkeys(("docker network", "docker volume"), "inspect list ls"),
     "dotnet": "test",
     "gh": "api search status version",
     "gh auth": "status",
@@ -173,11 +171,10 @@ SUBCOMMANDS = {
     "npm": "audit bin diff doctor explain fund help info la list ll ls outdated ping prefix query"
     " root run run-script search show t test tst v view whoami why",
     "npm config": "get list ls",
-    "npm run": "test test:*",
-    "npm run-script": "test test:*",
+    **dict.fromkeys(("bun run", "npm run", "npm run-script"), "test test:*"),
+    **dict.fromkeys(("pnpm run", "yarn run"), "test test:*"),
     "pip": "check debug freeze help index inspect list show",
     "pnpm": "audit licenses list ls outdated run t test why",
-    "pnpm run": "test test:*",
     "poetry": "check show",
     "poetry env": "info list",
     "ruff": "check config format linter rule version",
@@ -190,7 +187,6 @@ SUBCOMMANDS = {
     "uv": "help tree version",
     "uv pip": "check freeze list show tree",
     "yarn": "audit info jest list outdated run test test:* versions vitest why",
-    "yarn run": "test test:*",
 }
 """Subcommands that only read; any other is a change.
 
@@ -229,16 +225,14 @@ WRITING_OPTIONS = {
     **dict.fromkeys(("npm test", "npm tst", "pnpm run test", "pnpm t", "pnpm test"), _RENEWING),
     **dict.fromkeys(("vitest", "yarn jest", "yarn run test", "yarn test"), _RENEWING),
     "yarn vitest": _RENEWING,
+    **dict.fromkeys(("ademem doctor", "bd doctor", "cargo clippy", "deno lint"), "--fix"),
+    **dict.fromkeys(("golangci-lint run", "pnpm audit"), "--fix"),
     "ack": "--ackrc --pager",
-    "ademem doctor": "--fix",
     "ag": "--pager",
     "base64": "--output -o",
     "bat": "--build --clear --generate-config-file --pager",
-    "bd doctor": "--fix",
-    "cargo clippy": "--fix",
     "cargo test": "--bless",
     "date": "--set -s",
-    "deno lint": "--fix",
     "deno test": "--coverage --junit-path",
     "docker compose config": "--output -o",
     "dotnet test": "--collect --diag --logger --output --results-directory -d -l -o -r",
@@ -253,16 +247,14 @@ WRITING_OPTIONS = {
     "git clean": "--exclude --interactive -e -i",
     "git commit": "--author --date --file --fixup --message --squash --template --trailer -C -F -c"
     " -m -t",
-    "git diff": "--output",
     "git fetch": "--server-option --upload-pack -o",
     "git fsck": "--lost-found",
     "git grep": "--open-files-in-pager -O",
     "git hash-object": "-w",
-    "git log": "--output",
     "git ls-remote": "--exec --upload-pack",
     "git push": "--exec --push-option --receive-pack --repo -o",
     "git reflog": "delete drop expire write",
-    "git show": "--output",
+    **dict.fromkeys(("git diff", "git log", "git show"), "--output"),
     "git symbolic-ref": "--delete -d -m",
     "git tag": "--annotate --delete --edit --file --force --local-user --message --sign --trailer"
     " -F -a -d -e -f -m -s -u",
@@ -272,7 +264,6 @@ WRITING_OPTIONS = {
     " -toolexec -trace -update",
     "go vet": "-fix -toolexec -vettool",
     "gofmt": "-w",
-    "golangci-lint run": "--fix",
     "history": "-a -c -d -n -r -w",
     "hostname": "--file -F -b",
     "journalctl": "--cursor-file --flush --relinquish-var --rotate --setup-keys"
@@ -282,7 +273,6 @@ WRITING_OPTIONS = {
     "mypy": "--any-exprs-report --cobertura-xml-report --html-report --install-types --junit-xml"
     " --linecount-report --linecoverage-report --lineprecision-report --txt-report --xml-report",
     "npm audit": "fix",
-    "pnpm audit": "--fix",
     "prettier": "--write -w",
     "pylint": "--init-hook --load-plugins --output",
     "pytest": "--accept --basetemp --debug --force-regen --html --inline-snapshot --junit-xml"
@@ -305,43 +295,33 @@ WRITING_OPTIONS = {
 
 READING_OPTIONS = {
     "ademem export": "-",
-    "black": "--check --diff",
+    **dict.fromkeys(("black", "ruff format"), "--check --diff"),
     "cargo fmt": "--check",
     "deno fmt": "--check",
-    "git add": "--dry-run -n",
     "git apply": "--check --numstat --stat --summary",
     "git branch": "--contains --list --merged --no-contains --no-merged --points-at --show-current"
     " -l",
     "git clean": "--dry-run -dn -n -nd -ndX -ndx -nfd -nx",
-    "git commit": "--dry-run",
-    "git fetch": "--dry-run",
+    **dict.fromkeys(("git commit", "git fetch"), "--dry-run"),
     "git format-patch": "--stdout",
-    "git push": "--dry-run -n",
     "git rebase": "--show-current-patch",
-    "git rm": "--dry-run -n",
+    **dict.fromkeys(("git add", "git push", "git rm"), "--dry-run -n"),
     "git tag": "--contains --list --merged --no-contains --no-merged --points-at --verify -l -n -v",
     "go fmt": "-n",
     "isort": "--check --check-only --diff -c",
-    "kubectl apply": "--dry-run=client --dry-run=server",
-    "kubectl create": "--dry-run=client --dry-run=server",
-    "kubectl delete": "--dry-run=client --dry-run=server",
-    "ruff format": "--check --diff",
+    **dict.fromkeys(
+        ("kubectl apply", "kubectl create", "kubectl delete"),
+        "--dry-run=client --dry-run=server",
+    ),
     "terraform fmt": "-check",
     "tsc": "--listFilesOnly --noEmit --showConfig",
 }
 """Commands that only read if one of these options is given, or no more than `MAX_OPERANDS`."""
 
 MAX_OPERANDS = {
-    "ademem export": 0,
-    "aws s3api get-object": 0,
-    "git branch": 0,
-    "git symbolic-ref": 1,
-    "git tag": 0,
-    "hostname": 0,
-    "json.tool": 1,
-    "tee": 0,
-    "uniq": 1,
-    "xxd": 1,
+    **dict.fromkeys(("ademem export", "aws s3api get-object", "git branch", "git tag"), 0),
+    **dict.fromkeys(("hostname", "tee"), 0),
+    **dict.fromkeys(("git symbolic-ref", "json.tool", "uniq", "xxd"), 1),
 }
 """Numbers of operands up to which a command only reads."""
 

@@ -166,8 +166,7 @@ _UNKNOWN = Word(text="{}", expands=True)
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
 _EXECS = {
     "find": "-exec -execdir -ok -okdir",
-    "fd": "--exec --exec-batch -X -x",
-    "fdfind": "--exec --exec-batch -X -x",
+    **dict.fromkeys(("fd", "fdfind"), "--exec --exec-batch -X -x"),
 }
 """Programs that search files, and their options before a command."""
 _NODE_TOOLS = "ava biome eslint jest mocha playwright prettier pyright stylelint tap tsc vitest"
@@ -200,29 +199,23 @@ PREFIXES = {
     "time": Prefix(valued="-f --format", stops="-o --output"),
     "timeout": Prefix(valued="-s -k --signal --kill-after", operands=1),
     "stdbuf": Prefix(valued="-i -o -e --input --output --error"),
-    "nohup": Prefix(),
-    "setsid": Prefix(),
+    **dict.fromkeys(("nohup", "setsid", "builtin"), Prefix()),
+    **dict.fromkeys(("poetry run", "pipenv run", "bundle exec"), Prefix()),
     "command": Prefix(stops="-v -V"),
-    "builtin": Prefix(),
     "exec": Prefix(valued="-a"),
     "xargs": Prefix(valued="-I -n -P -L -d -E -s -a --max-args --max-procs --delimiter --arg-file"),
     "watch": Prefix(valued="-n --interval", joins=True),
-    "docker exec": Prefix(valued=_EXEC_VALUED, operands=1),
-    "docker compose exec": Prefix(valued=_EXEC_VALUED, operands=1),
-    "docker-compose exec": Prefix(valued=_EXEC_VALUED, operands=1),
-    "podman exec": Prefix(valued=_EXEC_VALUED, operands=1),
+    **dict.fromkeys(
+        ("docker exec", "docker compose exec", "docker-compose exec", "podman exec"),
+        Prefix(valued=_EXEC_VALUED, operands=1),
+    ),
     "kubectl exec": Prefix(marked=True),
     "npx": Prefix(stops="-c --call -p --package", only=_NODE_TOOLS),
-    "pnpm exec": Prefix(only=_NODE_TOOLS),
-    "yarn exec": Prefix(only=_NODE_TOOLS),
+    **dict.fromkeys(("pnpm exec", "yarn exec"), Prefix(only=_NODE_TOOLS)),
     "python -m": Prefix(only=_MODULES),
     "coverage run": Prefix(valued="--source --omit --include --rcfile", only="pytest unittest"),
     "uv run": Prefix(valued="--with --extra --group --python --project -p", stops="-m --module"),
-    "uvx": Prefix(only=_PYTHON_TOOLS),
-    "pipx run": Prefix(only=_PYTHON_TOOLS),
-    "poetry run": Prefix(),
-    "pipenv run": Prefix(),
-    "bundle exec": Prefix(),
+    **dict.fromkeys(("uvx", "pipx run"), Prefix(only=_PYTHON_TOOLS)),
 }
 
 
