@@ -26,15 +26,11 @@ REVERSING = NEGATING | word_set("""
 """)
 _REVERSING_SIGNS = frozenset("不没沒無无未非勿莫안않못없")
 
-_OPPOSITES = (
-    ("before", "after"),
-    ("above", "below"),
-    ("true", "false"),
-    ("minimum", "maximum"),
-    ("min", "max"),
-    ("increase", "decrease"),
-    ("increases", "decreases"),
-)
+_OPPOSITES = [
+    pair.split("/")
+    for pair in "before/after above/below true/false minimum/maximum min/max increase/decrease"
+    " increases/decreases".split()
+]
 
 _REJECTING = NEGATING | {"instead", "rather", "statt", "lieu", "vez"}
 """Words before what a text rejects."""

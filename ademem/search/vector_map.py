@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from array import array
+from collections import Counter
 
 from ademem.core import confined
 from ademem.core.clock import days_between, parse
@@ -61,11 +62,8 @@ class Map(Value):
         )
 
     def count_categories(self) -> dict[str, int]:
-        counts: dict[str, int] = {}
-        for kind in self.kinds:
-            name = self.head["categories"][kind // STATUSES]
-            counts[name] = counts.get(name, 0) + 1
-        return dict(sorted(counts.items(), key=lambda item: -item[1]))
+        names = (self.head["categories"][kind // STATUSES] for kind in self.kinds)
+        return dict(Counter(names).most_common())
 
 
 def path_of(project: Project) -> str:

