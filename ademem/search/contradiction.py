@@ -73,28 +73,22 @@ _CHANGE = re.compile(
 _NAMED = r"([\w.@/+-]+(?: (?-i:[A-Z0-9])[\w.+-]*)*)"
 _SUBJECT = rf"(?<![\w.@/+-]){_NAMED}"
 _ENDED = r"retired|removed|replaced|dropped|sold|closed|deleted|deprecated|abandoned|shut down"
-_REPLACES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\b(?:instead of|in place of|rather than|in lieu of|no longer(?: \w+ing)?|statt"
-        rf"|en lugar de|au lieu de) (?:the |an? |our )?{_NAMED}",
-        r"\b(?:replac(?:ed|es)|renamed|dropped|removed|retired|threw out|abandoned|deprecated"
-        rf"|{_LEFT_BEHIND}"
-        rf"|away from|moved out of|not) (?:the |our )?{_NAMED}",
-        r"\b(?:switch\w*|mov(?:ed|ing)|migrat(?:ed|ing)|converted|ported|upgraded|cut|went|renamed"
-        rf"|changed|raised|lowered)\b[^.;,]*? from (?:the )?{_NAMED}",
-    )
+_REPLACES = (
+    r"\b(?:instead of|in place of|rather than|in lieu of|no longer(?: \w+ing)?|statt"
+    rf"|en lugar de|au lieu de) (?:the |an? |our )?{_NAMED}",
+    r"\b(?:replac(?:ed|es)|renamed|dropped|removed|retired|threw out|abandoned|deprecated"
+    rf"|{_LEFT_BEHIND}"
+    rf"|away from|moved out of|not) (?:the |our )?{_NAMED}",
+    r"\b(?:switch\w*|mov(?:ed|ing)|migrat(?:ed|ing)|converted|ported|upgraded|cut|went|renamed"
+    rf"|changed|raised|lowered)\b[^.;,]*? from (?:the )?{_NAMED}",
 )
 """Where a sentence names, behind a word of change, the thing that is no longer used."""
-_ENDS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"{_SUBJECT}(?: \w+){{0,2}} (?:was|were|has been|have been|got) (?:{_ENDED})\b",
-        rf"{_SUBJECT}(?: \w+){{0,2}} (?:is|are) (?:gone|retired|deprecated|forbidden|out\b"
-        r"|no longer|not (?:\w+ )?(?:used|supported|needed)|not used)",
-        rf"{_SUBJECT} (?:support )?ended\b",
-        rf"{_SUBJECT} (?:left|quit)\b",
-    )
+_ENDS = (
+    rf"{_SUBJECT}(?: \w+){{0,2}} (?:was|were|has been|have been|got) (?:{_ENDED})\b",
+    rf"{_SUBJECT}(?: \w+){{0,2}} (?:is|are) (?:gone|retired|deprecated|forbidden|out\b"
+    r"|no longer|not (?:\w+ )?(?:used|supported|needed)|not used)",
+    rf"{_SUBJECT} (?:support )?ended\b",
+    rf"{_SUBJECT} (?:left|quit)\b",
 )
 """Where it names the thing first."""
 _END = re.compile(
@@ -399,7 +393,7 @@ def read(text: str) -> Facts:
     gone = {
         stem(fold(part))
         for pattern in (*_REPLACES, *(_ENDS if _END.search(text) else ()))
-        for match in pattern.finditer(text)
+        for match in re.finditer(pattern, text, re.IGNORECASE)
         for part in re.findall(r"[\w.-]*\w", match[1])
         if fold(part) not in _STOP
     }
