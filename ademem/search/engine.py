@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
     from ademem.core.client import TurnKey
     from ademem.core.memory import Memory
-    from ademem.search.dense import Cosines
     from ademem.search.embedding import Embedder
-    from ademem.search.lexical import Matches
-    from ademem.search.query import Query
     from ademem.search.ranking import Parameters, Ranked, Search
     from ademem.store import Store
     from ademem.store.runtime import Runtime
@@ -101,8 +98,31 @@ def _ask(
     parameters: Parameters,
     floor: float | None = None,
 ) -> Search:
-    parsed = parse(query)
-    matches, cosines = _look_up(parsed, store, parameters, embedder)
+    """Look up the words in the full-text indexes, and the question among the vectors, if any.
+
+    The model embeds the question while SQLite looks up its words; a model that fails leaves the
+    words, and so does a query without a word, which has no meaning either.
+    """
+    from ademem.search import lexical
+
+    parsed, cosines, dimensions = parse(query), None, 0
+    if embedder and parsed.terms:
+        from ademem.store import embeddings
+
+        dimensions = embeddings.dimensions(store, embedder.model_id)
+    if embedder and dimensions:
+        from ademem.search.embedding import DamagedModel, run_in_background
+
+        vector = run_in_background(lambda: embedder.embed([parsed.text])[0])
+        from ademem.search import dense
+
+        matches = lexical.find_matches(parsed, store, parameters, alone=False)
+        vectors = dense.load_vectors(store, embedder.model_id, dimensions)
+        with suppress(DamagedModel):
+            plain = dense.Cosines(vector(), vectors)
+            cosines = dense.blend(plain, parsed.text, store, embedder)
+    if cosines is None:
+        matches = lexical.find_matches(parsed, store, parameters, alone=True)
     return ranking.Search(
         query=parsed,
         matches=matches,
@@ -279,7 +299,6 @@ def recall(
     now: datetime,
     limit: int = SearchSettings().limit,
     *,
-    place: str = "recall",
     key: TurnKey | None = None,
     embedder: Embedder | None = None,
 ) -> Results:
@@ -298,7 +317,7 @@ def recall(
         with store.transaction():
             for hit in answers:
                 memories.touch(store, hit.memory, accessed(hit.signals["access"]), now)
-            logs.log_shown(store, place, shown, now, key=key, query=logged)
+            logs.log_shown(store, "recall", shown, now, key=key, query=logged)
     except store.db.OperationalError as error:
         if not is_unwritable(error):  # else the answer is worth more than the count
             raise
@@ -317,36 +336,6 @@ def explain(hit: Hit) -> str:
     """One line: the score and every signal behind it."""
     signals = " ".join(f"{name} {value:.2f}" for name, value in hit.signals.items())
     return f"{hit.memory.id} {hit.score:.3f}: {signals}"
-
-
-def _look_up(
-    query: Query, store: Store, parameters: Parameters, embedder: Embedder | None
-) -> tuple[Matches, Cosines | None]:
-    """The words in the full-text indexes, and the question among the vectors, if it has any.
-
-    The model embeds the question while SQLite looks up its words; a model that fails leaves the
-    words, and so does a query without a word, which has no meaning either.
-    """
-    from ademem.search import lexical
-
-    dimensions, model = 0, ""
-    if embedder and query.terms:
-        from ademem.store import embeddings
-
-        model = embedder.model_id
-        dimensions = embeddings.dimensions(store, model)
-    if embedder and dimensions:
-        from ademem.search.embedding import DamagedModel, run_in_background
-
-        vector = run_in_background(lambda: embedder.embed([query.text])[0])
-        from ademem.search import dense
-
-        matches = lexical.find_matches(query, store, parameters, alone=False)
-        vectors = dense.load_vectors(store, model, dimensions)
-        with suppress(DamagedModel):
-            cosines = dense.Cosines(vector(), vectors)
-            return matches, dense.blend(cosines, query.text, store, embedder)
-    return lexical.find_matches(query, store, parameters, alone=True), None
 
 
 def _discount(hits: list[Ranked], asked: Search) -> list[Ranked]:

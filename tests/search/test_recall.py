@@ -42,9 +42,9 @@ def test_what_was_shown_is_logged_in_its_order_and_its_turn(store, keep):
         keep(f"the cache of shard {number}")
     turn = TurnKey(session_id="s", prompt_id="p")
 
-    found = recall("cache", store, Filters(), NOW, place="prompt", key=turn)
+    found = recall("cache", store, Filters(), NOW, key=turn)
     assert rows(store, "session_id, prompt_id, place, query, memory_id, rank, score") == [
-        ("s", "p", "prompt", "cache", hit.memory.id, rank, hit.score)
+        ("s", "p", "recall", "cache", hit.memory.id, rank, hit.score)
         for rank, hit in enumerate(found.hits, 1)
     ]
 
