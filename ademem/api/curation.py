@@ -205,7 +205,6 @@ DECISIONS: dict[str, Callable[..., Memory]] = {
     "pin": transitions.pin,
     "delete": transitions.delete,
 }
-"""Decisions about several memories at once."""
 APPROVING = ("promote", "promote-pinned", "pin")
 """Decisions that a quarantined memory needs alone: it is read before it is approved."""
 

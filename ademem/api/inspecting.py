@@ -82,7 +82,6 @@ FIRST_LOOK = 10
 
 
 def compare_anchors(runtime: Runtime, id: str) -> list[Excerpt]:
-    """Return each place that a memory is anchored to, its state, and its lines then and now."""
     memory = memories.get(runtime.holding(id).store, id)
     if not memory.anchors:
         return []

@@ -48,7 +48,6 @@ EFFECTS = {
     "supersedes": "{0} left search, briefing and files; `ademem restore {0}` brings it back",
     "not_conflict": "the pair is not proposed again",
 }
-"""Effects of the verbs once judged."""
 
 
 class NoSuchRelation(NotFound):
@@ -326,7 +325,6 @@ def _neighbours(runtime: Runtime, node: Node) -> Iterator[Node]:
 
 
 def get_map(runtime: Runtime) -> Map | None:
-    """Return the map as it was last computed; None without one, or where the file is damaged."""
     return read_map(runtime.project)
 
 

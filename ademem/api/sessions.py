@@ -21,7 +21,6 @@ from ademem.store.transitions import CannotDo
 Row = dict[str, Any]
 
 SUMMARY = "session_summary"
-"""Type of the summary of a session."""
 ID_CHARS = 200
 PROMPT_CHARS, SUMMARY_CHARS, NAME_CHARS = 200, 200, 120
 """Lengths in lists."""

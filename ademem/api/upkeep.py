@@ -90,8 +90,6 @@ class Left(Value):
 
 
 class Scrubbed(Value):
-    """Rows by column, secrets by file, and what is left."""
-
     rows: dict[str, int]
     files: dict[str, int]
     left: tuple[Left, ...]

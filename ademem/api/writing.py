@@ -231,7 +231,6 @@ FAMILIES = {
 }
 """Types and words of each family; the first one with a word of the text is chosen."""
 OTHER = "topic"
-"""Family of a text with none of them."""
 
 
 def normalize_key(key: str) -> str | None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 LINE = "ademem reads a copy of this project's memory: its `.ade/` cannot be written"
 LOCKED_LINE = "ademem reads a copy of this project's memory: another program holds the database"
-"""Lines for the person."""
 ATTEMPTS = 3
 """Most copies that are made of a database that changes meanwhile."""
 _COPIED = ("", "-wal")

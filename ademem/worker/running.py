@@ -187,7 +187,6 @@ def mirror(context: JobContext, _job: Job) -> datetime | None:
 
 
 def current(context: JobContext, _job: Job) -> None:
-    """Write the summary of the current state and the log of the day."""
     from ademem.sync import daily
 
     daily.write_current(context.runtime.project, context.store, context.now())
@@ -274,7 +273,6 @@ def queue_map(context: JobContext) -> None:
 
 
 def relate(context: JobContext, _job: Job) -> None:
-    """Compare what was learned with its neighbours, for facts that changed."""
     from ademem.capture.gate import relating
 
     model = context.model.id if context.model else ""

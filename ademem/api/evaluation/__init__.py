@@ -186,7 +186,6 @@ class Corpus:
         return [self._by_seq[seq] for seq in cosines.nearest(DEPTH)]
 
     def fuse(self, query: str) -> list[str]:
-        """Fuse the ranks by words and by cosines."""
         fusion: defaultdict[str, float] = defaultdict(float)
         for ranking in (self.rank_words(query), self.rank_cosines(query)):
             for rank, id in enumerate(ranking, 1):

@@ -35,7 +35,6 @@ FILE = "eval.jsonl"
 RUNS, RANKS = "eval/runs", "eval/ranks"
 """Names of the recorded runs, and of the ranks of the last one, among the values of the store."""
 MOST_RUNS = 200
-"""Runs that are kept, the newest."""
 SHOWN = ("any@5", "any@10", "MRR", "nDCG@10")
 """Metrics that a recorded run has of each system."""
 CUT = 10

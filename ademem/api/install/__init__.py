@@ -316,7 +316,6 @@ def add_commands(claude: str, hooks: str, *, dry_run: bool = False) -> list[str]
 
 
 def remove_commands(claude: str, *, dry_run: bool = False) -> list[str]:
-    """Remove our commands, and folders that this leaves empty; return the commands."""
     folder = os.path.join(claude, COMMANDS)
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     texts = {name: _read_command(os.path.join(folder, name)) or "" for name in names}
@@ -339,7 +338,6 @@ def _read_command(path: str) -> str | None:
 
 
 SERVER = "ademem"
-"""Name of our MCP server in the files of its clients."""
 TOML = '[mcp_servers.ademem]\ncommand = {command}\nargs = ["mcp"]\n'
 BY_HAND = "add by hand what `ademem mcp --config CLIENT` shows"
 
