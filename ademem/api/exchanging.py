@@ -152,13 +152,9 @@ class EngramStatus(Value):
 
 def send_to_engram(runtime: Runtime, *, force: bool = False, dry_run: bool = False) -> Sent:
     """Write what changed since the last export into a chunk of `.engram/`; *force* writes all."""
+    store, project, author = runtime.store, runtime.project, _author(runtime)
     return engram_chunks.send(
-        runtime.store,
-        runtime.project,
-        runtime.clock(),
-        author=_author(runtime),
-        anew=force,
-        dry_run=dry_run,
+        store, project, runtime.clock(), author=author, anew=force, dry_run=dry_run
     )
 
 

@@ -80,13 +80,9 @@ def inspect_files(
 
 
 def check_files(inspection: Inspection) -> tuple[Problem, ...]:
-    runtime = inspection.runtime
+    runtime, settings = inspection.runtime, inspection.runtime.settings
     return checks.check(
-        runtime.project,
-        runtime.store,
-        runtime.settings.mirror,
-        runtime.settings.gate,
-        read=inspection.read,
+        runtime.project, runtime.store, settings.mirror, settings.gate, read=inspection.read
     )
 
 
@@ -274,13 +270,8 @@ def compare_foreign(
             compared.append(readers.Comparison(project=name, known=report.known, new=new))
         return format, compared
     reader = readers.find_reader(format, path)
-    job = readers.Job(
-        store=runtime.store,
-        settings=runtime.settings.gate,
-        now=runtime.now,
-        event="",
-        project=project,
-    )
+    store, settings = runtime.store, runtime.settings.gate
+    job = readers.Job(store=store, settings=settings, now=runtime.now, event="", project=project)
     return reader.name, readers.compare(reader, path, job)
 
 

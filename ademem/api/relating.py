@@ -92,9 +92,10 @@ def judge(
         runtime = own if verdicts.find(own.store, judgment_id) else runtime
     elif own and id:
         runtime = runtime.holding(id)
-    with runtime.store.transaction():
+    store, now = runtime.store, runtime.clock()
+    with store.transaction():
         source, target = _find_pair(runtime, judgment_id, id, other)
-        before = verdicts.of_pair(runtime.store, source, target)
+        before = verdicts.of_pair(store, source, target)
         sure = kind is Trust.USER or confidence >= SURE
         affected = (target,) if relation == relations.SUPERSEDES else (source, target)
         may = sure and all(RANK[kind] >= RANK[memory.trust] for memory in affected)
@@ -102,25 +103,19 @@ def judge(
         waits = before and before.status == "pending" and before.relation in contested
         if may and kind is not Trust.USER and (waits or relation == relations.SUPERSEDES):
             ids = (memory.id for memory in affected)
-            may = not memories.find_confirmed(runtime.store, ids)
+            may = not memories.find_confirmed(store, ids)
         rank = RANK[Trust(before.kind)] if before and before.kind in frozenset(Trust) else -1
         overruled = before is not None and before.status == "judged" and rank > RANK[kind]
         in_effect = may and not overruled
         if before is None and not in_effect:
+            actor = relations.SYSTEM
             relations.add(
-                runtime.store,
-                target,
-                source,
-                "related",
-                score=0.0,
-                reason="",
-                actor=relations.SYSTEM,
-                now=runtime.clock(),
+                store, target, source, "related", score=0.0, reason="", actor=actor, now=now
             )
         if in_effect:
             _apply(runtime, relation, source, target, before)
         row = verdicts.put(
-            runtime.store,
+            store,
             source,
             target,
             relation,
@@ -130,7 +125,7 @@ def judge(
             confidence=confidence,
             actor=clean(redact(actor).text) or kind.value,
             kind=kind.value,
-            now=runtime.clock(),
+            now=now,
         )
     if in_effect:
         status, effect = "judged", EFFECTS[relation].format(target.id)

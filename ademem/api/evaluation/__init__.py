@@ -428,24 +428,13 @@ def longmemeval(data: bytes) -> Iterator[Haystack]:
     for entry in orjson.loads(data):
         items: list[Item] = []
         answers: list[str] = []
-        for name, date, turns in zip(
-            entry["haystack_session_ids"],
-            entry["haystack_dates"],
-            entry["haystack_sessions"],
-            strict=True,
-        ):
+        columns = (entry[f"haystack_{name}"] for name in ("session_ids", "dates", "sessions"))
+        for name, date, turns in zip(*columns, strict=True):
+            year, month, day, hour, minute = map(int, re.findall(r"\d+", date))
+            at = datetime(year, month, day, hour, minute).isoformat()
             for number, turn in enumerate(turns, 1):
-                id = f"{len(items)}:{name}:{number}"
-                year, month, day, hour, minute = map(int, re.findall(r"\d+", date))
-                items.append(
-                    Item(
-                        id=id,
-                        text=turn["content"],
-                        speaker=turn["role"],
-                        session=name,
-                        date=datetime(year, month, day, hour, minute).isoformat(),
-                    )
-                )
+                id, text = f"{len(items)}:{name}:{number}", turn["content"]
+                items.append(Item(id=id, text=text, speaker=turn["role"], session=name, date=at))
                 if turn.get("has_answer"):
                     answers.append(id)
         wanted = set(entry["answer_session_ids"])
@@ -486,13 +475,8 @@ def _turns(conversation: dict[str, Any]) -> Iterator[Item]:
         place = MONTHS.index(month.lower()) + 1
         date = datetime(int(year), place, int(day), hours, int(minute)).isoformat()
         for turn in turns:
-            yield Item(
-                id=turn["dia_id"],
-                text=_with_caption(turn["text"], turn.get("blip_caption")),
-                speaker=turn["speaker"],
-                session=f"D{number}",
-                date=date,
-            )
+            id, text = turn["dia_id"], _with_caption(turn["text"], turn.get("blip_caption"))
+            yield Item(id=id, text=text, speaker=turn["speaker"], session=f"D{number}", date=date)
         number += 1
 
 
