@@ -138,7 +138,18 @@ def open_memories(
         found = root
     else:
         found = project.find(root, environment, os.getcwd())
-    runtime = _open(found, environment, now(), connections)
+    runtime, is_locked, moment = None, False, now()
+    if is_writable(found):
+        try:
+            runtime = open_runtime(found, environment, moment, connections=connections)
+        except database.OperationalError as error:
+            if not database.is_locked(error):
+                raise
+            is_locked = True
+    if runtime is None:
+        from ademem.worker.read_only import open_copy
+
+        runtime = open_copy(found, environment, moment, is_locked=is_locked)
     changes = runtime.store.db.total_changes
     runtime.clock, runtime.before_close = now, partial(_follow_up, changes)
     runtime.with_personal = with_personal
@@ -164,26 +175,6 @@ def find_project(
         if root is not None:
             raise
         return None
-
-
-def _open(
-    found: project.Project,
-    environment: Mapping[str, str],
-    now: datetime,
-    connections: IdleConnections | None,
-) -> Runtime:
-    """Open the database, or a copy where it cannot be written or another process has locked it."""
-    is_locked = False
-    if is_writable(found):
-        try:
-            return open_runtime(found, environment, now, connections=connections)
-        except database.OperationalError as error:
-            if not database.is_locked(error):
-                raise
-            is_locked = True
-    from ademem.worker.read_only import open_copy
-
-    return open_copy(found, environment, now, is_locked=is_locked)
 
 
 def _follow_up(changes: int, runtime: Runtime) -> None:
