@@ -131,9 +131,19 @@ def set_value(
         raise BadSetting(f"{key} counts in no file of a project", "`--user` writes your own")
     else:
         here = project.find(root, environment, os.getcwd())
-        path = here.config if where == "shared" else here.local_config
-        write = _write_shared if where == "shared" else _write_local
-        write(here, key, value, environment)
+        if where == "shared":
+            path, waited = here.config, load_configuration(here, environment).held
+            _write(here.root, path, key, value)
+            held = load_configuration(here, environment).held
+            if held and not waited and key in held:  # trust it, unless other settings wait
+                trust.agree(here.main, environment, settings=fingerprint(held))
+        else:
+            path = here.local_config
+            if _find_unnoted(here, environment):
+                raise Unnoted(f"{path} was not written by `ademem config set` here")
+            ignore(here)
+            _write(here.home_root, path, key, value)
+            trust.agree(here.main, environment, local=local_file(here, environment).digest)
     found = load_configuration(here, environment)
     return Changed(
         path=path,
@@ -141,23 +151,6 @@ def set_value(
         in_force=value_of(found.settings, key) == value,
         source=found.origins.get(key, "default"),
     )
-
-
-def _write_shared(here: Project, key: str, value: Any, environment: Mapping[str, str]) -> None:
-    """Write the tracked file, and record trust in it unless other settings of it wait."""
-    waited = load_configuration(here, environment).held
-    _write(here.root, here.config, key, value)
-    held = load_configuration(here, environment).held
-    if held and not waited and key in held:
-        trust.agree(here.main, environment, settings=fingerprint(held))
-
-
-def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, str]) -> None:
-    if _find_unnoted(here, environment):
-        raise Unnoted(f"{here.local_config} was not written by `ademem config set` here")
-    ignore(here)
-    _write(here.home_root, here.local_config, key, value)
-    trust.agree(here.main, environment, local=local_file(here, environment).digest)
 
 
 def find_untrusted(root: str | None = None) -> UntrustedParts:

@@ -73,28 +73,22 @@ def remove(text: str, path: Keys) -> str:
 
 
 def _insert(text: str, path: Keys, label: str, value: Any) -> str:
-    """Add a last member in the layout of the one before."""
+    """Add a last member in the layout of the one before, or of the whole file."""
     opening, end = _find(text, path)
-    items = _items(text, opening)
-    if not items:
-        shown = _indent(label, value, text, opening)
-        return text[: opening + 1] + shown + text[end - 1 :]
-    if len(items) == 1:
+    if items := _items(text, opening):
         gap = "," + text[opening + 1 : items[0].start]
+        if len(items) > 1:
+            gap = text[items[-2].end : items[-1].start]
+        shown = label + _format(value, text, _last_line(gap) if "\n" in gap else None)
+        return text[: items[-1].end] + gap + shown + text[items[-1].end :]
+    top, bottom = _find(text, ())
+    if "\n" not in text[top:bottom] and _items(text, top):
+        shown = label + _format(value, text, None)
     else:
-        gap = text[items[-2].end : items[-1].start]
-    shown = label + _format(value, text, _last_line(gap) if "\n" in gap else None)
-    return text[: items[-1].end] + gap + shown + text[items[-1].end :]
-
-
-def _indent(label: str, value: Any, text: str, opening: int) -> str:
-    """Lay out the only member of a container; on one line if the whole file is."""
-    start, end = _find(text, ())
-    if "\n" not in text[start:end] and _items(text, start):
-        return label + _format(value, text, None)
-    outer = _last_line(text[:opening])
-    inner = outer + _unit(text)
-    return _newline(text) + inner + label + _format(value, text, inner) + _newline(text) + outer
+        outer, line = _last_line(text[:opening]), _newline(text)
+        inner = outer + _unit(text)
+        shown = line + inner + label + _format(value, text, inner) + line + outer
+    return text[: opening + 1] + shown + text[end - 1 :]
 
 
 def _format(value: Any, text: str, indent: str | None) -> str:

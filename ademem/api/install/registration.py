@@ -115,31 +115,27 @@ _BY_NAME = "/ademem pre_compact"
 
 def make_groups(*, python: str, hooks: str, agent: str = "") -> dict[str, Settings]:
     """Return the entry of each event; *python* and *hooks* are quoted for the shell."""
-    events = AGENTS[agent] if agent else EVENTS
-    groups = {event.name: _group(event, python, hooks) for event in events}
-    for group in groups.values() if agent == "gemini" else ():
-        (handler,) = group["hooks"]  # which has milliseconds, and a name for its status line
-        handler["timeout"] *= 1000
-        handler["name"] = handler.pop("statusMessage")
+    groups = {}
+    for event in AGENTS[agent] if agent else EVENTS:
+        if event.hook == "pre_compact":
+            # The shortest command, as no setting hides it; `hooks/ademem` finds its own Python.
+            prefix, home = hooks.removesuffix("/share/ademem/hooks"), os.path.expanduser("~/")
+            own = prefix != hooks and python.startswith(f"{prefix}/bin/")
+            is_below = home.startswith("/") and hooks.startswith(home)
+            command = (f"~/{hooks.removeprefix(home)}" if is_below else hooks) + _BY_NAME
+            command += "" if own or not python else f" {python}"
+        else:
+            # 2 is the exit code that blocks a tool call, and also a shell's own for a file it
+            # cannot source: the trap makes every ending 0. An empty python= hides the user's.
+            command = f"trap 'exit 0' 0; hook={event.hook} python={python} hooks={hooks}; {_START}"
+        handler: Settings = {"type": "command", "command": command}
+        if agent == "gemini":  # which has milliseconds, and a name for the status line
+            handler |= {"timeout": event.timeout * 1000, "name": event.status}
+        else:
+            handler |= {"timeout": event.timeout, "statusMessage": event.status}
+        matcher = {"matcher": event.matcher} if event.matcher else {}
+        groups[event.name] = matcher | {"hooks": [handler]}
     return groups
-
-
-def _group(event: Event, python: str, hooks: str) -> Settings:
-    if event.hook == "pre_compact":
-        # The shortest command, as no setting hides it; `hooks/ademem` finds its own Python.
-        prefix, home = hooks.removesuffix("/share/ademem/hooks"), os.path.expanduser("~/")
-        own = prefix != hooks and python.startswith(f"{prefix}/bin/")
-        if home.startswith("/") and hooks.startswith(home):
-            hooks = f"~/{hooks.removeprefix(home)}"
-        command = f"{hooks}{_BY_NAME}" if own or not python else f"{hooks}{_BY_NAME} {python}"
-    else:
-        # 2 is the exit code that blocks a tool call, and also a shell's own for a file it cannot
-        # source: the trap turns every ending into 0. An empty python= hides one of the user's.
-        command = f"trap 'exit 0' 0; hook={event.hook} python={python} hooks={hooks}; {_START}"
-    handler = {"type": "command", "command": command, "timeout": event.timeout}
-    handler["statusMessage"] = event.status
-    matcher = {"matcher": event.matcher} if event.matcher else {}
-    return matcher | {"hooks": [handler]}
 
 
 def add_entries(
