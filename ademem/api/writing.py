@@ -26,7 +26,9 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
     *operation_id* again writes nothing and returns the first answer; it raises Conflict for another
     draft, and NoSuchMemory where that memory is gone.
     """
-    payload = _digest(draft) if operation_id else ""
+    draft = draft if isinstance(draft, Draft) else Draft(content=draft)
+    asked = as_dict(replace(draft, origin=Origin()))  # the same from another session or process
+    payload = sha256_hex(repr(asked)) if operation_id else ""
     draft, now = complete_draft(runtime, draft), runtime.clock()
     _note_use(runtime)
     if is_personal(draft):
@@ -92,12 +94,6 @@ def _note_use(runtime: Runtime) -> None:
 
 
 _ANSWER = ("accepted", "durability", "rule", "reason", "deduped", "merged_into_id", "notes")
-
-
-def _digest(draft: Draft | str) -> str:
-    """Return the digest of what a caller asks for, also from another session or a new process."""
-    draft = draft if isinstance(draft, Draft) else Draft(content=draft)
-    return sha256_hex(repr(as_dict(replace(draft, origin=Origin()))))
 
 
 def _keep_answer(runtime: Runtime, payload: str, operation_id: str, written: Written) -> None:
