@@ -58,10 +58,7 @@ class Inspection(Value):
 def inspect_files(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> Iterator[Inspection]:
-    """Open files and database, or in a fresh clone files and an empty store in memory.
-
-    Changes no file. Raises what `open_memories` raises.
-    """
+    """Open files and database, or in a fresh clone an empty store in memory; change no file."""
     found, report = project.find(root, environment, os.getcwd()), None
     if not is_writable(found):
         from ademem.worker.read_only import open_copy
@@ -100,10 +97,7 @@ refresh_files, import_files = mirror.refresh, importer.import_changes
 def import_pending(
     runtime: Runtime, on_import: Callable[[int, int], None] | None = None, *, is_new: bool = False
 ) -> None:
-    """Import changes that wait for the worker, or all files into a new store.
-
-    A store that cannot be written is read as it is; `check_files` names refused files.
-    """
+    """Import changes that wait for the worker, or all files into a new store, where it can be."""
     with suppress(confined.Refused):
         if is_new:
             if files_changed(runtime.project):

@@ -187,11 +187,7 @@ class NoSuchMoment(NotFound):
 
 
 def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Reconsidered:
-    """Run the selection of a session at a moment again, on the memories of now.
-
-    *at* is the stamp of a prompt or a text. Nothing is recorded. Raises NoSuchMemory, or
-    NoSuchMoment.
-    """
+    """Run the selection of the stamp *at* again, on the memories of now; record nothing."""
     memory, sent = memories.get(runtime.store, id), injections.list_sent(runtime.store, session)
     prompts = sessions.search_prompts(runtime.store, "", session, PROMPTS)
     there = [each for each in sent if each.created_at == at]

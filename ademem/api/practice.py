@@ -91,10 +91,7 @@ def read_skill_files(runtime: Runtime, paths: Iterable[str]) -> Files:
 
 
 def restore_skill_files(runtime: Runtime, files: Files, present: Files) -> None:
-    """Undo an export: put *files* in the place of *present*.
-
-    Raises Conflict where one was changed since.
-    """
+    """Undo an export: put *files* in the place of *present*; raises Conflict after a change."""
     export.restore_files(files, present, runtime)
 
 

@@ -51,10 +51,7 @@ def main(root: str, model: Model | None = None) -> None:
 
 
 def serve(root: str, load: Callable[[Runtime], Embedder | None] | None = None) -> None:
-    """Keep the model loaded for hooks until none asks; one such process on a machine.
-
-    *load* replaces the installed model in tests.
-    """
+    """Keep the model loaded for hooks until none asks; *load* replaces it in tests."""
     os.environ["ADEMEM_DISABLE"] = "1"
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
     from ademem.search import embedding

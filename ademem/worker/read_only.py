@@ -38,10 +38,7 @@ class Changing(UnusableStore):
 def open_copy(
     project: Project, environment: Mapping[str, str], now: datetime, *, is_locked: bool = False
 ) -> Runtime:
-    """Open a copy of the database in the user's cache, or of the files where there is none.
-
-    Raises Changing, and what `open_runtime` raises.
-    """
+    """Open a copy of the database, or of the files where there is none; raises Changing, too."""
     found = load_configuration(project, environment)
     folder = _folder(project, environment)
     copy = replace(project, home=folder)

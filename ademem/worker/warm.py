@@ -65,10 +65,7 @@ def suggest(
 
 
 def search(runtime: Runtime, query: str, filters: Filters, limit: int) -> Any | None:
-    """Return mode and hits of `engine.search`: row, score, and if it has all words and is weak.
-
-    None without an answer within SEARCH_S.
-    """
+    """Return mode and hits of `engine.search`: row, score, if it has all words, and is weak."""
     from json import dumps
 
     given = {
@@ -167,10 +164,7 @@ def _seconds_left(deadline: float) -> float:
 
 
 def check_peer(connection: sockets.socket) -> None:
-    """Raise Stranger unless the other end has our user id.
-
-    From `struct ucred` on Linux, `struct xucred` on macOS and BSD.
-    """
+    """Raise Stranger unless the other end has our user id (`struct ucred`, `struct xucred`)."""
     import _socket as sockets
 
     if sys.platform == "linux":
