@@ -34,6 +34,7 @@ from ademem.store import (
     schema_version,
     statistics,
 )
+from ademem.store.maintenance import CONSOLIDATION, SWEEP
 from ademem.store.runtime import Runtime
 from ademem.store.statistics import Change, Held, Position
 from ademem.worker import running
@@ -211,10 +212,10 @@ def lifecycle(runtime: Runtime, conflicts: int) -> dict[str, Any]:
 
     merged = {"clusters": "found", "merged": "merged", "created": "created"}
     return {
-        "last_sweep": describe(maintenance.SWEEP, {name: name for name in maintenance.COUNTED}),
-        "next_sweep": stamp(running.next_sweep(store, runtime.now)),
-        "last_consolidation": describe(maintenance.CONSOLIDATION, merged),
-        "next_consolidation": stamp(running.next_consolidation(store, runtime.now)),
+        "last_sweep": describe(SWEEP, {name: name for name in maintenance.COUNTED}),
+        "next_sweep": stamp(running.next_run(store, SWEEP, runtime.now)),
+        "last_consolidation": describe(CONSOLIDATION, merged),
+        "next_consolidation": stamp(running.next_run(store, CONSOLIDATION, runtime.now)),
         "conflicts": conflicts,
         "missions": [mission.id for mission in missions.list_all(store, running=True)],
     }
@@ -230,8 +231,8 @@ def get_health(runtime: Runtime) -> dict[str, Any]:
         scopes.append({"scope": scope, "current": current, "max": limit_of(scope), "counts": held})
     return {
         "scopes": scopes,
-        "last_sweep": get_last_run(runtime, maintenance.SWEEP),
-        "last_consolidation": get_last_run(runtime, maintenance.CONSOLIDATION),
+        "last_sweep": get_last_run(runtime, SWEEP),
+        "last_consolidation": get_last_run(runtime, CONSOLIDATION),
         "embeddings": vectors(runtime),
     }
 
@@ -337,7 +338,8 @@ def find_overfull(runtime: Runtime, held: Sequence[Held] = ()) -> str | None:
     if not over:
         return None
     above = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())
-    when = stamp(running.next_sweep(runtime.store, runtime.now))[:16].replace("T", " ")
+    sweep = running.next_run(runtime.store, SWEEP, runtime.now)
+    when = stamp(sweep)[:16].replace("T", " ")
     keep = ", ".join(f"lifecycle.{scope}_limit = 0" for scope in over)
     return (
         f"{above}: a sweep from {when} UTC on archives the lowest (`ademem sweep --dry-run`);"

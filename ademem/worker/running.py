@@ -23,6 +23,7 @@ from ademem.store import (
     sessions,
     statistics,
 )
+from ademem.store.maintenance import CONSOLIDATION, SWEEP
 from ademem.worker import lock
 
 TYPE_CHECKING = False
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from ademem.search.embedding import Embedder
     from ademem.store import Store
     from ademem.store.jobs import Job
-    from ademem.store.maintenance import LoggedRun
     from ademem.store.runtime import Runtime
 
     T = TypeVar("T")
@@ -117,44 +117,30 @@ def attempt(do: Callable[[], T]) -> T | Failure:
         return Failure(error=describe(error))
 
 
-SWEEP_PERIOD = timedelta(hours=24)
-CONSOLIDATION_PERIOD = timedelta(days=7)
+PERIODS = {SWEEP: timedelta(hours=24), CONSOLIDATION: timedelta(days=7)}
 CROWDED_SHARE = 0.8
 """Share of a limit above which a sweep queues a consolidation."""
 
 
-def next_sweep(store: Store, now: datetime) -> datetime:
-    """Return one period after the last successful sweep, or after the database was created."""
-    return _next(maintenance.last(store, "sweep", "ok", until=stamp(now)), SWEEP_PERIOD, store, now)
-
-
-def sweep_is_due(context: JobContext) -> bool:
-    return (now := context.now()) >= next_sweep(context.store, now)
-
-
-def next_consolidation(store: Store, now: datetime) -> datetime:
-    """Return one period after the last consolidation, or after the database was created."""
-    last = maintenance.last(store, "consolidation", until=stamp(now))
-    return _next(last, CONSOLIDATION_PERIOD, store, now)
-
-
-def consolidation_is_due(context: JobContext) -> bool:
-    return (now := context.now()) >= next_consolidation(context.store, now)
-
-
-def _next(last: LoggedRun | None, period: timedelta, store: Store, now: datetime) -> datetime:
-    """Return *period* after the last run; before the first, after the store was made.
+def next_run(store: Store, kind: str, now: datetime) -> datetime:
+    """Return one period after the last consolidation or successful sweep, or the store's creation.
 
     A creation time in the future is ignored: the oldest memory that is not counts. With one that is
     no time the job is due.
     """
+    outcome = "ok" if kind == SWEEP else "%"
+    last = maintenance.last(store, kind, outcome, until=stamp(now))
     began = (last and last.completed_at) or store_.creation_time(store)
     if began > stamp(now):
         began = maintenance.oldest(store, now) or began
     try:
-        return parse(began) + period
+        return parse(began) + PERIODS[kind]
     except (ValueError, OverflowError):
         return now
+
+
+def is_due(context: JobContext, kind: str) -> bool:
+    return (now := context.now()) >= next_run(context.store, kind, now)
 
 
 COLD_START_S = 60.0
@@ -293,7 +279,7 @@ def sweep(context: JobContext, _job: Job) -> None:
     """Sweep the store, unless that was done since it was queued."""
     from ademem.synthesis import sweeping
 
-    if not sweep_is_due(context):
+    if not is_due(context, SWEEP):
         return
     swept = sweeping.sweep_locked(context.runtime, context.now(), trigger="schedule")
     context.figures |= {name: getattr(swept, name) for name in maintenance.COUNTED}
@@ -302,12 +288,12 @@ def sweep(context: JobContext, _job: Job) -> None:
         for scope, counts in statistics.by_owner(statistics.count_held(context.store)).items()
         if (limit := context.runtime.settings.lifecycle.limit_of(scope))
     ):
-        jobs.plan(context.store, CROWDED, context.now(), period=CONSOLIDATION_PERIOD)
+        jobs.plan(context.store, CROWDED, context.now(), period=PERIODS[CONSOLIDATION])
 
 
 def queue_sweep(context: JobContext) -> None:
-    if sweep_is_due(context):
-        jobs.plan(context.store, "sweep", context.now(), period=SWEEP_PERIOD)
+    if is_due(context, SWEEP):
+        jobs.plan(context.store, "sweep", context.now(), period=PERIODS[SWEEP])
 
 
 def extract(context: JobContext, job: Job) -> None:
@@ -339,7 +325,7 @@ def consolidate(context: JobContext, job: Job) -> None:
     from ademem.synthesis import consolidation
 
     crowded = job.kind == CROWDED
-    if not crowded and not consolidation_is_due(context):
+    if not crowded and not is_due(context, CONSOLIDATION):
         return
     run = consolidation.ConsolidationRun(
         store=context.store,
@@ -353,8 +339,8 @@ def consolidate(context: JobContext, job: Job) -> None:
 
 
 def queue_consolidation(context: JobContext) -> None:
-    if consolidation_is_due(context):
-        jobs.plan(context.store, "consolidate", context.now(), period=CONSOLIDATION_PERIOD)
+    if is_due(context, CONSOLIDATION):
+        jobs.plan(context.store, "consolidate", context.now(), period=PERIODS[CONSOLIDATION])
 
 
 def uses(context: JobContext, job: Job) -> None:

@@ -26,10 +26,10 @@ def test_the_next_sweep_is_due_when_it_was(world, settings):
     world.store.db.execute("update projects set created_at = ?", (stamp(world.now),))
     sweep(world.store, settings, AHEAD)
 
-    assert running.next_sweep(world.store, world.now) <= world.now + DAY
+    assert running.next_run(world.store, "sweep", world.now) <= world.now + DAY
     sweep(world.store, settings, world.now)
     assert maintenance.last(world.store, "sweep", "ok", until=stamp(world.now)) is not None
-    assert world.now < running.next_sweep(world.store, world.now) <= world.now + DAY
+    assert world.now < running.next_run(world.store, "sweep", world.now) <= world.now + DAY
 
 
 def test_a_project_that_began_in_the_future_is_swept(world):
@@ -37,8 +37,8 @@ def test_a_project_that_began_in_the_future_is_swept(world):
 
     builders.insert(world.store, builders.memory())
 
-    assert running.next_sweep(world.store, world.now) == world.now + DAY
-    assert running.next_consolidation(world.store, world.now).year == world.now.year
+    assert running.next_run(world.store, "sweep", world.now) == world.now + DAY
+    assert running.next_run(world.store, "consolidation", world.now).year == world.now.year
 
 
 def test_a_job_that_was_put_off_then_is_due_now(world):

@@ -399,9 +399,7 @@ def plain(data: bytes) -> Iterator[Haystack]:
                 Item(
                     id=str(memory["id"]),
                     text=_with_caption(memory["text"], memory.get("caption")),
-                    speaker=memory.get("speaker") or "",
-                    session=memory.get("session") or "",
-                    date=memory.get("date") or "",
+                    **{name: memory.get(name) or "" for name in ("speaker", "session", "date")},
                 )
                 for memory in store["memories"]
             )
