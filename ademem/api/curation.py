@@ -183,8 +183,7 @@ def list_skipped(runtime: Runtime) -> list[str]:
 def skip(runtime: Runtime, id: str) -> None:
     with runtime.store.transaction():
         unskip(runtime, id)
-        ids = [*list_skipped(runtime), id]
-        memory_queries.record_skipped(runtime.store, _today(runtime), ids)
+        memory_queries.record_skipped(runtime.store, _today(runtime), [*list_skipped(runtime), id])
 
 
 def unskip(runtime: Runtime, id: str) -> None:

@@ -338,8 +338,7 @@ def find_overfull(runtime: Runtime, held: Sequence[Held] = ()) -> str | None:
     if not over:
         return None
     above = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())
-    sweep = running.next_run(runtime.store, SWEEP, runtime.now)
-    when = stamp(sweep)[:16].replace("T", " ")
+    when = stamp(running.next_run(runtime.store, SWEEP, runtime.now))[:16].replace("T", " ")
     keep = ", ".join(f"lifecycle.{scope}_limit = 0" for scope in over)
     return (
         f"{above}: a sweep from {when} UTC on archives the lowest (`ademem sweep --dry-run`);"

@@ -206,10 +206,9 @@ def find_related(runtime: Runtime, id: str) -> dict[str, list[str]]:
     memory = memories.get(runtime.store, id)
     pairs = [(each.left, each.right) for each in relations.list_conflicts(runtime.store)]
     others = [b if a == memory.id else a for a, b in pairs if memory.id in (a, b)]
-    parts = memory_queries.list_merged(runtime.store, memory.id)
     found = {
         "conflicts with": others,
-        "merged from": [part.id for part in parts],
+        "merged from": [part.id for part in memory_queries.list_merged(runtime.store, memory.id)],
         "merged into": [memory.superseded_by] if memory.superseded_by else [],
     }
     return {name: ids for name, ids in found.items() if ids}

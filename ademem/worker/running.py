@@ -128,8 +128,7 @@ def next_run(store: Store, kind: str, now: datetime) -> datetime:
     A creation time in the future is ignored: the oldest memory that is not counts. With one that is
     no time the job is due.
     """
-    outcome = "ok" if kind == SWEEP else "%"
-    last = maintenance.last(store, kind, outcome, until=stamp(now))
+    last = maintenance.last(store, kind, "ok" if kind == SWEEP else "%", until=stamp(now))
     began = (last and last.completed_at) or store_.creation_time(store)
     if began > stamp(now):
         began = maintenance.oldest(store, now) or began

@@ -182,8 +182,7 @@ def measure(memories: Runtime) -> dict[str, Any]:
         relevant = {here.get(sync_id, f"gone {sync_id}") for sync_id in one.ranks}
         for name, system in BASELINES.items():
             if embedder or name not in NEED_A_MODEL:
-                ranked = system(corpus, one.query)
-                rankings.append((name, FILE, scores(ranked, relevant)))
+                rankings.append((name, FILE, scores(system(corpus, one.query), relevant)))
         ranks[sha256_hex(one.query)] = _ranks(memories, one.query, one.ranks)
     run = {
         "at": stamp(memories.clock()),
