@@ -181,11 +181,9 @@ class Hub:
             ("/v1/projects/{project:uuid}/mutations", self.pull, "GET"),
             ("/v1/projects/{project:uuid}/mutations", self.push, "POST"),
         )
+        routes = [Route(path, call, methods=[method]) for path, call, method in paths]
         self.app = Starlette(
-            routes=[
-                *(Route(path, call, methods=[method]) for path, call, method in paths),
-                *self.page.routes,
-            ],
+            routes=[*routes, *self.page.routes],
             lifespan=self.lifespan,
             exception_handlers={
                 Refused: _refuse,
@@ -309,21 +307,17 @@ class Hub:
         """Answer how far the project is, and the caller's role; all read a closed one."""
         async with self._entered(request, "reader") as (db, caller):
             found = await self._project(db, request)
-        return JSONResponse(
-            {
-                "slug": found.slug,
-                "head": found.head,
-                "floor": found.floor,
-                "epoch": found.epoch,
-                "role": "reader" if found.is_closed else caller.role,
-                "protocol": mutations.PROTOCOL,
-                "expires_at": caller.expires_at,
-            }
-        )
+        facts = {name: getattr(found, name) for name in ("slug", "head", "floor", "epoch")}
+        role = "reader" if found.is_closed else caller.role
+        own = {"role": role, "protocol": mutations.PROTOCOL, "expires_at": caller.expires_at}
+        return JSONResponse(facts | own)
 
     async def pull(self, request: Request) -> Response:
         """Answer the mutations after a number, or those of the snapshot with `live=1`."""
-        after = _number(request, "after")
+        given = request.query_params.get("after", "0")
+        if not given.isascii() or not given.isdecimal() or len(given) > 18:
+            raise Refused("argument", "after is no number", "send the last one that was received")
+        after, project = int(given), str(request.path_params["project"])
         live = request.query_params.get("live") == "1"
         async with self._entered(request, "reader") as (db, caller):
             found = await self._project(db, request)
@@ -331,10 +325,7 @@ class Hub:
                 raise Refused("snapshot", "what came next was compacted", "take the snapshot", 410)
             if not live:
                 assert caller.device is not None
-                await requests.note_cursor(
-                    db, str(request.path_params["project"]), caller.device, min(after, found.head)
-                )
-            project = str(request.path_params["project"])
+                await requests.note_cursor(db, project, caller.device, min(after, found.head))
             size = {"rows": mutations.PAGE, "size": mutations.PAGE_BYTES}
             rows, more = await requests.pull(db, project, after, **size, live=live)
         facts = {"head": found.head, "epoch": found.epoch, "more": more}
@@ -543,23 +534,12 @@ def _digest(text: object) -> bytes:
     return found
 
 
-def _number(request: Request, name: str) -> int:
-    text = request.query_params.get(name, "0")
-    if not text.isascii() or not text.isdecimal() or len(text) > 18:
-        raise Refused("argument", f"{name} is no number", "send the last one that was received")
-    return int(text)
-
-
 class Server(http.SignalServer):
     """Tells its address once it listens, and lets requests end before it does."""
 
     def __init__(self, hub: Hub, on_ready: Callable[[str], None], **options: Any) -> None:
-        super().__init__(
-            hub,
-            limit_concurrency=MOST_CONNECTIONS,
-            timeout_graceful_shutdown=DRAIN_S,
-            **options,
-        )
+        bounds = {"limit_concurrency": MOST_CONNECTIONS, "timeout_graceful_shutdown": DRAIN_S}
+        super().__init__(hub, **bounds, **options)
         self.hub, self.on_ready = hub, on_ready
 
     async def startup(self, sockets: Any = None) -> None:
@@ -598,6 +578,5 @@ def serve(
         database.check_server(db)
         folder = database.data_folder(db)
     hub = Hub(dsn, limits or Limits(), proxied=proxied, folder=folder)
-    options = {"host": host, "port": int(port)}
     tls = {"ssl_certfile": certificate, "ssl_keyfile": key} if certificate else {}
-    Server(hub, on_ready, **options, **tls).run()
+    Server(hub, on_ready, host=host, port=int(port), **tls).run()
