@@ -155,7 +155,6 @@ class Hub:
         self.is_ending = False
         self.under_way = 0
         self.under_way_in = Counter[str]()
-        """By project."""
         self.shares: WeakValueDictionary[str, Share] = WeakValueDictionary()
         self.log: Callable[[str], object] = lambda line: print(line, file=sys.stderr, flush=True)
         self.pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(

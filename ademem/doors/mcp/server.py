@@ -37,7 +37,6 @@ RESOURCES = ("briefing", "core", "candidates")
 TEMPLATES = {"topics": "topic", "item": "id", "session": "id"}
 """Resources with an argument."""
 NOT_FOUND = -32002
-"""Code of an unknown resource."""
 THREADS = 4
 """Requests that are answered at once."""
 ROOTS_S = 2.0
@@ -109,8 +108,6 @@ class Session:
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        from ademem.doors.mcp.access import Call  # nothing of memory is loaded before a call
-
         tool = self.tools.get(params.name)
         if tool is None:
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {params.name}")
@@ -120,7 +117,7 @@ class Session:
             asked = await self._ask_project(context, params, arguments)
         if asked:
             return asked
-        call = Call(self.caller, arguments, _meta(context), _client(context))
+        call = self._make_call(context, arguments)
         if "progressToken" in call.meta:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_tell_progress, context)
@@ -136,12 +133,11 @@ class Session:
         )
 
     async def list_resources(self, _: Context, __: object) -> types.ListResourcesResult:
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(uri=f"memory://{name}", name=name, mime_type=MARKDOWN)
-                for name in RESOURCES
-            ]
-        )
+        resources = [
+            types.Resource(uri=f"memory://{name}", name=name, mime_type=MARKDOWN)
+            for name in RESOURCES
+        ]
+        return types.ListResourcesResult(resources=resources)
 
     async def list_templates(self, _: Context, __: object) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(
@@ -215,11 +211,20 @@ class Session:
         more = types.Completion(values=shown, total=len(found), has_more=len(found) > len(shown))
         return types.CompleteResult(completion=more)
 
+    def _make_call(self, context: Context, arguments: dict[str, Any]) -> Call:
+        from ademem.doors.calls import name_agent, name_client
+        from ademem.doors.mcp.access import Call  # nothing of memory is loaded before a call
+
+        meta = (context.params or {}).get("_meta")
+        agent = context.request.headers.get("user-agent", "") if context.request else ""
+        client = name_agent(agent)
+        if given := context.session.client_params:
+            client = name_client(given.client_info.name, given.client_info.version)
+        return Call(self.caller, arguments, meta if isinstance(meta, dict) else {}, client)
+
     async def _look(self, context: Context, read: Callable[[Runtime], T]) -> T:
         """Read from the one project in a thread; raises AdememError where there is none."""
-        from ademem.doors.mcp.access import Call
-
-        call = Call(self.caller, {}, _meta(context), _client(context))
+        call = self._make_call(context, {})
 
         def answer() -> T:
             (found,) = call.choose("", writes=True)
@@ -375,17 +380,3 @@ async def _tell_progress(context: Context) -> None:
         await anyio.sleep(PROGRESS_S)
         seconds += PROGRESS_S
         await context.session.report_progress(seconds)
-
-
-def _meta(context: Context) -> dict[str, Any]:
-    meta = (context.params or {}).get("_meta")
-    return meta if isinstance(meta, dict) else {}
-
-
-def _client(context: Context) -> str:
-    from ademem.doors.calls import name_agent, name_client
-
-    client = context.session.client_params
-    if client:
-        return name_client(client.client_info.name, client.client_info.version)
-    return name_agent(context.request.headers.get("user-agent", "") if context.request else "")

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 REFUSAL = ("rule", "why", "next")
-"""Keys of each refusal."""
 
 
 class Tool(Value):
@@ -310,7 +309,6 @@ ENGRAM_ARGUMENTS: dict[str, Schema] = {
     "relation": choice(*VERBS),
     "confidence": {"type": "number", "default": 1.0, "minimum": 0, "maximum": 1},
 }
-"""Those of Engram's contract."""
 
 
 def _engram_tool(name: str, description: str, hints: str, names: str = "", **own: Schema) -> Tool:

@@ -39,9 +39,7 @@ class Method(Value):
     name: str
     run: Callable[[Call], Any]
     params: dict[str, Any]
-    """JSON Schema of the parameters."""
     result: dict[str, Any]
-    """JSON Schema of the result."""
     writes: bool = False
     """It changes a memory or a brief."""
 
@@ -387,7 +385,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "patch": OBJECT,
     "paths": {"type": "array", "items": text(1000)},
 }
-"""Schemas of the parameters by name."""
 
 
 def or_null(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -102,7 +102,7 @@ class Live:
         self._oldest = self.last
         """The id after which no event was dropped."""
         self._position: Position | None = None
-        self._announced: list[str] = []
+        self._announced: list[Change] = []
         self._windows = 0
         self._poll: asyncio.Task[None] | None = None
         self._looked = asyncio.Event()
@@ -113,9 +113,7 @@ class Live:
         The reading thread calls it: a page has all that its id covers.
         """
         self._position, changes = api.find_changes(memories, self._position)
-        changes += [
-            Change(kind=self._announced.pop(0), count=0, sessions={}) for _ in [*self._announced]
-        ]
+        changes += [self._announced.pop(0) for _ in [*self._announced]]
         for change in changes:
             self.last += 1
             text = json.dumps({"count": change.count, "sessions": change.sessions})
@@ -127,7 +125,7 @@ class Live:
 
     def announce(self, kind: str) -> None:
         """Have the next look tell windows of what no log has; from any thread."""
-        self._announced.append(kind)
+        self._announced.append(Change(kind=kind, count=0, sessions={}))
 
     async def stream(self, after: int | None, is_ending: Callable[[], bool]) -> AsyncIterator[str]:
         """Yield the events after an id, or `reload` where some of them are not known."""
