@@ -68,8 +68,7 @@ def find_paths(payload: Payload, runtime: Runtime) -> list[str]:
 
     script = shell.parse(payload.command)
     edits = find_edits(script) if script else []
-    paths = (_relative(edit.path, payload, runtime) for edit in edits)
-    return [path for path in paths if path]
+    return [path for edit in edits if (path := _relative(edit.path, payload, runtime))]
 
 
 def name_target(payload: Payload, runtime: Runtime) -> str:

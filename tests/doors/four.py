@@ -39,7 +39,7 @@ class Doors(ExitStack):
         )
         self.callback(session.close)
         self.portal = self.enter_context(start_blocking_portal())
-        opened = self.portal.wrap_async_context_manager(Client(make_server(session, None)))
+        opened = self.portal.wrap_async_context_manager(Client(make_server(session)))
         self.client = self.enter_context(opened)
         self.server = Server(found, self.environment)
         self.app = Door(found, self.environment).make_app(8000, TOKEN)

@@ -236,7 +236,7 @@ def serve_mcp(project: str | None = None, tools: str = "", *, read_only: bool = 
     except ModuleNotFoundError as error:
         raise missing_package(error, "mcp") from error
     session = server.Session(chosen, project, settings=settings)
-    process.run(server.make_server(session, session.instructions()), session.close)
+    process.run(server.make_server(session), session.close)
 
 
 def answer(question: Question) -> int:

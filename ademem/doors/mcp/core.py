@@ -73,8 +73,7 @@ def _time(memories: Runtime, text: str | None) -> datetime | None:
 
 
 def context(memories: Runtime, call: Call, max_chars: int, scope: str) -> Result:
-    limit = max_chars - MARGIN_CHARS
-    return api.get_context(memories, limit, measure=size_of, scope=scope)
+    return api.get_context(memories, max_chars - MARGIN_CHARS, measure=size_of, scope=scope)
 
 
 def timeline(memories: Runtime, call: Call, id: str, before: int, after: int) -> Result:

@@ -334,11 +334,11 @@ class Session:
             raise
 
 
-def make_server(session: Session, instructions: str | None) -> Server[Any]:
+def make_server(session: Session) -> Server[Any]:
     server: Server[Any] = Server(
         "ademem",
         version=__version__,
-        instructions=instructions,
+        instructions=session.instructions(),
         on_list_tools=session.list_tools,
         on_call_tool=session.call_tool,
         on_list_resources=session.list_resources,

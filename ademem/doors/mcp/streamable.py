@@ -25,9 +25,7 @@ PORT = 7438
 
 def make_app(session: Session, port: int, token: str) -> Loopback:
     """Return the application. Streams of the server's own messages are refused, as it has none."""
-    manager = StreamableHTTPSessionManager(
-        make_server(session, session.instructions()), stateless=True
-    )
+    manager = StreamableHTTPSessionManager(make_server(session), stateless=True)
     route = Route(PATH, StreamableHTTPASGIApp(manager), methods=["POST"])
     router = Router([route], lifespan=lambda _: manager.run())
     return Loopback(router, port, LINE_BYTES, token=token)

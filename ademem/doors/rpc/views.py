@@ -63,8 +63,7 @@ def entry(runtime: Runtime, memory: Memory) -> dict[str, Any] | None:
 
 
 def is_shown(memory: Memory) -> bool:
-    held_back = memory.quarantine_reason or memory.deleted_at or memory.superseded_by
-    return not held_back
+    return not (memory.quarantine_reason or memory.deleted_at or memory.superseded_by)
 
 
 def _entry(

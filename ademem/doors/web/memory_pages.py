@@ -84,8 +84,7 @@ def to_drawing(graph: Graph) -> str:
         name = preview(label(node), SHORT_CHARS if node.depth > 1 else NODE_CHARS)
         nodes.append((node.kind, node.name, round(x), round(y), node.depth, name))
     edges = [(a, b, relation.startswith("conflicts")) for a, b, relation in graph.edges]
-    drawing = {"nodes": nodes, "edges": edges}
-    return json.dumps(drawing, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps({"nodes": nodes, "edges": edges}, ensure_ascii=False, separators=(",", ":"))
 
 
 def label(node: Node) -> str:

@@ -249,8 +249,7 @@ def _undo_event(memories: Runtime, request: PageRequest) -> Done:
 
 def _redo_event(memories: Runtime, request: PageRequest) -> Done:
     """Bring back an act by undoing the undo of it."""
-    event = request.form.get("event", "")
-    return undoable.by_event("redo", event).undo(memories)
+    return undoable.by_event("redo", request.form.get("event", "")).undo(memories)
 
 
 def _decide_all(memories: Runtime, request: PageRequest) -> Done:

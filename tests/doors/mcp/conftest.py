@@ -30,7 +30,7 @@ def serve(world):
         )
 
         async def hold():
-            async with Client(make_server(session, session.instructions()), **options) as client:
+            async with Client(make_server(session), **options) as client:
                 return await scenario(client)
 
         try:

@@ -281,15 +281,15 @@ def test_settings_choose_the_tools_and_the_instructions_of_a_process(serve, monk
 
     made = []
     monkeypatch.setattr(process, "run", lambda *_: None)
-    monkeypatch.setattr(server, "make_server", lambda *given: made.append(given))
+    monkeypatch.setattr(server, "make_server", made.append)
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(world.root))
     world.configure('[mcp]\ntools = "all"\nread_only = true\ninstructions = false\n')
     monkeypatch.setenv("HOME", world.environment["HOME"])
     cli.serve_mcp()
     cli.serve_mcp(tools="memory_get,memory_add")
 
-    (session, told), (chosen, _) = made
-    assert told is None
+    session, chosen = made
+    assert session.instructions() is None
     assert {"memory_search", "mem_search"} <= session.tools.keys()
     assert not {"memory_add", "mem_save"} & session.tools.keys()
     assert list(chosen.tools) == ["memory_get"]
