@@ -495,29 +495,18 @@ class Step(Value):
     """UTF-16 units left for them."""
 
 
-class Brief(Value):
-    """The text for the model and the memories it shows, in order."""
-
-    text: str
-    shown: tuple[Memory, ...] = ()
-    placed: tuple[Placed, ...] = ()
-    """Memories shown or quoted in each section, then those that were left out."""
-    total: int = 0
-    """Number of confirmed memories of the project, counted up to COUNTED."""
-    steps: tuple[Step, ...] = ()
-
-
 class Page:
-    """The lines of a briefing so far, the memories they show, and what did not fit."""
+    """A briefing: its lines, the memories they show in order, and what did not fit."""
 
-    def __init__(self, reader: Reader, intro: str, most: int) -> None:
-        self.reader = reader
-        self.intro = intro
-        self.most = most
+    def __init__(self, reader: Reader, intro: str, *, empty: str = "", total: int = 0) -> None:
+        self.reader, self.intro, self.empty = reader, intro, empty
+        self.most = reader.settings.max_chars
         """UTF-16 units of the whole text."""
+        self.total = total
+        """Number of confirmed memories of the project, counted up to COUNTED."""
         self.lines: list[str] = []
         self.shown: list[Memory] = []
-        self.placed: list[Placed] = []
+        self.quoted: list[Placed] = []
         self.left_out: list[Placed] = []
         self.steps: list[Step] = []
         self.cut: dict[str, int] = {}
@@ -525,6 +514,16 @@ class Page:
 
     @property
     def text(self) -> str:
+        """The text for the model."""
+        return self.fenced if self.lines else self.empty
+
+    @property
+    def placed(self) -> list[Placed]:
+        """Memories shown or quoted in each section, then those that were left out."""
+        return [*self.quoted, *self.left_out]
+
+    @property
+    def fenced(self) -> str:
         return f"{self.intro}\n{untrusted.fence(self.lines)}"
 
     def add(self, section: Section, reserve: int = 0) -> None:
@@ -541,7 +540,7 @@ class Page:
         if not entries:
             return
         heading = f"## {section.title}"
-        left = self.most - units(self.text) - reserve
+        left = self.most - units(self.fenced) - reserve
         room = min(int(section.share * self.most), left) - len(heading) - 2
         most = self.reader.level if section.ranked else len(entries)
         fitting = select_entries(entries, most, room)
@@ -562,21 +561,12 @@ class Page:
         """Note the memories in the entries that fit, and why others are left out."""
         for entry in fitting:
             for memory in (entry.memory,) if entry.memory else entry.quoted:
-                self.placed.append(place(memory, title, entry.chars))
+                self.quoted.append(place(memory, title, entry.chars))
         for entry in entries if len(fitting) < len(entries) else ():
             if len(self.left_out) == MOST_LEFT_OUT:
                 break
             if entry.memory and entry not in fitting:
                 self.left_out.append(place(entry.memory, title, left_out=why))
-
-    def brief(self, empty: str = "") -> Brief:
-        """Return the page; without lines the text is *empty*."""
-        return Brief(
-            text=self.text if self.lines else empty,
-            shown=tuple(self.shown),
-            placed=(*self.placed, *self.left_out),
-            steps=tuple(self.steps),
-        )
 
 
 def _is_error(memory: Memory | None) -> bool:
@@ -584,10 +574,10 @@ def _is_error(memory: Memory | None) -> bool:
     return memory is not None and memory.source_type == ledger.ERROR
 
 
-def session(reader: Reader, program: str) -> Brief:
+def session(reader: Reader, program: str) -> Page:
     """Compose the briefing of a session; an empty memory gives one line on its use."""
     intro, total = how_to(program), count_confirmed(reader.store)
-    page = Page(reader, intro, reader.settings.max_chars)
+    page = Page(reader, intro, empty=intro, total=total)
     titles = [section.title.lower() for section in SECTIONS]
     longest = _describe_omitted(total, total, dict.fromkeys(titles, COUNTED), program)
     for section in SECTIONS:
@@ -597,27 +587,27 @@ def session(reader: Reader, program: str) -> Brief:
     )
     if left or page.cut:
         page.lines.append(_describe_omitted(left, total, page.cut, program))
-    return replace(page.brief(empty=intro), total=total)
+    return page
 
 
-def news(reader: Reader) -> Brief:
+def news(reader: Reader) -> Page:
     """Compose the news for a resumed session; no text without any."""
-    page = Page(reader, "New in project memory since you last looked:", reader.settings.max_chars)
+    page = Page(reader, "New in project memory since you last looked:")
     for section in NEWS:
         page.add(section)
-    return page.brief()
+    return page
 
 
-def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Brief:
+def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Page:
     """Compose the briefing of a subagent: its *own* brief, pinned memories, mission, knowledge."""
     memories = [*pinned(reader), *of_mission(reader), *knowledge(reader)][:AGENT_MEMORIES]
     entries = [*brief_entries(own, reader.store), *memories]
-    page = Page(reader, how_to(program), reader.settings.max_chars)
-    fitting = select_entries(entries, len(entries), page.most - units(page.text))
+    page = Page(reader, how_to(program))
+    fitting = select_entries(entries, len(entries), page.most - units(page.fenced))
     page.lines = [entry.text for entry in fitting]
     page.shown = [entry.memory for entry in fitting if entry.memory]
     page.place("", entries, fitting, "room")
-    return page.brief()
+    return page
 
 
 def how_to(program: str) -> str:

@@ -12,11 +12,10 @@ from ademem.core.clock import Deadline
 from ademem.core.errors import suppress
 from ademem.core.project import files_changed, import_waits
 from ademem.core.repository import branch
-from ademem.core.value import replace
 from ademem.files import ignore, skill_files
 from ademem.search.hints import prune_lists, remove_lists, update_sites, write_lists
 from ademem.session import briefing, flags, notices
-from ademem.session.briefing import Brief, make_reader
+from ademem.session.briefing import Page, make_reader
 from ademem.store import commits as table
 from ademem.store import injections, jobs, ledger, logs, sessions
 from ademem.store.hints import has_sites
@@ -93,8 +92,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             jobs.queue(runtime.store, "skills", "project", runtime.now)
         for left in sessions.list_left_open(runtime.store, runtime.now, payload.session_id):
             jobs.queue(runtime.store, "episode", left, runtime.now)
-        brief = _brief(source, here, payload, runtime)
-        text = "\n".join(filter(None, (brief.text, imported)))
+        brief, question = _brief(source, here, payload, runtime)
+        text = "\n".join(filter(None, (brief.text, question, imported)))
         shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
         key = TurnKey(session_id=payload.session_id)
         if source == "compact":  # a row without a memory: what was shown before is gone
@@ -135,20 +134,17 @@ def _import_changes(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
     return " ".join(filter(None, (taken.summary, taken.advice))), problems
 
 
-def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) -> Brief:
+def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) -> tuple[Page, str]:
     goes_on = source in briefing.GOES_ON
     key = TurnKey(session_id=payload.session_id)
     seen = logs.list_in_context(runtime.store, key, runtime.now) if goes_on else ()
     reader = make_reader(payload, runtime, here, seen=seen)
     if reader.seen:
-        return briefing.news(reader)
+        return briefing.news(reader), ""
     name = program(runtime.environment)
-    brief = briefing.session(reader, name)
-    if source == "compact" and ledger.claim(
-        runtime.store, "flush", payload.session_id, runtime.now
-    ):
-        return replace(brief, text=f"{brief.text}\n{FLUSH.format(program=name)}")
-    return brief
+    brief, session = briefing.session(reader, name), payload.session_id
+    asks = source == "compact" and ledger.claim(runtime.store, "flush", session, runtime.now)
+    return brief, FLUSH.format(program=name) if asks else ""
 
 
 def _rearm(payload: Payload, runtime: Runtime) -> None:

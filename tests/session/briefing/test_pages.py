@@ -123,6 +123,6 @@ def test_news_are_what_was_not_seen(store):
     settings = BriefingSettings()
     reader = Reader(store=store, settings=settings, now=NOW, seen=frozenset({seen.id}))
 
-    assert briefing.news(reader).shown == (fresh,)
+    assert briefing.news(reader).shown == [fresh]
     nothing = Reader(store=store, settings=settings, now=NOW, seen=frozenset({seen.id, fresh.id}))
     assert briefing.news(nothing).text == ""
