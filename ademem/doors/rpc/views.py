@@ -129,12 +129,10 @@ def skill(found: Listed) -> dict[str, Any]:
 
 def brief(found: CoreMemory | None) -> dict[str, Any]:
     """Return version, time and the five fields; without a brief, empty ones."""
-    if found is None:
-        empty: dict[str, Any] = {field.key: [] if field.is_list else "" for field in FIELDS}
-        return {"version": 0, "updatedAt": None, **empty}
-    values = {field.key: getattr(found, field.name) for field in FIELDS}
+    values = {each.key: getattr(found, each.name, () if each.is_list else "") for each in FIELDS}
     texts = {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
-    return {"version": found.version, "updatedAt": time_of(found.updated_at), **texts}
+    moment = found.updated_at if found else None
+    return {"version": found.version if found else 0, "updatedAt": time_of(moment), **texts}
 
 
 def run(kind: str, runtime: Runtime, row: Mapping[str, Any]) -> dict[str, Any]:
