@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 
-import typer
-
 from ademem import api
 from ademem.api.exchanging import HubStatus, Preview, SyncStatus
 from ademem.core import caller
-from ademem.core.errors import NO, AdememError, NotFound, UsageError
+from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.text import counted, join_counts, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
@@ -114,8 +112,7 @@ def _exchange(memories: Runtime, folders: list[str], with_hub: bool, force: bool
         if state and state.waiting and state.role == READER:
             lines.append(f"hub: {_waiting_of(state)}")
         values["hub"] = synced
-    show.report(values, lines, problems)
-    raise typer.Exit(NO if problems else 0)
+    show.report(values, lines, problems, fails=bool(problems))
 
 
 def _undo_lines(event: str) -> list[str]:
@@ -216,8 +213,7 @@ def _sync_engram(
         figures = join_counts(counts)
         lines = [f"{counted(len(received.read), 'chunk')} read: {figures or 'nothing new'}"]
         values = {"read": received.read, **counts, "problems": received.problems}
-        show.report(values, lines, received.problems)
-        raise typer.Exit(NO if received.problems else 0)
+        return show.report(values, lines, received.problems, fails=bool(received.problems))
     sent = api.send_to_engram(memories, force=force, dry_run=dry_run)
     if sent.observations or sent.mutations or sent.sessions:
         what = ", ".join(f".engram/chunks/{id}.jsonl.gz" for id in sent.chunks)
@@ -226,5 +222,5 @@ def _sync_engram(
     else:
         lines = ["Engram's chunks have everything"]
     lines += _held_back_lines(sent.held_back)
-    show.report(as_dict(sent) | {"dry_run": dry_run}, lines, sent.problems)
-    raise typer.Exit(NO if sent.problems else 0)
+    values = as_dict(sent) | {"dry_run": dry_run}
+    return show.report(values, lines, sent.problems, fails=bool(sent.problems))

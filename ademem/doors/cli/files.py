@@ -149,8 +149,7 @@ def check(
     problems = api.check_files(inspection)
     found = [{"path": each.path, "line": each.line, "message": each.message} for each in problems]
     lines = [f"{each.path}:{each.line or 1}: {each.message}" for each in problems]
-    show.report({"problems": found}, lines or ["the files are sound"])
-    raise typer.Exit(1 if problems else 0)
+    show.report({"problems": found}, lines or ["the files are sound"], fails=bool(problems))
 
 
 def _diff(file: File) -> str:
@@ -233,8 +232,8 @@ def show_core(
     lines = [f"{name}: {text}" for name, text in project_brief.lines(document)]
     lines += [f"({import_label(author)}: {text})" for text in document.claimed]
     begin = f"ademem core set{f' --agent {agent}' if agent else ''}"
-    show.report(values, lines, [] if found else [f'no brief yet (`{begin} focus "…"` starts one)'])
-    raise typer.Exit(0 if found else NO)
+    notes = [] if found else [f'no brief yet (`{begin} focus "…"` starts one)']
+    return show.report(values, lines, notes, fails=not found)
 
 
 def _agent_lines(agent: Agent) -> Iterator[str]:

@@ -15,7 +15,7 @@ import typer
 from ademem import api
 from ademem.core import caller
 from ademem.core.clock import now
-from ademem.core.errors import NO, NotFound, UsageError
+from ademem.core.errors import NotFound, UsageError
 from ademem.core.text import counted
 from ademem.core.value import as_dict
 from ademem.doors.cli import missing_package, show
@@ -164,8 +164,7 @@ def check(
     lines = [text for one in found for text in (one.problem, f"  {one.hint}")]
     lines = lines or ["the hub may be served over this connection"]
     values = {"problems": [as_dict(one) for one in found], "certificate_days": days}
-    show.report(values, lines)
-    raise typer.Exit(NO if found else 0)
+    show.report(values, lines, fails=bool(found))
 
 
 @on_hub(project_commands, "add")
@@ -265,8 +264,7 @@ def list_tokens(db: Any, slug: Slug) -> None:
 def revoke_token(db: Any, slug: Slug, id: str = argument("TOKEN", "Beginning of its id.")) -> None:
     """End a token at once."""
     count = administration.revoke_token(db, slug, id)
-    show.report({"revoked": count}, [f"revoked {counted(count, 'token')}"])
-    raise typer.Exit(0 if count else NO)
+    show.report({"revoked": count}, [f"revoked {counted(count, 'token')}"], fails=not count)
 
 
 @on_hub(hub)
@@ -281,10 +279,9 @@ def audit(
         broken = administration.broken_audit(db, slug)
         named = ", ".join(map(str, broken))
         line = f"missing or changed at {named}" if broken else "every row is as it was written"
-        show.report({"broken": broken}, [line])
-        raise typer.Exit(NO if broken else 0)
+        return show.report({"broken": broken}, [line], fails=bool(broken))
     found = administration.list_audit(db, slug, limit)
-    show.listing(
+    return show.listing(
         *("acts", found),
         lines=lambda row: [
             f"{row['number']}  {row['at']:%Y-%m-%d %H:%M}  {row['person'] or 'the hub itself'}"
@@ -303,8 +300,7 @@ def receipts(db: Any, slug: Slug, id: str = argument("ID", "Of a memory, in full
         f"{one['person']} on {one['device']} has {'' if one['has_received'] else 'not '}received it"
         for one in found["devices"]
     ]
-    show.report(found, lines)
-    raise typer.Exit(0 if all(one["has_received"] for one in found["devices"]) else NO)
+    show.report(found, lines, fails=not all(one["has_received"] for one in found["devices"]))
 
 
 def _deletion_lines(found: dict[str, Any]) -> list[str]:

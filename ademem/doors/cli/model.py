@@ -99,13 +99,12 @@ def status(
         if problems:
             repair = f"ademem model install {name or ''}".rstrip()
             line = f"{'; '.join(problems)} (`{repair}` repairs it)"
-        show.report({"problems": problems}, [line])
-        raise typer.Exit(1 if problems else 0)
+        return show.report({"problems": problems}, [line], fails=bool(problems))
     warn(project)
     found = api.model_status(dtype=format, root=project)
     present = {file.name: f"{file.bytes:,} bytes" for file in found.files if file.present}
     rows = as_dict(found) | {"files": present, "bytes": f"{found.bytes:,}"}
-    show.report(found, show.table_lines(rows))
+    return show.report(found, show.table_lines(rows))
 
 
 @command(model, "remove")
@@ -154,8 +153,7 @@ def serve(
     if status:
         found = api.find_server(project)
         notes = () if found else ("no process serves this project",)
-        show.report(found, show.table_lines(found or {}), notes)
-        raise typer.Exit(0 if found else 1)
+        return show.report(found, show.table_lines(found or {}), notes, fails=not found)
     loaded = ""
 
     def on_ready(model: str) -> None:

@@ -296,8 +296,7 @@ def gate(
         what = "WORSE" if one.worse else "better"
         lines.append(f"{what:<7} {one.sync_id[:12]}  {move:<24}  {preview(one.query, 60)}")
     lines.append(f"{counted(verdict.golden, 'question')}, recall@10 {100 * verdict.recall:.1f} %")
-    show.report(as_dict(verdict) | {"failed": failed}, lines)
-    raise typer.Exit(1 if failed else 0)
+    return show.report(as_dict(verdict) | {"failed": failed}, lines, fails=failed)
 
 
 def _gate_prompts(file: Path, dataset: Path | None, least: float, project: str | None) -> None:
@@ -322,8 +321,7 @@ def _gate_prompts(file: Path, dataset: Path | None, least: float, project: str |
         right = "" if kind.right is None else f"{kind.right:.1%}"
         figures = f"{kind.prompts:9}{kind.shown:9.1%}{right:>9}{kind.memories:9.2f}"
         lines.append(f"{kind.kind:<14}{figures}")
-    show.report(as_dict(found) | {"failed": failed}, lines)
-    raise typer.Exit(1 if failed else 0)
+    show.report(as_dict(found) | {"failed": failed}, lines, fails=failed)
 
 
 def _read_bytes(file: Path) -> bytes:

@@ -10,12 +10,10 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple
 
-import typer
-
 from ademem import api
 from ademem.api.curation import EVERYTHING, Selection, Waiting
 from ademem.core import caller
-from ademem.core.errors import NO, AdememError, UsageError
+from ademem.core.errors import AdememError, UsageError
 from ademem.core.memory import Category, Memory
 from ademem.core.text import counted
 from ademem.core.value import Value, as_dict
@@ -79,8 +77,7 @@ def review(
         if settle:
             done = api.settle_conflict(memories, *settle)
             line = "both are kept as true" if done else "no conflict between them was known"
-            show.report({"settled": done}, [line])
-            raise typer.Exit(0 if done else NO)
+            return show.report({"settled": done}, [line], fails=not done)
         if reviewed:
             return show.one("still holds:", api.mark_reviewed(memories, reviewed))
         if due:
@@ -168,8 +165,8 @@ def _decide_all(memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_
     show.report(
         {"dry_run": dry_run, "event": event or None, "count": len(rows), "memories": rows},
         [*(show.line(memory, 100) for memory in decided), f"{len(decided):,} {end}"],
+        fails=not decided,
     )
-    raise typer.Exit(0 if decided else NO)
 
 
 Item = Waiting | Checked

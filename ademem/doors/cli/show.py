@@ -6,7 +6,7 @@ import os
 import sys
 
 from ademem.core import caller, untrusted
-from ademem.core.errors import REFUSED, AdememError
+from ademem.core.errors import NO, REFUSED, AdememError
 from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, claimed_name, flags
 from ademem.core.project import files_edited
 from ademem.core.text import preview
@@ -358,19 +358,28 @@ def _attributes(memory: Memory) -> Iterator[str]:
 
 
 def report(
-    values: object, lines: Iterable[str], notes: Iterable[str] = (), *, fence: bool = False
+    values: object,
+    lines: Iterable[str],
+    notes: Iterable[str] = (),
+    *,
+    fence: bool = False,
+    fails: bool = False,
 ) -> None:
-    """Print *values* as JSON, or *lines*, and *notes* on standard error; *fence* holds memories."""
+    """Print *values* as JSON, or *lines*, in a fence for memories, and *notes* on standard error.
+
+    Ends the process with NO where the command *fails*.
+    """
     if as_json:
         json(values)
-        return
-    if fence:
+    elif fence:
         fenced(lines)
     else:
         for text in lines:
             say(text)
-    for text in notes:
+    for text in () if as_json else notes:
         say(text, err=True)
+    if fails:
+        raise SystemExit(NO)
 
 
 def table(values: dict[str, Any]) -> None:

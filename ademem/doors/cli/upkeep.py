@@ -57,8 +57,8 @@ def examine(
     for finding in findings:
         lines.append(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.check:<10} {finding.message}")
         lines += [f"{'':<17}{finding.hint}"] if finding.hint else []
-    show.report({"findings": findings, "done": done}, lines)
-    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+    fails = not all(finding.ok for finding in findings)
+    show.report({"findings": findings, "done": done}, lines, fails=fails)
 
 
 @command(app)
