@@ -35,32 +35,21 @@ def to_page(
     is_withheld: Callable[[Memory], bool],
 ) -> dict[str, Any]:
     """Return what a session was asked, sent, denied and taught, oldest first."""
-    moments = [
-        {"kind": "prompt", "key": row["id"], "at": row["created_at"], "text": row["text"]}
-        for row in prompts
-    ]
+
+    def moment(kind: str, key: object, at: str, **rest: Any) -> dict[str, Any]:
+        return {"kind": kind, "key": f"{kind} {key}", "at": at} | rest
+
+    moments = [moment("prompt", row["id"], row["created_at"], text=row["text"]) for row in prompts]
+    for number, sent in enumerate(texts):
+        text = to_text(sent, number, is_withheld)
+        moments.append(moment("sent", number, sent.created_at, **text))
     moments += [
-        {"kind": "sent", "key": number, "at": sent.created_at, **to_text(sent, number, is_withheld)}
-        for number, sent in enumerate(texts)
+        moment("learned", each.id, stamp(each.created_at), row=to_row(each)) for each in learned
     ]
-    moments += [
-        {"kind": "learned", "key": memory.id, "at": stamp(memory.created_at), "row": to_row(memory)}
-        for memory in learned
-    ]
-    moments += [
-        {
-            "kind": "denied",
-            "key": row["id"],
-            "at": row["created_at"],
-            **row,
-            "carried": (row["reason"] or "").partition(CARRIED)[2].split(", ")
-            if (row["reason"] or "").startswith(CARRIED)
-            else [],
-        }
-        for row in denials
-    ]
-    for moment in moments:
-        moment["key"] = f"{moment['kind']} {moment['key']}"
+    for row in denials:
+        _, _, ids = (row["reason"] or "").partition(CARRIED)
+        carried = ids.split(", ") if (row["reason"] or "").startswith(CARRIED) else []
+        moments.append(moment("denied", row["id"], row["created_at"], **row, carried=carried))
     first = prompts[-1]["text"] if prompts else ""
     return {
         "session": session,
