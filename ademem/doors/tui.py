@@ -456,11 +456,9 @@ class Terminal(App[None]):
             if self.forbidden:
                 raise NotAllowed(f"nothing is decided here: {self.forbidden}")
             kept.append(do(self.memories))
-        except Conflict as error:
-            self.reload(row, at)
-            self.fail(error)
-            return False
         except FAILURES as error:
+            if isinstance(error, Conflict):
+                self.reload(row, at)
             self.fail(error)
             return False
         self.reload(row, at)

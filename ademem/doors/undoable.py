@@ -97,11 +97,9 @@ def _keep_instead(memories: Runtime, done: Done) -> None:
     if done.in_log:
         return
     with memories.store.transaction():
-        found = api.list_acts(memories)
-        same = [row["number"] == done.number for row in found]
-        if any(same):
-            rows = zip(found, same, strict=True)
-            api.put_acts(memories, [as_dict(done) if it else row for row, it in rows])
+        rows = api.list_acts(memories)
+        put = [as_dict(done) if row["number"] == done.number else row for row in rows]
+        api.put_acts(memories, put)
 
 
 @inverse

@@ -184,7 +184,6 @@ def run() -> None:
         code = commands.main(arguments, prog_name="ademem", standalone_mode=False)
         sys.exit(code or 0)
     except _ParserError as error:
-        error.message = error.message.replace("Value error, ", "")  # of the library that checks it
         if not error.message:  # of a missing argument
             error.message = getattr(getattr(error, "param", None), "help", "")
         if " " in getattr(error, "option_name", ""):

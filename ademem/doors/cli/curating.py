@@ -87,13 +87,9 @@ def restore(
 
         if not dry_run:
             caller.refuse_client(os.environ, "to replace the database")
-        place = personal_project(os.environ) if own else None
-        place = place or project_.find(project, os.environ, os.getcwd())
+        here = project_.find(project, os.environ, os.getcwd()) if not own else None
         done = recovery.restore_backup(
-            place,
-            os.environ,
-            backup,
-            clock.now(),
+            *(here or personal_project(os.environ), os.environ, backup, clock.now()),
             force=force,
             dry_run=dry_run,
             on_wait=lambda: show.echo("waiting for the worker of this project", err=True),
