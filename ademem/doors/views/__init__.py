@@ -169,10 +169,7 @@ ALONE = 10
 def to_stages(found: Explained) -> dict[str, Any]:
     ranks = {hit.memory.id: rank for rank, hit in enumerate(found.results.hits, 1)}
     return {
-        "weights": [
-            {"of": "relevance", "parts": found.relevance_weights},
-            {"of": "score", "parts": found.score_weights},
-        ],
+        "weights": {"relevance": found.relevance_weights, "score": found.score_weights},
         "left_out": [
             to_row(hit.memory) | {"score": round(hit.score, 4), "why": why}
             for hit, why in found.left_out
@@ -182,15 +179,10 @@ def to_stages(found: Explained) -> dict[str, Any]:
             for hit in found.results.hits
             if hit.memory.id not in found.prompted
         },
-        "alone": [
-            {
-                "of": name,
-                "rows": [
-                    to_row(memory) | {"rank": ranks.get(memory.id)} for memory in rows[:ALONE]
-                ],
-            }
+        "alone": {
+            name: [to_row(memory) | {"rank": ranks.get(memory.id)} for memory in rows[:ALONE]]
             for name, rows in (("words", found.by_words), ("meaning", found.by_meaning))
-        ],
+        },
     }
 
 
