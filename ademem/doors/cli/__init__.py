@@ -172,9 +172,8 @@ def parse_recall(arguments: Sequence[str]) -> Question | None:
     unread = iter(rest)
     for word in unread:
         name, equals, value = word.partition("=")
-        if name == "-n":
-            name = "--limit"
-        if name in options and (equals or word == name or word == "-n"):
+        name = "--limit" if name == "-n" else name
+        if name in options:
             options[name] = value if equals else next(unread, "-")
         elif word.startswith("-"):
             if word not in ("--json", "--no-count"):
