@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -125,16 +126,10 @@ def read_overview(memories: Runtime) -> dict[str, Any]:
     best = (each for each in api.list_memories(memories, learned, BEST) if each not in pinned)
     count = api.count_memories(memories, learned, COUNTED + 1)
     status = api.get_status(memories)
-    scopes = [
-        {
-            "name": name,
-            "count": scope["count"],
-            "limit": scope["limit"],
-            "nearly_full": bool(scope["limit"])
-            and scope["fullest_owner"] >= NEARLY_FULL * scope["limit"],
-        }
-        for name, scope in status["scopes"].items()
-    ]
+    scopes = []
+    for name, scope in status["scopes"].items():
+        full = NEARLY_FULL * (scope["limit"] or math.inf)
+        scopes.append(scope | {"name": name, "nearly_full": scope["fullest_owner"] >= full})
     return {
         "status": status,
         "health": health(status),

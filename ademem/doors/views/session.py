@@ -67,10 +67,9 @@ def to_text(sent: Sent, number: int, is_withheld: Callable[[Memory], bool]) -> d
     if sent.id is None:  # a memory that several looks found stands there once
         shown = [*{part.memory_id: part for part in shown}.values()]
     missing = missing_text(sent, is_withheld)
-    names = dict.fromkeys(part.section for part in shown if part.section)
-    sizes = {
-        name: sum(part.characters or 0 for part in shown if part.section == name) for name in names
-    }
+    sizes: Counter[str] = Counter()
+    for part in shown:
+        sizes[part.section] += part.characters or 0
     reason = sent.reason.removesuffix(":")
     return {
         "number": number,
@@ -82,7 +81,7 @@ def to_text(sent: Sent, number: int, is_withheld: Callable[[Memory], bool]) -> d
         "sha256": sent.sha256,
         "missing": missing,
         "text": None if missing else sent.text,
-        "sections": [{"name": name, **_size(size)} for name, size in sizes.items()],
+        "sections": [{"name": name, **_size(size)} for name, size in sizes.items() if name],
         "parts": [_part(part, is_withheld) for part in shown],
         "left_out": [_part(part, is_withheld) for part in sent.parts if part.left_out],
     }
