@@ -175,7 +175,7 @@ def _import_lines(report: ImportReport, *, would: bool = False) -> list[str]:
     if report.count and would:
         lines.append(f"to be imported: {report.summary}")
     elif report.count:
-        lines.append(f"{report.summary[:-1]}{_describe_undo(report.event)}")
+        lines.append(f"{report.summary[:-1]}{show.name_undo(report.event)}")
     return [*lines, report.advice] if report.advice else lines
 
 
@@ -322,7 +322,7 @@ def import_(
             skipped, event = counts.pop("skipped"), counts.pop("event")
             would = "would be " if dry_run else ""
             figures = join_counts(counts) or "nothing new"
-            lines = [f"engram: {would}{figures}{_describe_undo(event)}"]
+            lines = [f"engram: {would}{figures}{show.name_undo(event)}"]
             lines += [f"skipped {each.where}: {each.why}" for each in skipped]
             return show.report(
                 {"dry_run": dry_run, "event": event, **counts, "skipped": skipped}, lines
@@ -356,7 +356,7 @@ def import_(
     errors = [{"line": number, "message": message} for number, message in imported.errors]
     return show.report(
         counts | {"event": imported.event, "errors": errors},
-        [f"{_join_all(counts, dry_run)}{_describe_undo(imported.event)}"],
+        [f"{_join_all(counts, dry_run)}{show.name_undo(imported.event)}"],
         (f"line {number}: {message}" for number, message in imported.errors),
     )
 
@@ -379,10 +379,6 @@ def _tell_next(memories: Runtime, dry_run: bool) -> None:
         show.echo(overfull, err=True)
 
 
-def _describe_undo(event: str) -> str:
-    return f" (`ademem undo {event}` takes it back)" if event else ""
-
-
 def _join_all(counts: Mapping[str, int], dry_run: bool) -> str:
     figures = ", ".join(f"{name} {count}" for name, count in counts.items())
     return f"would be: {figures}" if dry_run else figures
@@ -395,7 +391,7 @@ def _show_foreign(report: Report, dry_run: bool) -> None:
     rest = {name: getattr(report, name) for name in ("skipped", "cut", "dropped")}
     figures = join_counts(counts)
     would = "would be " if dry_run and figures else ""
-    line = f"{report.format}: {would}{figures or 'nothing there'}{_describe_undo(report.event)}"
+    line = f"{report.format}: {would}{figures or 'nothing there'}{show.name_undo(report.event)}"
     notes = [f"skipped {preview(each.where, WHERE_CHARS)}: {each.why}" for each in report.skipped]
     notes += [
         f"stored in part, {preview(each.where, WHERE_CHARS)}: {each.why}" for each in report.cut

@@ -160,7 +160,7 @@ def _decide_all(memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_
         caller.require_person(os.environ, "a decision about several memories")
         event, decided = api.decide_all(memories, waiting, "promote" if accept else "reject")
     verb = "accepted" if accept else "rejected"
-    end = f"would be {verb}" if dry_run else f"{verb} (`ademem undo {event}` takes it back)"
+    end = f"would be {verb}" if dry_run else verb + show.name_undo(event)
     rows = [show.memory_json(memory) for memory in decided]
     show.report(
         {"dry_run": dry_run, "event": event or None, "count": len(rows), "memories": rows},

@@ -309,8 +309,8 @@ def end_mission(
     copied = [show.memory_json(memory) for memory in ended.copied]
     values = {"event": ended.event or None, "kept": ended.kept, "copied": copied}
     lines = [f"copied {show.line(memory, 100)}" for memory in ended.copied]
-    undo = f" (`ademem undo {ended.event}` takes it back)" if ended.event else ""
-    lines.append(f"{ended.mission.id} {ended.mission.status}: {len(copied)} copied{undo}")
+    end = f"{ended.mission.id} {ended.mission.status}: {len(copied)} copied"
+    lines.append(end + show.name_undo(ended.event))
     show.report(as_dict(ended.mission) | values, lines)
 
 

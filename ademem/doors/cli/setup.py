@@ -286,17 +286,10 @@ def trust(
         caller.require_person(os.environ, "trust in a project")
     arrived = configuring.find_untrusted(project)
     if show.as_json:
-        show.json(
-            {
-                "waits": any(part.waits(arrived) for part in PARTS),
-                "settings": arrived.settings,
-                "local": arrived.local.values if arrived.local else None,
-                "database": arrived.database,
-                "memories": arrived.memories,
-                "authors": arrived.authors,
-                "briefs": arrived.briefs,
-            }
-        )
+        names = ("settings", "local", "database", "memories", "authors", "briefs")
+        values = {name: getattr(arrived, name) for name in names}
+        values["local"] = arrived.local and arrived.local.values
+        show.json({"waits": any(part.waits(arrived) for part in PARTS)} | values)
     named = {"settings": settings, "files": files, "database": database}
     asked = [part for part in PARTS if named[part.option] or not any(named.values())]
     waiting = [part for part in asked if part.waits(arrived)]

@@ -175,6 +175,10 @@ def join_waiting(counts: Mapping[str, int]) -> str:
     return f"{waiting} (`ademem review`)" if waiting else ""
 
 
+def name_undo(event: str) -> str:
+    return f" (`ademem undo {event}` takes it back)" if event else ""
+
+
 def listing(
     name: str,
     rows: Sequence[Row],

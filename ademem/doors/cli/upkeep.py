@@ -142,7 +142,7 @@ def _sweep_lines(memories: Runtime, swept: Swept, dry_run: bool) -> Iterator[str
         yield f"         {move.before} → {move.after}: {move.why}"
     names = ("promoted", "demoted", "archived")
     moved = ", ".join(f"{getattr(swept, name)} {name}" for name in names)
-    done = f"would be {moved}" if dry_run else f"{moved} (`ademem undo {swept.id}` takes it back)"
+    done = f"would be {moved}" if dry_run else moved + show.name_undo(swept.id)
     yield done if swept.moves else "every memory is where it belongs"
 
 
@@ -160,7 +160,7 @@ def _consolidation_summary(done: Consolidated, waiting: int, dry_run: bool) -> s
         return f"would be {summary}"
     if not done.id:
         return f"{summary} (`ademem review` shows them)"
-    return f"{summary} (`ademem undo {done.id}` takes it back)"
+    return summary + show.name_undo(done.id)
 
 
 @on_project(app)
