@@ -21,7 +21,7 @@ from typer.core import TyperGroup
 from ademem import __version__, api
 from ademem.api.files import Inspection
 from ademem.core.errors import USAGE, AdememError, UsageError
-from ademem.core.memory import SCOPES, Category, Importance, Scope, Status
+from ademem.core.memory import SCOPES, Category, Importance, Scope
 from ademem.core.settings import load_configuration
 from ademem.doors.cli import show, wants_json
 from ademem.store.runtime import Runtime
@@ -240,7 +240,6 @@ Owner = Annotated[
     str | None, typer.Option("--owner", help="Agent or mission the memory belongs to.")
 ]
 ImportanceName = Annotated[str | None, typer.Option("--importance", help=", ".join(Importance))]
-StatusName = Annotated[str | None, typer.Option("--status", help=", ".join(Status))]
 Tags = Annotated[str | None, typer.Option("--tags", help="Words separated by commas.")]
 PathGlob = Annotated[
     str | None, typer.Option("--path", help="Files the memory is about.", metavar="GLOB")
@@ -283,7 +282,7 @@ def open_project(project: Project = None, *, catch_up: bool = True) -> Runtime:
     return memories
 
 
-Function = TypeVar("Function", bound=Callable[..., object])
+Function = Callable[..., object]
 
 
 def command(

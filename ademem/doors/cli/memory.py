@@ -32,7 +32,6 @@ from ademem.doors.cli.commands import (
     PathGlob,
     Project,
     ScopeName,
-    StatusName,
     Tags,
     Title,
     app,
@@ -282,7 +281,7 @@ def get(
 def list_(
     limit: Limit = 100,
     category: CategoryName = None,
-    status: StatusName = None,
+    status: str | None = option("--status", ", ".join(Status)),
     type_: Type = None,
     scope: ScopeName = None,
     owner: Owner = None,

@@ -334,31 +334,26 @@ def whole(
     later: Later | None = None,
 ) -> None:
     """Print one memory with all its attributes."""
-    beside = (f"{name}: {' '.join(ids)}" for name, ids in related.items())
-    text = memory.content.split("\n")
-    fenced((line(memory, 80, drifted, later), "", *text, "", *_attributes(memory), *beside))
-
-
-def _attributes(memory: Memory) -> Iterator[str]:
     from ademem.core import anchor
     from ademem.core.memory import Trust
     from ademem.store.transitions import waits_for
 
     keys = memory_json(memory)
-    names = "scope owner status tier importance confidence observation_count path"
-    for name in names.split():
-        if keys[name] is not None:
-            yield f"{name}: {keys[name]}"
+    names = "scope owner status tier importance confidence observation_count path".split()
+    lines = [line(memory, 80, drifted, later), "", *memory.content.split("\n"), ""]
+    lines += [f"{name}: {keys[name]}" for name in names if keys[name] is not None]
     for text in memory.anchors:
         place = anchor.place(text)
-        yield f"anchor: {place.where if place else text}"
+        lines.append(f"anchor: {place.where if place else text}")
     if memory.tags:
-        yield f"tags: {' '.join(memory.tags)}"
-    yield f"from: {memory.trust} by {memory.source_type}, {memory.created_at:%Y-%m-%d %H:%M} UTC"
+        lines.append(f"tags: {' '.join(memory.tags)}")
+    at = f"{memory.created_at:%Y-%m-%d %H:%M} UTC"
+    lines.append(f"from: {memory.trust} by {memory.source_type}, {at}")
     if memory.source_id and memory.trust is Trust.IMPORT:
-        yield f"source: {memory.source_id}"
+        lines.append(f"source: {memory.source_id}")
     if memory.quarantine_reason:
-        yield f"{waits_for(memory)} (`ademem promote {memory.id}` approves it)"
+        lines.append(f"{waits_for(memory)} (`ademem promote {memory.id}` approves it)")
+    fenced([*lines, *(f"{name}: {' '.join(ids)}" for name, ids in related.items())])
 
 
 def report(
@@ -414,10 +409,10 @@ def candidate_json(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def verdict(written: Written, judged: Iterable[RuleEffect] = ()) -> None:
+def verdict(written: Written, judged: Sequence[RuleEffect] = ()) -> None:
     """Print the verdict of the gate; exit with REFUSED where it refused the text."""
     memory = written.memory
-    values = _steps_json(judged) | {
+    values = ({"steps": judged} if judged else {}) | {
         "accepted": written.accepted,
         "durability": written.durability,
         "memory": memory_json(memory) if memory else None,
@@ -438,10 +433,6 @@ def verdict(written: Written, judged: Iterable[RuleEffect] = ()) -> None:
         raise SystemExit(REFUSED)
 
 
-def steps(judged: Iterable[RuleEffect]) -> None:
+def steps(judged: Sequence[RuleEffect]) -> None:
     lines = (f"{step.rule:<20} {step.outcome:<10} {step.why}".rstrip() for step in judged)
-    report(_steps_json(judged), lines)
-
-
-def _steps_json(judged: Iterable[RuleEffect]) -> dict[str, Any]:
-    return {"steps": rows} if (rows := list(judged)) else {}
+    report({"steps": judged} if judged else {}, lines)
