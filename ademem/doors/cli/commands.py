@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +15,7 @@ from functools import partial, wraps
 from importlib import import_module
 from inspect import Parameter, Signature, signature
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Annotated, Any, TextIO, TypeVar
 
 import typer
@@ -20,6 +23,7 @@ from typer.core import TyperGroup
 
 from ademem import __version__, api
 from ademem.api.files import Inspection
+from ademem.core import caller, process
 from ademem.core.errors import USAGE, AdememError, UsageError
 from ademem.core.memory import SCOPES, Category, Importance, Scope
 from ademem.core.settings import load_configuration
@@ -27,10 +31,12 @@ from ademem.doors.cli import show, wants_json
 from ademem.store.runtime import Runtime
 
 MODULES = {
-    "memory": "add learn topic-key recall search timeline context get list log undo",
+    "memory": (
+        "add learn topic-key recall search timeline context get list log undo"
+        " promote reject archive restore pin delete edit"
+    ),
     "sessions": "session prompts why mission procedures skills",
-    "curating": "promote reject archive restore pin delete edit relations",
-    "reviewing": "review propose",
+    "reviewing": "review propose relations",
     "upkeep": "backup work sweep verify scrub doctor projects",
     "files": "files core import export merge-file",
     "exchange": "sync",
@@ -345,6 +351,39 @@ def stdin(errors: str = "replace") -> TextIO:
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors=errors)
     return sys.stdin
+
+
+@contextmanager
+def editing(text: str) -> Iterator[str]:
+    """Yield the text as the person saved it in $EDITOR; the file stays where the act is refused."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not (editor or caller.has_terminal()):
+        raise UsageError("there is no terminal to edit the text in", "--content gives the new one")
+    import tempfile  # which other commands need not load
+
+    editor = editor or "vi"
+    path = Path(tempfile.mkdtemp(prefix="ademem-"), "memory.md")
+    path.write_text(text, encoding="utf-8")
+    edited = text
+    try:
+        try:
+            code = process.run_in_terminal([*shlex.split(editor), str(path)])
+            if code:
+                raise OSError(f"exit status {code}")
+            data = path.read_bytes()
+        except (OSError, ValueError) as error:
+            hint = "set $EDITOR, or pass --content"
+            raise UsageError(f"{editor}: {error}", hint) from None
+        edited = data.decode(errors="replace")
+        if edited.encode() != data:
+            raise UsageError("the text is not UTF-8", "save it so, or pass --content")
+        yield edited
+        edited = text
+    finally:
+        if edited.strip() in ("", text.strip()):
+            shutil.rmtree(path.parent)
+        else:
+            show.echo(f"your text is in {path}", err=True)
 
 
 def split_words(text: str | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Commands that write, find and list memories, and acts on them."""
+"""Commands that write, find, list, confirm, edit and remove memories."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import typer
 
 from ademem import api
 from ademem.api.curation import Event
-from ademem.core.anchor import of_command
+from ademem.core import caller, clock
+from ademem.core import project as project_
+from ademem.core.anchor import of_command, replace_parts
 from ademem.core.client import mission_of
 from ademem.core.errors import NoSuchMemory, UsageError
-from ademem.core.memory import STOP, Category, Draft, Scope, Status
+from ademem.core.memory import STOP, Category, Draft, Importance, Scope, Status, Trust
 from ademem.core.text import counted, preview
-from ademem.core.value import replace
+from ademem.core.value import as_dict, replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
     Anchors,
@@ -37,6 +39,7 @@ from ademem.doors.cli.commands import (
     app,
     argument,
     command,
+    editing,
     flag,
     on_project,
     open_project,
@@ -50,7 +53,7 @@ from ademem.doors.cli.commands import (
 from ademem.search.engine import Filters
 from ademem.store.episodes import Episode
 from ademem.store.filters import choose_statuses
-from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime, personal_project
 
 AGO = "ISO 8601, or ago: 45m, 3h, 2d."
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
@@ -407,3 +410,156 @@ def _episode_lines(episode: Episode) -> Iterator[str]:
     files, runs = counted(len(episode.files), "file"), counted(len(episode.tests), "test run")
     errors = counted(len(episode.errors), "error")
     yield f"    {done}{of}, {files}, {runs}, {errors}; summary by {episode.summarised_by}"
+
+
+@on_project(app)
+def promote(memories: Runtime, id: Id) -> None:
+    """Confirm a candidate, or approve a quarantined one."""
+    require_person(memories, id, "promote")
+    show.one("promoted", api.promote(memories, id))
+
+
+@on_project(app)
+def reject(memories: Runtime, id: Id) -> None:
+    """Archive a candidate for good."""
+    show.one("rejected", api.reject(memories, id))
+
+
+@on_project(app)
+def archive(memories: Runtime, id: Id) -> None:
+    """Remove a memory from recall and files."""
+    show.one("archived", api.archive(memories, id))
+
+
+@command(app)
+def restore(
+    id: str | None = argument("ID", "Of a memory.", None),
+    backup: str | None = option(
+        "--backup",
+        "Replace the database by this backup: latest, a name or its beginning, a path.",
+        metavar="NAME",
+    ),
+    own: bool = flag("--personal", "A backup of your own memories of all projects."),
+    force: bool = flag("--force", "Accept a backup of another project."),
+    dry_run: DryRun = False,
+    project: Project = None,
+) -> None:
+    """Restore an archived or deleted memory, or a backup."""
+    if backup is not None and id is None:
+        from ademem.api import recovery
+
+        if not dry_run:
+            caller.refuse_client(os.environ, "to replace the database")
+        here = project_.find(project, os.environ, os.getcwd()) if not own else None
+        done = recovery.restore_backup(
+            *(here or personal_project(os.environ), os.environ, backup, clock.now()),
+            force=force,
+            dry_run=dry_run,
+            on_wait=lambda: show.echo("waiting for the worker of this project", err=True),
+        )
+        verb = "would restore" if dry_run else "restored"
+        lines = [f"{verb} {counted(done.memories, 'memory')} of {done.backup}", *done.done]
+        if done.replaced:
+            lines.append(f"the database that was there is kept: {done.replaced}")
+        return show.report({"dry_run": dry_run} | as_dict(done), lines)
+    if id is None or backup is not None:
+        raise UsageError("name a memory or a backup", "`ademem backup --list` shows the backups")
+    with open_project(project) as memories:
+        memory = api.get(memories, id) if dry_run else api.restore(memories, id)
+    return show.one("would restore" if dry_run else "restored", memory)
+
+
+@on_project(app)
+def pin(
+    memories: Runtime, id: Id, off: bool = flag("--off", "Show it only when it is relevant.")
+) -> None:
+    """Show a memory in every briefing."""
+    if not off:
+        require_person(memories, id, "pin")
+    memory = api.pin(memories, id, pinned=not off)
+    show.one("unpinned" if off else "pinned", memory)
+
+
+@on_project(app)
+def delete(
+    memories: Runtime,
+    id: Id,
+    hard: bool = flag("--hard", "For good: no byte of it stays."),
+    dry_run: DryRun = False,
+) -> None:
+    """Delete a memory; `restore` undoes it unless --hard."""
+    memory = api.get(memories, id) if dry_run else api.delete(memories, id, hard=hard)
+    show.one("would delete" if dry_run else "deleted", memory)
+
+
+@on_project(app)
+def edit(
+    memories: Runtime,
+    id: Id,
+    content: str | None = option("--content", "New text; - reads standard input."),
+    find: str | None = option("--find", "Part of the text; --replace takes its place."),
+    replacement: str | None = option("--replace", "See --find."),
+    revision: int | None = option("--revision", "Refuse unless it is at this revision."),
+    title: Title = None,
+    category: CategoryName = None,
+    importance: ImportanceName = None,
+    topic_key: str | None = option("--topic-key", "Its topic, which later texts replace."),
+    tags: Tags = None,
+    path: PathGlob = None,
+    anchor: Anchors = None,
+    command: Commands = None,
+    stop: bool | None = option(
+        "--stop/--no-stop", "Deny calls that it is about until they are made again."
+    ),
+) -> None:
+    """Change a memory; without options the text opens in $EDITOR."""
+    require_person(memories, id, "edit")
+    given: dict[str, Any] = {
+        "content": None if content is None else text_or_stdin(content),
+        "find": find,
+        "replacement": replacement,
+        "title": title,
+        "topic_key": topic_key,
+        "category": parse_choice(Category, category),
+        "importance": parse_choice(Importance, importance),
+        "tags": None if tags is None else split_words(tags),
+        "file_scope_pattern": path,
+        "anchors": (
+            None
+            if anchor is None and command is None
+            else replace_parts(api.get(memories, id).anchors, anchor, command)
+        ),
+    }
+    if stop is not None:
+        others = api.get(memories, id).tags if tags is None else given["tags"]
+        given["tags"] = (*(tag for tag in others if tag != STOP), *((STOP,) if stop else ()))
+    changes = {name: value for name, value in given.items() if value is not None}
+    done = "edited"
+    if changes and api.get_speaker(memories) is not Trust.USER:
+        updated = api.update_by_agent(
+            memories, id, api.origin(memories), revision=revision, **changes
+        )
+        memory = updated.memory
+        if updated.proposed_for:
+            done = f"{updated.proposed_for} is a person's; a candidate beside it:"
+    elif not changes:
+        memory = api.get(memories, id)
+        with editing(memory.content) as edited:
+            if edited.strip() in ("", memory.content):
+                raise UsageError("nothing was changed", "save the editor's file, or pass --content")
+            memory = api.edit(memories, id, revision=revision, content=edited)
+    else:
+        memory = api.edit(memories, id, revision=revision, **changes)
+    show.one(done, memory)
+
+
+def require_person(memories: Runtime, id: str, verb: str) -> None:
+    """Raise NotByPerson for an act that only a person may do.
+
+    A quarantined memory takes a terminal, and to confirm or pin any a shell that no client opened.
+    """
+    memory = api.get(memories, id)
+    if memory.quarantine_reason:
+        caller.require_person(os.environ, f"to {verb} {memory.id}, which is quarantined,")
+    elif verb != "edit":
+        caller.refuse_client(os.environ, f"to {verb} {memory.id}")

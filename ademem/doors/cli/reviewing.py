@@ -1,21 +1,23 @@
-"""The review of waiting memories and of contradictions, in a dialogue or at once."""
+"""The review of waiting memories and of contradictions, and the relations between memories."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple
+
+import typer
 
 from ademem import api
 from ademem.api.curation import EVERYTHING, Selection, Waiting
 from ademem.core import caller
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.memory import Category, Memory
-from ademem.core.text import counted
+from ademem.core.text import counted, preview
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
@@ -26,6 +28,7 @@ from ademem.doors.cli.commands import (
     app,
     argument,
     command,
+    editing,
     flag,
     on_project,
     open_project,
@@ -33,11 +36,11 @@ from ademem.doors.cli.commands import (
     parse_choice,
     parse_time,
 )
-from ademem.doors.cli.curating import editing
 from ademem.doors.views import word_diff
 from ademem.files import enrolment
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
+from ademem.store.verdicts import VERBS, Verdict
 from ademem.synthesis.anchor_verification import Checked
 
 
@@ -483,3 +486,91 @@ def propose(
             f"`git push -u origin {proposal.branch}` sends them to be reviewed",
         ]
     show.report({"dry_run": dry_run} | as_dict(proposal), lines)
+
+
+relations = typer.Typer(help="Relations between memories.", no_args_is_help=True)
+app.add_typer(relations, name="relations")
+
+TEXT_CHARS = 80
+
+
+@on_project(relations, "list")
+def list_(
+    memories: Runtime,
+    id: str | None = argument("ID", "Of this memory; else all.", None),
+    status: str | None = option("--status", "pending, judged, ignored or orphaned."),
+    limit: Limit = 100,
+) -> None:
+    """List relations, the latest first."""
+    found = api.list_relations(memories, id, status, limit)
+    show.listing("relations", found, _verdict_lines, "no relations")
+
+
+@on_project(relations)
+def judge(
+    memories: Runtime,
+    id: str = argument("REL", "A proposal, or a memory with --other."),
+    verb: str = argument("VERB", ", ".join(VERBS)),
+    other: str = option("--other", "The other memory, without a proposal.", "", metavar="ID"),
+    reason: str = option("--reason", "Why.", ""),
+    evidence: str = option("--evidence", "What shows it.", ""),
+    confidence: float = option("--confidence", "How sure it is.", 1.0, min=0, max=1),
+) -> None:
+    """Say what two memories have to do with each other."""
+    pair = {"id": id, "other": other} if other else {"judgment_id": id}
+    judged = api.judge(
+        memories, verb, **pair, reason=reason, evidence=evidence, confidence=confidence
+    )
+    show.report(judged, [f"{judged['relation_id']} {judged['status']}: {judged['effect']}"])
+
+
+@on_project(relations)
+def scan(
+    memories: Runtime,
+    apply: bool = flag("--apply", "Store the pairs that are found."),
+    limit: int = option("--limit -n", "Memories of a page.", 100, min=1, max=100),
+    cursor: int = option("--cursor", "The next page.", 0, min=0),
+) -> None:
+    """Look for memories that contradict each other."""
+    found, rest = api.scan_relations(memories, apply=apply, limit=limit, cursor=cursor)
+    rows = [
+        {
+            "earlier": pair.earlier.id,
+            "later": pair.later.id,
+            "relation": pair.relation,
+            "score": pair.score,
+            "why": pair.why,
+        }
+        for pair in found
+    ]
+    lines = (f"{row['earlier']}  {row['relation']}  {row['later']}: {row['why']}" for row in rows)
+    end = f"; `--cursor {rest}` goes on" if rest else ""
+    note = f"{len(rows)} {'stored' if apply else 'found'}{end}"
+    values = {"applied": apply, "count": len(rows), "pairs": rows, "next_cursor": rest}
+    show.report(values, lines, [note], fence=True)
+
+
+@command(relations)
+def deferred(
+    replay: bool = flag("--replay", "Apply those that can be."),
+    drop: str = option("--drop", "Forget this one.", "", metavar="ID"),
+    project: Project = None,
+) -> None:
+    """List records of other stores that wait for a memory."""
+    if replay and drop:
+        raise UsageError("--replay and --drop exclude each other", "give one of them")
+    with open_project(project) as memories:
+        if drop:
+            api.drop_deferred(memories, drop)
+        applied = api.replay_deferred(memories) if replay else 0
+        found = api.list_deferred(memories)
+    values = {"applied": applied, "count": len(found), "deferred": found}
+    lines = (f"{row['id']}  {row['entity']}  {row['reason']}" for row in found)
+    show.report(values, lines, [f"{applied} applied, {len(found)} wait"], fence=True)
+
+
+def _verdict_lines(verdict: Verdict) -> Iterator[str]:
+    pair = f"{verdict.source or '(deleted)'} {verdict.relation} {verdict.target or '(deleted)'}"
+    yield f"{verdict.id}  {pair}  ({verdict.status}, {verdict.actor}, {verdict.confidence:.0%})"
+    if verdict.reason:
+        yield f"    {preview(verdict.reason, TEXT_CHARS)}"
