@@ -295,29 +295,22 @@ def audit(
 def receipts(db: Any, slug: Slug, id: str = argument("ID", "Of a memory, in full.")) -> None:
     """Name devices that have received a deletion. Exit code 1: not all."""
     found = administration.receipts(db, slug, id)
-    lines = _deletion_lines(found)
+    lines = ["not deleted"]
+    if found["is_deleted"]:
+        tables = f"freed space may hold it until `ademem hub purge PROJECT {found['id']}`"
+        if cleaned := found["vacuumed_at"]:
+            tables = f"no byte of it since {cleaned:%Y-%m-%d %H:%M}"
+        lines = [
+            f"deleted for good on {found['deleted_at']:%Y-%m-%d %H:%M}",
+            f"tables of the hub: {tables}; its write-ahead log until PostgreSQL recycles it",
+            f"backups from before may hold it until {found['backups_until']:%Y-%m-%d}",
+            "what was committed to git stays there",
+        ]
     lines += [
         f"{one['person']} on {one['device']} has {'' if one['has_received'] else 'not '}received it"
         for one in found["devices"]
     ]
     show.report(found, lines, fails=not all(one["has_received"] for one in found["devices"]))
-
-
-def _deletion_lines(found: dict[str, Any]) -> list[str]:
-    if not found["is_deleted"]:
-        return ["not deleted"]
-    cleaned = found["vacuumed_at"]
-    tables = (
-        f"no byte of it since {cleaned:%Y-%m-%d %H:%M}"
-        if cleaned
-        else f"freed space may hold it until `ademem hub purge PROJECT {found['id']}`"
-    )
-    return [
-        f"deleted for good on {found['deleted_at']:%Y-%m-%d %H:%M}",
-        f"tables of the hub: {tables}; its write-ahead log until PostgreSQL recycles it",
-        f"backups from before may hold it until {found['backups_until']:%Y-%m-%d}",
-        "what was committed to git stays there",
-    ]
 
 
 @command(hub)
