@@ -263,10 +263,7 @@ WHERE_CHARS = 120
 OTHER_FORMAT = "if another program wrote it, `--format auto` names the format"
 FOREIGN_OPTIONS = ("--as personal", "--from-project", "--status", "--follow")
 OPTIONS: dict[str, tuple[str, ...]] = {
-    "jsonl": (),
-    "ademem": (),
-    "beads": (),
-    "pr": (),
+    **dict.fromkeys(("jsonl", "ademem", "beads", "pr"), ()),
     "engram": ("--from-project", "--status"),
 }
 """Options of formats that have some of FOREIGN_OPTIONS alone."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ademem.store.logs import Use
 
 NOTHING: dict[str, str] = {}
+WITHHELD = "(withheld until a person approves it)"
 ALIKE = 0.5
 """Share of common words from which the differences of two texts are shown."""
 MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}

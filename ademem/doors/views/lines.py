@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ademem.core.clock import parse
 from ademem.core.text import counted, preview
-from ademem.doors.views import mark_words, to_row
+from ademem.doors.views import WITHHELD, mark_words, to_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
 
 ROW_CHARS = 200
-WITHHELD = "(withheld until a person approves it)"
 
 
 def local(moment: Any) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ademem.core.memory import flags
 from ademem.core.untrusted import import_label
 from ademem.core.value import as_dict
-from ademem.doors.views import to_row
+from ademem.doors.views import WITHHELD, to_row
 from ademem.files.project_brief import FIELDS
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 PAGE = 50
 """Rows of one page of a list."""
-WITHHELD = "(withheld until a person approves it)"
 STATES = {
     "changed": "edited",
     "archived": "deleted",

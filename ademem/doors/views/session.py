@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ademem.core.clock import parse, stamp
 from ademem.core.text import counted, preview
-from ademem.doors.views import to_row
+from ademem.doors.views import WITHHELD, to_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -280,7 +280,7 @@ def describe(part: Part, is_withheld: Callable[[Memory], bool]) -> str:
     if part.memory is None:
         return "(deleted for good)"
     if is_withheld(part.memory):
-        return "(withheld until a person approves it)"
+        return WITHHELD
     return preview(part.memory.content, CHARS)
 
 
