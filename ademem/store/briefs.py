@@ -138,36 +138,24 @@ class VisibleMemories:
 
     def of_project(self, importance: str, limit: int, *, sinking: bool) -> list[Memory]:
         """With *sinking* those that were shown too often since their last use, else the others."""
-        return memories.find(
-            self._store,
+        where = (
             f"scope = 'project' and importance = :importance and {_ESTABLISHED} and {CURRENT}"
-            f" and {_HERE} and id {'in' if sinking else 'not in'} ({SINKING})",
-            "order by updated_at desc limit :limit",
-            importance=importance,
-            limit=limit,
-            branch=self._branch,
+            f" and {_HERE} and id {'in' if sinking else 'not in'} ({SINKING})"
         )
+        values = {"importance": importance, "limit": limit, "branch": self._branch}
+        return memories.find(self._store, where, "order by updated_at desc limit :limit", **values)
 
     def of_mission(self, mission: str | None, limit: int) -> list[Memory]:
-        return memories.find(
-            self._store,
-            "scope = 'mission' and scope_owner_id = :mission"
-            f" and {BROWSED} and {CURRENT} and {LIVE} and {_HERE}",
-            "order by created_at desc, seq desc limit :limit",
-            mission=mission,
-            branch=self._branch,
-            limit=limit,
-        )
+        where = f"scope_owner_id = :mission and {BROWSED} and {CURRENT} and {LIVE} and {_HERE}"
+        tail = "order by created_at desc, seq desc limit :limit"
+        values = {"mission": mission, "branch": self._branch, "limit": limit}
+        return memories.find(self._store, f"scope = 'mission' and {where}", tail, **values)
 
     def _find(self, where: str, tail: str = "", **values: object) -> list[Memory]:
+        own = "(scope = 'project' or (scope = 'agent' and scope_owner_id is :agent))"
+        values |= {"agent": self._agent, "branch": self._branch}
         return memories.find(
-            self._store,
-            f"{where} and {CURRENT} and {_HERE}"
-            " and (scope = 'project' or (scope = 'agent' and scope_owner_id is :agent))",
-            tail,
-            agent=self._agent,
-            branch=self._branch,
-            **values,
+            self._store, f"{where} and {CURRENT} and {_HERE} and {own}", tail, **values
         )
 
 

@@ -154,35 +154,25 @@ def count_pinned_by_agents(store: Store) -> int:
 
 
 def best_candidates(store: Store, limit: int) -> list[Memory]:
-    return memories.find(
-        store,
-        f"scope = 'project' and status = 'candidate' and {CURRENT} and {BROWSED}",
-        "order by confidence desc, observation_count desc, created_at desc limit :limit",
-        limit=limit,
-    )
+    where = f"scope = 'project' and status = 'candidate' and {CURRENT} and {BROWSED}"
+    tail = "order by confidence desc, observation_count desc, created_at desc limit :limit"
+    return memories.find(store, where, tail, limit=limit)
 
 
 def best_of_scope(store: Store, scope: str, owner: str | None, limit: int) -> list[Memory]:
-    return memories.find(
-        store,
-        "scope = :scope and scope_owner_id is :owner"
-        f" and status = 'promoted' and {CURRENT} and {BROWSED}",
+    where = f"scope_owner_id is :owner and status = 'promoted' and {CURRENT} and {BROWSED}"
+    tail = (
         "order by pinned desc, case importance when 'high' then 0 when 'medium' then 1 else 2 end,"
-        " access_score desc, updated_at desc limit :limit",
-        scope=scope,
-        owner=owner,
-        limit=limit,
+        " access_score desc, updated_at desc limit :limit"
     )
+    values = {"scope": scope, "owner": owner, "limit": limit}
+    return memories.find(store, f"scope = :scope and {where}", tail, **values)
 
 
 def due_for_review(store: Store, now: str, limit: int | None) -> list[Memory]:
-    return memories.find(
-        store,
-        f"review_after <= :now and {LIVE} and quarantine_reason is null",
-        "order by review_after, seq limit :limit",
-        now=now,
-        limit=-1 if limit is None else limit,
-    )
+    where = f"review_after <= :now and {LIVE} and quarantine_reason is null"
+    tail = "order by review_after, seq limit :limit"
+    return memories.find(store, where, tail, now=now, limit=-1 if limit is None else limit)
 
 
 _ESTABLISHED = (
@@ -198,16 +188,12 @@ def best_established(
     scope: str = Scope.PROJECT,
     owner: str | None = None,
 ) -> list[Memory]:
-    return memories.find(
-        store,
-        _ESTABLISHED,
+    tail = (
         "order by pinned and claimed_author is null desc, tier, importance = 'high' desc,"
-        " composite_score desc, updated_at desc, seq desc limit :limit",
-        branch=branch,
-        limit=limit,
-        scope=scope,
-        owner=owner,
+        " composite_score desc, updated_at desc, seq desc limit :limit"
     )
+    values = {"branch": branch, "limit": limit, "scope": scope, "owner": owner}
+    return memories.find(store, _ESTABLISHED, tail, **values)
 
 
 def count_established(
@@ -328,17 +314,12 @@ def beside(store: Store, memory: Memory, before: int, after: int) -> dict[str, l
 
 
 def latest_with_tag(store: Store, tag: str, beside: Memory) -> Memory | None:
-    found = memories.find(
-        store,
+    where = (
         f"instr(' ' || tags || ' ', ' ' || :tag || ' ') and {LIVE} and quarantine_reason is null"
-        " and scope = :scope and scope_owner_id is :owner and id <> :id",
-        "order by seq desc limit 1",
-        tag=tag,
-        scope=beside.scope,
-        owner=beside.scope_owner_id,
-        id=beside.id,
+        " and scope = :scope and scope_owner_id is :owner and id <> :id"
     )
-    return _first(found)
+    values = {"tag": tag, "scope": beside.scope, "owner": beside.scope_owner_id, "id": beside.id}
+    return _first(memories.find(store, where, "order by seq desc limit 1", **values))
 
 
 def list_merged(store: Store, id: str) -> list[Memory]:
@@ -346,13 +327,9 @@ def list_merged(store: Store, id: str) -> list[Memory]:
 
 
 def list_learned(store: Store, session_id: str, limit: int) -> list[Memory]:
-    return memories.find(
-        store,
-        f"source_session_id = :session and {LIVE} and {BROWSED} and quarantine_reason is null",
-        "order by seq desc limit :limit",
-        session=session_id,
-        limit=limit,
-    )
+    where = f"source_session_id = :session and {LIVE} and {BROWSED} and quarantine_reason is null"
+    tail = "order by seq desc limit :limit"
+    return memories.find(store, where, tail, session=session_id, limit=limit)
 
 
 def has_session_text(store: Store, session_id: str, dedupe_key: str) -> bool:
@@ -371,28 +348,22 @@ def was_saved_since(
 
 
 def find_error(store: Store, fingerprint: str | None, owner: str | None) -> Memory | None:
-    found = memories.find(
-        store,
+    where = (
         "source_id = :fingerprint and status <> 'archived' and deleted_at is null"
-        " and (scope = 'project' or scope_owner_id is :owner)",
-        "order by scope_owner_id is not :owner",
-        fingerprint=fingerprint,
-        owner=owner,
+        " and (scope = 'project' or scope_owner_id is :owner)"
     )
-    return _first(found)
+    tail = "order by scope_owner_id is not :owner"
+    return _first(memories.find(store, where, tail, fingerprint=fingerprint, owner=owner))
 
 
 def find_promoted_errors(
     store: Store, fingerprint: str, owner: str | None, branch: str | None
 ) -> list[Memory]:
-    return memories.find(
-        store,
+    where = (
         f"source_id = :fingerprint and status = 'promoted' and {CURRENT} and {BROWSED}"
-        f" and {_OWN_OR_PROJECT} and (source_branch is null or source_branch = :branch)",
-        fingerprint=fingerprint,
-        owner=owner,
-        branch=branch,
+        f" and {_OWN_OR_PROJECT} and (source_branch is null or source_branch = :branch)"
     )
+    return memories.find(store, where, fingerprint=fingerprint, owner=owner, branch=branch)
 
 
 def skills(store: Store) -> list[Memory]:
@@ -414,27 +385,20 @@ def procedures_without_details(store: Store) -> list[Memory]:
 
 
 def feedback(store: Store, source_type: str, limit: int) -> list[Memory]:
-    return memories.find(
-        store,
-        f"source_type = :source and status <> 'archived' and {CURRENT}",
-        "order by seq desc limit :limit",
-        source=source_type,
-        limit=limit,
-    )
+    where = f"source_type = :source and status <> 'archived' and {CURRENT}"
+    tail = "order by seq desc limit :limit"
+    return memories.find(store, where, tail, source=source_type, limit=limit)
 
 
 def each_line(store: Store) -> Iterator[dict[str, Any]]:
     """Rows of the project that `knowledge.jsonl` may have, oldest first, one by one."""
-    return map(
-        memories.columns,
-        store.db.execute(
-            "select * from unified_memories where project_id = ? and scope = 'project'"
-            " and (status = 'promoted' or knowledge_key is not null"
-            " or (status = 'candidate' and stamps like '%\"status\":\"promoted\"%'))"
-            " order by created_at, id",
-            (store.project_id,),
-        ),
+    query = (
+        "select * from unified_memories where project_id = ? and scope = 'project'"
+        " and (status = 'promoted' or knowledge_key is not null"
+        " or (status = 'candidate' and stamps like '%\"status\":\"promoted\"%'))"
+        " order by created_at, id"
     )
+    return map(memories.columns, store.db.execute(query, (store.project_id,)))
 
 
 def each_project_candidate(store: Store) -> Iterator[Memory]:
@@ -449,15 +413,12 @@ def existing(store: Store, ids: Iterable[str]) -> set[str]:
 
 def list_removed(store: Store) -> Iterator[dict[str, Any]]:
     """Rows of the project that were knowledge and are not live, one by one."""
-    return map(
-        memories.columns,
-        store.db.execute(
-            "select * from unified_memories where project_id = ? and scope = 'project'"
-            " and (promoted_at is not null or knowledge_key is not null)"
-            f" and quarantine_reason is null and not ({LIVE})",
-            (store.project_id,),
-        ),
+    query = (
+        "select * from unified_memories where project_id = ? and scope = 'project'"
+        " and (promoted_at is not null or knowledge_key is not null)"
+        f" and quarantine_reason is null and not ({LIVE})"
     )
+    return map(memories.columns, store.db.execute(query, (store.project_id,)))
 
 
 def match_any_word(store: Store, words: Iterable[str], limit: int) -> list[str]:
@@ -472,13 +433,11 @@ def match_any_word(store: Store, words: Iterable[str], limit: int) -> list[str]:
 
 def is_id_used(store: Store, id: str, sync_id: str) -> bool:
     """True if a memory has one of the ids, or had it before it was deleted for good."""
-    return bool(
-        store.number(
-            "select exists (select 1 from unified_memories where id = :id)"
-            " or exists (select 1 from unified_memories where sync_id = :sync_id)"
-            " or exists (select 1 from memory_revisions where memory_id = :id)",
-            {"id": id, "sync_id": sync_id},
-        )
+    return store.has_row(
+        "select 1 from unified_memories where id = :id"
+        " union all select 1 from unified_memories where sync_id = :sync_id"
+        " union all select 1 from memory_revisions where memory_id = :id",
+        {"id": id, "sync_id": sync_id},
     )
 
 

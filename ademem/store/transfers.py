@@ -160,17 +160,14 @@ def empty(source: Store) -> None:
 def _double(mine: Memory, target: Store) -> Memory | None:
     if not mine.live:
         return None
-    found = memories.find(
-        target,
+    where = (
         f"{LIVE} and scope = :scope and scope_owner_id is :owner"
-        " and (dedupe_key = :key or topic_key = :topic)",
-        "order by topic_key is :topic desc, seq limit 1",
-        scope=mine.scope,
-        owner=mine.scope_owner_id,
-        key=mine.dedupe_key,
-        topic=mine.topic_key,
+        " and (dedupe_key = :key or topic_key = :topic)"
     )
-    return found[0] if found else None
+    values = {"scope": mine.scope, "owner": mine.scope_owner_id}
+    values |= {"key": mine.dedupe_key, "topic": mine.topic_key}
+    tail = "order by topic_key is :topic desc, seq limit 1"
+    return next(iter(memories.find(target, where, tail, **values)), None)
 
 
 def _join(mine: Memory, theirs: Memory, target: Store, now: datetime) -> None:
