@@ -114,20 +114,11 @@ def append(
         if entity == "memory" and ours and theirs:
             written = record_json.to_json(registers.join(ours, theirs))
         target = target if target == waiting[1] else None
+    row = (last(store.db) + 1, entity, id, record_json.compact(written), event_id or new_event())
     store.db.execute(
         "insert or replace into sync_mutations (seq, entity, entity_id, registers, event_id, actor,"
         " trust, target, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            last(store.db) + 1,
-            entity,
-            id,
-            record_json.compact(written),
-            event_id or new_event(),
-            actor,
-            trust,
-            target,
-            stamp(now),
-        ),
+        (*row, actor, trust, target, stamp(now)),
     )
 
 
