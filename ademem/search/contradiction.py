@@ -623,11 +623,18 @@ def _find_exchange(left: Facts, right: Facts) -> str:
     places = [
         (facts, at) for each in exchanged for facts, at in ((left, each[0]), (right, each[2]))
     ]
-    if len(replaced) > 1 or any(_is_front(*place) for place in places):
+    if len(replaced) > 1 or any(
+        # nothing before says what the text is about, or `of` or `that` leads to the place
+        set(facts.subject).isdisjoint(facts.tokens[:at]) or facts.words[at - 1] in _BEFORE_SUBJECTS
+        for facts, at in places
+    ):
         is_one_sentence = 2 * kept >= max(len(left.tokens), len(right.tokens))
         return SUBJECT if is_one_sentence else ""
     lists = "and" in left.words + right.words
-    is_predicate = all(_is_participle(*place) for place in places)
+    is_predicate = all(  # which is another side of the subject, and no other value
+        facts.words[at - 1] in _BE and facts.words[at].endswith(("ed", "en", "ing"))
+        for facts, at in places
+    )
     leads = {facts.words[at] for facts, at in places}
     is_other_side = not (leads.isdisjoint(_MEANS) or leads.isdisjoint(_CIRCUMSTANCES))
     has_other_side = lists or is_predicate or is_other_side
@@ -639,46 +646,28 @@ def _measures(facts: Facts) -> set[str]:
     return {part for found in values for value in found for part in _parts(value)}
 
 
-def _is_participle(facts: Facts, at: int) -> bool:
-    """True for another predicate: it is another side of the subject, and no other value."""
-    return facts.words[at - 1] in _BE and facts.words[at].endswith(("ed", "en", "ing"))
-
-
 def _is_telling(facts: Facts, tokens: Sequence[str]) -> bool:
     return any(token in facts.subject or token in facts.parts for token in tokens)
-
-
-def _is_front(facts: Facts, at: int) -> bool:
-    """True if nothing before says what the text is about, or `of` or `that` leads to the place."""
-    before = facts.tokens[:at]
-    return set(facts.subject).isdisjoint(before) or facts.words[at - 1] in _BEFORE_SUBJECTS
 
 
 def _number_two_things(left: Facts, right: Facts) -> bool:
     """True for two of several things, each with a value of its own where one of them changed.
 
     "Team B owns billing now" is news of what team A owned; "team B deploys on Friday now" is not.
-    """
-    both = left.labels.keys() & right.labels.keys()
-    has_other = any(left.labels[noun] != right.labels[noun] for noun in both)
-    changes = left.changes or right.changes
-    is_about_two = has_other and (not changes or bool(find_differing(left, right)))
-    return is_about_two or _count_two_things(left, right)
-
-
-def _count_two_things(left: Facts, right: Facts) -> bool:
-    """True if both begin with one of several by its number, and have another value each.
-
     "Node 3 listens on port 81" and "Node 4 listens on port 82 now" are about two machines; "Node 20
     runs in CI now" has no other value than its version.
     """
+    both = left.labels.keys() & right.labels.keys()
+    differing = find_differing(left, right)
+    changes = left.changes or right.changes
+    if any(left.labels[noun] != right.labels[noun] for noun in both) and (differing or not changes):
+        return True
     noun = left.words[0] if left.words else ""
     if noun not in _COUNTED or right.words[:1] != (noun,):
         return False
-    if not all(_NUMBER.fullmatch("".join(facts.words[1:2])) for facts in (left, right)):
-        return False
-    number, differing = f"version {stem(noun)}", find_differing(left, right)
-    return number in differing and bool(differing - {number, "date"})
+    number = f"version {stem(noun)}"
+    are_numbered = all(_NUMBER.fullmatch("".join(one.words[1:2])) for one in (left, right))
+    return are_numbered and number in differing and bool(differing - {number, "date"})
 
 
 def _have_two_owners(left: Facts, right: Facts) -> bool:
