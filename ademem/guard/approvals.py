@@ -55,7 +55,6 @@ def refusal(
 
 
 def writes_settings(command: str, settings: GuardSettings) -> bool:
-    """True if a shell command may write `.ade/config.toml` or `.ade/config.local.toml`."""
     script = shell.parse(command)
     if script is None:
         return re.search(_SETTINGS, command) is not None

@@ -77,7 +77,6 @@ def judge(command: str, settings: GuardSettings | None = None) -> Judgement:
 
 
 def parts_in(script: Script, settings: GuardSettings) -> Iterator[CommandPart]:
-    """Yield every command of the script, wrappers removed."""
     for outer in script.commands:
         for inner in shell.unwrap(outer):
             yield look_up(inner, settings)
@@ -321,7 +320,6 @@ def find_irreversible(command: str, settings: GuardSettings) -> str:
 
 
 def is_irreversible_tool(tool: str) -> bool:
-    """Judge an MCP tool by the words of its name."""
     return not IRREVERSIBLE_VERBS.isdisjoint(programs.split_words(tool.rpartition("__")[2]))
 
 

@@ -133,7 +133,6 @@ def names_target(text: str) -> bool:
 
 
 def is_about_path(text: str, path: str) -> bool:
-    """Return True if a trigger of the rule names the file or a folder of it."""
     folders, _, name = path.rpartition("/")
     stem = name.partition(".")[0] or name
     parts = {part for part in (*folders.split("/"), stem) if len(part) >= STEM_CHARS}
@@ -174,7 +173,6 @@ def spares_new_file(text: str, path: str) -> bool:
 
 
 def is_about_command(text: str, commands: Iterable[Sequence[str]]) -> bool:
-    """Return True if a trigger of the rule names one of the commands, or its verb."""
     runs = [(argv[0].rpartition("/")[2].lower(), [*map(str.lower, argv[1:])]) for argv in commands]
     runs += [(words[0], words[1:]) for program, words in runs if program in RUNNERS and words]
     for trigger in find_triggers(text):

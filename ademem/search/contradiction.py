@@ -723,7 +723,6 @@ def find_values(earlier: str, later: str) -> tuple[str, str] | None:
 
 
 def explain(one: str, other: str) -> str:
-    """Name the two values, or the words by which the texts contradict each other."""
     if values := find_values(one, other):
         return " against ".join(sorted(values))
     if turn := find_opposition(one, other):

@@ -42,7 +42,6 @@ def add_neighbours(
     matches: Matches,
     whitened: Mapping[int, float],
 ) -> None:
-    """Add what each turn and its neighbours together have of the words and the meaning."""
     shares = {
         seq: neighbour_words(seq, near, matches.terms, matches.weights)
         for seq, near in turns.items()

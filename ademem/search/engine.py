@@ -38,7 +38,6 @@ class Ranking(Value):
 
     @property
     def relaxed(self) -> bool:
-        """One of the hits has only some of the words."""
         return not all(hit.signals["whole"] for hit in self.hits)
 
     @property
@@ -50,7 +49,6 @@ class Ranking(Value):
 
     @property
     def note(self) -> str:
-        """A remark on the hits together; empty if one has all that was asked."""
         if self.confidence == "weak":
             return "no memory answers that; these come nearest"
         if self.hits and not any(hit.signals["whole"] for hit in self.hits):
@@ -333,7 +331,6 @@ def as_shown(hits: Iterable[Hit]) -> list[Shown]:
 
 
 def explain(hit: Hit) -> str:
-    """One line: the score and every signal behind it."""
     signals = " ".join(f"{name} {value:.2f}" for name, value in hit.signals.items())
     return f"{hit.memory.id} {hit.score:.3f}: {signals}"
 
@@ -368,7 +365,6 @@ def _read_whole(found: Ranking, store: Store) -> Results:
 
 
 def _read_memories(ranked: Iterable[Ranked], store: Store) -> list[Hit]:
-    """Whole memories in place of their entries."""
     from ademem.store import memories
 
     known = {one.memory.seq: as_dict(one) for one in ranked}

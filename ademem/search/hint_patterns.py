@@ -189,7 +189,6 @@ def find_commands(text: str) -> list[str]:
 
 
 def check_command(command: str) -> str:
-    """The command, if it is one that can be recognised; raises NoSuchCommand."""
     if not command_words(command):
         raise NoSuchCommand(f"{command!r} names no command")
     return command
@@ -222,7 +221,6 @@ def possible_programs(command: str) -> set[str]:
 
 
 def parse_commands(command: str) -> list[tuple[str, ...]]:
-    """The commands that a shell command is sure to run, as lists of words."""
     from ademem.guard import shell
 
     script = shell.parse(command[:READ_CHARS])

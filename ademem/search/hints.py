@@ -53,7 +53,6 @@ def find_sites(memory: Memory) -> Iterator[Site]:
 
 
 def update_sites(store: Store) -> bool:
-    """Update the sites of memories that changed; return False if none had."""
     if not table.has_sites(store, "due"):
         return False
     with store.transaction():
@@ -97,7 +96,6 @@ def remove_lists(project: Project, key: TurnKey) -> None:
 
 
 def prune_lists(project: Project, now: datetime) -> None:
-    """Remove the lists of readers that ended long ago."""
     with suppress(OSError):
         confined.prune(project.root, _folder(project), now.timestamp() - MAX_AGE_S, having=".")
 

@@ -316,7 +316,6 @@ def weighted_mean(signals: Mapping[str, float], weights: Mapping[str, float]) ->
 
 
 def weigh(memory: Entry, signals: Signals, parameters: Parameters, now: datetime) -> Ranked:
-    """Score a memory by its relevance and its own signals."""
     age, idle = (days_between(at, now) for at in (memory.updated_at, memory.last_accessed_at))
     half_life = parameters.half_life_days
     weighed = {
@@ -443,7 +442,6 @@ def order_pairs(query: str, hits: Sequence[Ranked], search: Search) -> list[Rank
 
 
 def names_earlier(query: str, earlier: Entry, later: Entry) -> bool:
-    """True if the query has a number that the earlier memory has and the later one has not."""
     asked = _numbers(query)
     return not asked.isdisjoint(_numbers(earlier.content) - _numbers(later.content))
 
@@ -453,7 +451,6 @@ def _numbers(text: str) -> set[str]:
 
 
 def raise_to(hit: Ranked, other: Ranked) -> Ranked:
-    """The hit, at least as good as the other one."""
     evidence = max(each.signals.get("evidence", 0.0) for each in (hit, other))
     return replace(
         hit,

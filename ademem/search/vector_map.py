@@ -53,7 +53,6 @@ class Map(Value):
         return counts
 
     def within(self, area: Area) -> list[int]:
-        """Return the rows of an area, the newest first."""
         left, top, right, bottom = (part * SIDE for part in area)
         places = zip(self.rows, self.xs, self.ys, strict=True)
         return sorted(

@@ -41,7 +41,6 @@ def phrases(*lines: str) -> tuple[Phrase, ...]:
 
 
 def first_match(text: str, given: Sequence[Phrase]) -> int | None:
-    """Return the position of the first phrase that a sentence of the folded text matches."""
     words = frozenset([form for word in _WORD.findall(text) for form in forms(word)])
     started = [(at, phrase) for at, phrase in enumerate(given) if not phrase[0].isdisjoint(words)]
     near = [(at, phrase) for at, phrase in started if not any(map(words.isdisjoint, phrase))]

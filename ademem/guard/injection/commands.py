@@ -275,7 +275,6 @@ def _installs_from_an_address(command: Command) -> bool:
 
 
 def _installs_a_misspelt_package(command: Command) -> bool:
-    """Find a package whose name is one typing error from a popular one."""
     texts = _texts(command)
     if not re.match(_INSTALLERS, " ".join([_name(command), *texts])):
         return False
@@ -342,7 +341,6 @@ _BUCKET_COPIES = ("aws s3 cp", "aws s3 sync", "aws s3 mv", "gsutil", "gcloud sto
 
 
 def _copy_of_secrets(command: Command) -> bool:
-    """Find copies of private files, or of a whole tree, to another machine or bucket."""
     name, operands = _name(command), [t for t in _texts(command) if not t.startswith("-")]
     if command.line.startswith(_BUCKET_COPIES):
         if "public-read" in command.line:
@@ -479,7 +477,6 @@ _LOOSENING = (
 
 
 def reads_stored_credentials(commands: Commands) -> bool:
-    """Find keys and passwords that are printed where a model reads them."""
     piped = [command.source.words for command in commands if command.source]
     for command in commands:
         name, texts = _name(command), _texts(command)

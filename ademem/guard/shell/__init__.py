@@ -285,7 +285,6 @@ def _unwrap_prefix(command: Command, prefix: Prefix, start: int) -> list[Command
 def _behind_options(
     words: tuple[Word, ...], at: int, valued: list[str], skipped: Callable[[str], bool]
 ) -> int:
-    """Return the index of the first operand; words that are *skipped* count as options."""
     while at < len(words) and (is_option(words[at].text) or skipped(words[at].text)):
         option = words[at].text
         at += 2 if takes_value(option, valued) else 1
@@ -362,7 +361,6 @@ def find_edits(script: Script, folder: str = "") -> list[FileEdit]:
 
 
 def edits_by_command(script: Script, folder: str = "") -> Iterator[tuple[Command, list[FileEdit]]]:
-    """Yield each command of the script with the files that it, or what it runs, changes."""
     for command in script.commands:
         edits = [
             replace(edit, path=posixpath.normpath(posixpath.join(folder, edit.path)))
@@ -400,7 +398,6 @@ def _edits_of(command: Command) -> Iterator[FileEdit]:
 
 
 def _behind_script(words: tuple[Word, ...]) -> list[Word]:
-    """Return the files behind the script of `sed` and its like."""
     valued = ["-e", "-f", "--expression", "--file"]
     options = [word.text for word in words if is_option(word.text)]
     has_script = any(

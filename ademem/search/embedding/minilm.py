@@ -91,7 +91,6 @@ class MiniLM:
         return rows
 
     def tokens(self, text: str) -> list[int]:
-        """Ids of its word pieces between the two marks, at most MAX_TOKENS."""
         ids: list[int] | None = self._pieces.tokens(text, MAX_TOKENS) if self._pieces else None
         if ids is not None:
             return ids
