@@ -111,15 +111,10 @@ _UNITS = {
     **dict.fromkeys(("%", "percent"), "share"),
     **dict.fromkeys(("cent", "euro", "dollar"), "money"),
 }
-_NUMBERS = {
-    word: str(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
-    )
-} | {
-    word: str(10 * number)
-    for number, word in enumerate("twenty thirty forty fifty sixty ninety".split(), 2)
-}
+_DIGITS = "zero one two three four five six seven eight nine ten eleven twelve"
+_TENS = "twenty thirty forty fifty sixty ninety"
+_NUMBERS = {word: str(number) for number, word in enumerate(_DIGITS.split())}
+_NUMBERS |= {word: str(10 * number) for number, word in enumerate(_TENS.split(), 2)}
 _OFTEN = {
     **{f"{unit}ly": unit for unit in ("night", "week", "hour", "month", "year", "quarter")},
     "daily": "day",

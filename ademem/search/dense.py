@@ -176,12 +176,8 @@ class Cosines:
 
     def compare(self, rows: Collection[int]) -> tuple[dict[int, float], dict[int, float]]:
         wanted, places = self._find(rows)
-        if not len(places):
-            return {}, {}
-        return (
-            dict(zip(wanted.tolist(), self.whitened[places].tolist(), strict=True)),
-            dict(zip(wanted.tolist(), self.plain(places).tolist(), strict=True)),
-        )
+        whitened = self.whitened[places].tolist() if len(places) else []
+        return dict(zip(wanted.tolist(), whitened, strict=True)), self.compare_plain(rows)
 
     def compare_plain(self, rows: Collection[int]) -> dict[int, float]:
         wanted, places = self._find(rows)

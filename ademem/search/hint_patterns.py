@@ -142,14 +142,13 @@ def _set(body: str) -> Piece:
     singles, ranges = _members(body)
     special = singles & set("]-^")
     written = "]" * ("]" in special) + "".join(sorted(singles - special)) + "".join(ranges)
+    last = "^-" if written or inverted else "-^"  # a `^` at the beginning would invert the set
+    written += "".join(sign for sign in last if sign in special)
     if inverted:
-        written += "^" * ("^" in special) + "-" * ("-" in special)
         return ("[", f"[^{written}]") if written else ("?", "?")
-    if written:
-        return "[", f"[{written}{'^' * ('^' in special)}{'-' * ('-' in special)}]"
-    if special == {"^"}:
-        return "text", "^"
-    return ("[", f"[-{'^' * ('^' in special)}]") if special else ("nothing", "")
+    if not written:
+        return "nothing", ""
+    return ("text", "^") if written == "^" else ("[", f"[{written}]")
 
 
 def _members(body: str) -> tuple[set[str], list[str]]:

@@ -78,8 +78,7 @@ def write_lists(project: Project, store: Store) -> None:
 
 def write_rest(project: Project, store: Store, key: TurnKey, shown: Iterable[str]) -> None:
     """Write the lists of one reader without the memories that it was shown."""
-    reader = _reader(key)
-    if reader:
+    if reader := _reader(key):
         _write(project, f"{reader}.", table.list_all(store, shown))
 
 
