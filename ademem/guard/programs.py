@@ -188,10 +188,7 @@ SUBCOMMANDS = {
     "uv pip": "check freeze list show tree",
     "yarn": "audit info jest list outdated run test test:* versions vitest why",
 }
-"""Subcommands that only read; any other is a change.
-
-`list-*` is a prefix; `aws *` lists what may follow any subcommand of `aws`.
-"""
+"""Subcommands that only read; `list-*` is a prefix, `aws *` holds behind any subcommand of `aws`."""
 
 VALUE_OPTIONS = {
     "ademem": "--project",
@@ -379,10 +376,8 @@ READING_ARGUMENTS = {
         r"(?:(?:\x01[^\0]*|(?!\x01|[^\0\[]*\[[^\0]*(?:\$\(|`))[^\0]*)(?:\0|$))*",
     ),
 }
-"""Patterns of the arguments with which a command only reads.
-
-Arguments are joined by `\\0`; `\\x01` stands before a word that the shell expands.
-"""
+"""Patterns of the arguments with which a command only reads, joined by `\\0`; `\\x01` stands before
+a word that the shell expands."""
 
 
 READING_VERBS = word_set("""

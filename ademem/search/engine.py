@@ -211,10 +211,7 @@ def suggest(
     most: int = evidence.MOST,
     embedder: Embedder | None = None,
 ) -> list[Hit]:
-    """The memories to show a reader who did not ask: often one, and none below the *floor*.
-
-    A memory that a later one contradicts is never among them. `evidence` names floors.
-    """
+    """The memories to show a reader who did not ask: often one, and none that a later replaces."""
     limit = max(most, evidence.LOOKED_AT)
     results = search(query, store, filters, now, limit, embedder, UNASKED, floor)
     return evidence.choose(current(results), floor=floor, most=most)

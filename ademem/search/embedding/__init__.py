@@ -23,11 +23,7 @@ if TYPE_CHECKING:
             """The name of the model beside each stored vector."""
 
         def embed(self, texts: Sequence[str]) -> np.ndarray:
-            """A unit row a text, n x DIMENSIONS in float32; raises DamagedModel.
-
-            What lies beyond MAX_TOKENS is not seen. A blank text has the vector that the model
-            gives to no words at all; whether that means anything is for the caller to say.
-            """
+            """A unit row a text, of its first MAX_TOKENS, in float32; raises DamagedModel."""
 
     class Reader(Embedder, Protocol):
         """One whose reading of a text can be looked at."""
@@ -107,10 +103,9 @@ def load(
 
 
 def run_in_background(call: Callable[[], T]) -> Callable[[], T]:
-    """Start a call in a thread, and return a function that waits for its result.
+    """Start a call that leaves the interpreter free; return a function that waits for its result.
 
-    For calls that leave the interpreter free. What the call raises, the function raises, each time;
-    the process ends after the call.
+    What the call raises, the function raises, each time; the process ends after the call.
     """
     from threading import Thread
 

@@ -46,10 +46,7 @@ _AMBIGUOUS = """
     we were what when where who wo z za ze
 """
 FOREIGN_WORDS = frozenset(_FOREIGN.split()) - frozenset(_AMBIGUOUS.split()) - STOP_WORDS
-"""Function words of German, Spanish, French, Portuguese, Italian, Dutch, Polish, Swedish, Turkish.
-
-Without words that are English as well, or names of languages and tools.
-"""
+"""Function words of nine languages, without English ones and names of languages and tools."""
 ENGLISH_WORDS = STOP_WORDS - frozenset("a am an as at do for has i in is me no o on so was".split())
 """Function words of English that other languages do not have."""
 
