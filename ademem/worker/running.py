@@ -53,10 +53,6 @@ class Model(Value):
     second: Model | None = None
     """The one for other languages, if it is installed."""
 
-    @property
-    def each(self) -> tuple[Model, ...]:
-        return (self, self.second) if self.second else (self,)
-
 
 class JobContext:
     def __init__(
@@ -230,13 +226,13 @@ def embed(context: JobContext, job: Job) -> datetime | None:
 
 def queue_embedding(context: JobContext) -> None:
     """Queue embedding while the store has no vector of a model; later each change queues it."""
-    models = context.model.each if context.model else ()
-    if not jobs.exists(context.store, "embed") and any(
-        not embeddings.has_any(context.store, model.id)
-        and embeddings.any_waiting(context.store, model.id)
-        for model in models
+    store, first = context.store, context.model
+    if not jobs.exists(store, "embed") and any(
+        not embeddings.has_any(store, model.id) and embeddings.any_waiting(store, model.id)
+        for model in (first, first and first.second)
+        if model
     ):
-        jobs.queue(context.store, "embed", "project", context.now())
+        jobs.queue(store, "embed", "project", context.now())
 
 
 def map_vectors(context: JobContext, _job: Job) -> None:
