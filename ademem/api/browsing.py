@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
     Position = tuple[int, int, float]
     """Number of the source, row and score."""
+    Section = tuple[str, list[str], int]
+    """Name, entries, and how many there are in all."""
 
 PREVIEW_CHARS, NEIGHBOUR_CHARS, FOCUS_CHARS = 240, 150, 500
 SEARCH_CHARS, TIMELINE_CHARS, PART_CHARS = 6000, 4000, 9000
@@ -261,29 +263,16 @@ def get_context(
     return {"text": text + note if measure(text + note) <= limit else text, "left_out": left_out}
 
 
-def _sections(runtime: Runtime, chars: int) -> Iterator[tuple[str, list[str], int]]:
-    """Yield the name of each section, its entries, and how many there are in all."""
-    store, branch = runtime.store, runtime.branch
+def _sections(runtime: Runtime, chars: int) -> Iterator[Section]:
     brief = read_brief(runtime)
     yield "Brief", brief, len(brief)
-    best = memory_queries.best_established(store, branch, CONTEXT_MEMORIES)
-    yield (
-        "Memories",
-        [entry(memory, chars) for memory in best],
-        memory_queries.count_established(store, branch),
-    )
-    summaries, total = sessions.list_summaries(store, CONTEXT_SESSIONS)
-    yield (
-        "Sessions",
-        [f"- {start[:16]} {escape(preview(summary, chars))}" for start, summary in summaries],
-        total,
-    )
-    typed = sessions.search_prompts(store, "", None, CONTEXT_PROMPTS)
-    yield (
-        "Prompts",
-        [f"- {escape(preview(redact(row['content']).text, chars))}" for row in typed],
-        statistics.count_rows(store)["prompts"],
-    )
+    yield from _section_of_scope(runtime, chars, Scope.PROJECT)
+    found, total = sessions.list_summaries(runtime.store, CONTEXT_SESSIONS)
+    lines = [f"- {start[:16]} {escape(preview(summary, chars))}" for start, summary in found]
+    yield "Sessions", lines, total
+    typed = sessions.search_prompts(runtime.store, "", None, CONTEXT_PROMPTS)
+    lines = [f"- {escape(preview(redact(row['content']).text, chars))}" for row in typed]
+    yield "Prompts", lines, statistics.count_rows(runtime.store)["prompts"]
 
 
 def read_brief(runtime: Runtime) -> list[str]:
@@ -299,22 +288,17 @@ def read_brief(runtime: Runtime) -> list[str]:
     return [*lines, f"- Version: {document.version}"] if document and lines else []
 
 
-def _section_of_scope(
-    runtime: Runtime, chars: int, scope: Scope
-) -> Iterator[tuple[str, list[str], int]]:
-    is_mission = scope is Scope.MISSION
-    owner = client.mission_of(runtime.environment) if is_mission else None
-    source = runtime if is_mission else runtime.open_personal()
-    if source and (owner or not is_mission):
+def _section_of_scope(runtime: Runtime, chars: int, scope: Scope) -> Iterator[Section]:
+    owner = client.mission_of(runtime.environment) if scope is Scope.MISSION else None
+    source = runtime.open_personal() if scope is Scope.AGENT else runtime
+    if source and (owner or scope is not Scope.MISSION):
         store, branch, name = source.store, runtime.branch, scope.value
         best = memory_queries.best_established(store, branch, CONTEXT_MEMORIES, name, owner)
         total = memory_queries.count_established(store, branch, name, owner)
         yield "Memories", [entry(memory, chars) for memory in best], total
 
 
-def _sections_of(
-    runtime: Runtime, chars: int, session: str
-) -> Iterator[tuple[str, list[str], int]]:
+def _sections_of(runtime: Runtime, chars: int, session: str) -> Iterator[Section]:
     from ademem.api import sessions
 
     row = sessions.get_session(runtime, session)
@@ -323,11 +307,8 @@ def _sections_of(
     saved = sessions.list_session_memories(runtime, session)
     yield "Memories", [entry(memory, chars) for memory in saved], len(saved)
     typed = sessions.search_prompts(runtime, session=session, limit=CONTEXT_PROMPTS)
-    yield (
-        "Prompts",
-        [f"- {escape(preview(each['text'], chars))}" for each in typed],
-        row["prompts"],
-    )
+    lines = [f"- {escape(preview(each['text'], chars))}" for each in typed]
+    yield "Prompts", lines, row["prompts"]
 
 
 def _marks(hit: Ranked) -> list[str]:
