@@ -50,7 +50,6 @@ PORT = 7437
 SOCKET = "http.sock"
 BODY_BYTES = 1 << 20
 HEALTH = "/health"
-NOTICE_HEADER = {"x-ademem-notice": NOTICE}
 DIGITS = 20
 """Characters that are read of a number in a query; it is out of every range with so many."""
 PROJECTS = {"project": TEXT, "expected_project": TEXT}
@@ -547,7 +546,7 @@ class Door:
         given |= request.path_params
         agent = request.headers.get("user-agent", "")
         answer = await to_thread.run_sync(self.run, operation, given, agent, limiter=self.thread)
-        return JSONResponse(answer, operation.status, NOTICE_HEADER)
+        return JSONResponse(answer, operation.status, {"x-ademem-notice": NOTICE})
 
     def run(self, operation: Operation, given: Row, agent: str) -> Any:
         """Check the arguments, then open the project and call the function of the route."""

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     Result = dict[str, Any]
 
 
-MODEL_KEYS = ("installed", "embedded", "queue_depth")
 NO_HOOKS = "none: no hook runs in this session"
 HOW_TO_JUDGE = "memory_judge with each judgment_id, if you know how the two relate"
 GET_CHARS, MARGIN_CHARS, REVISION_CHARS = 9000, 300, 3000
@@ -173,14 +172,14 @@ def judge(memories: Runtime, call: Call, relation: str, **given: Any) -> Result:
 
 def status(memories: Runtime, call: Call) -> Result:
     found = api.get_status(memories)
-    model = {name: found["embeddings"][name] for name in MODEL_KEYS}
+    names = ("installed", "embedded", "queue_depth")
     return {
         "root": memories.project.root,
         "how": call.how,
         "others": [each.name for each in call.projects if each.root != memories.project.root],
         "session": call.turn.session_id,
         "counts": found["memories"],
-        "model": model,
+        "model": {name: found["embeddings"][name] for name in names},
         "queue": found["jobs"],
         "guard": found["guard"] if _has_hooks(memories, call) else NO_HOOKS,
         "version": __version__,
