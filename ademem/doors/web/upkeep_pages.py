@@ -171,11 +171,9 @@ def to_evaluation(
             {
                 "name": name,
                 "rows": [
-                    {
-                        "at": run["at"],
+                    {each: run[each] for each in ("at", "questions", "mode")}
+                    | {
                         "commit": (run["commit"] or "no commit")[:COMMIT_CHARS],
-                        "questions": run["questions"],
-                        "mode": run["mode"],
                         "means": [run["means"].get(system, {}).get(key) for system in systems],
                     }
                     for run in reversed(runs)
