@@ -133,7 +133,7 @@ def test_a_restored_database_writes_as_another_replica(root):
 
     assert replica_of(last) != before
     assert last.startswith("2026-01-31T20:00:00.000Z-0001-")
-    with closing(backups.connect(place.database, 1)) as db:
+    with closing(database.connect(place.database, 1)) as db:
         assert database.value(db, "replica").startswith(replica_of(last))
 
 
