@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any
-
 from ademem.core.memory import SKILL
 from ademem.core.value import Value, replace
-from ademem.store import BROWSED, LIVE, Store
+from ademem.store import BROWSED, LIVE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from typing import Any
+
+    from ademem.store import Store
 
 MOST = 500
 RECENT_SESSIONS = 50
