@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from ademem import api
 from ademem.api.relating import KINDS
 from ademem.core.anchor import of_command
-from ademem.core.clock import parse
 from ademem.core.errors import Conflict, NotFound, UsageError
 from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust
 from ademem.core.text import preview
@@ -234,8 +233,8 @@ def read_filters(request: PageRequest, memories: Runtime) -> Filters:
     order = query.get("order") or "newest"
     if order not in ORDERS:
         raise UsageError(f"no order {order!r}", ", ".join(ORDERS))
-    days, since = row_number(query.get("days", "")), _moment(query.get("from", ""))
-    if days is not None:
+    since, until = (read_moment(query[at]) if query.get(at) else None for at in ("from", "to"))
+    if (days := row_number(query.get("days", ""))) is not None:
         since = memories.now - timedelta(days=min(days, LONGEST))
     tiers = {name: int(tier) for tier, name in views.TIERS.items()}
     return Filters(
@@ -252,7 +251,7 @@ def read_filters(request: PageRequest, memories: Runtime) -> Filters:
         path=query.get("path") or None,
         branch=query.get("branch") or None,
         since=since,
-        until=_moment(query.get("to", "")),
+        until=until,
         after=query.get("after") or None,
         order=order,
     )
@@ -264,9 +263,10 @@ def _choice(name: str, value: str) -> tuple[str, ...]:
     return (value,) if value else ()
 
 
-def _moment(text: str) -> datetime | None:
+def read_moment(text: str) -> datetime:
+    """Read a moment as people type it, in local time."""
     try:
-        return parse(text).astimezone() if text else None
+        return datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError) as error:
         raise UsageError(f"{text!r} is no time", "as 2026-01-31T18:00") from error
 

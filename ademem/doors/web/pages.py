@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -25,7 +24,7 @@ from ademem.doors.web import (
     row_number,
     upkeep_pages,
 )
-from ademem.doors.web.memory_pages import PAGE
+from ademem.doors.web.memory_pages import PAGE, read_moment
 from ademem.store.runtime import Runtime
 
 
@@ -95,7 +94,7 @@ def _why(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         found = api.explain_selection(memories, session, at, given)
     except NoSuchMemory:
         if at:
-            _moment(at)  # the page shows it
+            read_moment(at)  # the page shows it
         hits = api.search(memories, given, None, PAGE).hits if given else ()
         return values | {"rows": [views.to_row(hit.memory) for hit in hits]}
     return values | {"why": session_view.to_reasons(found)}
@@ -130,7 +129,7 @@ LOGGED = 20
 def _log(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     at, after = request.query.get("at", ""), request.query.get("after", "")
     if at:
-        then = api.list_at(memories, _moment(at), PAGE, after)
+        then = api.list_at(memories, read_moment(at), PAGE, after)
         rows = [views.to_row(memory) for memory in then.memories]
         following = then.memories[-1].id if then.has_more and then.memories else ""
         page = {"total": then.total, "most": COUNTED, "then": rows, "next": following}
@@ -153,14 +152,6 @@ def _page_of(
     rows = read(LOGGED + 1, before=row_number(request.query.get(name, "")))
     earlier = rows[LOGGED - 1]["id"] if len(rows) > LOGGED else ""
     return {name: rows[:LOGGED], f"earlier_{name}": earlier}
-
-
-def _moment(text: str) -> datetime:
-    """Read a moment as people type it, in local time."""
-    try:
-        return datetime.fromisoformat(text).astimezone()
-    except (ValueError, OverflowError) as error:
-        raise UsageError(f"{text!r} is no time", "as 2026-01-31T18:00") from error
 
 
 PAGES = (

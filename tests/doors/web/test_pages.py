@@ -3,6 +3,7 @@
 import hashlib
 import html
 import re
+import time
 from datetime import timedelta
 
 import pytest
@@ -127,6 +128,20 @@ def test_filters_narrow_the_list(browser, filters, count):
         api.write(memories, Draft(content="Invoices are sent at night", origin=Origin()))
 
     assert len(ids(browser.get("/memories", params=filters).text)) == count
+
+
+def test_a_time_without_a_zone_is_local(browser, monkeypatch):
+    browser.world.know("Money is stored in cents")
+    monkeypatch.setenv("TZ", "UTC-14")
+    time.tzset()
+    try:
+        ahead = browser.world.now.replace(tzinfo=None) + timedelta(hours=1)
+        listed = ids(browser.get("/memories", params={"from": ahead.isoformat()}).text)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+    assert len(listed) == 1
 
 
 @pytest.mark.parametrize("order", ORDERS)
