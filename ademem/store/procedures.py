@@ -177,20 +177,12 @@ def merge_outcomes(
             },
         )
     recorded, last = _count_recorded(store, memory_id)
-    counts = [sum(pair) for pair in zip(base, recorded, strict=True)]
-    if counts == [details.success_count, details.failure_count]:
+    successes, failures = (sum(pair) for pair in zip(base, recorded, strict=True))
+    changed = replace(details, success_count=successes, failure_count=failures)
+    if changed == details:
         return False
     last_used_at = parse(last) if last else details.last_used_at
-    put(
-        store,
-        replace(
-            details,
-            success_count=counts[0],
-            failure_count=counts[1],
-            last_used_at=last_used_at,
-            updated_at=now,
-        ),
-    )
+    put(store, replace(changed, last_used_at=last_used_at, updated_at=now))
     return True
 
 
