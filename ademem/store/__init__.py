@@ -91,6 +91,17 @@ class Store:
     def dicts(self, query: str, values: Values = ()) -> list[dict[str, Any]]:
         return [dict(row) for row in self.db.execute(query, values)]
 
+    def pairs(self, query: str, values: Values = ()) -> dict[Any, Any]:
+        """Return the second column of all rows by the first one."""
+        return dict(self.db.execute(query, values).fetchall())
+
+    def counts(self, query: str, values: Values = ()) -> dict[str, dict[str, int]]:
+        """Return the third column of all rows by the first and the second one."""
+        found: dict[str, dict[str, int]] = {}
+        for first, second, count in self.db.execute(query, values):
+            found.setdefault(first, {})[second] = count
+        return found
+
     def transaction(self) -> database.Transaction:
         return database.Transaction(self.db)
 

@@ -181,12 +181,11 @@ def count_confirmed(store: Store) -> int:
 
 
 def word_matches(store: Store, words: Iterable[str], limit: int) -> dict[int, float]:
-    rows = store.db.execute(
+    return store.pairs(
         "select rowid, -bm25(unified_memories_fts) from unified_memories_fts"
         " where unified_memories_fts match ? order by rowid desc limit ?",
         (" OR ".join(f'"{word}"' for word in words), limit),
     )
-    return dict(rows)
 
 
 def count_arrived(store: Store, moment: str, *, but: str) -> tuple[int, int]:

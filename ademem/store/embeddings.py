@@ -189,12 +189,11 @@ def _memories(store: Store, where: str, values: dict[str, object]) -> list[Memor
 
 
 def blobs(store: Store, model: str, ids: Iterable[str]) -> dict[str, bytes]:
-    rows = store.db.execute(
+    return store.pairs(
         "select memory_id, embedding_blob from unified_memory_embeddings"
         " where embedding_model = ? and memory_id in (select value from json_each(?))",
         (model, array(ids)),
     )
-    return dict(rows)
 
 
 def vectors(store: Store, model: str) -> sqlite3.Cursor:

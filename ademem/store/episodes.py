@@ -111,7 +111,7 @@ def list_all(
 
 def sessions_of(store: Store) -> dict[str, str]:
     query = "select memory_id, session_id from episodes where project_id = ?"
-    return dict(store.db.execute(query, (store.project_id,)))
+    return store.pairs(query, (store.project_id,))
 
 
 def _from_row(row: sqlite3.Row) -> Episode:

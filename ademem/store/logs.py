@@ -248,12 +248,11 @@ def was_briefed(store: Store, session_id: str) -> bool:
 
 
 def list_first_shown(store: Store, session_id: str) -> dict[str, str]:
-    rows = store.db.execute(
+    return store.pairs(
         "select memory_id, min(created_at) from recall_log"
         " where session_id = ? and memory_id is not null group by memory_id",
         (session_id,),
     )
-    return dict(rows)
 
 
 def log_use(store: Store, session_id: str, found: Mapping[str, str], now: datetime) -> int:
@@ -331,16 +330,12 @@ def list_decisions(
 
 
 def count_decisions(store: Store, sessions: Iterable[str], since: str) -> dict[str, dict[str, int]]:
-    rows = store.db.execute(
+    return store.counts(
         "select session_id, decision, count(*) from decision_log"
         " where part = 'guard' and created_at >= ?"
         " and session_id in (select value from json_each(?)) group by 1, 2",
         (since, array(sessions)),
     )
-    found: dict[str, dict[str, int]] = {}
-    for session, decision, count in rows:
-        found.setdefault(session, {})[decision] = count
-    return found
 
 
 def count_output(store: Store, event: str, characters: int, now: datetime) -> None:
@@ -378,12 +373,11 @@ def discount(unused: int, patience: int = PATIENCE) -> float:
 
 
 def count_unused(store: Store, ids: Iterable[str]) -> dict[str, int]:
-    rows = store.db.execute(
+    return store.pairs(
         "select memory_id, cast(unused as integer) from memory_exposure"
         " where memory_id in (select value from json_each(?))",
         (array(ids),),
     )
-    return dict(rows)
 
 
 def count_use(store: Store, ids: Iterable[str], now: datetime) -> None:
@@ -397,7 +391,7 @@ def count_use(store: Store, ids: Iterable[str], now: datetime) -> None:
 
 
 def weekly_uses(store: Store) -> dict[str, dict[str, int]]:
-    rows = store.db.execute(
+    return store.counts(
         "select memory_id, week, count(*) from ("
         "  select memory_id, date(min(created_at), 'weekday 0', '-6 days') as week from recall_log"
         "  where project_id = ? and used and memory_id is not null and session_id is not null"
@@ -405,10 +399,6 @@ def weekly_uses(store: Store) -> dict[str, dict[str, int]]:
         " group by memory_id, week order by memory_id, week",
         (store.project_id,),
     )
-    found: dict[str, dict[str, int]] = {}
-    for id, week, count in rows:
-        found.setdefault(id, {})[week] = count
-    return found
 
 
 def add_uses(store: Store, id: str, count: int, last: str) -> None:

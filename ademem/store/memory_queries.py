@@ -129,7 +129,7 @@ def list_waiting(store: Store) -> list[tuple[int, float, str, int, str]]:
 def count_waiting(store: Store, but: Collection[str]) -> dict[str, int]:
     """Count what `in_review` lists by the reason why it waits, without those ids."""
     # Each of the two reasons has an index; one query for both would walk through the texts.
-    rows = store.db.execute(
+    return store.pairs(
         "select reason, count(*) from ("
         "select seq, 'quarantined' as reason from unified_memories"
         f" where project_id = :project and {_QUARANTINED}"
@@ -140,7 +140,6 @@ def count_waiting(store: Store, but: Collection[str]) -> dict[str, int]:
         "  where id in (select value from json_each(:but))) group by 1 order by 1",
         {"project": store.project_id, "lost": LOST_BRANCH, "but": array(sorted(but))},
     )
-    return dict(rows.fetchall())
 
 
 def count_pinned_by_agents(store: Store) -> int:

@@ -303,12 +303,11 @@ def find_all_outdated(store: Store) -> set[int]:
 
 
 def read_learning_times(store: Store, ids: Iterable[str]) -> dict[str, str]:
-    rows = store.db.execute(
+    return store.pairs(
         f"select id, {_learning_time('memory')} from unified_memories as memory"
         " where id in (select value from json_each(?))",
         (array(ids),),
     )
-    return dict(rows)
 
 
 class Cursor(Value):

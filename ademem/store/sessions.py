@@ -256,13 +256,12 @@ def list_summaries(store: Store, limit: int) -> tuple[list[tuple[str, str]], int
 
 
 def find_first_prompts(store: Store, ids: Iterable[str]) -> dict[str, str]:
-    rows = store.db.execute(
+    return store.pairs(
         "select session_id, content from user_prompts where seq in (select min(seq)"
         " from user_prompts where session_id in (select value from json_each(?))"
         " and deleted_at is null group by session_id)",
         (array(ids),),
     )
-    return dict(rows)
 
 
 def find_prompt_at(store: Store, session: str, at: datetime) -> str:

@@ -105,15 +105,11 @@ def count_promoted(store: Store) -> int:
 
 
 def by_scope(store: Store) -> dict[str, dict[str, int]]:
-    rows = store.db.execute(
+    return store.counts(
         f"select scope, iif({LIVE}, 'tier' || tier, 'archived'), count(*) from unified_memories"
         " where project_id = ? and deleted_at is null group by 1, 2",
         (store.project_id,),
     )
-    found: dict[str, dict[str, int]] = {}
-    for scope, kind, count in rows:
-        found.setdefault(scope, {})[kind] = count
-    return found
 
 
 def by_owner(held: Iterable[Held]) -> dict[str, list[int]]:
@@ -165,7 +161,7 @@ def count_rows(store: Store) -> dict[str, int]:
 
 def relations(store: Store) -> dict[str, int]:
     query = "select judgment_status, count(*) from memory_relations group by 1 order by 1"
-    return dict(store.db.execute(query).fetchall())
+    return store.pairs(query)
 
 
 def count_misplaced_sessions(store: Store, before: str) -> dict[str, int]:
@@ -188,7 +184,7 @@ def open_turns(store: Store, limit: int) -> list[sqlite3.Row]:
 
 def guard_decisions(store: Store) -> dict[str, int]:
     query = "select decision, count(*) from decision_log where part = 'guard' group by decision"
-    return dict(store.db.execute(query).fetchall())
+    return store.pairs(query)
 
 
 def events_since(store: Store, moment: str) -> list[Event]:
