@@ -91,6 +91,9 @@ class Store:
     def dicts(self, query: str, values: Values = ()) -> list[dict[str, Any]]:
         return [dict(row) for row in self.db.execute(query, values)]
 
+    def tuples(self, query: str, values: Values = ()) -> list[Any]:
+        return [tuple(row) for row in self.db.execute(query, values)]
+
     def pairs(self, query: str, values: Values = ()) -> dict[Any, Any]:
         """Return the second column of all rows by the first one."""
         return dict(self.db.execute(query, values).fetchall())

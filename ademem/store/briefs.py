@@ -58,13 +58,12 @@ def list_agents(store: Store) -> list[sqlite3.Row]:
 
 
 def list_owners(store: Store) -> list[tuple[str, int]]:
-    rows = store.db.execute(
+    return store.tuples(
         "select scope_owner_id, count(*) from unified_memories"
         f" where project_id = ? and scope = 'agent' and scope_owner_id is not null and {LIVE}"
         " group by scope_owner_id order by scope_owner_id",
         (store.project_id,),
     )
-    return [(row[0], row[1]) for row in rows]
 
 
 def get(store: Store, agent: str = "") -> sqlite3.Row | None:

@@ -248,8 +248,7 @@ def _database_path(store: Store) -> str:
 
 
 def whitening(store: Store, model: str) -> StoredWhitening | None:
-    rows = store.db.execute("select name, value from store_values where name glob 'whitening_*'")
-    values = dict(rows.fetchall())
+    values = store.pairs("select name, value from store_values where name glob 'whitening_*'")
     place = "" if values.get("whitening_model") == model else f" {model}"
     mean, axes, vectors = (
         values.get(f"whitening_{name}{place}") for name in ("mean", "axes", "vectors")

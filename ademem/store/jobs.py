@@ -158,7 +158,7 @@ def list_failing(store: Store) -> list[tuple[str, str, str]]:
 
 def _errors(store: Store, where: str) -> list[tuple[str, str, str]]:
     query = f"select kind, key, ifnull(last_error, '') from jobs where project_id = ? and {where}"
-    return [(row[0], row[1], row[2]) for row in store.db.execute(query, (store.project_id,))]
+    return store.tuples(query, (store.project_id,))
 
 
 def unpark(store: Store, now: datetime) -> None:

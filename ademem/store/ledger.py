@@ -153,7 +153,7 @@ def last_reading(store: Store, root: str) -> str:
 
 
 def sessions_between(store: Store, since: str, until: str) -> list[tuple[str, str]]:
-    rows = store.db.execute(
+    return store.tuples(
         "select distinct sessions.id, ifnull(sessions.transcript_path, '') from turns"
         " join sessions on sessions.id = turns.session_id"
         " where turns.project_id = :project and turns.started_at <= :until"
@@ -166,7 +166,6 @@ def sessions_between(store: Store, since: str, until: str) -> list[tuple[str, st
             "abandoned": _abandoned(until),
         },
     )
-    return [(row[0], row[1]) for row in rows]
 
 
 def session_of_commit(store: Store, sha: str) -> str | None:

@@ -453,7 +453,7 @@ def list_shown(store: Store, session_id: str | None, most: int) -> list[Entry]:
 
 def tombstones(store: Store) -> list[tuple[str, str]]:
     query = "select sync_id, deleted_at from tombstones where entity = 'memory' and project_id = ?"
-    return [(row[0], row[1]) for row in store.db.execute(query, (store.project_id,)).fetchall()]
+    return store.tuples(query, (store.project_id,))
 
 
 def is_dead(store: Store, sync_id: str) -> bool:

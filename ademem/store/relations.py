@@ -173,7 +173,7 @@ def add(
 
 
 def list_proposals(store: Store, actor: str, limit: int) -> list[tuple[str, str]]:
-    rows = store.db.execute(
+    return store.tuples(
         "select one.id, other.id from memory_relations as pair"
         " join unified_memories as one on one.sync_id = pair.source_id"
         " join unified_memories as other on other.sync_id = pair.target_id"
@@ -182,7 +182,6 @@ def list_proposals(store: Store, actor: str, limit: int) -> list[tuple[str, str]
         " order by pair.created_at desc, pair.rowid desc limit :limit",
         {"project": store.project_id, "actor": actor, "limit": limit},
     )
-    return [(row[0], row[1]) for row in rows]
 
 
 def withdraw(store: Store, one: Memory, other: Memory, actor: str, now: datetime) -> None:
@@ -279,7 +278,7 @@ def count(store: Store) -> int:
 
 def list_pairs(store: Store) -> list[tuple[int, int]]:
     """Return rows of live pairs, the earlier first; when they were learned again is our matter."""
-    rows = store.db.execute(
+    return store.tuples(
         "select earlier.seq, later.seq from memory_relations as pair"
         " join unified_memories as earlier on earlier.sync_id in (pair.source_id, pair.target_id)"
         " join unified_memories as later on later.sync_id in (pair.source_id, pair.target_id)"
@@ -289,7 +288,6 @@ def list_pairs(store: Store) -> list[tuple[int, int]]:
         " and not (earlier.trust = 'user' and later.trust in ('tool', 'web'))"
         " order by later.created_at, later.id, earlier.id"
     )
-    return [(row[0], row[1]) for row in rows]
 
 
 def find_all_outdated(store: Store) -> set[int]:

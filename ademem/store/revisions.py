@@ -101,8 +101,7 @@ def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
 
 def list_changes(store: Store, events: Sequence[str]) -> list[tuple[str, int, str, str]]:
     columns = "revision.event_id, seq, memory_id, operation"
-    rows = store.db.execute(_OF_EVENTS.format(columns=columns), (array(events),))
-    return [tuple(row) for row in rows]
+    return store.tuples(_OF_EVENTS.format(columns=columns), (array(events),))
 
 
 def by_seqs(store: Store, seqs: Iterable[int]) -> list[Revision]:
@@ -144,8 +143,7 @@ def list_then(
     store: Store, moment: str, mission: str | None, limit: int, after: Place | None = None
 ) -> list[tuple[str, int, str, int]]:
     """Return places and revisions of then, newest first, of the person and of this mission."""
-    rows = store.db.execute(_THEN, _bind_then(store, moment, mission, limit, after))
-    return [tuple(row) for row in rows]
+    return store.tuples(_THEN, _bind_then(store, moment, mission, limit, after))
 
 
 def count_then(store: Store, moment: str, mission: str | None, most: int) -> int:

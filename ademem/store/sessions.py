@@ -131,12 +131,11 @@ def list_left_open(store: Store, now: datetime, beside: str) -> list[str]:
 
 
 def prompts(store: Store, session_id: str) -> list[tuple[str, str]]:
-    rows = store.db.execute(
+    return store.tuples(
         "select content, created_at from user_prompts"
         " where session_id = ? and deleted_at is null order by seq",
         (session_id,),
     )
-    return [(row[0], row[1]) for row in rows]
 
 
 def add_prompt(
