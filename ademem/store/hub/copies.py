@@ -12,19 +12,15 @@ import os
 import shutil
 import time
 from contextlib import closing
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ademem.core import process
 from ademem.core.errors import AdememError, Conflict, NotFound, UnusableStore, UsageError
 from ademem.core.value import Value
 from ademem.store.hub import administration, database
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from ademem.store.hub.database import Connection
+from ademem.store.hub.database import Connection
 
 DUMP, MANIFEST = "hub.dump", "manifest.json"
 _NAME = "hub-%Y%m%dT%H%M%SZ"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from datetime import timedelta
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from psycopg.rows import dict_row
@@ -16,10 +17,6 @@ from ademem.core.registers import CLOCKS_DIFFER
 from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.store.hub import administration
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from datetime import datetime
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 FIRST_SERVER = 150_000
