@@ -153,12 +153,11 @@ def refused_files(subject: Subject) -> Iterator[Problem]:
 def outdated_files(subject: Subject) -> Iterator[Problem]:
     """Report files that a refresh would write, and edits that it would not import."""
     for file in () if subject.fresh else subject.files:
-        if file.is_current or file.can_wait or (file.path == BRIEF and not file.ours):
+        if file.can_wait or (file.path == BRIEF and not file.ours):
             continue
-        if OVERSIZE in (file.present or "") or subject.is_refused(file.path):
+        is_conflicted = subject.is_conflicted(file.path)
+        if is_conflicted or OVERSIZE in (file.present or "") or subject.is_refused(file.path):
             continue  # other checks report them
-        if subject.is_conflicted(file.path):
-            continue
         line = None
         if file.present is None:
             message = f"is missing; {REFRESH} writes it"

@@ -153,7 +153,8 @@ def refresh(
         relate_report(report, runtime)
         surveyed = _store_state(store)
         found = survey(project, store, settings.mirror, texts, place, report.refused)
-        due = [file for file in found if not file.is_current and _may_change(file, force)]
+        stale = [file for file in found if not file.is_current]
+        due = [file for file in stale if _may_change(file, force)]
         waits_only = lazily and bool(due) and all(file.can_wait for file in due)
         if waits_only:
             due = []
@@ -168,16 +169,14 @@ def refresh(
         if due or report.count:
             ledger.note_reading(store, project.root, now)
         progress.end()
-        is_whole = all(
-            file.is_current or file in due or (waits_only and file.can_wait) for file in found
-        )
+        is_whole = all(file in due or (waits_only and file.can_wait) for file in stale)
         # Of the store that was rendered: another process may have written since.
         state = _rendered_state(project, surveyed, settings.mirror, place) if is_whole else ""
         save_rendered(project, state + WAITING if state and waits_only else state)
     return Refreshed(
         written=tuple(file.path for file in due if file.wanted is not None),
         removed=tuple(file.path for file in due if file.wanted is None),
-        kept=tuple(file.path for file in found if not file.is_current and file not in due),
+        kept=tuple(file.path for file in stale if file not in due),
         bytes=sum(len((file.wanted or "").encode()) for file in due),
         taken=report,
     )
@@ -417,8 +416,7 @@ def _write_files(project: Project, found: Iterable[File], due: Sequence[File]) -
     for path, text in (*texts, *((file.path, file.wanted) for file in due)):
         if text is not None:
             newest = fingerprint(path, text)
-            others = [each for each in before.get(path, ()) if each != newest]
-            after[path] = [*others, newest]
+            after[path] = [*(each for each in before.get(path, ()) if each != newest), newest]
     if after != before:
         save_fingerprints(project, after)
     for file in due:
