@@ -383,7 +383,6 @@ def as_json(document: CoreMemory) -> dict[str, Any]:
 
 
 def lines(document: CoreMemory | None) -> list[tuple[str, str]]:
-    """Return label and text of every field that is not empty."""
     return [(label, "; ".join(texts)) for label, texts in items(document)]
 
 

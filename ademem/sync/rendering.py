@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ademem.store import Store
     from ademem.sync.branches import Place
 
-NO_TEXTS = Texts()
 _PAGE_FIELDS = (
     *("id", "category", "title", "content", "tags", "file_scope_pattern", "pinned", "tier"),
     *("importance", "confidence", "created_at"),
@@ -66,7 +65,7 @@ class Lines:
             if record := stamps.record_of_row(row):
                 yield record
 
-    def others(self, present: Texts = NO_TEXTS) -> Iterator[Record]:
+    def others(self, present: Texts) -> Iterator[Record]:
         """Yield records for the archive: duplicates, archived ones, those of *present* files."""
         alive = {memory.id for memory in self}
         archived = []

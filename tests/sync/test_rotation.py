@@ -28,7 +28,7 @@ class Rotating(Branch):
 
     def files(self):
         lines = rendering.Lines(self.store)
-        files = knowledge.render_lines(lines.records(), lines.others())
+        files = knowledge.render_lines(lines.records(), lines.others(Texts()))
         return {path: files.get(path, "") for path in FILES}
 
 

@@ -156,7 +156,6 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
 
 
 def compare(reader: Reader, path: str, job: Job) -> list[Comparison]:
-    """Count what is imported and what is new, for each project of the source."""
     projects = reader.projects(path)
     _require_project(path, job.project, projects)
     compared = []
