@@ -188,7 +188,7 @@ SUBCOMMANDS = {
     "uv pip": "check freeze list show tree",
     "yarn": "audit info jest list outdated run test test:* versions vitest why",
 }
-"""Subcommands that only read; `list-*` is a prefix, `aws *` holds behind any one of `aws`."""
+"""Subcommands that only read; `list-*` is a prefix, `aws *` holds behind any other of `aws`."""
 
 VALUE_OPTIONS = {
     "ademem": "--project",
