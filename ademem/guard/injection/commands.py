@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     Commands = tuple[Command, ...]
 
-STOPS = frozenset(",;:!?.")
-"""Punctuation that ends a command where a blank follows."""
-
 # Programs and files
 
 _DOWNLOADERS = frozenset(
@@ -537,32 +534,24 @@ RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
 def effect(command: str, *, marked: bool = True) -> str | None:
     """Return the effect of a command line; *marked*: its end is known."""
     commands = _commands(command, marked=marked)
-    if not commands:
-        return None
     return next((what for what, rule in RULES if rule(commands)), None)
 
 
 def _commands(text: str, *, marked: bool) -> tuple[Command, ...]:
     """Parse the commands that the shell would run; prose behind a command is part of it."""
-    if not marked and not (text.isascii() and STOPS.isdisjoint(text)):
-        stops = r"[,;:!?.]+(?=\s|$)" if text.isascii() else r"[,;:!?.\u3002]+(?=\s|$)"
-        text = re.sub(stops, " ", text)
-    script = shell.parse(text)
-    if script is None:
-        script = shell.parse(re.sub(r"[\"'`()]", " ", text))
-    if script is None:
-        return ()
+    if not marked:
+        text = re.sub(r"[,;:!?.\u3002]+(?=\s|$)", " ", text)
+    script = shell.parse(text) or shell.parse(re.sub(r"[\"'`()]", " ", text))
     found: list[Command] = []
-    for command in script.commands:
+    for command in script.commands if script else ():
         for inner in shell.unwrap(command):
             found.append(inner)
-            nested = []
+            nested: list[str] = []
             if _name(inner) in ("powershell", "pwsh"):
-                for option, value in pairwise(inner.words):
-                    if option.text.lower() in ("-c", "-command"):
-                        nested.append(value.text)
+                pairs = pairwise(_texts(inner))
+                nested = [code for key, code in pairs if key.lower() in ("-c", "-command")]
             elif _name(inner) in ("echo", "printf") and "|" in inner.line:  # into a timer
-                nested.append(re.sub(r"^[\s*/\d-]+(?=[a-z])", "", " ".join(_texts(inner))))
+                nested = [re.sub(r"^[\s*/\d-]+(?=[a-z])", "", " ".join(_texts(inner)))]
             scripts = filter(None, map(shell.parse, nested))
             found += [each for nested_script in scripts for each in nested_script.commands]
     return tuple(found)
