@@ -46,8 +46,6 @@ _STOP = word_set("""
     shifted upgraded closed sold forbidden allowed hand manual manually wir der die das ist sind
     und nehmen jetzt statt auf mit zu laufen werden usamos el la los de en lugar es
 """)
-_LIKE_STOP_WORDS = ("IT", "US")
-"""Names that are spelled like such words."""
 _ENLARGES = "accepts?|allows?|also|handles?|includes?|knows?|supports?|takes?|works?"
 """Words after "now" by which something more holds than before."""
 _LEFT_BEHIND = "said goodbye to|got rid of|gave up on|stopped using|ditched"
@@ -212,10 +210,7 @@ _MEASURE = re.compile(r"(\d+(?:[.,]\d+)*)([a-z]+|%)")
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _CLOCKS = {"noon": "12:00", "midnight": "00:00"}
 _NUMBER = re.compile(r"v?\d+(?:[.,]\d+)*")
-_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
-_VERSION = re.compile(r"v\d+")
 _HOST = re.compile(r"[a-z][a-z-]+(?:\.[a-z0-9-]+)+\.[a-z]{2,}")
-_MIXED = re.compile(r"[a-z]\d|\d[a-z]")
 _TOKEN = re.compile(r"\b\d{1,2}:\d\d\b|[\w/.$@#+-]*\w%?|%")
 _PATH = re.compile(
     r"/[\w.-]+(?:/[\w.-]+)*/?"
@@ -381,7 +376,7 @@ def read(text: str) -> Facts:
             continue
         found, width = _read_value(raw, folded, at)
         values.update(found)
-        is_word = folded[at] not in _STOP or raw[at] in _LIKE_STOP_WORDS
+        is_word = folded[at] not in _STOP or raw[at] in ("IT", "US")
         if not found and is_word and len(folded[at]) > 1:
             subject.append(stem(folded[at]))
         at += width
@@ -417,7 +412,7 @@ def read(text: str) -> Facts:
         changes=changes,
         tells_work=tells_work(text),
         adds=not begins.isdisjoint(_ADDITIONS),
-        option=option[0] if (option := _OPTION.search(text)) else "",
+        option=option[0] if (option := re.search(r"(?<![\w-])--[a-z][\w-]*", text)) else "",
         gone=frozenset(gone),
         owners=frozenset(
             token
@@ -516,7 +511,7 @@ def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[
     if "@" in token[1:] or _HOST.fullmatch(raw[at]):
         return [("address", token)], 1
     is_title = raw[at][:1].isupper() and at > 0
-    is_mixed = raw[at][1:] != raw[at][1:].lower() or _MIXED.search(token)
+    is_mixed = raw[at][1:] != raw[at][1:].lower() or re.search(r"[a-z]\d|\d[a-z]", token)
     if not raw[at].isupper() and (is_title or is_mixed):
         return [("name", token)], 1
     return [], 1
@@ -560,7 +555,7 @@ def _read_number(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple
 
 def _is_label(raw: list[str], folded: list[str], at: int) -> bool:
     """True for what tells one of several things: `Shard 2`, `HTTP 404`, `worker B`, `v2`."""
-    if _VERSION.fullmatch(folded[at]):
+    if re.fullmatch(r"v\d+", folded[at]):
         return True
     before = folded[at - 1] if at else ""
     if before in _STOP or before in SLOTS or before in _VERSIONED or before in MONTHS:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 SPACE = {"int8": 160_000_000, "fp32": 400_000_000, cache.MULTILINGUAL: 200_000_000}
 """Bytes that an installation takes at most while it is under way."""
-WRITABLE = "ADEMEM_MODELS_DIR names another folder to keep models in"
 
 TIMEOUT_S = 15
 """Seconds after which a silent connection is given up."""
@@ -148,7 +147,8 @@ def install(
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise NoSpace(folder, settings.dtype) from error
-        raise CannotInstall(str(error), WRITABLE) from error
+        hint = "ADEMEM_MODELS_DIR names another folder to keep models in"
+        raise CannotInstall(str(error), hint) from error
 
 
 def remove(dtype: str, environment: Mapping[str, str]) -> int:
