@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ademem.api.install import json_text
+from ademem.api.install.json_text import Keys
 from ademem.core.value import Value, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from ademem.api.install.json_text import Keys
 
 Settings = dict[str, Any]
 

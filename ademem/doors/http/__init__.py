@@ -9,26 +9,21 @@ import signal
 import socket as sockets
 import stat
 import time
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import uvicorn
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ademem.core import confined
 from ademem.core.errors import AdememError, UsageError
+from ademem.core.project import Project
 from ademem.doors.calls import describe_refusal
 from ademem.worker.warm_server import listening
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-
-    from starlette.responses import Response
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from ademem.core.project import Project
 
 ADDRESS = "127.0.0.1"
 NAMES = (ADDRESS, "localhost")

@@ -13,9 +13,11 @@ import os
 import sys
 import time
 from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing, suppress
+from pathlib import Path
 from traceback import extract_tb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakValueDictionary
 
 import psycopg
@@ -25,8 +27,10 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
 
 from ademem import __version__
 from ademem.core import clock, registers
@@ -36,16 +40,8 @@ from ademem.doors import http
 from ademem.doors.http import Refused
 from ademem.doors.web.hub_page import HubPage, Visit
 from ademem.store.hub import administration, copies, database, requests
+from ademem.store.hub.requests import Caller, Connection
 from ademem.sync.hub import mutations
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
-
-    from starlette.requests import Request
-    from starlette.types import Message, Receive, Scope, Send
-
-    from ademem.store.hub.requests import Caller, Connection
 
 PORT = 7440
 CONNECTIONS = 8

@@ -6,24 +6,19 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import Any, NoReturn
 
 import anyio
 import mcp_types as types
-from anyio import to_thread
+from anyio import CancelScope, to_thread
+from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from anyio import CancelScope
-    from mcp.server.lowlevel import Server
-    from mcp.shared._stream_protocols import WriteStream
 
 LINE_BYTES = 4 << 20
 """Longest message that is read."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from ademem.core.clock import parse
+from ademem.core.memory import Memory
 from ademem.core.text import counted, preview
 from ademem.doors.views import WITHHELD, mark_words, to_row
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from ademem.core.memory import Memory
 
 ROW_CHARS = 200
 

@@ -6,10 +6,10 @@ import json
 import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ademem import api
-from ademem.api.relating import KINDS
+from ademem.api.relating import KINDS, Graph, Node
 from ademem.core.anchor import of_command
 from ademem.core.errors import Conflict, NotFound, UsageError
 from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust
@@ -27,9 +27,6 @@ from ademem.search.vector_map import Area
 from ademem.store.filters import CONCERNS
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
-
-if TYPE_CHECKING:
-    from ademem.api.relating import Graph, Node
 
 RING = 150
 """Least distance of two rings."""

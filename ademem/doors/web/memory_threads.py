@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ademem import api
 from ademem.api.doctor import Finding
@@ -21,10 +21,7 @@ from ademem.core.value import Value
 from ademem.store import schema_version
 from ademem.store.ledger import file_state
 from ademem.store.runtime import Runtime, program
-from ademem.store.statistics import Change
-
-if TYPE_CHECKING:
-    from ademem.store.statistics import Position
+from ademem.store.statistics import Change, Position
 
 Now = Callable[[], datetime]
 LONGEST_S = 900
