@@ -110,7 +110,7 @@ _UNITS = {
     **dict.fromkeys(("cent", "euro", "dollar"), "money"),
 }
 _DIGITS = "zero one two three four five six seven eight nine ten eleven twelve"
-_TENS = "twenty thirty forty fifty sixty ninety"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _NUMBERS = {word: str(number) for number, word in enumerate(_DIGITS.split())}
 _NUMBERS |= {word: str(10 * number) for number, word in enumerate(_TENS.split(), 2)}
 _OFTEN = {

@@ -341,6 +341,8 @@ def test_a_change_is_explicit_in_words_or_where_nothing_but_a_value_differs(
         ("Ledger backups run weekly", "Ledger backups run once a week"),
         ("Ledger backups run daily", "Ledger backups run every day"),
         ("Orders close at noon", "Orders close at 12:00"),
+        ("Logs are kept seventy days", "Logs are kept 70 days"),
+        ("Logs are kept ninety days", "Logs are kept 90 days"),
     ],
 )
 def test_one_value_has_several_forms(one, other):
