@@ -128,6 +128,8 @@ class MissingPackage(AdememError):
 
     def __init__(self, error: ModuleNotFoundError) -> None:
         super().__init__(f"this command needs the package {error.name}, which is not installed")
+        if str(error.name).startswith("psycopg"):
+            self.hint = install_extra("hub")
 
 
 class Bug(AdememError):

@@ -18,7 +18,7 @@ from ademem.core.clock import now
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.text import counted
 from ademem.core.value import as_dict
-from ademem.doors.cli import missing_package, show
+from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
     DryRun,
     Limit,
@@ -121,10 +121,8 @@ def serve(
 
     Requests that are under way then get 10 seconds to end.
     """
-    try:
-        from ademem.doors.http import hub as server
-    except ModuleNotFoundError as error:
-        raise missing_package(error, "hub", "the hub") from error
+    from ademem.doors.http import hub as server
+
     server.serve(
         *(dsn, bind, lambda url: show.echo(f"serving {url}; Ctrl-C ends it", err=True)),
         certificate=certificate,

@@ -307,3 +307,16 @@ def test_who_may_not_send_is_told_and_only_a_person_tries_again(hub, ran, ademem
     assert "stopped as sue" in status
     assert "only `ademem sync` tries again" in status
     assert "tried again from" not in status
+
+
+@pytest.mark.parametrize("command", ["hub serve", "hub backup DIR", "hub project list"])
+def test_a_missing_package_of_the_hub_is_named_with_what_installs_it(ademem, command, monkeypatch):
+    for name in [each for each in sys.modules if "ademem" in each and "hub" in each]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr("ademem.store.hub.database", raising=False)
+    monkeypatch.delattr("ademem.doors.http.hub", raising=False)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+
+    said = ademem(*command.split())
+    assert "needs the package psycopg" in said
+    assert "-m pip install 'ademem[hub]'" in said
