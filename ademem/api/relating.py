@@ -108,9 +108,9 @@ def judge(
         overruled = before is not None and before.status == "judged" and rank > RANK[kind]
         in_effect = may and not overruled
         if before is None and not in_effect:
-            actor = relations.SYSTEM
+            system = relations.SYSTEM
             relations.add(
-                store, target, source, "related", score=0.0, reason="", actor=actor, now=now
+                store, target, source, "related", score=0.0, reason="", actor=system, now=now
             )
         if in_effect:
             _apply(runtime, relation, source, target, before)

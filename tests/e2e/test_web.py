@@ -131,7 +131,7 @@ def test_an_agent_that_starts_the_page_decides_nothing(world: World, ademem: Pro
             assert api.write(memories, draft).accepted
         waiting = api.review(memories)
     with opened(world) as browser:
-        routes = make(browser.site).app.routes
+        routes = make(browser.site).app.app.routes
     asked = [
         (method, route.path.replace("{id}", each.id))
         for each in waiting
