@@ -73,11 +73,11 @@ def dedupe_key(content: str, topic_key: str | None = None) -> str:
     return sha256_hex(topic_key or "", fold(content))
 
 
-@lru_cache(maxsize=COMPARED)
 def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+@lru_cache(maxsize=COMPARED)
 def words(text: str) -> frozenset[str]:
     """Return the folded words of any script; CJK runs, which have no blanks, as bigrams."""
     if text.isascii():

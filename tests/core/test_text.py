@@ -107,6 +107,10 @@ def test_words_of_any_script(text, expected):
     assert words(text) == expected
 
 
+def test_the_words_of_a_text_are_read_once_for_all_that_compare_it():
+    assert words("as often as drafts come") is words("as often as drafts come")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
