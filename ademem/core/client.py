@@ -20,6 +20,7 @@ SESSION = "CLAUDE_CODE_SESSION_ID"
 SESSIONS = (SESSION, "CODEX_THREAD_ID", "ADEMEM_SESSION_ID")
 """Variables with the id of a session in its shell; the last is set by our plugin for OpenCode."""
 CONTEXT_UNITS = 10_000
+"""UTF-16 units of a context, above which the client shows a preview of 2 KB instead."""
 
 SLASH = "/ademem:"
 

@@ -119,6 +119,7 @@ def read_text(root: str, path: str, limit: int | None = None) -> str | None:
 
 
 def open_file(root: str, path: str) -> BinaryIO:
+    """Raises FileNotFoundError or Refused."""
     return open(_open(root, path, os.O_RDONLY), "rb")
 
 

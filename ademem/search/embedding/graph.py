@@ -49,6 +49,7 @@ def read_safetensors(content: bytes) -> dict[str, np.ndarray]:
 
 
 def build(weights: Tensors, dtype: str) -> bytes:
+    """The same weights give the same bytes on every machine."""
     graph = _Graph(weights, int8=dtype == "int8")
     size = ("batch_size", "sequence_length")
     return model(
