@@ -128,7 +128,7 @@ class MissingPackage(AdememError):
 
     def __init__(self, error: ModuleNotFoundError) -> None:
         super().__init__(f"this command needs the package {error.name}, which is not installed")
-        if str(error.name).startswith("psycopg"):
+        if str(error.name).startswith(("psycopg", "starlette", "uvicorn")):
             self.hint = install_extra("hub")
 
 
