@@ -264,6 +264,7 @@ def _decide(
 promote = partial(_decide, transitions.promote)
 reject = partial(_decide, transitions.reject)
 refuse = partial(_decide, transitions.refuse)
+"""Reject a candidate, or archive a confirmed memory."""
 supersede = partial(_decide, transitions.supersede)
 archive = partial(_decide, transitions.archive)
 restore = partial(_decide, transitions.restore)

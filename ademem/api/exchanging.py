@@ -201,6 +201,7 @@ class HubStatus(Value):
     role: str
     lifecycle: str
     position: int
+    """Number of the last mutation that was applied."""
     pulled_at: str
     waiting: int
     """Changes that the hub does not have; those of the first round are not counted."""
