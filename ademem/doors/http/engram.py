@@ -73,7 +73,7 @@ class Operation(Value):
     def schema(self) -> Schema:
         in_path = [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
         properties = {**dict.fromkeys(in_path, TEXT), **self.takes, **PROJECTS}
-        return {"properties": properties, "required": list(self.required)}
+        return {"properties": properties, "required": [*in_path, *self.required]}
 
 
 def _time(text: str | None) -> str | None:

@@ -46,7 +46,7 @@ def connect(dsn: str) -> Connection:
     """Connect to a database, by default to that of the variables PGHOST, PGDATABASE and so on."""
     try:
         return psycopg.connect(dsn, row_factory=dict_row, autocommit=True)
-    except psycopg.OperationalError as error:
+    except (psycopg.OperationalError, psycopg.ProgrammingError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise UnusableStore(
             f"the hub's database cannot be reached: {reason}",

@@ -331,3 +331,9 @@ def test_a_missing_package_of_the_hub_is_named_with_what_installs_it(
     said = ademem(*command.split())
     assert f"needs the package {package}" in said
     assert "-m pip install 'ademem[hub]'" in said
+
+
+@pytest.mark.parametrize("dsn", ["nope", "postgresql://127.0.0.1:1/hub?connect_timeout=1"])
+def test_an_address_of_no_database_is_named_as_that(ademem, dsn):
+    assert "the hub's database cannot be reached: " in ademem("hub", "migrate", "--dsn", dsn)
+    assert ademem.exit_code == 6

@@ -475,6 +475,13 @@ def test_reading_changes_no_ranking(filled, world):
     assert [tuple(row) for row in world.rows(query)] == before
 
 
+def test_an_id_of_blanks_is_missing(client):
+    status, answer = client("GET /observations/ ")
+
+    assert status == 400
+    assert answer["error"] == "the argument 'id' is missing"
+
+
 def test_what_a_person_said_is_not_an_agents_to_delete(client, world):
     with world.memories() as memories:
         said = api.write(
