@@ -495,7 +495,7 @@ class Step(Value):
     """UTF-16 units left for them."""
 
 
-class Page:
+class Briefing:
     """A briefing: its lines, the memories they show in order, and what did not fit."""
 
     def __init__(self, reader: Reader, intro: str, *, empty: str = "", total: int = 0) -> None:
@@ -574,10 +574,10 @@ def _is_error(memory: Memory | None) -> bool:
     return memory is not None and memory.source_type == ledger.ERROR
 
 
-def session(reader: Reader, program: str) -> Page:
+def session(reader: Reader, program: str) -> Briefing:
     """Compose the briefing of a session; an empty memory gives one line on its use."""
     intro, total = how_to(program), count_confirmed(reader.store)
-    page = Page(reader, intro, empty=intro, total=total)
+    page = Briefing(reader, intro, empty=intro, total=total)
     titles = [section.title.lower() for section in SECTIONS]
     longest = _describe_omitted(total, total, dict.fromkeys(titles, COUNTED), program)
     for section in SECTIONS:
@@ -590,19 +590,19 @@ def session(reader: Reader, program: str) -> Page:
     return page
 
 
-def news(reader: Reader) -> Page:
+def news(reader: Reader) -> Briefing:
     """Compose the news for a resumed session; no text without any."""
-    page = Page(reader, "New in project memory since you last looked:")
+    page = Briefing(reader, "New in project memory since you last looked:")
     for section in NEWS:
         page.add(section)
     return page
 
 
-def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Page:
+def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Briefing:
     """Compose the briefing of a subagent: its *own* brief, pinned memories, mission, knowledge."""
     memories = [*pinned(reader), *of_mission(reader), *knowledge(reader)][:AGENT_MEMORIES]
     entries = [*brief_entries(own, reader.store), *memories]
-    page = Page(reader, how_to(program))
+    page = Briefing(reader, how_to(program))
     fitting = select_entries(entries, len(entries), page.most - units(page.fenced))
     page.lines = [entry.text for entry in fitting]
     page.shown = [entry.memory for entry in fitting if entry.memory]

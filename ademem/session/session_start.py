@@ -15,7 +15,7 @@ from ademem.core.repository import branch
 from ademem.files import ignore, skill_files
 from ademem.search.hints import prune_lists, remove_lists, update_sites, write_lists
 from ademem.session import briefing, flags, notices
-from ademem.session.briefing import Page, make_reader
+from ademem.session.briefing import Briefing, make_reader
 from ademem.store import commits as table
 from ademem.store import injections, jobs, ledger, logs, sessions
 from ademem.store.hints import has_sites
@@ -134,7 +134,9 @@ def _import_changes(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
     return " ".join(filter(None, (taken.summary, taken.advice))), problems
 
 
-def _brief(source: str, here: str | None, payload: Payload, runtime: Runtime) -> tuple[Page, str]:
+def _brief(
+    source: str, here: str | None, payload: Payload, runtime: Runtime
+) -> tuple[Briefing, str]:
     goes_on = source in briefing.GOES_ON
     key = TurnKey(session_id=payload.session_id)
     seen = logs.list_in_context(runtime.store, key, runtime.now) if goes_on else ()

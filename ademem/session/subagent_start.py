@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.client import Payload
     from ademem.files.project_brief import CoreMemory, FileSource
-    from ademem.session.briefing import Page
+    from ademem.session.briefing import Briefing
     from ademem.store.runtime import Runtime
 
 
@@ -57,7 +57,7 @@ def brief_again(payload: Payload, runtime: Runtime) -> str | None:
     return client.context("SessionStart", brief.text) if brief.text else None
 
 
-def _brief(payload: Payload, runtime: Runtime) -> Page:
+def _brief(payload: Payload, runtime: Runtime) -> Briefing:
     here = branch(runtime.project.root)
     reader = make_reader(payload, runtime, here, agent=payload.agent_type or None)
     own = _own_brief(payload.agent_type, runtime)
