@@ -75,7 +75,10 @@ def main() -> NoReturn:
     except ModuleNotFoundError as error:
         if sys.argv[1:] == ["init"]:
             _enrol_here()
-        _fail(log_crash(error) if "ademem" in str(error.name) else MissingPackage(error))
+        if "ademem" in str(error.name):
+            _fail(log_crash(error))
+        is_hub = sys.argv[1:2] == ["hub"]
+        _fail(missing_package(error, "hub", "the hub") if is_hub else MissingPackage(error))
     except Exception as error:
         if isinstance(error, UnicodeEncodeError) and not "".join(sys.argv).isprintable():
             _fail(UsageError("an argument is no UTF-8 text", "check the terminal's encoding"))
@@ -128,8 +131,6 @@ class MissingPackage(AdememError):
 
     def __init__(self, error: ModuleNotFoundError) -> None:
         super().__init__(f"this command needs the package {error.name}, which is not installed")
-        if str(error.name).startswith(("psycopg", "starlette", "uvicorn")):
-            self.hint = install_extra("hub")
 
 
 class Bug(AdememError):
