@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
+from ademem.core.client import SESSION
 from ademem.core.errors import (
     NO,
     NO_PROJECT,
@@ -161,6 +162,11 @@ def name_client(name: str, version: str) -> str:
     from ademem.core.text import clean, preview
 
     return preview(clean(redact(f"{name}/{version}").text), CLIENT_CHARS)
+
+
+def without_session(environment: Mapping[str, str]) -> dict[str, str]:
+    """Leave out the session in whose shell a server was started: who asks it is another one."""
+    return {name: text for name, text in environment.items() if name != SESSION}
 
 
 def name_agent(header: str) -> str:

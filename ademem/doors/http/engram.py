@@ -15,13 +15,12 @@ from starlette.routing import Route, Router
 
 from ademem import __version__, api
 from ademem.core import git
-from ademem.core.client import SESSION
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import flags
 from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
 from ademem.core.value import Value
-from ademem.doors.calls import NOTICE, check_arguments, choose_schemas, name_agent
+from ademem.doors.calls import NOTICE, check_arguments, choose_schemas, name_agent, without_session
 from ademem.doors.http import ADDRESS, Loopback, Refused, Server, bind, bind_file, read_token
 from ademem.doors.mcp import core, engram
 from ademem.doors.mcp.access import Call, Caller
@@ -513,8 +512,7 @@ class Door:
     """One project that is served, and the one thread in which it is opened for each request."""
 
     def __init__(self, found: Project, environment: Mapping[str, str]) -> None:
-        # who asks is another one than the session in whose shell the server was started
-        environment = {name: text for name, text in environment.items() if name != SESSION}
+        environment = without_session(environment)
         self.project = found
         self.settings = load_configuration(found, environment).settings
         self.caller = Caller(found.root, environment, found.root, door="http")

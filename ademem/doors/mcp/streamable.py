@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.routing import Route, Router
 
-from ademem.core.client import SESSION
 from ademem.core.settings import load_configuration
+from ademem.doors.calls import without_session
 from ademem.doors.http import ADDRESS, Loopback, Server, bind, read_token
 from ademem.doors.mcp.process import LINE_BYTES
 from ademem.doors.mcp.server import Session, make_server
@@ -39,8 +39,7 @@ def serve(
     on_ready: Callable[[str], None],
 ) -> None:
     """Answer at a port of this machine until a signal, or until nothing asks any more."""
-    # who asks is another one than the session in whose shell the server was started
-    environment = {name: each for name, each in environment.items() if name != SESSION}
+    environment = without_session(environment)
     settings = load_configuration(found, environment).settings
     session = Session(tools, found.root, settings=settings.mcp, environment=environment)
     with bind(port) as listener:
