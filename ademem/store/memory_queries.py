@@ -272,24 +272,6 @@ def list_confirmed_elsewhere(store: Store) -> list[Memory]:
     return memories.find(store, f"status = 'candidate' and {query} and {CURRENT}")
 
 
-def find_anchored(store: Store, paths: Iterable[str]) -> list[Memory]:
-    from ademem.core import anchor
-
-    wanted = frozenset(paths)
-    query = (
-        "select seq, anchors from unified_memories"
-        f" where project_id = ? and {LIVE} and anchors <> '[]' order by seq"
-    )
-    seqs = [
-        row["seq"]
-        for row in store.db.execute(query, (store.project_id,))
-        if any(
-            (place := anchor.place(text)) and place.path in wanted for text in loads(row["anchors"])
-        )
-    ]
-    return memories.list_by_number(store, seqs)
-
-
 def with_anchors(store: Store) -> list[Memory]:
     return memories.find(store, f"{LIVE} and anchors <> '[]'", "order by seq")
 

@@ -74,9 +74,9 @@ def verify_change(root: str, store: Store, range: str) -> list[Checked]:
     change = read_change(root, range)
     found = [
         (memory, text, place)
-        for memory in memory_queries.find_anchored(store, change.paths)
+        for memory in memory_queries.with_anchors(store)
         for text in memory.anchors
-        if (place := anchor.place(text)) and place.path in change.paths
+        if (place := anchor.place(text)) and place.path in change.by_path
     ]
     change.load(change.by_path[place.path] for _, _, place in found)
     return [
@@ -94,11 +94,6 @@ class Change:
         self.files = tuple(files)
         self.by_path = {file.old: file for file in self.files if file.old_blob}
         self._lines: dict[str, list[bytes] | None] = {"": None}
-
-    @property
-    def paths(self) -> frozenset[str]:
-        """Paths, before the change, of the files that it touches."""
-        return frozenset(self.by_path)
 
     def load(self, files: Iterable[FileChange]) -> None:
         """Read both versions of these files by one process."""
