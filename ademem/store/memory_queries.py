@@ -63,10 +63,6 @@ def by_sync_id(store: Store, sync_id: str | None) -> Memory | None:
     return _first(memories.find(store, "sync_id = :id", id=sync_id)) if sync_id else None
 
 
-def by_seq(store: Store, seq: int) -> Memory | None:
-    return _first(memories.find(store, "seq = :seq", seq=seq))
-
-
 def by_ids(store: Store, ids: Iterable[str]) -> list[Memory]:
     where = "id in (select value from json_each(:ids))"
     found = memories.find_by_key(store, where, ids=array(ids))
@@ -82,19 +78,6 @@ def find_sharing(store: Store, kind: str, name: str) -> list[int]:
     return store.column(query, (name,))
 
 
-def live_by_id(store: Store, id: str) -> Memory | None:
-    return _first(memories.find(store, f"id = :id and {LIVE}", id=id))
-
-
-def live_by_text(
-    store: Store, dedupe_key: str, *, scope: str = "", owner: str | None = None
-) -> list[Memory]:
-    """Live memories with this text; only those of the scope and owner if a *scope* is given."""
-    home = "" if not scope else " and scope = :scope and scope_owner_id is :owner"
-    where = f"dedupe_key = :key{home} and {LIVE}"
-    return memories.find(store, where, key=dedupe_key, scope=scope, owner=owner)
-
-
 def everything(store: Store) -> list[Memory]:
     return memories.find(store, "true")
 
@@ -102,11 +85,6 @@ def everything(store: Store) -> list[Memory]:
 def page(store: Store, after: int, limit: int) -> list[Memory]:
     where = "seq > :after"
     return memories.find(store, where, "order by seq limit :limit", after=after, limit=limit)
-
-
-def is_unchanged(store: Store, memory: Memory) -> bool:
-    where = "seq = :seq and revision_count = :count and pinned = 0"
-    return bool(memories.find(store, where, seq=memory.seq, count=memory.revision_count))
 
 
 def in_review(store: Store, limit: int | None) -> list[Memory]:

@@ -25,6 +25,7 @@ from ademem.search import opposition
 from ademem.store import Store, embeddings, jobs, maintenance, memories, memory_queries, transitions
 from ademem.store.maintenance import ADEMEM, CONSOLIDATION, UNAVAILABLE, ComparableMemory, LoggedRun
 from ademem.store.memories import Change
+from ademem.store.memory_queries import Home
 from ademem.store.runtime import Runtime
 from ademem.synthesis import ai
 
@@ -208,19 +209,18 @@ def merge(
     """
     members = (*planned.members, *planned.lesser)
     if text is not None:
-        home, ids = members[0], {memory.id for memory in members}
-        same = memory_queries.live_by_text(
-            store, dedupe_key(text), scope=home.scope, owner=home.scope_owner_id
-        )
-        if any(memory.id not in ids for memory in same):
+        home = Home(store, members[0].scope, members[0].scope_owner_id)
+        same = home.live_by("dedupe_key", dedupe_key(text))
+        if same and same.id not in {memory.id for memory in members}:
             text = None
     if text is None:
         members = planned.members
-    if any(
-        not memory_queries.is_unchanged(store, memory) or instruction_in_memory(memory)
-        for memory in members
-    ):
-        return None
+    for memory in members:
+        today = memory_queries.by_id(store, memory.id)
+        if today is None or today.pinned or today.revision_count != memory.revision_count:
+            return None
+        if instruction_in_memory(memory):
+            return None
     row = _row(members, text, run, store, now)
     change = Change(operation="supersede", actor=ADEMEM, at=now, event_id=run)
     for memory in members:

@@ -370,7 +370,7 @@ def _run_passes(
 
 def _write(old: AgingMemory, new: AgingMemory, id: str, store: Store, now: datetime) -> bool:
     """Return False for a memory that changed since it was read; the next sweep sees it again."""
-    memory = memory_queries.by_seq(store, new.seq)
+    memory = memory_queries.by_id(store, new.id)
     if (
         memory is None
         or memory.revision_count != old.revision

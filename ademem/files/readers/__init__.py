@@ -257,7 +257,8 @@ def _memory_of(reader: Reader, item: Item | None, job: Job) -> Memory | None:
     if item is None:
         return None
     id = ledger.memory_of(job.store, records.SOURCE, _key(reader, item))
-    return memory_queries.live_by_id(job.store, id) if id else None
+    memory = memory_queries.by_id(job.store, id)
+    return memory if memory and memory.live else None
 
 
 def _session_id(reader: Reader, prompt: Prompt) -> str:

@@ -114,8 +114,10 @@ def find_live(store: Store, *, archived: bool = False) -> list[Procedure]:
 
 
 def get_live(store: Store, id: str) -> Procedure | None:
-    memory, details = memory_queries.live_by_id(store, id), table.get(store, id)
-    return Procedure(memory=memory, details=details) if memory and details else None
+    memory, details = memory_queries.by_id(store, id), table.get(store, id)
+    if memory is None or details is None or not memory.live:
+        return None
+    return Procedure(memory=memory, details=details)
 
 
 def get(store: Store, id: str) -> Procedure:
