@@ -314,7 +314,7 @@ def runs_sql(tree):
         name = name_of(each)
         if isinstance(each, ast.Attribute) and each.attr in methods:
             return True
-        if name in ("memories.find", "memories.each"):
+        if name == "memories.find":
             return True
     return any(map(_STATEMENT.match, texts_in(tree)))
 

@@ -139,9 +139,10 @@ def list_queue(runtime: Runtime, *, with_skipped: bool = False) -> list[Waiting]
         found.append(Waiting(urgency, *order, memory.id, pair.left, pair.reason))
     elsewhere = skipped.union(pair.right for pair in pairs)
     for store in _stores(runtime):
-        for unconfirmed, confidence, created_at, seq, id in memory_queries.list_waiting(store):
+        for reason, confidence, created_at, seq, id in memory_queries.list_waiting(store):
             if id not in elsewhere:
-                found.append(Waiting(2 * unconfirmed, -confidence, created_at, seq, id))
+                urgency = 0 if reason == "quarantined" else 2
+                found.append(Waiting(urgency, -confidence, created_at, seq, id))
     return sorted(found)
 
 
@@ -151,9 +152,12 @@ def count_queue(runtime: Runtime, pairs: Sequence[Pair] | None = None) -> dict[s
     pairs = list_conflicts(runtime) if pairs is None else pairs
     shown = [pair.right for pair in pairs if pair.right not in skipped]
     counts = {"contradictory": len(shown)} if shown else {}
-    counts |= memory_queries.count_waiting(runtime.store, {*skipped, *shown})
+    elsewhere = {*skipped, *shown}
+    listed = memory_queries.list_waiting(runtime.store)
+    counts |= sorted(Counter(row[0] for row in listed if row[-1] not in elsewhere).items())
     own = runtime.open_personal()
-    waiting = sum(memory_queries.count_waiting(own.store, skipped).values()) if own else 0
+    theirs = memory_queries.list_waiting(own.store) if own else []
+    waiting = sum(row[-1] not in skipped for row in theirs)
     return counts | ({"personal": waiting} if waiting else {})
 
 

@@ -255,12 +255,6 @@ def find_by_key(store: Store, where: str, tail: str = "", **values: Any) -> list
     return from_rows(store.db.execute(query, values | {"project": store.project_id}))
 
 
-def each(store: Store, where: str, tail: str = "", **values: Any) -> Iterator[Memory]:
-    query = f"select * from unified_memories where project_id = :project and ({where}) {tail}"
-    found = store.db.execute(query, values | {"project": store.project_id})
-    return _each(Memory, [column[0] for column in found.description], found)
-
-
 def any_of(store: Store, statuses: Iterable[str]) -> bool:
     """Return True if the project has a memory of one of the statuses, even a deleted one."""
     query = (

@@ -10,7 +10,7 @@ from ademem.store import BROWSED, CURRENT, LIVE, database, is_in_hub, memories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any, Literal
 
     from ademem.core.memory import Entry, Memory
@@ -92,32 +92,17 @@ def in_review(store: Store, limit: int | None) -> list[Memory]:
     return memories.find_by_key(store, where, _WAITING_ORDER, limit=-1 if limit is None else limit)
 
 
-def list_waiting(store: Store) -> list[tuple[int, float, str, int, str]]:
-    """List what `in_review` does: 0 if it is quarantined, confidence, moment, seq, id."""
-    # As in `count_waiting`, each of the two reasons has an index.
-    return store.db.execute(
-        "select 0, confidence, created_at, seq, id from unified_memories where seq in"
-        f" (select seq from unified_memories where project_id = :project and {_QUARANTINED})"
-        " union all select 1, confidence, created_at, seq, id from unified_memories"
-        f" where project_id = :project and {_UNCONFIRMED}",
-        {"project": store.project_id},
-    ).fetchall()
-
-
-def count_waiting(store: Store, but: Collection[str]) -> dict[str, int]:
-    """Count what `in_review` lists by the reason why it waits, without those ids."""
+def list_waiting(store: Store) -> list[tuple[str, float, str, int, str]]:
+    """List what `in_review` does: the reason why it waits, confidence, moment, seq, id."""
     # Each of the two reasons has an index; one query for both would walk through the texts.
-    return store.pairs(
-        "select reason, count(*) from ("
-        "select seq, 'quarantined' as reason from unified_memories"
-        f" where project_id = :project and {_QUARANTINED}"
-        " union all select seq, case write_gate_reason when :lost then 'its branch was deleted'"
-        " else 'unconfirmed' end from unified_memories"
-        f" where project_id = :project and {_UNCONFIRMED})"
-        " where seq not in (select seq from unified_memories"
-        "  where id in (select value from json_each(:but))) group by 1 order by 1",
-        {"project": store.project_id, "lost": LOST_BRANCH, "but": array(sorted(but))},
-    )
+    return store.db.execute(
+        "select 'quarantined', confidence, created_at, seq, id from unified_memories where seq in"
+        f" (select seq from unified_memories where project_id = :project and {_QUARANTINED})"
+        " union all select case write_gate_reason when :lost then 'its branch was deleted'"
+        " else 'unconfirmed' end, confidence, created_at, seq, id from unified_memories"
+        f" where project_id = :project and {_UNCONFIRMED}",
+        {"project": store.project_id, "lost": LOST_BRANCH},
+    ).fetchall()
 
 
 def count_pinned_by_agents(store: Store) -> int:
@@ -360,9 +345,9 @@ def each_line(store: Store) -> Iterator[dict[str, Any]]:
     return map(memories.columns, store.db.execute(query, (store.project_id,)))
 
 
-def each_project_candidate(store: Store) -> Iterator[Memory]:
+def project_candidates(store: Store) -> list[Memory]:
     where = "scope = 'project' and status = 'candidate'"
-    return memories.each(store, where, "order by created_at, id")
+    return memories.find(store, where, "order by created_at, id")
 
 
 def existing(store: Store, ids: Iterable[str]) -> set[str]:

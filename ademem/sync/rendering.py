@@ -122,7 +122,7 @@ class Lines:
 def each_offered(store: Store, place: Place) -> Iterator[Memory]:
     """Yield candidates for the review sheet, oldest first, without those of other branches."""
     categories = {topic.category for topic in markdown.TOPICS}
-    for memory in memory_queries.each_project_candidate(store):
+    for memory in memory_queries.project_candidates(store):
         is_candidate = memory.shareable and memory.status is Status.CANDIDATE
         if is_candidate and memory.category in categories and place.shows(memory):
             yield memory
