@@ -1,6 +1,6 @@
 """Ask the process that has the model loaded, since loading it takes longer than a hook may.
 
-Frames on a private Unix socket: four bytes of length, then that many bytes of JSON.
+Each end sends one JSON object through a private Unix socket, and closes its side of it.
 """
 
 from __future__ import annotations
@@ -27,20 +27,15 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 
-PROTOCOL = 5
+PROTOCOL = 6
 """Raised with every change of the messages; other versions are not answered."""
 PATH_BYTES = 100
 """Longest path of a socket; the system's own limit is 104 or 108."""
 REQUEST_BYTES = 1 << 18
 REPLY_BYTES = 1 << 20
-"""Longest frames that are read."""
-HEAD_BYTES = 4
+"""Longest messages that are read."""
 SEARCH_S = 2.0
 """Longest wait of a server for the hits of a search."""
-
-
-class BadFrame(ValueError):
-    """The bytes are no frame, or one above the limit."""
 
 
 class Stranger(OSError):
@@ -116,7 +111,7 @@ def socket_path(project: Project, environment: Mapping[str, str]) -> str:
 
 
 def exchange(path: str, request: bytes, budget_s: float) -> bytes:
-    """Send a request and return its reply, within the budget; raises OSError or BadFrame."""
+    """Send a request and return its reply, within the budget; raises OSError."""
     import _socket as sockets  # the module `socket` takes longer to load than the search
 
     deadline = time.monotonic() + budget_s
@@ -125,42 +120,26 @@ def exchange(path: str, request: bytes, budget_s: float) -> bytes:
         client.settimeout(budget_s)
         client.connect(path)
         check_peer(client)
-        send(client, request, deadline)
+        client.sendall(request)
+        client.shutdown(sockets.SHUT_WR)
         return receive(client, REPLY_BYTES, deadline)
     finally:
         client.close()
 
 
-def send(to: sockets.socket, body: bytes, deadline: float) -> None:
-    to.settimeout(_seconds_left(deadline))
-    to.sendall(len(body).to_bytes(HEAD_BYTES, "big") + body)
-
-
 def receive(source: sockets.socket, limit: int, deadline: float) -> bytes:
-    """Read one frame; raises BadFrame, or OSError after the deadline."""
-    length = int.from_bytes(_receive_exactly(source, HEAD_BYTES, deadline), "big")
-    if length > limit:
-        raise BadFrame(f"a frame of {length} bytes, where {limit} are allowed")
-    return _receive_exactly(source, length, deadline)
-
-
-def _receive_exactly(source: sockets.socket, count: int, deadline: float) -> bytes:
-    parts = []
-    while count:
-        source.settimeout(_seconds_left(deadline))
-        part = source.recv(min(count, 1 << 16))
+    """Read until the other end closes its side; raises OSError after the deadline or the limit."""
+    body = b""
+    while len(body) <= limit:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("no answer in time")
+        source.settimeout(left)
+        part = source.recv(1 << 16)
         if not part:
-            raise BadFrame("the other side went away")
-        parts.append(part)
-        count -= len(part)
-    return b"".join(parts)
-
-
-def _seconds_left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError("no answer in time")
-    return left
+            return body
+        body += part
+    raise OSError(f"more than {limit} bytes")
 
 
 def check_peer(connection: sockets.socket) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from ademem import api
 from ademem.core import clock
+from ademem.search import evidence
 from ademem.store import jobs
 from ademem.worker import running, warm, warm_server
 from tests import builders
@@ -74,6 +75,9 @@ class World:
     def ask(self, method, budget_s=ANSWER_S, **params):
         given = json.dumps(params)
         return warm.ask(self.project, self.environment, method, given, budget_s)
+
+    def suggest(self, query, floor=evidence.PROMPT, most=2):
+        return self.ask("suggest", query=query, floor=floor, most=most, here="", mission="")
 
     @contextmanager
     def server(self, role="serve"):

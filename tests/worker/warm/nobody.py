@@ -17,11 +17,12 @@ from ademem.worker import warm
 NOBODY = 65534
 
 
-def unwary(path: str) -> None:
+def unwary(path: str) -> bytes:
     with closing(sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)) as asking:
         asking.connect(path)
-        warm.send(asking, b"{}", time.monotonic() + 60)
-        warm.receive(asking, warm.REPLY_BYTES, time.monotonic() + 60)
+        asking.sendall(b"{}")
+        asking.shutdown(sockets.SHUT_WR)
+        return warm.receive(asking, warm.REPLY_BYTES, time.monotonic() + 60)
 
 
 if __name__ == "__main__":
@@ -31,9 +32,8 @@ if __name__ == "__main__":
         os.geteuid = lambda: NOBODY
     for ask in (lambda path: warm.exchange(path, b"{}", 60), unwary):
         try:
-            ask(sys.argv[1])
-            print("answered")
+            print("answered" if ask(sys.argv[1]) else "hung up")
         except warm.Stranger:
             print("Stranger")
-        except (ConnectionError, warm.BadFrame):
+        except ConnectionError:
             print("hung up")

@@ -3,14 +3,13 @@
 import _socket as sockets
 import json
 import os
-import select
 import signal
 import stat
 import tempfile
 import time
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 
 import pytest
 
@@ -50,12 +49,11 @@ def said(world, raw):
         asking.shutdown(sockets.SHUT_WR)
         while part := asking.recv(65536):
             parts.append(part)
-    return b"".join(parts)[warm.HEAD_BYTES :]
+    return b"".join(parts)
 
 
-def frame(**request):
-    body = json.dumps({"ademem": __version__, "protocol": warm.PROTOCOL} | request).encode()
-    return len(body).to_bytes(warm.HEAD_BYTES, "big") + body
+def message(**request):
+    return json.dumps({"ademem": __version__, "protocol": warm.PROTOCOL} | request).encode()
 
 
 def test_it_says_who_it_is(world):
@@ -72,7 +70,7 @@ def test_it_searches_and_hands_out_row_numbers_scores_and_evidence(world):
     world.know("We moved to passkeys in March", "Invoices are rounded half to even")
     (known,) = api.search(world.memories, "passkeys").hits
     with answering(world):
-        answer = world.ask("suggest", query="sign-in", floor=-2.0, most=3)
+        answer = world.suggest("sign-in", floor=-2.0, most=3)
 
     ((seq, score, evidence),) = answer["hits"]
     assert seq == known.memory.seq
@@ -99,58 +97,45 @@ def test_a_server_without_a_model_searches_by_meaning_through_it(world):
 
 def test_it_sees_what_was_written_since(world):
     with answering(world):
-        assert world.ask("suggest", query="sign-in")["hits"] == []
+        assert world.suggest("sign-in")["hits"] == []
         world.know("We moved to passkeys in March")
-        assert len(world.ask("suggest", query="sign-in")["hits"]) == 1
+        assert len(world.suggest("sign-in")["hits"]) == 1
 
 
 def test_it_sees_a_database_and_settings_that_took_the_place_of_others(world):
     world.know("We moved to passkeys in March")
     with answering(world):
-        assert len(world.ask("suggest", query="passkeys")["hits"]) == 1
+        assert len(world.suggest("passkeys")["hits"]) == 1
         for path in Path(world.project.home).glob("ade.db*"):
             path.unlink()
-        assert world.ask("suggest", query="passkeys")["hits"] == []
+        assert world.suggest("passkeys")["hits"] == []
 
         own = Path(trust.config_path(world.environment))
         own.parent.mkdir(parents=True)
         own.write_text('[embed]\ndtype = "fp32"\n')
-        assert world.ask("suggest", query="passkeys") is None
+        assert world.suggest("passkeys") is None
         assert world.ask("ping") is None
 
 
 @pytest.mark.parametrize(
     ("request_", "error"),
     [
-        pytest.param(frame(method="ping", params=[]), "`params` is an object", id="no params"),
-        pytest.param(frame(method="nothing", params={}), "no method 'nothing'", id="no method"),
-        pytest.param(frame(params={}), "no method None", id="no name of a method"),
         pytest.param(
-            frame(method="suggest", params={"query": 3}), "text is missing", id="a number"
-        ),
-        pytest.param(frame(method="suggest", params={}), "text is missing", id="no query"),
-        pytest.param(
-            frame(method="search", params={"query": "x", "limit": 101}), "1 to 100", id="too many"
+            message(method="ping", params={}, ademem="0.0.0"),
+            "this is ademem",
+            id="another version",
         ),
         pytest.param(
-            frame(method="search", params={"query": "x", "limit": 1, "filters": {"x": 1}}),
-            "those of a search",
-            id="an unknown filter",
-        ),
-        pytest.param(
-            frame(method="suggest", params={"query": "x", "most": 21}), "1 to 20", id="too much"
-        ),
-        pytest.param(
-            frame(method="ping", params={}, ademem="0.0.0"), "this is ademem", id="another version"
-        ),
-        pytest.param(
-            frame(method="ping", params={}, protocol=0),
+            message(method="ping", params={}, protocol=0),
             f"protocol {warm.PROTOCOL}",
             id="another protocol",
         ),
-        pytest.param(b"\0\0\0\4oops", "no JSON", id="no JSON"),
-        pytest.param(b"\0\0\0\2[]", "this is ademem", id="no object"),
-        pytest.param(b"\0\0\4\0" + b"[" * 1024, "no JSON", id="deep"),
+        pytest.param(b"oops", "no request", id="no JSON"),
+        pytest.param(b"[]", "no request", id="no object"),
+        pytest.param(b"[" * 1024, "no request", id="deep"),
+        pytest.param(b"GET / HTTP/1.1\r\n\r\n", "no request", id="HTTP"),
+        pytest.param(bytes(range(256)) * 64, "no request", id="noise"),
+        pytest.param(b"", "no request", id="nothing"),
     ],
 )
 def test_a_bad_request_gets_an_error_and_does_no_harm(world, request_, error):
@@ -163,21 +148,20 @@ def test_a_bad_request_gets_an_error_and_does_no_harm(world, request_, error):
     assert world.failures() == ""
 
 
-@pytest.mark.parametrize(
-    "garbage",
-    [
-        pytest.param(b"", id="nothing"),
-        pytest.param(b"GET / HTTP/1.1\r\n\r\n", id="another protocol"),
-        pytest.param(b"\0\0\1\0{", id="cut short"),
-        pytest.param(bytes(range(256)) * 64, id="noise"),
-        pytest.param(b"\xff" * 100, id="a frame of four gigabytes"),
-    ],
-)
-def test_garbage_gets_no_answer_and_does_no_harm(world, garbage):
+def test_a_request_without_end_gets_no_answer_and_does_no_harm(world):
     with answering(world):
-        assert said(world, garbage) == b""
+        assert said(world, b"x" * (warm.REQUEST_BYTES + 1)) == b""
         assert world.ask("ping") is not None
     assert world.failures() == ""
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"query": 3, "limit": 1, "filters": {}}, {"query": "x", "filters": {"x": 1}}]
+)
+def test_a_request_without_what_it_needs_gets_an_error(world, params):
+    with answering(world):
+        assert "error" in json.loads(said(world, message(method="search", params=params)))
+        assert world.ask("ping") is not None
 
 
 def test_a_failure_of_its_own_is_reported_logged_and_survived(world, monkeypatch):
@@ -186,7 +170,7 @@ def test_a_failure_of_its_own_is_reported_logged_and_survived(world, monkeypatch
 
     monkeypatch.setattr(server_, "METHODS", (*server_.METHODS, broken))
     with answering(world):
-        reply = json.loads(said(world, frame(method="broken", params={})))
+        reply = json.loads(said(world, message(method="broken", params={})))
         assert world.ask("ping") is not None
 
     assert reply["error"] == "RuntimeError"
@@ -205,8 +189,8 @@ def test_a_failure_of_its_own_is_reported_logged_and_survived(world, monkeypatch
 )
 def test_an_answer_that_is_none_counts_as_none(world, reply):
     body = json.dumps(reply).encode()
-    with impostor(world, len(body).to_bytes(warm.HEAD_BYTES, "big") + body):
-        assert world.ask("suggest", query="sign-in") is None
+    with impostor(world, body):
+        assert world.suggest("sign-in") is None
 
 
 @contextmanager
@@ -230,42 +214,13 @@ def impostor(world, raw):
     listener.close()
 
 
-def test_a_client_that_says_nothing_blocks_nobody(world):
+def test_a_client_that_says_nothing_blocks_others_for_a_moment(world, monkeypatch):
+    monkeypatch.setattr(server_, "REQUEST_S", 0.01)
     with answering(world):
         silent = [connected(world) for _ in range(4)]
         assert world.ask("ping") is not None
         for connection in silent:
             connection.close()
-
-
-def test_who_comes_when_all_places_are_taken_is_turned_away(world, monkeypatch):
-    gate = Event()
-
-    def slow(_server, _runtime, _params):
-        gate.wait(60)
-        return {}
-
-    monkeypatch.setattr(server_, "METHODS", (*server_.METHODS, slow))
-    with answering(world):
-        asking = [connected(world) for _ in range(server_.CONNECTIONS + 4)]
-        for connection in asking:
-            with suppress(ConnectionError):
-                connection.sendall(frame(method="slow", params={}))
-        until(lambda: len(select.select(asking, [], [], 0)[0]) >= 4)
-        gate.set()
-        answered = [is_answered(connection) for connection in asking]
-
-    # The place of the one who asked whether the server is there may be free a moment later.
-    assert sum(answered) in (server_.CONNECTIONS - 1, server_.CONNECTIONS)
-    for connection in asking:
-        connection.close()
-
-
-def is_answered(connection):
-    try:
-        return len(connection.recv(warm.HEAD_BYTES)) > 0
-    except ConnectionError:
-        return False
 
 
 def connected(world):
