@@ -26,26 +26,8 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-SHIPPED = (
-    "e6ad1cf9a5f28415d7e8f22a32e2d5c4",
-    "bbeade1cb37829271bf9300265e8ee0c",
-    "a3209a55d194671c586b662a59eaf1ce",
-    "0b06997449958a8e1346c76e4fa89fc1",
-    "70f6c7ccbb19ee1a42952dc7d8d8a9fd",
-    "6a13dedebf9583e527d9c7abd9ec3f99",
-    "632d3fc946e8bc1a90803e8f9321cdd0",
-    "ecd87e18136776c3fee71d42d29aa766",
-    "019b64790db01e5692ea633853d3bb1b",
-    "2fe22e223f01e7bb6a8999b68f93c816",
-    "5c61a4af286235f95110935e1f780e5a",
-    "af89fa599ab4b5402aa2c747e62d373d",
-    "4b577c7ba6d79cc9979ba20a0dddfb1f",
-    "7eab916bb6dafc193fe3a10fd1b28c45",
-    "25365f44e23a7045087c7d88d88526bb",
-    "f473c2fcea944fa450ef69c90af2c03f",
-    "cb40f5a2c242741005d6a11dc43e8101",
-)
-"""Digests of the schemas that were shipped, from FIRST_VERSION on; see `fingerprint`."""
+DIGEST = "a7fec0b508972bea2a4d82802125a6f5"
+"""Digest of today's schema; see `has_shipped_schema`."""
 
 LOOK_S = 5.0
 COPY_S = 60.0
@@ -121,15 +103,12 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
         return Kind.FOREIGN
     if not objects and found == 0:
         return Kind.OURS  # an empty file; opening it makes our tables
-    shipped = SHIPPED[found - database.FIRST_VERSION] if found >= database.FIRST_VERSION else ""
-    if shipped in (fingerprint(objects), fingerprint(filter(_is_not_left_over, objects))):
-        return Kind.OURS
-    if shipped:
+    if found >= database.FIRST_VERSION:
         ours, theirs = _spell(read_shipped_schema(found)), _spell(objects)
-        if found < database.FIRST_WITH_SECRET and ours <= theirs:
-            return Kind.MIXED
-        if ours == theirs:  # by an SQLite that spells it otherwise
+        if ours <= theirs and all(map(_is_left_over, theirs - ours)):
             return Kind.OURS
+        if ours <= theirs and found < database.FIRST_WITH_SECRET:
+            return Kind.MIXED
     tables = {name.lower() for kind, name, _, sql in objects if kind == "table"}
     is_ade = found == 0 and not tables.isdisjoint({"unified_memories", "memories"})
     return Kind.ADE if is_ade else Kind.FOREIGN
@@ -137,11 +116,12 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
 
 def has_shipped_schema(db: sqlite3.Connection) -> bool:
     """Compare with the current schema and run nothing; `admit` looks again at one that differs."""
-    joined = db.execute(
-        "select group_concat(quote(type) || quote(name) || quote(tbl_name) || quote(sql), char(10))"
-        f" from ({_OBJECTS})"
-    ).fetchone()[0]
-    return _digest(joined or "") == SHIPPED[-1]
+    return digest(db.execute(_OBJECTS)) == DIGEST
+
+
+def digest(objects: Iterable[Iterable[object]]) -> str:
+    """Names count the same with and without quotes, as renaming adds them."""
+    return sha256_hex(*(str(part).replace('"', "") for each in objects for part in each))[:32]
 
 
 def open_read_only(path: str, wait_s: float, limit_s: float) -> sqlite3.Connection:
@@ -180,16 +160,6 @@ def schema(db: sqlite3.Connection) -> list[Object]:
     return [(str(row[0]), str(row[1]), str(row[2]), str(row[3])) for row in rows]
 
 
-def fingerprint(objects: Iterable[Object]) -> str:
-    """Digest of a schema; names count the same with and without quotes, as renaming adds them."""
-    escaped = ("''".join(text.replace("'", "''") for text in each) for each in objects)
-    return _digest("\n".join(f"'{each}'" for each in escaped))  # as SQLite's `quote` writes it
-
-
-def _digest(joined: str) -> str:
-    return sha256_hex(joined.replace('"', ""))[:32]
-
-
 def plain_tables(db: sqlite3.Connection) -> dict[str, list[str]]:
     """Columns of plain tables by lower-case name; SQLite would compute generated ones."""
     found = {}
@@ -214,18 +184,18 @@ def quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _is_not_left_over(each: Object) -> bool:
-    """False for the tables `ade_…` into which an adoption put what has no place in ours."""
+def _is_left_over(each: Object) -> bool:
+    """True for the tables `ade_…` into which an adoption put what has no place in ours."""
     kind, _, table, sql = each
     is_plain = not sql or sql.startswith("CREATE TABLE ")
-    return not (table.startswith("ade_") and kind in ("table", "index") and is_plain)
+    return table.startswith("ade_") and kind in ("table", "index") and is_plain
 
 
-def read_shipped_schema(upto: int | None = None) -> list[Object]:
+def read_shipped_schema(version: int = database.SCHEMA_VERSION) -> list[Object]:
     from contextlib import closing
 
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        database.run_schema(db, upto=upto)
+        database.run_schema(db, upto=version if version < database.SCHEMA_VERSION else None)
         return schema(db)
 
 

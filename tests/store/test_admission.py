@@ -247,15 +247,40 @@ def test_a_database_of_ours_is_used(tmp_path, path, script):
     assert names(tmp_path) == ["ade.db"]
 
 
+SHIPPED = """
+fe70d3cc6da555af8a173be013530ef4
+5a6d34b642625d5d2d11a3d15b057c45
+ff843279594da10275cf7f9aa7323caa
+dcac4c890cda9b21e72d686f2bc72405
+ece82ed8401016d520055e0f407ee39b
+c2bd2cbf145808ccad7de9294420f12a
+9f8cbf0ff4aa27a6d47c9578bdba6e1f
+5e584c44b7dd95be3081b8c4860235ba
+02ff6d56e1a0815b240ae8c5b6fbb8e2
+2284f0e23581076203a68a05737b70ed
+7cb789f12c404f04e50b8c9dd7818e98
+c7eb76c8575586fd770acf4b844c1cf1
+bcadaf8740d9a57a5872a0c0eca34a3b
+07c5aaccaadc26519818321eedf7e796
+4e1868790d5d89be7a9769d9101996ef
+fbe04de8d015c974810120a4cbfa51e2
+a7fec0b508972bea2a4d82802125a6f5
+""".split()
+"""Digests of the schemas that were shipped; a migration that was shipped is not edited."""
+
+
 @pytest.mark.parametrize("version", range(FIRST_VERSION, SCHEMA_VERSION + 1))
 def test_every_schema_that_was_shipped_is_known(tmp_path, version):
     path = older.build(tmp_path / "ade.db", version)
     with closing(sqlite3.connect(path)) as db:
-        digest = inspection.fingerprint(inspection.schema(db))
+        digest = inspection.digest(inspection.schema(db))
 
-    assert inspection.SHIPPED[version - FIRST_VERSION] == digest, (
-        "the last of SHIPPED has to be this"
-    )
+    assert SHIPPED[version - FIRST_VERSION] == digest, "the last of SHIPPED has to be this"
+    assert inspection.kind_of(str(path), {}) is inspection.Kind.OURS
+
+
+def test_the_digest_of_the_schema_is_that_of_the_last_migration():
+    assert SHIPPED[-1] == inspection.DIGEST, "DIGEST has to be this"
 
 
 def test_tables_beside_ours_of_an_old_version_are_left_behind_and_ours_are_copied(tmp_path, path):
