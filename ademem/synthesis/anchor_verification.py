@@ -9,10 +9,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
-from functools import lru_cache
 from hashlib import sha1
-from itertools import accumulate
 
 from ademem.core import anchor, git
 from ademem.core.anchor import Place
@@ -45,9 +44,9 @@ READ_BYTES = 64_000_000
 SEARCH_BYTES = 5_000_000
 """Largest file in which moved lines are looked for."""
 SHIFT = 200
-"""Lines in both directions in which moved lines are looked for first."""
+"""Lines in both directions in which moved lines of a very large file are looked for."""
 HASHED_BYTES = 50_000_000
-"""Bytes hashed in the search for moved lines of one length in one file."""
+"""Most bytes hashed in the search for moved lines in a whole file."""
 RENAMES = 2000
 """Commits searched for the new name of a file."""
 NEW_FILES = 500
@@ -107,20 +106,18 @@ def verify(project: Project, store: Store, now: datetime) -> list[Checked]:
     found = [
         each for memory in memory_queries.with_anchors(store) for each in check_memory(memory, tree)
     ]
-    renewed: dict[str, list[str]] = {}
     with store.transaction():
         for each in found:
             noted, place = each.location.noted, each.location.now
-            if place and place.hash and noted.hash and not noted.values:
-                values = tree.values_at(place, each.memory.whole_text)
-                if values:
-                    text = replace(noted, values=values).text
-                    renewed.setdefault(each.memory.id, []).append(text)
-        for id, anchors in renewed.items():
-            memory = memories.get(store, id)
-            memories.set_anchors(store, memory, anchor.keep_values(memory.anchors, anchors))
-        if renewed:
-            jobs.queue(store, "mirror", "project", now)
+            if noted.values or not (place and place.hash and noted.hash):
+                continue
+            if values := tree.values_at(place, each.memory.whole_text):
+                memory, text = (
+                    memories.get(store, each.memory.id),
+                    replace(noted, values=values).text,
+                )
+                memories.set_anchors(store, memory, anchor.keep_values(memory.anchors, [text]))
+                jobs.queue(store, "mirror", "project", now)
         update_sites(store)
         _store_states(found, store)
     return found
@@ -215,10 +212,9 @@ class WorkingTree:
     def lines(self, path: str) -> list[bytes] | None:
         """Return the lines of a file with their ends; None for what is missing or unreadable."""
         if path not in self._files:
-            try:
+            self._files[path] = None
+            with suppress(OSError):
                 self._files[path] = split_lines(_read(self.root, path))
-            except OSError:
-                self._files[path] = None
         return self._files[path]
 
     def code(self, path: str) -> str:
@@ -242,23 +238,18 @@ class WorkingTree:
         """Return files that may hold the text of a missing one: its new names, then new files."""
         if self._renames is None:
             self._renames = _renames(self.root)
-        found: dict[str, None] = {}
-        waiting = [path]
-        while waiting:
-            for after in self._renames.get(waiting.pop(), ()):
-                if after not in found:
-                    found[after] = None
-                    waiting.append(after)
+        found = [path]
+        for name in found:
+            found += (new for new in self._renames.get(name, ()) if new not in found)
         new = self._renames.get("", [])[:NEW_FILES]
-        return [after for after in (*found, *new) if self.small_lines(after) is not None]
+        return [after for after in (*found[1:], *new) if self.small_lines(after) is not None]
 
     def small_lines(self, path: str, most: int = SEARCH_BYTES) -> list[bytes] | None:
         """Return the lines of a file of at most so many bytes; None for any other."""
-        try:
-            size = os.stat(os.path.join(self.root, path)).st_size
-        except (OSError, ValueError):
-            return None
-        return self.lines(path) if size <= most else None
+        with suppress(OSError, ValueError):
+            if os.stat(os.path.join(self.root, path)).st_size <= most:
+                return self.lines(path)
+        return None
 
 
 def values_at(place: Place, text: str, lines: list[bytes]) -> tuple[str, ...]:
@@ -366,37 +357,21 @@ def named_path(text: str, old: str, new: str) -> tuple[Finding, ...]:
 
 def find_in_lines(lines: list[bytes], place: Place) -> Place | None:
     """Return the lines that are nearest to the place and have its hash."""
-    if not place.hash or sum(map(len, lines)) > SEARCH_BYTES:
+    bytes = sum(map(len, lines))
+    if not place.hash or bytes > SEARCH_BYTES:
         return None
     if not place.first:
         hash = blob_hash(b"".join(lines))
         return replace(place, hash=hash) if hash.startswith(place.hash) else None
     size = place.last - place.first
-    near = range(max(1, place.first - SHIFT + 1), place.first + SHIFT)  # most moves are small
-    for first in sorted(near, key=lambda at: abs(at - place.first)):
-        if first <= len(lines) - size:
-            hash = hash_of_lines(lines, first, first + size)
-            if hash.startswith(place.hash):
-                return replace(place, first=first, last=first + size, hash=hash)
-    text = b"".join(lines)
-    text = text if text.endswith(b"\n") else text + b"\n"
-    if len(text) * (size + 1) > HASHED_BYTES:
-        return None
-    hashes = enumerate(_span_hashes(text, size), 1)
-    starts = [(first, hash) for first, hash in hashes if hash.startswith(place.hash)]
-    if not starts:
-        return None
-    first, hash = min(starts, key=lambda start: abs(start[0] - place.first))
-    return replace(place, first=first, last=first + size, hash=hash)
-
-
-@lru_cache(maxsize=64)
-def _span_hashes(text: bytes, size: int) -> list[str]:
-    """Return the hash of the lines from each line to *size* lines below it."""
-    lines = split_lines(text)
-    offsets = [0, *accumulate(map(len, lines))]
-    spans = (text[start:end] for start, end in zip(offsets, offsets[size + 1 :], strict=False))
-    return list(map(blob_hash, spans))
+    starts = range(1, len(lines) - size + 1)
+    if bytes * (size + 1) > HASHED_BYTES:
+        starts = starts[max(0, place.first - SHIFT) : place.first + SHIFT]
+    for first in sorted(starts, key=lambda at: abs(at - place.first)):
+        hash = hash_of_lines(lines, first, first + size)
+        if hash.startswith(place.hash):
+            return replace(place, first=first, last=first + size, hash=hash)
+    return None
 
 
 def split_lines(data: bytes) -> list[bytes]:

@@ -9,7 +9,9 @@ configuration, scripts and code are read by one set of patterns.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import lru_cache
 
 from ademem.core.value import Value
@@ -161,7 +163,7 @@ def find_missing(
         if starts:
             line = code.count("\n", 0, max(starts)) + 1
             region = line, line + DEFINITION_LINES
-    near = code if region is None else "\n".join(_lines(code)[region[0] - 1 : region[1]])
+    near = code if region is None else "\n".join(code.split("\n")[region[0] - 1 : region[1]])
     found = []
     for value in values:
         if value.token:
@@ -402,25 +404,19 @@ def _has_name(name: str, code: str, near: str, earlier: Earlier | None) -> bool:
 
 def _replacement(name: str, before: str, after: str) -> str:
     """Return the name that stands in the later text where *name* stood in the earlier one."""
-    from difflib import SequenceMatcher
-
     word = re.compile(r"--[A-Za-z][\w-]*|[\w$]+|[^\w\s]")
     old, new = (word.findall(text)[:600] for text in (before, after))
     if name not in old:
         return ""
     matcher = SequenceMatcher(None, old, new, autojunk=False)
-    votes: dict[str, int] = {}
-    for kind, start, end, other, other_end in matcher.get_opcodes():
-        if kind == "replace" and end - start == other_end - other:
-            for was, now in zip(old[start:end], new[other:other_end], strict=True):
-                if was == name and _WORD.fullmatch(now) and now not in _KEYWORDS:
-                    votes[now] = votes.get(now, 0) + 1
-    return max(votes, key=votes.__getitem__) if votes else ""
-
-
-@lru_cache(maxsize=16)
-def _lines(code: str) -> list[str]:
-    return code.split("\n")
+    votes = Counter(
+        now
+        for kind, start, end, other, other_end in matcher.get_opcodes()
+        if kind == "replace" and end - start == other_end - other
+        for was, now in zip(old[start:end], new[other:other_end], strict=True)
+        if was == name and _WORD.fullmatch(now) and now not in _KEYWORDS
+    )
+    return next((now for now, _ in votes.most_common(1)), "")
 
 
 @lru_cache(maxsize=1024)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
 from ademem.core import anchor, git, process
 from ademem.core.anchor import Place
@@ -35,6 +36,7 @@ from ademem.synthesis.anchored_values import (
 )
 
 _HUNK = re.compile(rb"(?m)^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _FILE_MODES = ("100644", "100755")
 MOST_FILES = 1000
 """Changed files that are searched for code that was moved to them."""
@@ -278,22 +280,17 @@ def _commits(root: str, range: str) -> tuple[str, str]:
     """Return the last common commit of both ends, and the second."""
     dots = "..." if "..." in range else ".."
     names = [name.strip() or "HEAD" for name in range.partition(dots)[::2]]
-    commits = [f"{name}^{{commit}}" for name in names]
-    ran = _run(root, "rev-parse", "--is-shallow-repository", *commits)
-    words = ran.text.split()
-    is_shallow = words[:1] == ["true"]
-    deeper = "the clone is shallow: `git fetch --unshallow`, or check out with its whole history"
-    if not words and _run(root, "rev-parse", "--git-dir").code:
+    commits = (f"{name}^{{commit}}" for name in names)
+    found = _run(root, "rev-parse", "--is-shallow-repository", *commits).text.split()
+    if not found:
         raise CannotCompare(f"{root} is in no git repository", "run it where the code is")
-    if ran.code or len(words) != 3 or any(name.startswith("-") for name in names):
-        for name, commit in zip(names, commits, strict=True):
-            resolved = _run(root, "rev-parse", "--verify", "--quiet", "--end-of-options", commit)
-            if resolved.code or name.startswith("-"):
-                fetch = f"`git fetch origin` may bring it; {CannotCompare.hint}"
-                hint = deeper if is_shallow else fetch
-                raise CannotCompare(f"git knows no commit {name!r}", hint)
-        raise CannotCompare(ran.last_error or "git cannot read the repository")
-    _, base, head = words
+    is_shallow = found[0] == "true"
+    deeper = "the clone is shallow: `git fetch --unshallow`, or check out with its whole history"
+    fetch = f"`git fetch origin` may bring it; {CannotCompare.hint}"
+    for name, id in zip_longest(names, found[1:], fillvalue=""):
+        if name.startswith("-") or not _COMMIT.fullmatch(id):  # git repeats what it does not know
+            raise CannotCompare(f"git knows no commit {name!r}", deeper if is_shallow else fetch)
+    _, base, head = found
     common = _run(root, "merge-base", base, head)
     if common.code:
         raise CannotCompare(
