@@ -137,7 +137,7 @@ def write_bytes(
             return False
         try:
             _replace(folder, name, wanted, mode, there, sync)
-        except FileNotFoundError:  # `remove_stale` in another container removed the temporary file
+        except FileNotFoundError:  # another container removed the temporary file
             _replace(folder, name, wanted, mode, there, sync)
     return True
 
@@ -188,11 +188,7 @@ def make_folder(root: str, path: str, mode: int = 0o777) -> None:
 
 def names(root: str, path: str) -> list[str]:
     """Return the sorted names but those with control characters, which `refusals` reports."""
-    try:
-        with _walk(root, _parts(root, path)) as folder:
-            return sorted(filter(str.isprintable, folder.names()))
-    except FileNotFoundError:
-        return []
+    return [name for name, _ in entries(root, path)]
 
 
 def entries(root: str, path: str) -> list[tuple[str, os.stat_result]]:
@@ -304,8 +300,10 @@ def files_below(root: str, path: str) -> Iterator[str]:
         for name, there in found:
             if there and name.isprintable() and stat.S_ISDIR(there.st_mode):
                 yield from files_below(root, folder.whole(name))
-            elif there and name.isprintable() and folder.accepts(there, name):
-                yield folder.whole(name)
+            elif there and name.isprintable():
+                with suppress(Refused):
+                    folder.check(there, name, stat.S_IFREG)
+                    yield folder.whole(name)
 
 
 def refusal(root: str, path: str) -> Refused | None:
@@ -324,7 +322,10 @@ def refusal(root: str, path: str) -> Refused | None:
 def refusals(
     root: str, path: str, most: int = 20_000, *, removes_stale: bool = False
 ) -> list[Refused]:
-    """Return the refusals of the folder and of at most *most* entries below it."""
+    """Return the refusals of the folder and of at most *most* entries below it.
+
+    With *removes_stale* temporary files of processes that ended are deleted.
+    """
     found: list[Refused] = []
     try:
         _survey(_walk(root, _parts(root, path)), root, found, most, removes_stale)
@@ -335,22 +336,6 @@ def refusals(
     except OSError as error:
         found.append(_unreadable(os.path.join(root, path), error))
     return found
-
-
-def remove_stale(root: str, path: str) -> int:
-    try:
-        folder = _walk(root, _parts(root, path))
-    except OSError:
-        return 0
-    removed = 0
-    with folder, os.scandir(folder.fd) as listed:
-        for entry in list(listed):
-            if entry.is_dir(follow_symlinks=False) and entry.name.isprintable():
-                removed += remove_stale(root, folder.whole(entry.name))
-            elif _is_stale(entry.name) and entry.is_file(follow_symlinks=False):
-                folder.unlink(entry.name)
-                removed += 1
-    return removed
 
 
 class _Folder:
@@ -393,13 +378,6 @@ class _Folder:
         if wanted == stat.S_IFREG and there.st_nlink > 1:
             raise Refused(self.whole(name), "has a second name (a hard link)")
 
-    def accepts(self, there: os.stat_result, name: str) -> bool:
-        try:
-            self.check(there, name, stat.S_IFREG)
-        except Refused:
-            return False
-        return True
-
     def enter(self, name: str) -> _Folder:
         fd = self._open(name, _FOLDER | _CAREFUL, 0, stat.S_IFDIR)
         return _Folder(fd, self.whole(name), self.owner)
@@ -430,10 +408,6 @@ class _Folder:
 
     def names(self) -> list[str]:
         return os.listdir(self.fd)
-
-    def make(self, name: str, mode: int) -> None:
-        with suppress(FileExistsError):  # another process was faster
-            os.mkdir(name, mode, dir_fd=self.fd)
 
     def unlink(self, name: str) -> None:
         os.unlink(name, dir_fd=self.fd)
@@ -479,7 +453,8 @@ def _walk(root: str, parts: list[str], *, make: bool = False, mode: int = 0o777)
             except FileNotFoundError:
                 if not make:
                     raise
-                folder.make(part, mode)
+                with suppress(FileExistsError):  # another process was faster
+                    os.mkdir(part, mode, dir_fd=folder.fd)
                 inner = folder.enter(part)
             os.close(folder.fd)
             folder = inner
@@ -495,18 +470,10 @@ def _open(root: str, path: str, flags: int, mode: int = 0o666, *, make: bool = F
 
 
 def _content(folder: _Folder, name: str, limit: int | None = None) -> bytes:
-    handle = folder.open(name, os.O_RDONLY)
-    try:
-        size = os.fstat(handle).st_size
+    with open(folder.open(name, os.O_RDONLY), "rb") as file:
         if limit is not None:
-            _check_size(size, limit, folder.whole(name))
-        parts = []
-        while part := os.read(handle, size + 1):
-            parts.append(part)
-            size = max(size - len(part), 0)
-        return b"".join(parts)
-    finally:
-        os.close(handle)
+            _check_size(os.fstat(file.fileno()).st_size, limit, folder.whole(name))
+        return file.read()
 
 
 def _replace(

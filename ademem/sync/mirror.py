@@ -140,8 +140,8 @@ def refresh(
     progress = Progress(project, pause, on_batch)
     place = Place(project, settings.mirror)
     with locked(lock_path(project), root=project.root):
-        confined.remove_stale(project.root, project.ade)
-        confined.remove_stale(project.home_root, project.home)
+        for root, folder in ((project.root, project.ade), (project.home_root, project.home)):
+            confined.refusals(root, folder, removes_stale=True)
         provenance = provenance_of(runtime)
         project_brief.refresh_agents(store, project, provenance.of_brief)
         waits = watched_refs(recorded_state(project))
