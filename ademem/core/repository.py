@@ -33,11 +33,9 @@ def git_root(where: str) -> str | None:
 def common_dir(top: str) -> str | None:
     """Return git's folder that all worktrees share; None outside git."""
     folder = git_dir(top)
-    try:
-        named = _beginning(os.path.join(folder, "commondir")).strip()
-    except OSError:
-        return folder if os.path.isdir(folder) else None
-    return os.path.realpath(os.path.join(folder, named))
+    if named := first_line(os.path.join(folder, "commondir")):
+        return os.path.realpath(os.path.join(folder, named))
+    return folder if os.path.isdir(folder) else None
 
 
 def branch(root: str) -> str | None:
@@ -64,20 +62,14 @@ def default_branch(root: str, configured: str = "") -> str | None:
     """Return the *configured* branch, else origin's default, else `main` or `master`, or None."""
     top = git_root(root)
     shared = common_dir(top) if top else None
-    if shared is None:
-        return None
-    if ".." in configured:  # no name that git allows, and a way out of its folder
+    if shared is None or ".." in configured:  # no name that git allows: it leads out of its folder
         return None
     pointer = first_line(os.path.join(shared, "refs", "remotes", "origin", "HEAD"))
     named = configured or pointer.removeprefix("ref: refs/remotes/origin/")
-    return next(
-        (
-            name
-            for name in ([named] if named else ("main", "master"))
-            if tip(shared, f"refs/heads/{name}") or tip(shared, f"refs/remotes/origin/{name}")
-        ),
-        None,
-    )
+    for name in (named,) if named else ("main", "master"):
+        if tip(shared, f"refs/heads/{name}") or tip(shared, f"refs/remotes/origin/{name}"):
+            return name
+    return None
 
 
 def staging(root: str, configured: str = "") -> str | None:
@@ -173,10 +165,7 @@ def commit(root: str) -> str | None:
 
 def git_dir(top: str) -> str:
     marker = os.path.join(top, ".git")
-    try:
-        named = _beginning(marker).partition("gitdir:")[2].strip()
-    except OSError:
-        return marker
+    named = first_line(marker).partition("gitdir:")[2].strip()
     return os.path.realpath(os.path.join(top, named)) if named else marker
 
 
@@ -213,30 +202,29 @@ def above(where: str, name: str, there: Callable[[str], bool]) -> str | None:
 
 
 def first_line(path: str) -> str:
-    try:
-        return _beginning(path).partition("\n")[0].strip()
-    except OSError:
-        return ""
+    return _beginning(path).partition("\n")[0].strip()
 
 
 def config_value(folder: str, key: str) -> str:
     """Return the last value of a key in git's settings in *folder*; else empty."""
-    try:
-        lines = _beginning(os.path.join(folder, "config")).splitlines()
-    except OSError:
-        return ""
+    lines = _beginning(os.path.join(folder, "config")).splitlines()
     entries = [line.partition("=") for line in lines]
     found = [value for name, _, value in entries if name.strip().lower() == key]
     return found[-1].strip().strip('"') if found else ""
 
 
 def _beginning(path: str) -> str:
-    """Read at most MOST bytes; a pipe or device of that name, as archives have, blocks no hook."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    """Read at most MOST bytes; empty without a file.
+
+    A pipe or device of that name, as archives have, blocks no hook.
+    """
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise IsADirectoryError(path)
-        return os.read(handle, MOST).decode("utf-8", "replace")
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return ""
+    try:
+        is_file = stat.S_ISREG(os.fstat(handle).st_mode)
+        return os.read(handle, MOST).decode("utf-8", "replace") if is_file else ""
     finally:
         os.close(handle)
 
@@ -264,11 +252,8 @@ def _read_index(data: bytes, path: str) -> Iterator[tuple[str, int, int]]:
                 is_entry = start >= 12 and (start - 12) % 8 == 0 and kind[:1] in (b"\x81", b"\xa1")
                 if is_entry and length == min(len(name), 0xFFF):
                     inode = int.from_bytes(data[start + 20 : start + 24], "big")
-                    yield (
-                        os.fsdecode(name),
-                        inode,
-                        int.from_bytes(data[start + 8 : start + 12], "big"),
-                    )
+                    written = int.from_bytes(data[start + 8 : start + 12], "big")
+                    yield os.fsdecode(name), inode, written
         at = low.find(wanted, at + 1)
 
 
