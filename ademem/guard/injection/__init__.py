@@ -34,24 +34,29 @@ _LEET = str.maketrans("013457@$", "oieastas")
 
 
 def phrases(*lines: str) -> tuple[Phrase, ...]:
-    """Parse `say|tell ... user`: one word of each group, in this order, in one sentence."""
+    """Parse `say|tell ... user`: one word of each group, in this order, in one sentence.
+
+    Of letters that look alike the words have the Latin one, as a folded text has.
+    """
     return tuple(
-        [tuple([frozenset(group.split("|")) for group in line.split(" ... ")]) for line in lines]
+        [
+            tuple([frozenset(group.split("|")) for group in as_latin(line).split(" ... ")])
+            for line in lines
+        ]
     )
 
 
-def first_match(text: str, given: Sequence[Phrase]) -> int | None:
+def effect_of_phrase(text: str) -> str | None:
+    """Return the effect of the first of all phrases that the folded text has."""
     words = frozenset([form for word in _WORD.findall(text) for form in forms(word)])
-    started = [(at, phrase) for at, phrase in enumerate(given) if not phrase[0].isdisjoint(words)]
-    near = [(at, phrase) for at, phrase in started if not any(map(words.isdisjoint, phrase))]
+    near = [known for known in KNOWN if not any(map(words.isdisjoint, known[1]))]
     if not near:
         return None
     sentences = [
         [forms(word) for word in _WORD.findall(part)] for part in re.split(_SENTENCE_END, text)
     ]
-    return next(
-        (at for at, phrase in near if any(matches(words, phrase) for words in sentences)), None
-    )
+    found = (effect for effect, phrase in near if any(matches(each, phrase) for each in sentences))
+    return next(found, None)
 
 
 def is_spelled_out(text: str) -> bool:
@@ -343,20 +348,7 @@ PHRASES = {
 }
 """Effects of instructions, and phrases: one word of each group, in order, in one sentence."""
 
-EFFECTS = [effect for effect, known in PHRASES.items() for _ in known]
-KNOWN = [phrase for known in PHRASES.values() for phrase in known]
-"""All phrases, each with its effect at the same position."""
-_LATIN: list[Phrase] = []
-
-
-def phrases_for(text: str) -> list[Phrase]:
-    """Return the phrases, with Latin letters for those that look alike if the folded text has."""
-    if text.isascii():
-        return KNOWN
-    if not _LATIN:
-        _LATIN.extend(tuple([frozenset(map(as_latin, each)) for each in one]) for one in KNOWN)
-    return _LATIN
-
+KNOWN = [(effect, phrase) for effect, known in PHRASES.items() for phrase in known]
 
 SHAPES = (
     (
@@ -591,9 +583,9 @@ COMMAND_WORDS = word_set("""
 
 def instruction_in_memory(memory: Memory) -> str | None:
     """Describe the instruction in a memory that no person typed; None if there is none."""
-    return (
-        None if memory.trust is Trust.USER else instruction_in_titled(memory.title, memory.content)
-    )
+    if memory.trust is Trust.USER:
+        return None
+    return instruction_in_titled(memory.title, memory.content)
 
 
 def instruction_in_titled(title: str | None, content: str) -> str | None:
@@ -623,9 +615,8 @@ def instruction_in(text: str) -> str | None:
     plain = as_displayed(text)
     if any(sign in plain for sign in "\"\u201c\u201e\u00ab`'"):
         plain = re.sub(rf"({_ABOUT}[^.\n\"`]{{0,60}}){_MENTION}", "\\1\u2026", plain)
-    place = first_match(plain, phrases_for(plain))
-    if place is not None:
-        return EFFECTS[place]
+    if effect := effect_of_phrase(plain):
+        return effect
     for what, hints, shape in HINTED:
         if any(map(plain.__contains__, hints)) and re.search(shape, plain):
             return what
