@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import _socket as sockets
 import os
-import select
 import signal
 import sys
 import time
@@ -12,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from difflib import get_close_matches
 from functools import partial
-from threading import BoundedSemaphore, Event, Lock, Thread
+from threading import Lock, Thread
 from typing import Any, BinaryIO
 
 from ademem import api
@@ -32,8 +31,6 @@ DISCOVER = "rpc.discover"
 TOOLS = {f"ademem.{tool.name}": tool for tool in choose("all", read_only=False)}
 """The tools of MCP by the names that they have here."""
 SOCKET = "rpc.sock"
-CLIENTS = 16
-TICK_S = 0.25
 CODES = {
     "argument": rpc.INVALID_PARAMS,
     "internal": rpc.INTERNAL,
@@ -64,7 +61,6 @@ class Server:
         self.by_person = by_person
         self._environment = environment if by_person else {**environment, "CLAUDECODE": "1"}
         self._tool_caller = Caller(project.root, environment, project.root, door="rpc")
-        self._stopped = Event()
 
     def serve(self, source: BinaryIO, target: BinaryIO) -> None:
         lock, framed = Lock(), False
@@ -102,34 +98,26 @@ class Server:
     def listen(self, on_ready: Callable[[str], None]) -> None:
         """Answer the clients of a socket until a signal; raises AdememError or OSError."""
         path = os.path.join(self.project.home, "run", SOCKET)
-        places = BoundedSemaphore(CLIENTS)
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: self._stopped.set())
-        with listening(path, self.project.home_root) as listener:
+            signal.signal(number, signal.default_int_handler)
+        with suppress(KeyboardInterrupt), listening(path, self.project.home_root) as listener:
             if listener is None:
                 raise AdememError(f"another process listens at {path}", "connect to that one")
             on_ready(path)
-            while not self._stopped.is_set():
-                if select.select([listener], [], [], TICK_S)[0]:
-                    handle, _ = listener._accept()  # type: ignore[attr-defined]
-                    if places.acquire(blocking=False):
-                        Thread(target=self._converse, args=(handle, places), daemon=True).start()
-                    else:
-                        os.close(handle)
+            while True:
+                handle, _ = listener._accept()  # type: ignore[attr-defined]
+                Thread(target=self._converse, args=(handle,), daemon=True).start()
         self._tool_caller.close()
 
-    def _converse(self, handle: int, places: BoundedSemaphore) -> None:
-        try:
-            with closing(sockets.socket(fileno=handle)) as connection, suppress(OSError):
-                connection.setblocking(True)
-                warm.check_peer(connection)
-                with (
-                    os.fdopen(os.dup(handle), "rb") as source,
-                    os.fdopen(os.dup(handle), "wb") as target,
-                ):
-                    self.serve(source, target)
-        finally:
-            places.release()
+    def _converse(self, handle: int) -> None:
+        with closing(sockets.socket(fileno=handle)) as connection, suppress(OSError):
+            connection.setblocking(True)
+            warm.check_peer(connection)
+            with (
+                os.fdopen(os.dup(handle), "rb") as source,
+                os.fdopen(os.dup(handle), "wb") as target,
+            ):
+                self.serve(source, target)
 
     def _run(self, notify: Notify, name: str, params: dict[str, Any]) -> Any:
         """Return the result of a method of ours, or of an MCP tool, which acts for an agent."""
