@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from collections import deque
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import lru_cache
+from threading import Thread, main_thread
 from typing import Any
 
 from ademem.core.client import SESSION
@@ -42,6 +46,8 @@ TYPES: dict[str, type | tuple[type, ...]] = {
 }
 REFUSED_BY_GATE = "say it otherwise; `ademem log --refused` shows what was refused and why"
 WINDOW_S = 60.0
+PARENT_S = 2.0
+"""Seconds between looks at the parent."""
 
 
 class TooManyWrites(AdememError):
@@ -173,3 +179,15 @@ def name_agent(header: str) -> str:
     """Return the name of the first product of a header `User-Agent`; empty without one."""
     name, _, version = header.partition(" ")[0].partition("/")
     return name_client(name, version) if name else ""
+
+
+def end_with_parent() -> None:
+    """Have SIGTERM come once the parent has ended, whoever else holds the other end of the pipe."""
+    parent, main = os.getppid(), main_thread().ident
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(PARENT_S)
+        signal.pthread_kill(main or 0, signal.SIGTERM)
+
+    Thread(target=watch, daemon=True).start()

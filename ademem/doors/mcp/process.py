@@ -20,12 +20,12 @@ from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from ademem.doors.calls import end_with_parent
+
 LINE_BYTES = 4 << 20
 """Longest message that is read."""
 GRACE_S = 0.8
 """Seconds after the end of the input or a signal in which the process ends."""
-PARENT_S = 2.0
-"""Seconds between looks at the parent, whose pipe another process may hold open."""
 
 
 def run(server: Server[Any], close: Callable[[], None]) -> NoReturn:
@@ -33,10 +33,10 @@ def run(server: Server[Any], close: Callable[[], None]) -> NoReturn:
 
     What was answered is on disk, so that nothing is lost where the time for the rest runs out.
     """
-    parent = os.getppid()
+    end_with_parent()
     try:
         with suppress(BrokenPipeError, BaseExceptionGroup):  # the client does not read any more
-            anyio.run(_serve, server, parent)
+            anyio.run(_serve, server)
         _end_soon()
         close()
         sys.stderr.flush()
@@ -44,22 +44,14 @@ def run(server: Server[Any], close: Callable[[], None]) -> NoReturn:
         os._exit(0)  # a thread may still wait for input
 
 
-async def _serve(server: Server[Any], parent: int) -> None:
+async def _serve(server: Server[Any]) -> None:
     lines = Lines()
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_watch_parent, parent, tasks.cancel_scope)
         tasks.start_soon(_watch_signals, tasks.cancel_scope)
         async with stdio_server(stdin=lines) as (reading, writing):  # type: ignore[arg-type]
             lines.refusals = writing
             await server.run(reading, writing, server.create_initialization_options())
         tasks.cancel_scope.cancel()
-
-
-async def _watch_parent(parent: int, scope: CancelScope) -> None:
-    while os.getppid() == parent:
-        await anyio.sleep(PARENT_S)
-    _end_soon()
-    scope.cancel()
 
 
 async def _watch_signals(scope: CancelScope) -> None:

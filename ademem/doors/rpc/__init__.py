@@ -28,27 +28,26 @@ Call = Callable[[str, dict[str, Any]], Any]
 
 
 class RpcError(Exception):
-    def __init__(self, code: int, message: str, data: dict[str, Any] | None = None) -> None:
-        super().__init__(message)
-        self.code, self.message, self.data = code, message, data or {}
+    """An error with the facts of a refusal, whose `why` is the message unless one is given."""
+
+    def __init__(self, code: int, facts: dict[str, Any], message: str = "") -> None:
+        super().__init__(message or facts["why"])
+        self.code, self.facts = code, facts
 
 
 def answer(body: bytes, call: Call) -> bytes | None:
     """Return the answer to a request or a batch; None where only notifications came."""
     try:
-        message = json.loads(
-            body.decode(), parse_constant=_refuse_constant, parse_float=_parse_float
-        )
+        message = json.loads(body.decode(), parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError) as error:
-        return encode(_error(None, _malformed(PARSE_ERROR, f"that is no JSON: {error}")))
+        return refusal(f"that is no JSON: {error}", PARSE_ERROR)
+    if isinstance(message, list) and not 1 <= len(message) <= BATCH:
+        return refusal(f"a batch has 1 to {BATCH} requests")
     if not isinstance(message, list):
-        reply = _reply(message, call)
-        return None if reply is None else encode(reply)
-    if not 1 <= len(message) <= BATCH:
-        wrong = _malformed(INVALID_REQUEST, f"a batch has 1 to {BATCH} requests")
-        return encode(_error(None, wrong))
-    replies = [reply for each in message if (reply := _reply(each, call)) is not None]
-    return encode(replies) if replies else None
+        reply: object = _reply(message, call)
+    else:
+        reply = list(filter(None, (_reply(each, call) for each in message)))
+    return encode(reply) if reply else None
 
 
 def encode(value: object) -> bytes:
@@ -57,9 +56,9 @@ def encode(value: object) -> bytes:
     return untrusted.escape(text, angle="\\u003c").encode("utf-8", "replace")
 
 
-def refusal(problem: str) -> bytes:
+def refusal(problem: str, code: int = INVALID_REQUEST) -> bytes:
     """Return the answer to a message that was not read."""
-    return encode(_error(None, _malformed(INVALID_REQUEST, problem)))
+    return encode(_error(None, _malformed(code, problem)))
 
 
 def _reply(message: object, call: Call) -> dict[str, Any] | None:
@@ -90,13 +89,11 @@ def _parse(message: object) -> tuple[str, dict[str, Any]]:
 
 def _malformed(code: int, why: str) -> RpcError:
     """Return the error for a message that is no request, with the facts that each refusal has."""
-    return RpcError(code, why, {"rule": "argument", "why": why, "next": EXAMPLE})
+    return RpcError(code, {"rule": "argument", "why": why, "next": EXAMPLE})
 
 
 def _error(id: object, error: RpcError) -> dict[str, Any]:
-    body: dict[str, Any] = {"code": error.code, "message": error.message}
-    if error.data:
-        body["data"] = error.data
+    body = {"code": error.code, "message": str(error), "data": error.facts}
     return {"jsonrpc": "2.0", "id": id, "error": body}
 
 
@@ -104,14 +101,11 @@ def _is_id(value: object) -> bool:
     return value is None or (isinstance(value, str | int | float) and not isinstance(value, bool))
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _parse_float(text: str) -> float:
+def _finite(text: str) -> float:
+    """Read a number; raise ValueError for `NaN`, and for one that no float holds."""
     value = float(text)
-    if value in (math.inf, -math.inf):
-        _refuse_constant(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is no JSON")
     return value
 
 
@@ -120,8 +114,6 @@ MESSAGE_BYTES = 4 << 20
 HEADER_BYTES = 4096
 """Longest line of a header."""
 _PART_BYTES = 1 << 16
-_LENGTH = b"content-length"
-_LENGTH_DIGITS = 20
 
 
 class Message(Value):
@@ -177,7 +169,7 @@ def _length(first: bytes, stream: BinaryIO) -> int:
     while line:
         name, _, value = line.partition(b":")
         digits = value.strip()
-        if name.strip().lower() == _LENGTH and digits.isdigit() and len(digits) <= _LENGTH_DIGITS:
+        if name.strip().lower() == b"content-length" and digits.isdigit() and len(digits) <= 20:
             length = int(digits)
         line = stream.readline(HEADER_BYTES).strip()
     if length < 0:

@@ -67,11 +67,8 @@ def add(call: Call) -> Any:
     """Write a memory through the gate."""
     runtime = call.runtime
     if call["projectId"] not in (None, runtime.store.project_id):
-        raise RpcError(
-            REFUSED,
-            f"the project here is {runtime.store.project_id}",
-            {"rule": "project", "why": "projectId names another", "next": "leave projectId out"},
-        )
+        facts = {"rule": "project", "why": "projectId names another", "next": "leave projectId out"}
+        raise RpcError(REFUSED, facts, f"the project here is {runtime.store.project_id}")
     origin = replace(api.origin(runtime, "rpc"), run_id=call["sourceRunId"])
     draft = Draft(
         content=call["content"],
@@ -83,8 +80,7 @@ def add(call: Call) -> Any:
         runtime, api.place_draft(runtime, draft, call["scope"], call["scopeOwnerId"])
     )
     if not written.accepted:
-        facts = calls.describe_gate_refusal(written.rule, written.reason)
-        raise RpcError(REFUSED, facts["why"], facts)
+        raise RpcError(REFUSED, calls.describe_gate_refusal(written.rule, written.reason))
     return {
         "accepted": True,
         "durability": written.durability,
@@ -104,12 +100,8 @@ def pin(call: Call) -> Any:
 def promote(call: Call) -> Any:
     """Confirm a candidate, for a person."""
     if not call.by_person:
-        why = "a person confirms memories"
-        raise RpcError(
-            REFUSED,
-            why,
-            {"rule": "trust", "why": why, "next": "ademem review", "id": call["id"]},
-        )
+        facts = {"rule": "trust", "why": "a person confirms memories", "next": "ademem review"}
+        raise RpcError(REFUSED, facts | {"id": call["id"]})
     api.promote(call.runtime, call["id"])
     return {}
 

@@ -6,7 +6,6 @@ import _socket as sockets
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from difflib import get_close_matches
@@ -38,8 +37,6 @@ CODES = {
     "store": rpc.FAILED,
 }
 """Codes of refusals by their rule; of all others it is REFUSED."""
-PARENT_S = 2.0
-"""Seconds between looks at the parent."""
 
 
 class NotByAgent(AdememError):
@@ -91,7 +88,7 @@ class Server:
         """
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: os._exit(0))
-        Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+        calls.end_with_parent()
         self.serve(sys.stdin.buffer, sys.stdout.buffer)
         self._tool_caller.close()
 
@@ -126,14 +123,13 @@ class Server:
         if tool := TOOLS.get(name):
             result = ToolCall(self._tool_caller, params, {}, "rpc").answer(tool)
             if "rule" in result:
-                raise RpcError(CODES.get(result["rule"], rpc.REFUSED), result["why"], result)
+                raise _refused(result)
             return result
         method = next((each for each in METHODS if each.name == name), None)
         if method is None:
             near = get_close_matches(name[:80], [*(each.name for each in METHODS), *TOOLS], 1)
-            why = f"no method {name[:80]!r}"
-            facts = {"rule": "argument", "why": why, "next": near[0] if near else DISCOVER}
-            raise RpcError(rpc.NO_METHOD, why, facts)
+            facts = {"rule": "argument", "why": f"no method {name[:80]!r}"}
+            raise RpcError(rpc.NO_METHOD, facts | {"next": near[0] if near else DISCOVER})
         try:
             given = calls.check_arguments(method.params, params)
             if method.writes:
@@ -150,15 +146,11 @@ class Server:
         except (RpcError, BrokenPipeError):
             raise
         except Exception as error:
-            facts = calls.describe_refusal(error)
-            raise RpcError(CODES.get(facts["rule"], rpc.REFUSED), facts["why"], facts) from error
+            raise _refused(calls.describe_refusal(error)) from error
 
 
-def _end_with_parent(parent: int) -> None:
-    """End the process once its parent has ended, whoever else holds the other end of the pipe."""
-    while os.getppid() == parent:
-        time.sleep(PARENT_S)
-    os._exit(0)
+def _refused(facts: dict[str, Any]) -> RpcError:
+    return RpcError(CODES.get(facts["rule"], rpc.REFUSED), facts)
 
 
 def discover() -> dict[str, Any]:

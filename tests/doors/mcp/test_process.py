@@ -18,6 +18,7 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
+from ademem.doors import calls
 from ademem.doors.mcp import process
 from tests.doors.mcp.conftest import unpack
 from tests.examples import FULL, examples
@@ -209,7 +210,7 @@ def test_a_server_ends_after_its_parent_whoever_holds_the_pipe(world):
         shake_through = shake(parent)
         parent.kill()
         parent.wait()
-        until = time.monotonic() + process.PARENT_S + TO_END_S
+        until = time.monotonic() + calls.PARENT_S + TO_END_S
         while time.monotonic() < until and is_running(pid):
             time.sleep(0.05)
 
