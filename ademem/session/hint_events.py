@@ -158,7 +158,7 @@ def _at_path(path: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]
 
     if not path:
         return []
-    return _here(table.at_path(runtime.store, path, path_keys(path), payload.agent_type), runtime)
+    return _here(table.find(runtime.store, path_keys(path), payload.agent_type, path), runtime)
 
 
 def _at_command(command: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]:
@@ -167,7 +167,7 @@ def _at_command(command: str, payload: Payload, runtime: Runtime) -> list[sqlite
         return []
     from ademem.search import hint_patterns as patterns
 
-    rows = table.at_programs(runtime.store, patterns.possible_programs(command), payload.agent_type)
+    rows = table.find(runtime.store, patterns.possible_programs(command), payload.agent_type)
     rows = _here(rows, runtime)
     runs = patterns.parse_commands(command) if rows else []
     return [

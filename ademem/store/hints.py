@@ -36,12 +36,11 @@ class Site(Value):
     state: str | None = None
 
 
-def at_path(store: Store, path: str, keys: Iterable[str], agent: str) -> list[sqlite3.Row]:
-    return _find(store, keys, agent, kind="path", other="anchor", path=path)
-
-
-def at_programs(store: Store, programs: Iterable[str], agent: str) -> list[sqlite3.Row]:
-    return _find(store, programs, agent, kind="command", other="command", path="")
+def find(store: Store, keys: Iterable[str], agent: str, path: str = "") -> list[sqlite3.Row]:
+    """Return memories at a path, or without one at the commands of programs."""
+    kind, other = ("path", "anchor") if path else ("command", "command")
+    values = {"keys": array(keys), "kind": kind, "other": other, "path": path, "agent": agent}
+    return store.db.execute(_SITES, values | {"project": store.project_id}).fetchall()
 
 
 def has_sites(store: Store, kind: str) -> bool:
@@ -96,16 +95,8 @@ def list_misplaced(store: Store) -> list[int]:
 
 
 def find_misplaced(store: Store, seqs: Iterable[int]) -> set[int]:
-    rows = store.column(
-        "select distinct memory_seq from memory_sites"
-        " where memory_seq in (select value from json_each(?)) and state in ('changed', 'gone')",
-        (numbers(seqs),),
+    query = (
+        "select memory_seq from memory_sites"
+        " where memory_seq in (select value from json_each(?)) and state in ('changed', 'gone')"
     )
-    return set(rows)
-
-
-def _find(
-    store: Store, keys: Iterable[str], agent: str, *, kind: str, other: str, path: str
-) -> list[sqlite3.Row]:
-    values = {"keys": array(keys), "kind": kind, "other": other, "path": path, "agent": agent}
-    return store.db.execute(_SITES, values | {"project": store.project_id}).fetchall()
+    return set(store.column(query, (numbers(seqs),)))

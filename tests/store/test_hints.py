@@ -47,7 +47,7 @@ def kinds(store):
 
 
 def found(store, path=PATH, agent=""):
-    rows = table.at_path(store, path, path_keys(path), agent)
+    rows = table.find(store, path_keys(path), agent, path)
     return sorted({row["content"] for row in rows})
 
 
