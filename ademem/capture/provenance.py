@@ -70,7 +70,7 @@ def trust_of_turn(turn: str, store: Store) -> Trust:
 
 def trust_of_session(session_id: str, store: Store) -> Trust:
     for source in SOURCES:
-        if ledger.is_any_claimed(store, _RECEIVED + source, f"{session_id}:"):
+        if ledger.list_endings(store, _RECEIVED + source, f"{session_id}:"):
             return source
     return Trust.AGENT
 

@@ -400,7 +400,7 @@ def field_of(word: str, texts: Sequence[str]) -> dict[str, Any]:
 
 def with_labels(store: Store, document: CoreMemory | None) -> CoreMemory | None:
     """Return the brief as it is shown, with a label on texts that an agent set."""
-    if document is None or not ledger.is_any_claimed(store, BRIEF_BY_AGENT, ""):
+    if document is None or not ledger.list_endings(store, BRIEF_BY_AGENT, ""):
         return document
 
     def label(text: str) -> str:

@@ -60,14 +60,6 @@ def is_claimed(store: Store, source_type: str, source_key: str) -> bool:
     return store.has_row(query, _name(store, source_type, source_key))
 
 
-def is_any_claimed(store: Store, source_type: str, beginning: str) -> bool:
-    return store.has_row(
-        "select 1 from memory_capture_ledger where project_id = :project"
-        " and source_type = :type and substr(source_key, 1, length(:key)) = :key limit 1",
-        _name(store, source_type, beginning),
-    )
-
-
 def list_endings(store: Store, source_type: str, beginning: str) -> list[str]:
     return store.column(
         "select substr(source_key, length(:key) + 1) from memory_capture_ledger"
