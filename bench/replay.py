@@ -401,7 +401,7 @@ def replay(path: str, count: int) -> Replay:
             kept = []
             for memory in alive[name]:
                 start = time.process_time()
-                named = memory.place.path in change.paths and check(memory, change)
+                named = memory.place.path in change.by_path and check(memory, change)
                 seconds += (time.process_time() - start) if check is by_diff else 0
                 is_false = not holds(memory.fact, now)
                 tally = counts[name][memory.fact.kind]
@@ -412,7 +412,7 @@ def replay(path: str, count: int) -> Replay:
                         log.append((outcome, memory, head, where if named else None))
                 if is_false:
                     continue
-                if memory.place.path in change.paths and not named:
+                if memory.place.path in change.by_path and not named:
                     memory = followed(memory, change)
                 if named and check is not by_path:
                     memory = reanchor(memory, repository, after, now)
