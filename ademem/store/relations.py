@@ -34,6 +34,8 @@ SYSTEM = "system"
 
 
 class Conflict(Value):
+    """Two live memories, the earlier on the left."""
+
     left: str
     right: str
     reason: str
@@ -83,13 +85,13 @@ _UNDECIDED = """
 case when judgment_status = 'judged' then 'conflicts_with' else relation end as relation
 """
 _LIST = f"""
-select one.id as one_id, other.id as other_id, relation.reason, {_UNDECIDED},
-  {_learning_time("one")} as one_at, {_learning_time("other")} as other_at, one.seq, other.seq
-from memory_relations as relation
-join unified_memories as one on one.sync_id = relation.source_id
-join unified_memories as other on other.sync_id = relation.target_id
-where relation.project_id = :project and {_PAIRED} and {_open("one")} and {_open("other")}
-order by relation.created_at, relation.rowid
+select earlier.id as "left", later.id as "right", ifnull(reason, '') as reason, {_UNDECIDED}
+from memory_relations as pair
+join unified_memories as earlier on earlier.sync_id in (pair.source_id, pair.target_id)
+join unified_memories as later on later.sync_id in (pair.source_id, pair.target_id)
+where pair.project_id = ? and {_PAIRED} and {_open("earlier")} and {_open("later")}
+  and ({_learning_time("earlier")}, earlier.seq) < ({_learning_time("later")}, later.seq)
+order by pair.created_at, pair.rowid
 """
 _ANY = f"select 1 from memory_relations where {_PAIRED} limit 1"
 
@@ -214,12 +216,7 @@ def is_pending(store: Store, one: Memory, other: Memory) -> bool:
 
 
 def list_conflicts(store: Store) -> list[Conflict]:
-    rows = store.db.execute(_LIST, {"project": store.project_id})
-    return [
-        Conflict(left=ids[0], right=ids[1], reason=reason or "", relation=relation)
-        for one, other, reason, relation, one_at, other_at, seq, other_seq in rows
-        for ids in ((one, other) if (one_at, seq) <= (other_at, other_seq) else (other, one),)
-    ]
+    return [Conflict(**row) for row in store.dicts(_LIST, (store.project_id,))]
 
 
 def find_later(store: Store, rows: Sequence[int]) -> dict[int, Later]:
