@@ -190,7 +190,7 @@ def scan_relations(
         relations.id_of(pair.earlier, pair.later): pair
         for memory in page
         for pair in relating.find_pairs(memory, relating.find_alike(memory, store), store)
-        if not relations.is_known(store, pair.earlier, pair.later)
+        if not relations.find(store, pair.earlier, pair.later)
     }
     if apply:
         found = {id: pair for id, pair in found.items() if relating.record(pair, store, now)}

@@ -81,5 +81,5 @@ def _may_replace(later: Memory, earlier: Memory, store: Store) -> bool:
         and (later.trust is Trust.USER or earlier.trust is not Trust.USER)
         and times[later.id] > times[earlier.id]
         and not name_two_things(later.whole_text, earlier.whole_text)
-        and not relations.is_judged(store, earlier, later)
+        and relations.find(store, earlier, later) in (None, (relations.RELATED, "pending"))
     )

@@ -196,23 +196,10 @@ def withdraw(store: Store, one: Memory, other: Memory, actor: str, now: datetime
     journal(store, id_of(one, other), actor, now)
 
 
-def is_known(store: Store, one: Memory, other: Memory) -> bool:
-    query = "select 1 from memory_relations where sync_id = ?"
-    return store.has_row(query, (id_of(one, other),))
-
-
-def is_judged(store: Store, one: Memory, other: Memory) -> bool:
-    """Tell whether the pair was judged, or proposed as a contradiction."""
-    query = (
-        "select 1 from memory_relations where sync_id = ?"
-        f" and (judgment_status <> 'pending' or relation <> '{RELATED}')"
-    )
-    return store.has_row(query, (id_of(one, other),))
-
-
-def is_pending(store: Store, one: Memory, other: Memory) -> bool:
-    query = "select 1 from memory_relations where sync_id = ? and judgment_status = 'pending'"
-    return store.has_row(query, (id_of(one, other),))
+def find(store: Store, one: Memory, other: Memory) -> tuple[str, str] | None:
+    """Return the relation of a pair and the status of that judgment."""
+    query = "select relation, judgment_status from memory_relations where sync_id = ?"
+    return next(iter(store.tuples(query, (id_of(one, other),))), None)
 
 
 def list_conflicts(store: Store) -> list[Conflict]:

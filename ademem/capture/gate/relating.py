@@ -332,7 +332,8 @@ def propose(
                 actor=ADEMEM,
                 now=now,
             )
-            if relations.is_pending(store, other, memory):
+            pair = relations.find(store, other, memory)
+            if pair and pair[1] == "pending":
                 id = relations.id_of(other, memory)
                 candidates.append(Candidate(memory=other, judgment_id=id, score=score))
     return candidates
@@ -363,7 +364,7 @@ def find_new_pairs(store: Store, model: str = "") -> list[Pair]:
         for batch in read_batches(store, ids)
         for memory in batch
         for pair in find_pairs(memory, find_alike(memory, store), store, meaning)
-        if not relations.is_known(store, pair.earlier, pair.later)
+        if not relations.find(store, pair.earlier, pair.later)
     ]
 
 
