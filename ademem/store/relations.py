@@ -292,16 +292,10 @@ def read_learning_times(store: Store, ids: Iterable[str]) -> dict[str, str]:
     )
 
 
-class Cursor(Value):
-    """The last change up to which memories were compared."""
-
-    change: int
-    at: str
-
-
-def read_cursor(store: Store) -> Cursor:
+def _read_cursor(store: Store) -> tuple[int, str]:
+    """Return the last change up to which memories were compared, and when they were."""
     change, _, at = database.value(store.db, "related").partition(" ")
-    return Cursor(change=int(change) if change.isdecimal() else 0, at=at)
+    return int(change) if change.isdecimal() else 0, at
 
 
 def save_cursor(store: Store, change: int, now: datetime) -> None:
@@ -309,25 +303,27 @@ def save_cursor(store: Store, change: int, now: datetime) -> None:
 
 
 def is_behind(store: Store) -> bool:
-    return last_change(store) > read_cursor(store).change
+    return last_change(store) > _read_cursor(store)[0]
 
 
 def last_change(store: Store) -> int:
     return store.first("select max(seq) from memory_revisions", (), 0)
 
 
-def list_changed(store: Store, cursor: Cursor, model: str) -> list[str]:
+def list_changed(store: Store, model: str = "") -> list[str]:
+    """Return memories that changed, or got a vector of the model, since they were compared."""
+    change, at = _read_cursor(store)
     return store.column(
         "select memory_id from memory_revisions where seq > :change"
         " union select memory_id from unified_memory_embeddings"
         " where embedding_model = :model and updated_at >= :at",
-        {"change": cursor.change, "at": cursor.at, "model": model},
+        {"change": change, "at": at, "model": model},
     )
 
 
 def changed_alone(store: Store, id: str) -> bool:
     query = "select distinct memory_id from memory_revisions where seq > ? limit 2"
-    ids = set(store.column(query, (read_cursor(store).change,)))
+    ids = set(store.column(query, _read_cursor(store)[:1]))
     return ids == {id}
 
 

@@ -280,7 +280,7 @@ def _name_two_things(memory: Memory, other: Memory, home: Home) -> bool:
 def relate_imported(store: Store, now: datetime) -> None:
     """Relate what an import brought; the worker does if that is much, or vectors compare better."""
     last = relations.last_change(store)
-    ids = relations.list_changed(store, relations.read_cursor(store), "")
+    ids = relations.list_changed(store)
     if 0 < len(ids) <= AT_ONCE and not memories.any_vector(store):
         for batch in read_batches(store, ids):
             relate(batch, store, now)
@@ -371,7 +371,7 @@ def find_new_pairs(store: Store, model: str = "") -> list[Pair]:
 def _read_changes(store: Store, model: str) -> tuple[list[str], Meaning | None]:
     from ademem.store import embeddings
 
-    ids = relations.list_changed(store, relations.read_cursor(store), model)
+    ids = relations.list_changed(store, model)
     dimensions = embeddings.dimensions(store, model) if ids and model else 0
     if not dimensions:
         return ids, None
