@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 FAILURES = "vector"
-DROPPED_AT_ONCE = 200
-"""Vectors of another model that one transaction removes: a few milliseconds of writing."""
 
 _WANTED = f"memory.project_id = :project and memory.quarantine_reason is null and {LIVE}"
 """Memories that get a vector: quarantined ones cannot be found, and wait for approval first."""
@@ -128,18 +126,11 @@ def name_failure(store: Store, model: str, memory: Memory, error: str) -> None:
 def drop_others(store: Store, models: Sequence[str]) -> int:
     """Remove what belongs to other models, and obsolete failures; return the number of vectors."""
     current = array(models)
-    dropped = 0
-    after = -1
-    while rows := store.db.execute(
-        "select rowid from unified_memory_embeddings"
-        " where rowid > ? and embedding_model not in (select value from json_each(?))"
-        " order by rowid limit ?",
-        (after, current, DROPPED_AT_ONCE),
-    ).fetchall():
-        after = rows[-1][0]
-        with store.transaction() as db:
-            db.executemany("delete from unified_memory_embeddings where rowid = ?", rows)
-        dropped += len(rows)
+    dropped = store.db.execute(
+        "delete from unified_memory_embeddings"
+        " where embedding_model not in (select value from json_each(?))",
+        (current,),
+    ).rowcount
     store.db.execute(
         "delete from jobs where project_id = :project and kind = :kind and not exists ("
         " select 1 from unified_memories as memory, json_each(:kept) as model where jobs.key ="
