@@ -140,9 +140,7 @@ def drop_others(store: Store, models: Sequence[str]) -> int:
     )
     store.db.execute(
         "delete from store_values where name glob 'whitening_*'"
-        " and case when instr(name, ' ') then substr(name, instr(name, ' ') + 1)"
-        " else (select value from store_values where name = 'whitening_model') end"
-        " not in (select value from json_each(?))",
+        " and substr(name, instr(name, ' ') + 1) not in (select value from json_each(?))",
         (current,),
     )
     return dropped
@@ -240,27 +238,20 @@ def _database_path(store: Store) -> str:
 
 def whitening(store: Store, model: str) -> StoredWhitening | None:
     values = store.pairs("select name, value from store_values where name glob 'whitening_*'")
-    place = "" if values.get("whitening_model") == model else f" {model}"
-    mean, axes, vectors = (
-        values.get(f"whitening_{name}{place}") for name in ("mean", "axes", "vectors")
-    )
+    names = (f"whitening_{name} {model}" for name in ("mean", "axes", "vectors"))
+    mean, axes, vectors = map(values.get, names)
     if mean is None or axes is None or vectors is None:
         return None
     return StoredWhitening(mean=mean, axes=axes, learned_from=vectors)
 
 
 def save_whitening(store: Store, model: str, whitening: StoredWhitening) -> None:
-    """Replace the whitening of this model; that of a second model has the model in its names."""
+    """Replace the whitening of this model, which has the model in its names."""
     values = {"mean": whitening.mean, "axes": whitening.axes, "vectors": whitening.learned_from}
     with store.transaction() as db:
-        query = "select value from store_values where name = 'whitening_model'"
-        (first,) = db.execute(query).fetchone() or (model,)
-        place = f" {model}"
-        if first == model:
-            place, values = "", values | {"model": model}
         db.executemany(
             "insert or replace into store_values values ('whitening_' || ?, ?)",
-            [(name + place, value) for name, value in values.items()],
+            [(f"{name} {model}", value) for name, value in values.items()],
         )
 
 

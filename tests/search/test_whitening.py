@@ -86,7 +86,7 @@ def test_a_whitening_is_read_as_it_was_written(store):
 )
 def test_a_damaged_whitening_is_none(store, name, damage):
     save(store, "a", dense.learn_whitening(alike(50)))
-    update = f"update store_values set value = {damage} where name = 'whitening_{name}'"
+    update = f"update store_values set value = {damage} where name = 'whitening_{name} a'"
     store.db.execute(update)
 
     assert dense.load_whitening(store, "a", 32) is None
