@@ -62,23 +62,17 @@ def read(store: Store, id: str, target: str = "") -> Record | None:
 
 
 def read_all(store: Store, target: str = "") -> Iterator[Record]:
-    query = "select * from main.unified_memories where project_id = ? and scope = 'project'"
-    for row in store.db.execute(f"{query} order by seq", (store.project_id,)):
-        is_shared = stamps.is_shared(row, target)
-        if is_shared and (record := stamps.record_of_row(memories.columns(row))):
-            yield record
-    query = (
-        "select distinct memory_id from tombstones where memory_id is not null"
-        " and memory_id not in (select id from main.unified_memories) order by 1"
+    """Yield memories in their order, then tombstones, then records that wait for a text."""
+    ids = store.column(
+        "select id, 0, seq from main.unified_memories where project_id = ? and scope = 'project'"
+        " union all select memory_id, 1, 0 from tombstones where memory_id is not null"
+        " union all select entity_id, 2, 0 from sync_apply_deferred where entity = 'memory'"
+        " order by 2, 3, 1",
+        (store.project_id,),
     )
-    for row in store.db.execute(query).fetchall():
-        if gone := read(store, row[0]):
-            yield gone
-    query = "select entity_id from sync_apply_deferred where entity = 'memory' order by 1"
-    for row in store.db.execute(query).fetchall():
-        waiting = journal.waiting_record(store, row[0])
-        if waiting and not memories.raw_row(store.db, row[0]):
-            yield waiting
+    for id in dict.fromkeys(ids):
+        if record := read(store, id, target):
+            yield record
 
 
 def apply(
