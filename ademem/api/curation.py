@@ -34,6 +34,7 @@ from ademem.store import (
     revisions,
     transitions,
 )
+from ademem.store.database import read_list, write_list
 from ademem.store.memories import Change
 from ademem.store.relations import Conflict as Pair
 from ademem.store.revisions import Revision
@@ -84,6 +85,8 @@ class Selection(Value):
 
 
 EVERYTHING = Selection()
+_POSITION, _SKIPPED = "review_place", "review_skipped"
+"""Names in `store_values`: where a review stopped; a day and what was skipped on it."""
 
 
 def review(
@@ -169,31 +172,33 @@ def review_imported(
 
 def continue_review(runtime: Runtime, queue: Sequence[Waiting]) -> list[Waiting]:
     """Put what the last review did not get to first."""
-    position = memory_queries.read_review_position(runtime.store)
+    position = read_list(runtime.store.db, _POSITION)
     rest = [each for each in queue if position and each.position >= position]
     return [*rest, *(each for each in queue if each not in rest)]
 
 
 def stop_review(runtime: Runtime, at: Waiting | None) -> None:
     """Record where a review stopped; None for its end."""
-    memory_queries.record_review_position(runtime.store, at.position if at else None)
+    write_list(runtime.store.db, _POSITION, at.position if at else [])
 
 
 def list_skipped(runtime: Runtime) -> list[str]:
     """List the ids of memories that are left out of every review till tomorrow."""
-    return memory_queries.read_skipped(runtime.store, _today(runtime))
+    day, *ids = read_list(runtime.store.db, _SKIPPED) or [""]
+    return ids if day == _today(runtime) else []
 
 
 def skip(runtime: Runtime, id: str) -> None:
     with runtime.store.transaction():
         unskip(runtime, id)
-        memory_queries.record_skipped(runtime.store, _today(runtime), [*list_skipped(runtime), id])
+        skipped = [_today(runtime), *list_skipped(runtime), id]
+        write_list(runtime.store.db, _SKIPPED, skipped)
 
 
 def unskip(runtime: Runtime, id: str) -> None:
     with runtime.store.transaction():
         others = [each for each in list_skipped(runtime) if each != id]
-        memory_queries.record_skipped(runtime.store, _today(runtime), others)
+        write_list(runtime.store.db, _SKIPPED, [_today(runtime), *others])
 
 
 def _today(runtime: Runtime) -> str:

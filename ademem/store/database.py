@@ -7,6 +7,7 @@ import time
 
 from ademem.core import shared_files
 from ademem.core.errors import UnusableStore
+from ademem.core.json_text import loads
 from ademem.core.shared_files import locked
 
 TYPE_CHECKING = False
@@ -236,6 +237,17 @@ def value(db: sqlite3.Connection, name: str) -> str:
 
 def set_value(db: sqlite3.Connection, name: str, text: str) -> None:
     db.execute("insert or replace into store_values values (?, ?)", (name, text))
+
+
+def read_list(db: sqlite3.Connection, name: str) -> list[Any]:
+    found: list[Any] = loads(value(db, name) or "[]")
+    return found
+
+
+def write_list(db: sqlite3.Connection, name: str, items: Sequence[object]) -> None:
+    import json  # which a hook that reads a list does not need
+
+    set_value(db, name, json.dumps(items, ensure_ascii=False))
 
 
 def values(db: sqlite3.Connection, prefix: str) -> dict[str, str]:

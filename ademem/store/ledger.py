@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from ademem.core.clock import parse, stamp, timedelta
-from ademem.core.json_text import loads, quoted
+from ademem.core.json_text import loads
 from ademem.core.text import sha256_hex
-from ademem.core.value import Value
-from ademem.store.database import set_value, value
+from ademem.core.value import Value, as_dict
+from ademem.store.database import read_list, write_list
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -185,21 +185,16 @@ class FollowedSource(Value):
 
 
 def list_followed(store: Store) -> list[FollowedSource]:
-    text = value(store.db, _FOLLOWED)
-    return [FollowedSource(format=row[0], path=row[1], files=row[2]) for row in loads(text or "[]")]
+    names = FollowedSource._fields
+    rows = read_list(store.db, _FOLLOWED)
+    return [FollowedSource(**dict(zip(names, row, strict=True))) for row in rows]
 
 
 def follow(store: Store, format: str, path: str, files: Iterable[str]) -> None:
     states = {each: file_state(each) for each in list(files)[:MOST_FOLLOWED]}
     source = FollowedSource(format=format, path=path, files=states)
     others = [each for each in list_followed(store) if (each.format, each.path) != (format, path)]
-    rows = (
-        f"[{quoted(each.format)},{quoted(each.path)},"
-        f"{{{','.join(f'{quoted(name)}:{quoted(state)}' for name, state in each.files.items())}}}]"
-        for each in (*others, source)
-    )
-    with store.transaction() as db:
-        set_value(db, _FOLLOWED, f"[{','.join(rows)}]")
+    write_list(store.db, _FOLLOWED, [list(as_dict(each).values()) for each in (*others, source)])
 
 
 def list_changed(source: FollowedSource) -> list[str]:

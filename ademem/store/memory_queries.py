@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ademem.core import text as text_
-from ademem.core.json_text import array, loads, numbers
+from ademem.core.json_text import array, numbers
 from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL, Scope
 from ademem.core.value import Value
-from ademem.store import BROWSED, CURRENT, LIVE, database, is_in_hub, memories
+from ademem.store import BROWSED, CURRENT, LIVE, is_in_hub, memories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -177,26 +177,6 @@ def count_in_review(store: Store, most: int) -> int:
 
 def list_claimed(store: Store) -> list[Memory]:
     return memories.find(store, CLAIMED, _WAITING_ORDER, limit=-1)
-
-
-def read_review_position(store: Store) -> list[Any] | None:
-    found: list[Any] | None = loads(database.value(store.db, "review_place") or "null")
-    return found
-
-
-def record_review_position(store: Store, order: list[Any] | None) -> None:
-    import json  # no hook gets here
-
-    database.set_value(store.db, "review_place", json.dumps(order or None))
-
-
-def read_skipped(store: Store, day: str) -> list[str]:
-    written, *ids = loads(database.value(store.db, "review_skipped") or "[null]")
-    return ids if written == day else []
-
-
-def record_skipped(store: Store, day: str, ids: Iterable[str]) -> None:
-    database.set_value(store.db, "review_skipped", array([day, *ids]))
 
 
 def count_with_files(store: Store, *, quarantined: bool = True) -> int:

@@ -204,33 +204,22 @@ MOST_ACTS, MOST_BRIEFS = 50, 20
 
 
 def list_acts(store: Store) -> list[dict[str, Any]]:
-    return _read_list(store, f"{ACTS}{store.project_id}")
+    return database.read_list(store.db, f"{ACTS}{store.project_id}")
 
 
 def put_acts(store: Store, acts: Sequence[dict[str, Any]]) -> None:
-    _write_list(store, f"{ACTS}{store.project_id}", acts[-MOST_ACTS:])
+    database.write_list(store.db, f"{ACTS}{store.project_id}", acts[-MOST_ACTS:])
 
 
 def list_briefs(store: Store, agent: str = "") -> list[dict[str, Any]]:
-    return _read_list(store, f"{BRIEFS}{store.project_id}/{agent}")
+    return database.read_list(store.db, f"{BRIEFS}{store.project_id}/{agent}")
 
 
 def add_brief(store: Store, agent: str, row: dict[str, Any]) -> None:
     rows = [*list_briefs(store, agent), row]
-    _write_list(store, f"{BRIEFS}{store.project_id}/{agent}", rows[-MOST_BRIEFS:])
+    database.write_list(store.db, f"{BRIEFS}{store.project_id}/{agent}", rows[-MOST_BRIEFS:])
 
 
 def forget_acts(store: Store) -> None:
     for prefix in (ACTS, BRIEFS):
         database.delete_values(store.db, prefix)
-
-
-def _read_list(store: Store, name: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = loads(database.value(store.db, name) or "[]")
-    return found
-
-
-def _write_list(store: Store, name: str, rows: Sequence[dict[str, Any]]) -> None:
-    import json  # which a hook that reads revisions does not need
-
-    database.set_value(store.db, name, json.dumps(rows, ensure_ascii=False))
