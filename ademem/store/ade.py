@@ -118,13 +118,6 @@ def adopt(
             event_id=event,
         )
         memories.insert(Store(db, project), memories.from_values(new), change)
-    unchanged = {new["id"] for old, new in pairs if new["content"] == old.get("content")}
-    vectors = [
-        row
-        for row in rows("unified_memory_embeddings")
-        if row.get("memory_id") in unchanged and row.get("embedding_blob")
-    ]
-    _copy(db, "unified_memory_embeddings", _best_first(vectors, project), project, now_stamp)
     steps[BRIEFS] = [row for row in steps[BRIEFS] if not find_instruction(_prose(row))]
     steps["memory_procedure_details"] = _with_sources(
         steps["memory_procedure_details"], rows("memory_procedure_sources")

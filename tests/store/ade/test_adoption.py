@@ -16,7 +16,7 @@ from tests.builders import NOW
 from tests.examples import examples
 from tests.store import ade_file
 from tests.store.ade.adopting import adopted_store, one, table, tables
-from tests.store.ade_file import CODE, embedding, memory
+from tests.store.ade_file import CODE, memory
 
 
 def test_the_words_can_be_found(adopt):
@@ -33,13 +33,11 @@ def test_secrets_are_redacted_before_they_reach_an_index_or_a_hash(adopt):
         memory_procedure_details=[
             {"memory_id": "n", "trigger": "deploy", "procedure_markdown": secret}
         ],
-        unified_memory_embeddings=[embedding("e", "m"), embedding("f", "n")],
     )
     everything = "\n".join(store.db.iterdump())
 
     assert secret not in everything
     assert one(store).content.startswith("deploy with ")
-    assert [row["memory_id"] for row in table(store, "unified_memory_embeddings")] == ["n"]
 
 
 def test_what_has_no_place_in_our_schema_stays_in_the_original(tmp_path):

@@ -7,19 +7,10 @@ from tests.store.ade.adopting import table, tables
 from tests.store.ade_file import DOCUMENTED, STAMP, embedding, memory
 
 
-def test_the_newest_embedding_of_a_memory_and_model_is_kept(adopt):
-    store = adopt(
-        unified_memories=[memory("m")],
-        unified_memory_embeddings=[
-            embedding("old", "m", updated_at="2026-01-11"),
-            embedding("new", "m", updated_at="2026-01-12 01:00:00", norm=None),
-            embedding("other", "m", embedding_model="E5"),
-            embedding("orphan", "gone"),
-            embedding("empty", "m", embedding_blob=None, embedding_model="X"),
-        ],
-    )
+def test_vectors_of_the_model_of_ade_are_left_behind(adopt):
+    store = adopt(unified_memories=[memory("m")], unified_memory_embeddings=[embedding("new", "m")])
 
-    assert {row["id"] for row in table(store, "unified_memory_embeddings")} == {"new", "other"}
+    assert table(store, "unified_memory_embeddings") == []
 
 
 def test_the_other_memory_tables_come_along(adopt):
