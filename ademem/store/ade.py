@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from ademem.core.clock import parse, stamp
-from ademem.core.json_text import array, flat
+from ademem.core.json_text import array
 from ademem.core.memory import Category, Importance, Scope, Status, Tier, Trust
 from ademem.core.record_json import texts_in
 from ademem.core.redaction import redact
@@ -32,18 +32,6 @@ COPIED = (
     "cto_core_memory_state",
     "agent_identities",
 )
-
-COUNTS = {
-    "memory_sweep_log": {
-        f"entries_{name}": name
-        for name in ("decayed", "demoted", "promoted", "archived", "orphaned")
-    },
-    "memory_consolidation_log": {
-        "clusters_found": "found",
-        "entries_merged": "merged",
-        "entries_created": "created",
-    },
-}
 
 BLANK = {"text": "", "blob": b"", "integer": 0, "real": 0}
 PROSE = ("content", "trigger", "procedure_markdown", "payload_json")
@@ -122,12 +110,6 @@ def adopt(
     steps["memory_procedure_details"] = _with_sources(
         steps["memory_procedure_details"], rows("memory_procedure_sources")
     )
-    for table, kind in (
-        ("memory_sweep_log", "sweep"),
-        ("memory_consolidation_log", "consolidation"),
-    ):
-        runs = [_convert_run(table, kind, row) for row in rows(table)]
-        _copy(db, "maintenance_log", _best_first(runs, project), project, now_stamp)
     for table, found in steps.items():
         _copy(db, table, _best_first(found, project), project, now_stamp)
 
@@ -266,17 +248,6 @@ def _copy(db: sqlite3.Connection, table: str, rows: list[Row], project: str, now
         db.execute(query, tuple(new.values()))
     for orphan in db.execute(f"pragma foreign_key_check({table})").fetchall():
         db.execute(f"delete from {table} where rowid = ?", (orphan["rowid"],))
-
-
-def _convert_run(table: str, kind: str, row: Row) -> Row:
-    counts = {ours: whole(row.get(name), 0) for name, ours in COUNTS[table].items()}
-    return row | {
-        "id": row.get(f"{kind}_id", row.get("id")),
-        "kind": kind,
-        "trigger_reason": row.get("trigger_reason", row.get("trigger")),
-        "completed_at": row.get("completed_at", row.get("ended_at")),
-        "counts": flat(counts),
-    }
 
 
 def _with_sources(details: Iterable[Row], sources: Iterable[Row]) -> list[Row]:

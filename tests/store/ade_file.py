@@ -107,28 +107,6 @@ end;
 create table sessions (token text primary key, expires integer);
 """
 
-DOCUMENTED = (
-    CODE
-    + """
-drop trigger unified_memories_fts_ai;
-drop trigger unified_memories_fts_bd;
-drop trigger unified_memories_fts_bu;
-drop trigger unified_memories_fts_au;
-drop table unified_memories_fts;
-create virtual table unified_memories_fts using fts5(content, content='unified_memories');
-drop table memory_sweep_log;
-create table memory_sweep_log (
-  id text primary key, project_id text not null, started_at text not null, ended_at text,
-  trigger text not null
-);
-drop table memory_consolidation_log;
-create table memory_consolidation_log (
-  id text primary key, project_id text not null, started_at text not null, ended_at text,
-  trigger text not null
-);
-"""
-)
-
 PROJECT = {
     "id": "atlas",
     "root_path": "/srv/atlas",

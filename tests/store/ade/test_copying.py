@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ademem.store import maintenance
-from tests.store.ade.adopting import table, tables
-from tests.store.ade_file import DOCUMENTED, STAMP, embedding, memory
+from tests.store.ade.adopting import table
+from tests.store.ade_file import STAMP, embedding, memory
 
 
 def test_vectors_of_the_model_of_ade_are_left_behind(adopt):
@@ -52,48 +51,6 @@ def test_the_other_memory_tables_come_along(adopt):
 
         assert {column: found[column] for column in row} == row
     assert table(store, "memory_procedure_details")[0]["episode_ids"] == '["e"]'
-
-
-def test_the_logs_come_along(adopt):
-    run = {"project_id": "atlas", "started_at": STAMP, "completed_at": STAMP}
-    sweep = {"sweep_id": "w", "trigger_reason": "startup", "entries_decayed": 3}
-    consolidation = {"consolidation_id": "c", "trigger_reason": "auto", "tokens_used": 9}
-    store = adopt(memory_sweep_log=[run | sweep], memory_consolidation_log=[run | consolidation])
-
-    swept = maintenance.last(store, maintenance.SWEEP)
-    merged = maintenance.last(store, maintenance.CONSOLIDATION)
-    assert (swept.id, swept.trigger, swept.counts["decayed"]) == ("w", "startup", 3)
-    assert (merged.id, merged.trigger, merged.counts["found"]) == ("c", "auto", 0)
-    assert {row["tokens_used"] for row in table(store, "maintenance_log")} == {0, 9}
-
-
-def test_the_logs_of_the_documents_are_read_as_well(adopt):
-    store = adopt(
-        DOCUMENTED,
-        memory_sweep_log=[
-            {
-                "id": "w",
-                "project_id": "atlas",
-                "started_at": STAMP,
-                "ended_at": None,
-                "trigger": "schedule",
-            }
-        ],
-        memory_consolidation_log=[
-            {
-                "id": "c",
-                "project_id": "atlas",
-                "started_at": STAMP,
-                "ended_at": STAMP,
-                "trigger": "manual",
-            }
-        ],
-    )
-    logged = {row["id"]: row for row in table(store, "maintenance_log")}
-
-    assert (logged["w"]["trigger_reason"], logged["w"]["completed_at"]) == ("schedule", None)
-    assert (logged["c"]["kind"], logged["c"]["completed_at"]) == ("consolidation", STAMP)
-    assert not {"ade_memory_sweep_log", "ade_memory_consolidation_log"} & tables(store)
 
 
 def test_a_row_that_finds_no_place_is_left_behind(adopt):
