@@ -16,7 +16,7 @@ from typing import Any
 from ademem.core.clock import parse, stamp
 from ademem.core.json_text import loads
 from ademem.core.text import counted, dedupe_key
-from ademem.core.value import Value
+from ademem.core.value import Value, replace
 from ademem.store import Store, database, distrust, full_text, inspection, memories
 
 VALUES = ("CHECK constraint failed", "NULL value in")
@@ -102,9 +102,7 @@ def mend(store: Store, now: datetime) -> list[str]:
             mended = repair_rows(db, now) + repair_references(db)
             mended += _restore_memories(db)
             keep_originals(db, mended, now)
-            done += [
-                f"{'removed' if one.removed else 'repaired'} {one.bad.named}" for one in mended
-            ]
+            done += [f"{'removed' if one.removed else 'repaired'} {one.named}" for one in mended]
             cut = "length(embedding_blob) <> 4 * dimensions"
             vectors = db.execute(f"delete from unified_memory_embeddings where {cut}").rowcount
             if vectors:
@@ -120,7 +118,7 @@ def mend(store: Store, now: datetime) -> list[str]:
     return done + [f"rebuilt {index}" for index in lost]
 
 
-def _restore_memories(db: sqlite3.Connection) -> list[Mended]:
+def _restore_memories(db: sqlite3.Connection) -> list[BadRow]:
     """Give a memory back what its last revision has, where its digest or successor is wrong."""
     done = []
     query = (
@@ -144,9 +142,14 @@ def _restore_memories(db: sqlite3.Connection) -> list[Mended]:
             if wrong:
                 update = f"update unified_memories set {column} = ? where seq = ?"
                 db.execute(update, (before[column], row["seq"]))
-                bad = BadRow(table=memories.TABLE, key=(row["seq"],), columns=(column,))
-                original = {"seq": row["seq"], column: row[column]}
-                done.append(Mended(bad=bad, original=original, removed=False))
+                done.append(
+                    BadRow(
+                        table=memories.TABLE,
+                        key=(row["seq"],),
+                        columns=(column,),
+                        original={"seq": row["seq"], column: row[column]},
+                    )
+                )
     return done
 
 
@@ -293,16 +296,12 @@ class BadRow(Value):
     key: tuple[Any, ...]
     """Values of the columns that name the row; for most tables the number of the row."""
     columns: tuple[str, ...]
+    original: Row
+    removed: bool = False
 
     @property
     def named(self) -> str:
         return f"{self.table} {' '.join(map(str, self.key))} ({', '.join(self.columns)})"
-
-
-class Mended(Value):
-    bad: BadRow
-    original: Row
-    removed: bool
 
 
 class NoText(bytes):
@@ -315,7 +314,7 @@ def find_bad_rows(db: sqlite3.Connection) -> list[BadRow]:
         return [bad for table in _tables(db) for bad in _bad_rows(db, table)]
 
 
-def repair_rows(db: sqlite3.Connection, now: datetime) -> list[Mended]:
+def repair_rows(db: sqlite3.Connection, now: datetime) -> list[BadRow]:
     """Replace each bad value by what history has, or the default; else remove the row."""
     with _raw(db):
         tables = {table.name: table for table in _tables(db)}
@@ -325,37 +324,48 @@ def repair_rows(db: sqlite3.Connection, now: datetime) -> list[Mended]:
         return [_mend(db, tables[bad.table], bad, now) for bad in found]
 
 
-def repair_references(db: sqlite3.Connection) -> list[Mended]:
+def repair_references(db: sqlite3.Connection) -> list[BadRow]:
     with _raw(db):
-        tables = {table.name: table for table in _tables(db)}
         named = db.execute("select distinct project_id from unified_memories limit 2").fetchall()
         project_ids = {row[0] for row in db.execute("select id from projects")}
         if len(named) == 1 and len(project_ids) == 1 and named[0][0] not in project_ids:
             db.execute("update projects set id = ?", named[0])  # its own row lost it
         done = []
         for name, rowid, parent, _ in db.execute("pragma foreign_key_check").fetchall():
-            bad = BadRow(table=name, key=(rowid,), columns=(f"reference to {parent}",))
-            original = _row(db, tables[name], bad.key)
-            if original is None:
+            cursor = db.execute(f"select * from {name} where rowid = ?", (rowid,))
+            row, is_kept = cursor.fetchone(), parent == "projects"
+            if row is None:
                 continue
-            if parent == "projects":
+            if is_kept:
                 project = "(select id from projects order by rowid limit 1)"
                 db.execute(f"update {name} set project_id = {project} where rowid = ?", (rowid,))
             else:
                 db.execute(f"delete from {name} where rowid = ?", (rowid,))
-            done.append(Mended(bad=bad, original=original, removed=parent != "projects"))
+            done.append(
+                BadRow(
+                    table=name,
+                    key=(rowid,),
+                    columns=(f"reference to {parent}",),
+                    original=dict(zip([each[0] for each in cursor.description], row, strict=True)),
+                    removed=not is_kept,
+                )
+            )
         return done
 
 
-def keep_originals(db: sqlite3.Connection, mended: list[Mended], now: datetime) -> None:
+def keep_originals(db: sqlite3.Connection, mended: list[BadRow], now: datetime) -> None:
     for one in mended:
-        key, names = " ".join(map(str, one.bad.key)), " ".join(one.bad.columns)
-        original = json.dumps(one.original, default=lambda value: {"hex": value.hex()})
-        outcome = "removed" if one.removed else "repaired"
         db.execute(
             "insert into bad_rows (table_name, row_key, bad_columns, original, outcome, found_at)"
             " values (?, ?, ?, ?, ?, ?)",
-            (one.bad.table, key, names, original, outcome, stamp(now)),
+            (
+                one.table,
+                " ".join(map(str, one.key)),
+                " ".join(one.columns),
+                json.dumps(one.original, default=lambda value: {"hex": value.hex()}),
+                "removed" if one.removed else "repaired",
+                stamp(now),
+            ),
         )
 
 
@@ -398,20 +408,20 @@ def _table(model: sqlite3.Connection, db: sqlite3.Connection, name: str, sql: st
 
 
 def _bad_rows(db: sqlite3.Connection, table: Table) -> Iterator[BadRow]:
-    tests = ", ".join(f"({column.check})" for column in table.columns)
-    names = ", ".join(column.name for column in table.columns)
-    key = ", ".join(table.key)
-    width, keys = len(table.columns), len(table.key)
-    query = f"select {key}, {names}, {tests} from {table.name}"
+    columns, keys = table.columns, len(table.key)
+    names = [column.name for column in columns]
+    tests = [f"({column.check})" for column in columns]
+    query = f"select {', '.join([*table.key, *names, *tests])} from {table.name}"
     for row in db.execute(query):
-        values, passed = row[keys : keys + width], row[keys + width :]
+        values, passed = row[keys : keys + len(names)], row[keys + len(names) :]
         bad = tuple(
             column.name
-            for column, value, ok in zip(table.columns, values, passed, strict=True)
+            for column, value, ok in zip(columns, values, passed, strict=True)
             if not ok or not _is_read(column, value)
         )
         if bad:
-            yield BadRow(table=table.name, key=tuple(row[:keys]), columns=bad)
+            original = dict(zip(names, values, strict=True))
+            yield BadRow(table=table.name, key=row[:keys], columns=bad, original=original)
 
 
 def _is_read(column: Column, value: object) -> bool:
@@ -433,20 +443,19 @@ def _is_read(column: Column, value: object) -> bool:
     return True
 
 
-def _mend(db: sqlite3.Connection, table: Table, bad: BadRow, now: datetime) -> Mended:
-    original = _row(db, table, bad.key) or {}
-    where = _where(table, bad.key)
+def _mend(db: sqlite3.Connection, table: Table, bad: BadRow, now: datetime) -> BadRow:
+    marks = ("cast(? as text)" if isinstance(value, NoText) else "?" for value in bad.key)
+    each = (f"{name} is {mark}" for name, mark in zip(table.key, marks, strict=True))
+    where = " and ".join(each)
     values: dict[str, object] = {}
-    removed = False
     for column in table.columns:
         if column.name in bad.columns:
             query = f"select {column.check} from (select ? as {column.name})"
-            for value in _candidates(db, column, original, now):
+            for value in _candidates(db, column, bad.original, now):
                 if db.execute(query, (value,)).fetchone()[0] and _is_read(column, value):
                     values[column.name] = value
                     break
-            else:  # the column can hold none of them
-                removed = True
+    removed = len(values) < len(bad.columns)
     if not removed:
         changes = ", ".join(f"{name} = ?" for name in values)
         try:
@@ -456,7 +465,7 @@ def _mend(db: sqlite3.Connection, table: Table, bad: BadRow, now: datetime) -> M
             removed = True
     if removed:
         db.execute(f"delete from {table.name} where {where}", bad.key)
-    return Mended(bad=bad, original=original, removed=removed)
+    return replace(bad, removed=removed)
 
 
 def _candidates(
@@ -472,15 +481,7 @@ def _candidates(
     if column.name in ("snapshot", "claimed"):  # no default is as careful as to go without the row
         return
     if isinstance(value, bytes) and "('text'" in column.check:
-        value = value.decode("utf-8", "replace")
-        yield value
-    if isinstance(value, str):
-        yield value.strip().lower()
-    if column.is_moment and isinstance(value, str):
-        with suppress(ValueError, OverflowError):
-            yield stamp(parse(value))
-    if isinstance(value, int | float):
-        yield min(max(value, 0), 1)
+        yield value.decode("utf-8", "replace")
     if column.name == "scope":
         yield "agent" if row.get("scope_owner_id") else "project"
     yield INSTEAD.get((column.table, column.name))
@@ -495,18 +496,6 @@ def _candidates(
         yield stamp(now)
     if column.name not in ("id", "sync_id"):
         yield from ("", 0, "[]", "{}", 1)
-
-
-def _row(db: sqlite3.Connection, table: Table, key: tuple[Any, ...]) -> Row | None:
-    names = [column.name for column in table.columns]
-    where = _where(table, key)
-    row = db.execute(f"select {', '.join(names)} from {table.name} where {where}", key).fetchone()
-    return dict(zip(names, row, strict=True)) if row else None
-
-
-def _where(table: Table, key: tuple[Any, ...]) -> str:
-    marks = ("cast(? as text)" if isinstance(value, NoText) else "?" for value in key)
-    return " and ".join(f"{name} is {mark}" for name, mark in zip(table.key, marks, strict=True))
 
 
 @contextmanager

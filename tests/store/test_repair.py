@@ -168,7 +168,7 @@ def test_a_bad_value_is_replaced_by_what_history_has(store, column, value):
     force(store.db, column, value)
     (done,) = mend(store)
 
-    assert (done.bad.columns, done.removed) == ((column,), False)
+    assert (done.columns, done.removed) == ((column,), False)
     assert memories.get(store, before.id) == before or column in memories.BOOKKEEPING
     assert repair.find_bad_rows(store.db) == []
 
@@ -238,7 +238,7 @@ def test_rows_that_lost_their_memory_are_removed(store):
     with store.transaction() as db:
         done = repair.repair_references(db)
 
-    assert [(each.bad.table, each.removed) for each in done] == [("memory_exposure", True)]
+    assert [(each.table, each.removed) for each in done] == [("memory_exposure", True)]
     assert memories.get(store, one.id)
 
 
