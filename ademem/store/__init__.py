@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from ademem.core.project import Project
-    from ademem.store.database import IdleConnections
 
     T = TypeVar("T")
     Values = Sequence[object] | Mapping[str, object]
@@ -69,8 +68,6 @@ class Store:
         """False for a database that was not made here: see `distrust`."""
         self.replica = ""
         """Id of the database as a replica, once something was written; see `stamps`."""
-        self.put_back: Callable[[], None] | None = None
-        self.connections: IdleConnections | None = None
         self.judged: int | None = None
         """Last row of such a database that was searched for orders; None where all were."""
 
@@ -109,10 +106,9 @@ class Store:
         return database.Transaction(self.db)
 
     def close(self) -> None:
-        (self.put_back or self.db.close)()
+        self.db.close()
 
     def make_read_only(self) -> None:
-        self.put_back = None
         self.db.execute("pragma query_only = on")
 
     def accept(self) -> None:
@@ -134,7 +130,6 @@ class Store:
 
     def forbid_changes(self, reason: str) -> None:
         """Let this connection refuse WRITES, for a *reason* without quotes."""
-        self.put_back = None
         for number, write in enumerate(WRITES):
             self.db.execute(
                 f"create temp trigger read_only_{number} before {write}"
@@ -161,7 +156,6 @@ def open_store(
     trusted_roots: Callable[[], Iterable[str]] = tuple,
     find_instruction: Callable[[str], str | None] = lambda _text: "was not judged",
     is_copy: bool = False,
-    connections: IdleConnections | None = None,
 ) -> Store:
     """Open the project's database, made or migrated if need be.
 
@@ -169,15 +163,15 @@ def open_store(
     ADE left; *find_instruction* describes the instruction to a model in a text of the latter, or of
     a database that was not made here. *trusted_roots* are patterns of folders whose databases count
     as made here. *wait_s* bounds the waiting for another writer; a database that *is_copy* of
-    another one needs no backup; *connections* are those of a process that opens it often. Raises
-    NewerDatabase, MigrationFailed, sqlite3.OperationalError (locked, read-only, cannot be opened),
-    sqlite3.DatabaseError (damaged), Refused, or OSError when the folder cannot be made.
+    another one needs no backup. Raises NewerDatabase, MigrationFailed, sqlite3.OperationalError
+    (locked, read-only, cannot be opened), sqlite3.DatabaseError (damaged), Refused, or OSError when
+    the folder cannot be made.
     """
     state = admission.state(project)
     noted = trust.last_inspection(project.database, environment)
     store = None
     if admission.is_still_admitted(project, noted, state):
-        store = _open_noted(project, now, wait_s, environment, state, connections)
+        store = _open_noted(project, now, wait_s, environment)
         if store and state != noted:
             _note_inspection(project, state, environment)
     if store is None:
@@ -187,7 +181,6 @@ def open_store(
         if trust.is_under_trusted_root(project.root, trusted_roots(), environment):
             store.is_trusted = True
         else:
-            store.put_back = None
             store.judged = _quarantine_instructions(store, project, environment, find_instruction)
             distrust(store.db, store.judged)
     return store
@@ -227,19 +220,10 @@ def _quarantine_instructions(
 
 
 def _open_noted(
-    project: Project,
-    now: datetime,
-    wait_s: float,
-    environment: Mapping[str, str],
-    state: str,
-    connections: IdleConnections | None,
+    project: Project, now: datetime, wait_s: float, environment: Mapping[str, str]
 ) -> Store | None:
     """Open a database that was inspected before; None where another one has its inode."""
-    put_back = None
-    if connections is None:
-        db = database.connect(project.database, wait_s)
-    else:
-        db, put_back = connections.take(project.database, state, wait_s)
+    db = database.connect(project.database, wait_s)
     try:
         if not database.is_outdated(db):
             secret = database.read_secret(db)
@@ -249,9 +233,7 @@ def _open_noted(
             if is_registered or inspection.has_shipped_schema(db):
                 database.write_ahead(db, project.database)
                 id = _project_id(db, project, now)
-                store = Store(db, id, secret=secret, is_trusted=is_registered)
-                store.connections, store.put_back = connections, put_back
-                return store
+                return Store(db, id, secret=secret, is_trusted=is_registered)
     except BaseException:
         db.close()
         raise

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ademem.core.memory import Draft
     from ademem.core.setting_sources import SettingWarning
     from ademem.core.settings import MirrorSettings, Settings
-    from ademem.store.database import IdleConnections
 
 
 class Runtime:
@@ -90,7 +89,6 @@ class Runtime:
                 self.clock(),
                 environment=self.environment,
                 find_instruction=find_instruction,
-                connections=self.store.connections,
             )
             self._personal = Runtime(place, self.settings, store, self.environment, self.now)
             self._personal.clock = self.clock
@@ -124,7 +122,6 @@ def open_runtime(
     now: datetime,
     *,
     wait_s: float = 5.0,
-    connections: IdleConnections | None = None,
 ) -> Runtime:
     """Raises NewerDatabase, Refused, sqlite3.Error or OSError."""
     found = load_configuration(project, environment)
@@ -135,7 +132,6 @@ def open_runtime(
         environment=environment,
         trusted_roots=lambda: trust_roots(environment),
         find_instruction=find_instruction,
-        connections=connections,
     )
     return Runtime(project, found.settings, store, environment, now, found.warnings)
 

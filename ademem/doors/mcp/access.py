@@ -21,7 +21,6 @@ from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
 from ademem.doors.calls import NOTICE, WriteRate, describe_refusal
 from ademem.store import logs, turns
-from ademem.store.database import IdleConnections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,7 +54,6 @@ class Caller:
         """Of the session that this process is, where the client has none."""
         self.opened: dict[str, Project] = {}
         """Projects in which that session was begun."""
-        self.connections = IdleConnections()
         self.rate: WriteRate | None = None
         self.lock = threading.Lock()
 
@@ -137,7 +135,6 @@ class Caller:
         for root in self.opened:
             with api.open_memories(root, environment=self.environment, catch_up=False) as memories:
                 api.end_session(memories, self.session_id, reason="mcp")
-        self.connections.close()
 
 
 class Call:
@@ -172,9 +169,7 @@ class Call:
     def open(self, found: Project, *, writes: bool) -> Iterator[Runtime]:
         """Open a project of the call, in the session that makes it."""
         environment = {**self.caller.environment, "CLAUDECODE": "1"}  # no person calls here
-        with api.open_memories(
-            found, environment=environment, connections=self.caller.connections
-        ) as memories:
+        with api.open_memories(found, environment=environment) as memories:
             self.runtime = memories
             self.turn = self._find_turn(memories.store)
             environment[SESSION] = self.turn.session_id
@@ -185,7 +180,7 @@ class Call:
             try:
                 yield memories
             finally:
-                with self.caller.lock:  # its connection is the next call's
+                with self.caller.lock:  # its connection is closed next
                     self.runtime = None
 
     @contextmanager
