@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 5
 """Tries after which a job is parked until a person looks."""
+PARKED = timedelta(days=1)
+"""Time after which work that is due by itself is tried again."""
 LONGEST = timedelta(days=2)
 """Longer than any delay of a job."""
 ERROR_CHARS = 500
@@ -54,15 +56,16 @@ def queue(store: Store, kind: str, key: str, now: datetime) -> None:
     )
 
 
-def plan(store: Store, kind: str, now: datetime, *, period: timedelta) -> None:
-    before = stamp(now - period)
-    values = {"project": store.project_id, "kind": kind, "now": stamp(now), "before": before}
-    waiting = store.db.execute(
+def plan(store: Store, kind: str, now: datetime) -> None:
+    """Make work due that does not wait already; what gave up gets another try after a day."""
+    values = {"project": store.project_id, "kind": kind, "now": stamp(now)}
+    values["before"] = stamp(now - PARKED)
+    waiting = store.has_row(
         "select 1 from jobs where project_id = :project and kind = :kind and key = 'project'"
         " and (parked_at is null or parked_at > :before and parked_at <= :now)",
         values,
-    ).fetchone()
-    if waiting is None:  # a hook that finds it waiting needs no write
+    )
+    if not waiting:  # a hook that finds it waiting needs no write
         store.db.execute(
             "insert into jobs (project_id, kind, key, due_at, created_at)"
             " values (:project, :kind, 'project', :now, :now)"

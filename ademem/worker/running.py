@@ -89,10 +89,10 @@ class Kind(Value):
     name: str
     run: Callable[[JobContext, Job], datetime | None]
     """Run a job; return when to continue, if a part is left."""
-    able: Callable[[JobContext], bool] = lambda _shift: True
+    able: Callable[[JobContext], bool] = lambda _context: True
     """Tell whether such jobs can run here now; until then they wait."""
-    notice: Callable[[JobContext], None] = lambda _shift: None
-    """Queue a job when one is due without a request."""
+    needed: Callable[[JobContext], bool] = lambda _context: False
+    """Tell whether a job is due without a request."""
     patience_s: float = 0.0
     """Seconds for which a job waits while a session is active."""
 
@@ -198,11 +198,10 @@ def procedures(context: JobContext, _job: Job) -> None:
         context.figures["written"] = sum(each.outcome == export.WRITTEN for each in exported)
 
 
-def queue_procedures(context: JobContext) -> None:
-    """Queue learning where a procedure was promoted, changed or imported."""
-    store, export = context.store, context.runtime.settings.skills.export
-    if memory_queries.any_procedure(store, export=export) and not jobs.exists(store, "procedures"):
-        jobs.queue(store, "procedures", "project", context.now())
+def is_learning_needed(context: JobContext) -> bool:
+    """Return True where a procedure was promoted, changed or imported."""
+    export = context.runtime.settings.skills.export
+    return memory_queries.any_procedure(context.store, export=export)
 
 
 def digest(context: JobContext, _job: Job) -> None:
@@ -211,11 +210,10 @@ def digest(context: JobContext, _job: Job) -> None:
     commits.catch_up(context.runtime.project, context.store, context.now())
 
 
-def queue_digest(context: JobContext) -> None:
+def is_digest_needed(context: JobContext) -> bool:
     from ademem.capture import commits
 
-    if commits.is_behind(context.runtime.project, context.store):
-        jobs.queue(context.store, "digest", "project", context.now())
+    return commits.is_behind(context.runtime.project, context.store)
 
 
 def embed(context: JobContext, job: Job) -> datetime | None:
@@ -224,15 +222,14 @@ def embed(context: JobContext, job: Job) -> datetime | None:
     return embedding.run(context, job)
 
 
-def queue_embedding(context: JobContext) -> None:
-    """Queue embedding while the store has no vector of a model; later each change queues it."""
+def is_embedding_needed(context: JobContext) -> bool:
+    """Return True while the store has no vector of a model; later each change queues it."""
     store, first = context.store, context.model
-    if not jobs.exists(store, "embed") and any(
+    return any(
         not embeddings.has_any(store, model.id) and embeddings.any_waiting(store, model.id)
         for model in (first, first and first.second)
         if model
-    ):
-        jobs.queue(store, "embed", "project", context.now())
+    )
 
 
 def map_vectors(context: JobContext, _job: Job) -> None:
@@ -243,14 +240,13 @@ def map_vectors(context: JobContext, _job: Job) -> None:
     context.figures["points"] = written
 
 
-def queue_map(context: JobContext) -> None:
-    """Queue the map again where one was asked for and the number of vectors has changed."""
+def is_map_needed(context: JobContext) -> bool:
+    """Return True where a map was asked for and the number of vectors has changed since."""
     from ademem.search import embedding, vector_map
 
     model = embedding.model_id(context.runtime.settings.embed)
     earlier = vector_map.read_map(context.runtime.project)
-    if earlier and embeddings.count(context.store, model) != earlier.head["vectors"]:
-        jobs.queue(context.store, "map", "project", context.now())
+    return earlier is not None and embeddings.count(context.store, model) != earlier.head["vectors"]
 
 
 def relate(context: JobContext, _job: Job) -> None:
@@ -263,11 +259,10 @@ def relate(context: JobContext, _job: Job) -> None:
         jobs.queue(context.store, "mirror", "project", context.now())
 
 
-def queue_relating(context: JobContext) -> None:
+def is_relating_needed(context: JobContext) -> bool:
     from ademem.store import relations
 
-    if relations.is_behind(context.store) and not jobs.exists(context.store, "relate"):
-        jobs.queue(context.store, "relate", "project", context.now())
+    return relations.is_behind(context.store)
 
 
 def sweep(context: JobContext, _job: Job) -> None:
@@ -283,12 +278,7 @@ def sweep(context: JobContext, _job: Job) -> None:
         for scope, counts in statistics.by_owner(statistics.count_held(context.store)).items()
         if (limit := context.runtime.settings.lifecycle.limit_of(scope))
     ):
-        jobs.plan(context.store, CROWDED, context.now(), period=PERIODS[CONSOLIDATION])
-
-
-def queue_sweep(context: JobContext) -> None:
-    if is_due(context, SWEEP):
-        jobs.plan(context.store, "sweep", context.now(), period=PERIODS[SWEEP])
+        jobs.plan(context.store, CROWDED, context.now())
 
 
 def extract(context: JobContext, job: Job) -> None:
@@ -333,11 +323,6 @@ def consolidate(context: JobContext, job: Job) -> None:
     context.figures |= {"clusters": done.clusters, "merged": done.merged, "created": done.created}
 
 
-def queue_consolidation(context: JobContext) -> None:
-    if is_due(context, CONSOLIDATION):
-        jobs.plan(context.store, "consolidate", context.now(), period=PERIODS[CONSOLIDATION])
-
-
 def uses(context: JobContext, job: Job) -> None:
     from ademem.synthesis import usage
 
@@ -358,13 +343,13 @@ def back_up(context: JobContext, _job: Job) -> None:
         backups.make(own, runtime.environment, backups.Kind.WEEKLY, context.now())
 
 
-def queue_backup(context: JobContext) -> None:
+def is_backup_needed(context: JobContext) -> bool:
     from ademem.store import backups
 
-    runtime, now = context.runtime, context.now()
     began = store_.creation_time(context.store)
-    if backups.is_due(runtime.project, runtime.environment, began, now):
-        jobs.plan(context.store, "backup", now, period=backups.PERIOD)
+    return backups.is_due(
+        context.runtime.project, context.runtime.environment, began, context.now()
+    )
 
 
 def sync_hub(context: JobContext, _job: Job) -> datetime | None:
@@ -389,14 +374,13 @@ def sync_hub(context: JobContext, _job: Job) -> datetime | None:
     return None
 
 
-def queue_hub(context: JobContext) -> None:
+def is_hub_needed(context: JobContext) -> bool:
     if not is_in_hub(context.store):
-        return
+        return False
     from ademem.store import hub_state
 
     minutes = context.runtime.settings.hub.pull_minutes
-    if hub_state.is_due(context.store, context.now(), minutes):
-        jobs.plan(context.store, "hub", context.now(), period=timedelta(minutes=minutes))
+    return hub_state.is_due(context.store, context.now(), minutes)
 
 
 JOBS: tuple[Kind, ...] = (
@@ -407,23 +391,25 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="mirror", run=mirror),
     Kind(name="current", run=current),
     Kind(name="anchors", run=anchors),
-    Kind(name="procedures", run=procedures, notice=queue_procedures),
+    Kind(name="procedures", run=procedures, needed=is_learning_needed),
     Kind(name="skills", run=skills),
-    Kind(name="digest", run=digest, notice=queue_digest),
+    Kind(name="digest", run=digest, needed=is_digest_needed),
     Kind(
         name="embed",
         run=embed,
         able=lambda context: context.model is not None,
-        notice=queue_embedding,
+        needed=is_embedding_needed,
         patience_s=COLD_START_S,
     ),
-    Kind(name="map", run=map_vectors, notice=queue_map),
-    Kind(name="relate", run=relate, notice=queue_relating),
-    Kind(name="consolidate", run=consolidate, notice=queue_consolidation),
-    Kind(name="sweep", run=sweep, notice=queue_sweep),
+    Kind(name="map", run=map_vectors, needed=is_map_needed),
+    Kind(name="relate", run=relate, needed=is_relating_needed),
+    Kind(
+        name="consolidate", run=consolidate, needed=lambda context: is_due(context, CONSOLIDATION)
+    ),
+    Kind(name="sweep", run=sweep, needed=lambda context: is_due(context, SWEEP)),
     Kind(name=CROWDED, run=consolidate),
-    Kind(name="backup", run=back_up, notice=queue_backup),
-    Kind(name="hub", run=sync_hub, notice=queue_hub),
+    Kind(name="backup", run=back_up, needed=is_backup_needed),
+    Kind(name="hub", run=sync_hub, needed=is_hub_needed),
 )
 """All kinds of jobs, in the order in which they run; each has rows in the table `jobs`."""
 
@@ -436,8 +422,9 @@ def any_due(runtime: Runtime) -> bool:
 def due(context: JobContext, kind: Kind) -> list[Job]:
     if not kind.able(context):
         return []
-    kind.notice(context)
     now = context.now()
+    if kind.needed(context):
+        jobs.plan(context.store, kind.name, now)
     found = jobs.list_due(context.store, kind.name, now)
     if found and kind.patience_s and context.patient and sessions.is_active(context.store, now):
         asked_before = stamp(now - timedelta(seconds=kind.patience_s))

@@ -53,7 +53,7 @@ def test_a_job_that_gave_up_then_gets_its_next_chance(world):
     for _ in range(jobs.ATTEMPTS):
         jobs.count_failure(world.store, "sweep", "project", "no space", AHEAD)
     assert not jobs.any_due(world.store, ("sweep",), world.now)
-    jobs.plan(world.store, "sweep", world.now, period=DAY)
+    jobs.plan(world.store, "sweep", world.now)
 
     assert jobs.any_due(world.store, ("sweep",), world.now)
 
