@@ -21,7 +21,7 @@ LONGEST = timedelta(days=2)
 """Longer than any delay of a job."""
 ERROR_CHARS = 500
 ABANDONED = "the process that did it ended in the middle"
-"""The error of a job from its start until it ends."""
+"""The error of work from its start until it ends."""
 FOLLOWING = ("mirror", "embed")
 """Kinds that are due whenever a memory changes."""
 
@@ -33,7 +33,6 @@ class Job(Value):
     asked: int
     """Number of requests; a higher one at the end of the work means more to do."""
     since: str
-    abandoned: bool
 
 
 def follow(store: Store, now: datetime) -> None:
@@ -77,12 +76,12 @@ def plan(store: Store, kind: str, now: datetime) -> None:
 
 def list_due(store: Store, kind: str, now: datetime) -> list[Job]:
     rows = store.db.execute(
-        "select kind, key, attempts, asked, created_at as since, last_error is ? as abandoned"
-        " from jobs where project_id = ? and kind = ? and parked_at is null"
+        "select kind, key, attempts, asked, created_at as since from jobs"
+        " where project_id = ? and kind = ? and parked_at is null"
         " and (due_at <= ? or due_at > ?) order by id",
-        (ABANDONED, store.project_id, kind, stamp(now), _too_late(now)),
+        (store.project_id, kind, stamp(now), _too_late(now)),
     )
-    return [Job(**dict(row) | {"abandoned": bool(row["abandoned"])}) for row in rows]
+    return [Job(**dict(row)) for row in rows]
 
 
 def any_due(store: Store, kinds: tuple[str, ...], now: datetime) -> bool:
@@ -103,10 +102,6 @@ def _too_late(now: datetime) -> str:
 def exists(store: Store, kind: str) -> bool:
     query = "select 1 from jobs where project_id = ? and kind = ? limit 1"
     return store.has_row(query, (store.project_id, kind))
-
-
-def mark_started(store: Store, job: Job) -> None:
-    _set(store, job, "last_error = :error", {"error": ABANDONED})
 
 
 def finish(store: Store, job: Job) -> None:
@@ -156,7 +151,7 @@ def list_parked(store: Store) -> list[tuple[str, str, str]]:
 
 
 def list_failing(store: Store) -> list[tuple[str, str, str]]:
-    return _errors(store, "parked_at is null and attempts > 0")
+    return _errors(store, f"parked_at is null and attempts > 0 and last_error <> '{ABANDONED}'")
 
 
 def _errors(store: Store, where: str) -> list[tuple[str, str, str]]:

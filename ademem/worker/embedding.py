@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import sys
 from contextlib import nullcontext
-from itertools import chain, islice
+from functools import partial
+from itertools import chain
 
 from ademem.capture.gate import relating
 from ademem.core.clock import parse
@@ -24,13 +25,12 @@ from ademem.worker.running import Failure, attempt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from typing import Any
 
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
-    from ademem.store.jobs import Job
     from ademem.worker.running import JobContext, Model
 
 BATCH_IDLE = 50
@@ -45,13 +45,13 @@ class ModelFails(AdememError):
     hint = "`ademem model status --verify` tells what is wrong with it"
 
 
-def run(context: JobContext, job: Job) -> datetime | None:
+def run(context: JobContext) -> datetime | None:
     """Embed memories without a vector of a model, then drop the vectors of unknown models."""
     model = context.model
     if model is None:
         return None
     context.figures |= dict.fromkeys(("batches", "embedded", "failed", "batch", "largest"), 0)
-    embedded = _embed_missing(model, context, job)
+    embedded = _embed_missing(model, context)
     if embedded and relating.catch_up(context.store, context.now(), model.id):
         jobs.queue(context.store, "mirror", "project", context.now())
     from ademem.search import dense
@@ -61,7 +61,7 @@ def run(context: JobContext, job: Job) -> datetime | None:
         context.figures["dropped"] = embeddings.drop_others(context.store, [model.id, second])
         dense.update_whitening(context.store, model.id, DIMENSIONS)
         dense.remove_old_files(context.store)
-    if model.second and _embed_missing(model.second, context, job):
+    if model.second and _embed_missing(model.second, context):
         import numpy as np
 
         every = memory_queries.everything(context.store)
@@ -72,9 +72,9 @@ def run(context: JobContext, job: Job) -> datetime | None:
     return parse(again) if again else None
 
 
-def _embed_missing(model: Model, context: JobContext, job: Job) -> bool:
+def _embed_missing(model: Model, context: JobContext) -> bool:
     """Return whether a memory had no vector of the model."""
-    batches = _batches(model.id, context, careful=BATCH_IDLE if job.abandoned else 0)
+    batches = _batches(model.id, context)
     first = next(batches, None)
     if first is None:
         return False
@@ -98,19 +98,14 @@ def _embed_missing(model: Model, context: JobContext, job: Job) -> bool:
     return True
 
 
-def _batches(model: str, context: JobContext, *, careful: int) -> Iterator[list[Memory]]:
-    """Yield batches from the newest row to the oldest until none is left, then earlier failures.
-
-    The first *careful* memories are alone in their batch, as are failures.
-    """
+def _batches(model: str, context: JobContext) -> Iterator[list[Memory]]:
+    """Yield batches from the newest row to the oldest until none is left, then each failure."""
     below = sys.maxsize
     while True:
-        size = BATCH_ACTIVE if sessions.is_active(context.store, context.now()) else BATCH_IDLE
-        limit = 1 if careful > 0 else size
+        limit = BATCH_ACTIVE if sessions.is_active(context.store, context.now()) else BATCH_IDLE
         batch = embeddings.list_new(context.store, model, limit=limit, below=below)
         if batch:
             below = batch[-1].seq
-            careful -= len(batch)
             yield batch
         elif below < sys.maxsize:
             below = sys.maxsize
@@ -122,57 +117,39 @@ def _batches(model: str, context: JobContext, *, careful: int) -> Iterator[list[
 
 
 def _embed(batch: list[Memory], embedder: Embedder, context: JobContext) -> int:
-    """Return the number of stored vectors; a memory that fails in a batch is tried alone."""
-    if len(batch) == 1:
-        return _embed_alone(batch[0], embedder, context)
-    results = _vectors(batch, embedder)
-    vectors = [result for result in results if isinstance(result, Vector)]
-    stored = embeddings.put(context.store, embedder.model_id, vectors, context.now())
-    for memory, result in zip(batch, results, strict=True):
-        if isinstance(result, Failure):
-            stored += _embed_alone(memory, embedder, context)
-    return stored
-
-
-def _embed_alone(memory: Memory, embedder: Embedder, context: JobContext) -> int:
-    """Count a failure before the attempt: a text may crash the process."""
+    """Return the number of stored vectors; a text that fails is tried alone later."""
     store, model = context.store, embedder.model_id
-    embeddings.count_failure(store, model, memory, jobs.ABANDONED, context.now())
-    (result,) = _vectors([memory], embedder)
-    if isinstance(result, Vector):
-        return embeddings.put(store, model, [result], context.now())
-    if isinstance(_rows([SAMPLE], embedder), Failure):
-        embeddings.clear_failures(store, memory)
-        raise ModelFails(f"the model {model} fails: {result.error}")
-    embeddings.name_failure(store, model, memory, result.error)
-    context.figures["failed"] += 1
-    return 0
+    with store.transaction():  # before the attempt, as a text may end the process
+        for memory in batch:
+            embeddings.count_failure(store, model, memory, jobs.ABANDONED, context.now())
+    vectors, failed = [], 0
+    for memory in batch:
+        row = attempt(partial(_embed_texts, embedded_texts(memory), embedder))
+        if isinstance(row, Failure):
+            embeddings.name_failure(store, model, memory, row.error)
+            failed += 1
+        else:
+            blob, norm = row.astype("<f4").tobytes(), math.sqrt(float(row @ row))
+            vectors.append(Vector(memory=memory, blob=blob, dimensions=len(row), norm=norm))
+    if failed:
+        sample = attempt(partial(_embed_texts, [SAMPLE], embedder))
+        if isinstance(sample, Failure):
+            for memory in batch:
+                embeddings.clear_failures(store, memory)
+            raise ModelFails(f"the model {model} fails: {sample.error}")
+    context.figures["failed"] += failed
+    return embeddings.put(store, model, vectors, context.now())
 
 
-def _vectors(batch: list[Memory], embedder: Embedder) -> list[Vector | Failure]:
-    texts = [embedded_texts(memory) for memory in batch]
-    rows = _rows([*chain.from_iterable(texts)], embedder)
-    if isinstance(rows, Failure):
-        return [rows] * len(batch)
-    results: list[Vector | Failure] = []
-    left = iter(rows)
-    for memory, mine in zip(batch, texts, strict=True):
-        vectors = list(islice(left, len(mine)))
-        lengths = [math.sqrt(float(vector @ vector)) for vector in vectors]
-        if all(abs(length - 1) <= NORM_ERROR for length in lengths):
-            row, norm = vectors[0], lengths[0]
-            if len(vectors) > 1:  # the mean at length 1
-                total = sum(vectors)
-                row, norm = total / math.sqrt(float(total @ total)), 1.0
-            blob = row.astype("<f4").tobytes()
-            results.append(Vector(memory=memory, blob=blob, dimensions=len(row), norm=norm))
-        else:  # NaN, too
-            results.append(Failure(error=f"its vector has the length {max(lengths)}"))
-    return results
-
-
-def _rows(texts: list[str], embedder: Embedder) -> Any | Failure:
-    rows = attempt(lambda: embedder.embed(texts))
-    if isinstance(rows, Failure) or rows.shape == (len(texts), DIMENSIONS):
-        return rows
-    return Failure(error=f"{len(texts)} texts became {rows.shape} numbers")
+def _embed_texts(texts: Sequence[str], embedder: Embedder) -> Any:
+    """Return the mean of the texts' vectors at length 1; raises ValueError for no unit vectors."""
+    rows = embedder.embed(texts)
+    if rows.shape != (len(texts), DIMENSIONS):
+        raise ValueError(f"{len(texts)} texts became {rows.shape} numbers")
+    lengths = [math.sqrt(float(row @ row)) for row in rows]
+    if not all(abs(length - 1) <= NORM_ERROR for length in lengths):  # NaN, too
+        raise ValueError(f"its vector has the length {max(lengths)}")
+    if len(rows) == 1:
+        return rows[0]
+    total = sum(rows)
+    return total / math.sqrt(float(total @ total))

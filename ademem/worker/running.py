@@ -216,10 +216,10 @@ def is_digest_needed(context: JobContext) -> bool:
     return commits.is_behind(context.runtime.project, context.store)
 
 
-def embed(context: JobContext, job: Job) -> datetime | None:
+def embed(context: JobContext, _job: Job) -> datetime | None:
     from ademem.worker import embedding
 
-    return embedding.run(context, job)
+    return embedding.run(context)
 
 
 def is_embedding_needed(context: JobContext) -> bool:
@@ -481,7 +481,6 @@ def find_model(runtime: Runtime) -> Model | None:
 def _do(kind: Kind, job: Job, context: JobContext) -> bool:
     started = context.now()
     context.figures = {}
-    jobs.mark_started(context.store, job)
     again, error = attempt(lambda: kind.run(context, job)), None
     if isinstance(again, Failure):
         error = again.error

@@ -119,14 +119,12 @@ def test_what_was_asked_for_during_the_work_is_not_put_off_with_it(store):
     assert waiting(store) == ["k"]
 
 
-def test_a_job_that_is_half_done_says_so(store):
-    jobs.queue(store, "mirror", "k", NOW)
-    assert not the_job(store).abandoned
-    jobs.mark_started(store, the_job(store))
-    assert the_job(store).abandoned
+def test_work_that_is_under_way_is_no_failure(store):
+    jobs.count_failure(store, "vector", "k", jobs.ABANDONED, NOW)
+    assert jobs.list_failing(store) == []
 
-    jobs.fail(store, the_job(store), "no disk", NOW)
-    assert not the_job(store, NOW + MINUTE).abandoned
+    jobs.count_failure(store, "vector", "k", "no number", NOW)
+    assert jobs.list_failing(store) == [("vector", "k", "no number")]
 
 
 def test_failures_of_work_without_a_mark_are_counted_like_others(store):
