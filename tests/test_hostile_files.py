@@ -106,7 +106,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes devices"
 PLACES = [
     *("memory/conventions.md", "memory/gotchas.md", "memory/MEMORY.md", "memory/candidates.md"),
     *("config.toml", ".gitignore", ".gitattributes", "cto/core-memory.json", "cto/MEMORY.md"),
-    *("run/files.seen", "run/agreed.json", "run/mirror.json", "run/mirror.lock"),
+    *("run/files.seen", "run/agreed", "run/mirror.json", "run/mirror.lock"),
     *("run/work.lock", "run/skills.seen", "run/sites/files", "run/clear/p1", "log/hooks.log"),
     *("log/work.log", "skills/deploy.md", "agents/Explore/core-memory.json", "cto/CURRENT.md"),
     *("run/warm.sock", "run/warm.sock.lock", "run/lifecycle.lock", "run/daily.seen", "eval.jsonl"),

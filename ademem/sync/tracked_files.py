@@ -179,26 +179,19 @@ def save_base(project: Project, base: MergeBase) -> None:
     except BaseException:
         confined.remove(project.root, temporary)
         raise
-    confined.remove(project.root, _former_base_path(project))
 
 
 def _read_base(project: Project) -> dict[str, Any]:
-    """Read the last line of the record, or a record of ademem 0.1, which is one JSON object."""
-    try:
-        with confined.open_file(project.root, base_path(project)) as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(size - _OFFSET_DIGITS)
-            start = int(file.read())
-            file.seek(start)
-            found = json.loads(file.read(size - _OFFSET_DIGITS - start))
-    except FileNotFoundError:
-        found = json.loads(confined.read_bytes(project.root, _former_base_path(project)) or b"")
-    return dict(found)
+    """Read the last line of the record."""
+    with confined.open_file(project.root, base_path(project)) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(size - _OFFSET_DIGITS)
+        start = int(file.read())
+        file.seek(start)
+        return dict(json.loads(file.read(size - _OFFSET_DIGITS - start)))
 
 
 def _texts(project: Project, recorded: Mapping[str, Any]) -> Texts:
-    if "texts" in recorded:
-        return Texts.of(recorded["texts"])
     places = {name: (start, size) for name, (_, start, size) in recorded["files"].items()}
 
     def load(name: str) -> str | None:
@@ -221,16 +214,11 @@ def _texts(project: Project, recorded: Mapping[str, Any]) -> Texts:
 
 def forget_base(project: Project) -> None:
     """Remove the base: the next import reads all files as new."""
-    for recorded in (base_path(project), _former_base_path(project)):
-        confined.remove(project.root, recorded)
+    confined.remove(project.root, base_path(project))
 
 
 def base_path(project: Project) -> str:
     return os.path.join(project.run, "agreed")
-
-
-def _former_base_path(project: Project) -> str:
-    return os.path.join(project.run, "agreed.json")
 
 
 RENDERINGS = 200
