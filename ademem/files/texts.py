@@ -46,37 +46,39 @@ class Texts:
 
     def __init__(
         self,
-        load: Callable[[str], str | None] = lambda _path: None,
+        stream: Callable[[str], Iterable[str]] = lambda _path: (),
         digests: Mapping[str, str] = {},
-        stream: Callable[[str], Iterator[str]] | None = None,
+        on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        """*load* returns None for a missing file; *stream* yields its parts, or nothing."""
-        self._load = load
+        """*stream* yields the parts of a text; *on_change* is called where it is another one."""
         self._stream = stream
+        self._on_change = on_change
         self.digests = dict(digests)
         self._small: dict[str, str] = {}
         self._room = CACHED_CHARS
 
     @classmethod
     def of(cls, texts: Mapping[str, str]) -> Texts:
-        return cls(texts.get, {path: sha256_hex(text) for path, text in texts.items()})
+        found = cls()
+        for path, text in texts.items():
+            found.add(path, text)
+        return found
 
     def add(self, path: str, text: str) -> None:
-        self.digests[path] = sha256_hex(text)
-        self._cache(path, text)
+        self.digests[path], self._small[path] = sha256_hex(text), text
 
     def add_streamed(self, path: str) -> None:
         """Note the digest of the path's text; raises what *stream* raises."""
-        assert self._stream
-        parts = self._stream(path)
+        parts = iter(self._stream(path))
         first = next(parts, "")
         if next(parts, None) is None:
-            self.add(path, first)
+            self.digests[path] = sha256_hex(first)
+            self._cache(path, first)
         else:
             self.digests[path] = self._digest(path)
 
     def only(self, paths: Iterable[str]) -> Texts:
-        chosen = Texts(self._load, {path: self.digests[path] for path in paths}, self._stream)
+        chosen = Texts(self._stream, {path: self.digests[path] for path in paths}, self._on_change)
         chosen._small = self._small
         return chosen
 
@@ -84,9 +86,7 @@ class Texts:
         if path not in self.digests:
             raise KeyError(path)
         if (text := self._small.get(path)) is None:
-            text = self._load(path)
-            if text is None or sha256_hex(text) != self.digests[path]:
-                raise FilesChanged(path)
+            text = "".join(self.parts(path))
             self._cache(path, text)
         return text
 
@@ -100,10 +100,16 @@ class Texts:
         """
         if path not in self.digests:
             return
-        if self._stream is None or path in self._small or not self._is_same(path):
-            yield from slices(self[path])
-        else:
-            yield from self._stream(path)
+        if path in self._small:
+            yield from slices(self._small[path])
+            return
+        digest = None
+        with suppress(OSError, ValueError):
+            digest = self._digest(path)
+        if digest != self.digests[path]:
+            self._on_change()
+            raise FilesChanged(path)
+        yield from self._stream(path)
 
     def lines(self, path: str) -> Iterator[str]:
         """Yield the lines as `clean_lines` does; nothing for a missing file."""
@@ -119,15 +125,8 @@ class Texts:
     def __iter__(self) -> Iterator[str]:
         return iter(self.digests)
 
-    def _is_same(self, path: str) -> bool:
-        with suppress(OSError, ValueError):
-            return self._digest(path) == self.digests.get(path)
-        return False
-
     def _digest(self, path: str) -> str:
-        assert self._stream
-        length = sum(map(len, self._stream(path)))
-        return of_stream(self._stream(path), length)
+        return of_stream(self._stream(path), sum(map(len, self._stream(path))))
 
     def _cache(self, path: str, text: str) -> None:
         if len(text) <= self._room:

@@ -35,7 +35,7 @@ from ademem.store.transitions import describe_excess
 from ademem.sync import rendering
 from ademem.sync.branches import Place
 from ademem.sync.mirror import is_rendered, survey
-from ademem.sync.tracked_files import NOT_TEXT, load_fingerprints, only_text, present, read_tracked
+from ademem.sync.tracked_files import NOT_TEXT, load_fingerprints, present_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,10 +112,7 @@ def check(
     if read is not None or not is_rendered(project, store, settings, place):
         files = survey(project, store, settings, place=place)
         paths = {file.path for file in files}
-    texts = present(project)
-    if (brief := read_tracked(project, BRIEF)) is not None:
-        texts.add(BRIEF, brief)
-    readable = only_text(texts)
+    readable = present_text(project)
     readable = readable.only(sorted(paths & readable.digests.keys()))
     subject = Subject(
         project=project,

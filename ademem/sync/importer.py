@@ -261,11 +261,8 @@ def save_agreement(project: Project, base: MergeBase, refused: Collection[str]) 
 def combine_texts(*given: Texts) -> Texts:
     """Return one mapping with each path's text from the last that has it."""
     sources = {path: texts for texts in given for path in texts}
-    return Texts(
-        lambda path: sources[path][path],
-        {path: source.digests[path] for path, source in sources.items()},
-        lambda path: sources[path].parts(path),
-    )
+    digests = {path: source.digests[path] for path, source in sources.items()}
+    return Texts(lambda path: sources[path].parts(path), digests)
 
 
 def import_files(

@@ -61,7 +61,6 @@ from ademem.sync.tracked_files import (
     present,
     present_text,
     read_rendered,
-    read_tracked,
     refused_lines,
     save_fingerprints,
     save_rendered,
@@ -271,8 +270,8 @@ def survey(
     """
     place = place or Place(project, settings)
     imported = imported or Texts()
-    document, brief_file = _survey_brief(project, store)
     texts = present(project)
+    document, brief_file = _survey_brief(project, store, texts.get(BRIEF))
     readable = only_text(texts)
     lines = rendering.Lines(store, place)
 
@@ -370,9 +369,10 @@ def _parts_of(path: str, text: str | None) -> list[str]:
     return text.rstrip("\n").split("\n\n" if is_list else "\n")
 
 
-def _survey_brief(project: Project, store: Store) -> tuple[CoreMemory | None, File]:
+def _survey_brief(
+    project: Project, store: Store, present: str | None
+) -> tuple[CoreMemory | None, File]:
     """Return the brief and its file, which counts as ours: its edits are imported."""
-    present = read_tracked(project, BRIEF)
     try:
         document, ours = project_brief.newest(store, project), True
     except BadCore:

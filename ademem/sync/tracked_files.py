@@ -8,9 +8,10 @@ import json
 import os
 
 from ademem.core import confined
+from ademem.core.errors import suppress
 from ademem.core.text import LONG, sha256_hex
 from ademem.core.value import Value
-from ademem.files import BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE
+from ademem.files import BRIEF, BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE
 from ademem.files.markdown import text_outside_regions
 from ademem.files.texts import OVERSIZE, Texts
 
@@ -35,10 +36,8 @@ def present(project: Project) -> Texts:
 
     A line that is too long reads as OVERSIZE and its size, and so does a file that is too large.
     """
-    texts = Texts(
-        lambda path: read_tracked(project, path), stream=lambda path: _stream(project, path)
-    )
-    for path in (*paths_of(project), BRIEF_PAGE):
+    texts = Texts(lambda path: _stream(project, path))
+    for path in (*paths_of(project), BRIEF_PAGE, BRIEF):
         try:
             texts.add_streamed(path)
         except FileNotFoundError:
@@ -70,16 +69,6 @@ def refused_lines(texts: Texts, refused: Sequence[Problem]) -> set[str]:
     if not numbers or KNOWLEDGE not in texts:
         return set()
     return {line for number, line in enumerate(texts.lines(KNOWLEDGE), 1) if number in numbers}
-
-
-def read_tracked(project: Project, path: str) -> str | None:
-    """Return the text of a file, None without it, NOT_TEXT for one that is no text."""
-    try:
-        return "".join(_stream(project, path))
-    except FileNotFoundError:
-        return None
-    except (UnicodeDecodeError, OSError):
-        return NOT_TEXT
 
 
 def _stream(project: Project, path: str) -> Iterator[str]:
@@ -115,6 +104,8 @@ def _stream(project: Project, path: str) -> Iterator[str]:
 
 _OFFSET_DIGITS = 20
 """Digits at the end of the record of the base: the offset of its last line."""
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
+"""Errors of reading a record that is missing or damaged."""
 
 
 class MergeBase(Value):
@@ -133,18 +124,16 @@ class MergeBase(Value):
 
 def load_base(project: Project, database: str) -> MergeBase:
     """Read the base; it is empty before the first, and when the record cannot be read."""
-    try:
+    with suppress(*_UNREADABLE):
         recorded = _read_base(project)
         if recorded["database"] == database:
             return MergeBase(
                 database=database,
                 commit=recorded["commit"],
                 branch=recorded.get("branch"),
-                texts=_texts(project, recorded),
+                texts=_texts(project, recorded["files"]),
                 refused=tuple(recorded.get("refused", ())),
             )
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
     return MergeBase(database=database)
 
 
@@ -154,13 +143,11 @@ def save_base(project: Project, base: MergeBase) -> None:
     recorded: dict[str, Any] = {name: getattr(base, name) for name in names}
     recorded["refused"] = sorted(base.refused)
     digests = base.texts.digests
-    try:
+    with suppress(*_UNREADABLE):
         there = _read_base(project)
         digests_then = {name: place[0] for name, place in there.pop("files").items()}
         if there == recorded and digests_then == digests:
             return
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        pass
     at = 0
     files = recorded["files"] = {}
     temporary = f"{base_path(project)}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
@@ -191,17 +178,9 @@ def _read_base(project: Project) -> dict[str, Any]:
         return dict(json.loads(file.read(size - _OFFSET_DIGITS - start)))
 
 
-def _texts(project: Project, recorded: Mapping[str, Any]) -> Texts:
-    places = {name: (start, size) for name, (_, start, size) in recorded["files"].items()}
-
-    def load(name: str) -> str | None:
-        text = "".join(stream(name))
-        if sha256_hex(text) != recorded["files"][name][0]:  # damaged: there is no base any more
-            confined.remove(project.root, base_path(project))
-        return text
-
+def _texts(project: Project, files: Mapping[str, tuple[str, int, int]]) -> Texts:
     def stream(name: str) -> Iterator[str]:
-        start, size = places[name]
+        _, start, size = files[name]
         decoder = codecs.getincrementaldecoder("utf-8")("surrogatepass")
         with confined.open_file(project.root, base_path(project)) as file:
             file.seek(start)
@@ -209,7 +188,9 @@ def _texts(project: Project, recorded: Mapping[str, Any]) -> Texts:
                 size -= len(data)
                 yield decoder.decode(data, final=not size)
 
-    return Texts(load, {name: place[0] for name, place in recorded["files"].items()}, stream)
+    # Of a damaged record nothing is read: there is no base any more.
+    digests = {name: digest for name, (digest, _, _) in files.items()}
+    return Texts(stream, digests, lambda: forget_base(project))
 
 
 def forget_base(project: Project) -> None:

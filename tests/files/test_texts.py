@@ -8,21 +8,20 @@ from ademem.files.texts import FilesChanged, Texts, clean_line, clean_lines, spl
 
 
 class Files:
-    """Texts in parts, and how many of them were handed out."""
+    """Texts in parts, and the parts that were handed out the last time."""
 
     def __init__(self, **texts):
         self.texts = texts
-        self.whole = 0
-
-    def load(self, path):
-        self.whole += 1
-        return "".join(self.texts[path])
+        self.handed = []
 
     def stream(self, path):
-        yield from self.texts[path]
+        self.handed = []
+        for part in self.texts[path]:
+            self.handed.append(part)
+            yield part
 
     def read(self):
-        texts = Texts(self.load, stream=self.stream)
+        texts = Texts(self.stream)
         for path in self.texts:
             texts.add_streamed(path)
         return texts
@@ -36,9 +35,11 @@ def test_a_text_in_parts_has_the_digest_of_the_whole():
 
 def test_a_text_in_parts_is_never_loaded_whole_to_go_over_its_lines():
     files = Files(a=["one\ntw", "o\r\nthr", "ee  "])
+    lines = files.read().lines("a")
 
-    assert list(files.read().lines("a")) == ["one", "two", "three"]
-    assert files.whole == 0
+    assert next(lines) == "one"
+    assert files.handed == ["one\ntw"]
+    assert list(lines) == ["two", "three"]
 
 
 def test_another_text_than_the_one_that_was_read_is_refused_before_its_first_part():
