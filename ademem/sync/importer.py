@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import islice
 
 from ademem.core import confined, git
@@ -51,7 +51,7 @@ from ademem.sync.tracked_files import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from datetime import datetime
     from typing import Any
 
@@ -66,7 +66,6 @@ KINDS = ("added", "edited", "promoted", "rejected", "archived", "restored")
 NAMED_IDS = 5
 NAMED_FILES = 5
 """Files that are named with their waiting lines; more are summed up."""
-PART_BYTES = 1 << 20
 NO_LIMIT = 1 << 40
 PAUSE_S = 0.02
 BATCH = 200
@@ -303,8 +302,8 @@ def import_files(
             with provenance.store.transaction():
                 for difference in batch:
                     _apply(difference, context)
-            done = Counter(difference.position[0] for difference in batch)
-            progress.add_batch(done, context.done, context.problems)
+            files = Counter(difference.position[0] for difference in batch)
+            progress.add(files, context.done, context.problems)
             context.done, context.problems = {}, []
             progress.pause()
         context.done, context.problems = progress.changed, progress.problems
@@ -358,73 +357,58 @@ class Progress:
         self._project = project
         self.pause = pause or (lambda: time.sleep(PAUSE_S))
         self._on_batch = on_batch
-        self.done = 0
-        self.changed: dict[str, list[str]] = {}
-        """Ids of memories by kind of change."""
-        self.problems: list[Problem] = []
-        self._total = 0
+        self._record: list[dict[str, Any]] = []
 
     @property
     def has_begun(self) -> bool:
         return bool(_read_record(self._project))
+
+    @property
+    def done(self) -> int:
+        return sum(sum(line.get("files", {}).values()) for line in self._record)
+
+    @property
+    def changed(self) -> dict[str, list[str]]:
+        """Ids of memories by kind of change."""
+        ids: dict[str, list[str]] = defaultdict(list)
+        for line in self._record:
+            for kind, changed in line.get("changed", {}).items():
+                ids[kind] += changed
+        return dict(ids)
+
+    @property
+    def problems(self) -> list[Problem]:
+        found = (problem for line in self._record for problem in line.get("problems", ()))
+        return [Problem(path=path, line=line, message=message) for path, line, message in found]
 
     def begin(self, plan: str, waiting: Mapping[str, int], event: str) -> str:
         """Continue the same *plan*, or begin a new one with counts of changes *waiting* by file.
 
         Returns the act, which stays the same: changes of an earlier plan are part of it.
         """
-        record = _read_record(self._project)
-        self._total = sum(waiting.values())
-        for line in record:
-            event = line.get("event", event)
-            self._add_changed(line.get("changed", {}))
-        files = Counter(dict.fromkeys(waiting, 0))
-        for line in record if record and record[0].get("plan") == plan else ():
-            files.update(line.get("files", {}))
-            self.done += line.get("done", 0)
-            self.problems += [
-                Problem(path=path, line=number, message=message)
-                for path, number, message in line.get("problems", ())
-            ]
-        head = {"plan": plan, "event": event, "waiting": dict(waiting)}
-        so_far = _batch(files, self.done, self.changed, self.problems)
-        text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in (head, so_far))
+        self._record = _read_record(self._project)
+        event = self._record[0].get("event", event) if self._record else event
+        if not self._record or self._record[0].get("plan") != plan:
+            head = {"plan": plan, "event": event, "waiting": dict(waiting)}
+            self._record = [head | {"changed": self.changed}]
+        text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in self._record)
         confined.write_text(self._project.root, import_path(self._project), text)
         return event
 
-    def add_batch(
-        self, done: Mapping[str, int], changed: Mapping[str, list[str]], problems: list[Problem]
+    def add(
+        self, files: Mapping[str, int], changed: Mapping[str, list[str]], problems: list[Problem]
     ) -> None:
-        """Record a batch; *done* counts its changes by file."""
-        count = sum(done.values())
-        data = json.dumps(_batch(done, count, changed, problems), ensure_ascii=False)
+        """Record a batch; *files* counts its changes."""
+        listed = [[it.path, it.line, it.message] for it in problems]
+        line = {"files": dict(files), "changed": dict(changed), "problems": listed}
+        self._record.append(line)
+        data = json.dumps(line, ensure_ascii=False)
         confined.append_line(self._project.root, import_path(self._project), data, NO_LIMIT)
-        self.done += count
-        self.problems += problems
-        self._add_changed(changed)
         if self._on_batch:
-            self._on_batch(self.done, self._total)
+            self._on_batch(self.done, sum(self._record[0]["waiting"].values()))
 
     def end(self) -> None:
         confined.remove(self._project.root, import_path(self._project))
-
-    def _add_changed(self, changed: Mapping[str, list[str]]) -> None:
-        for kind, ids in changed.items():
-            self.changed.setdefault(kind, []).extend(ids)
-
-
-def _batch(
-    files: Mapping[str, int],
-    done: int,
-    changed: Mapping[str, list[str]],
-    problems: Iterable[Problem],
-) -> dict[str, Any]:
-    return {
-        "files": dict(files),
-        "done": done,
-        "changed": dict(changed),
-        "problems": [[it.path, it.line, it.message] for it in problems],
-    }
 
 
 def hand_over(project: Project) -> None:
@@ -442,8 +426,7 @@ def describe_waiting(project: Project) -> list[str]:
     else:
         for path in filter(is_imported, paths_of(project)):
             with suppress(OSError), confined.open_file(project.root, path) as file:
-                while part := file.read(PART_BYTES):
-                    left[path] += part.count(b"\n")
+                left[path] = sum(1 for _ in file)
     waiting = {os.path.basename(path): count for path, count in left.items() if count > 0}
     if len(waiting) > NAMED_FILES:
         count, files = counted(sum(waiting.values()), "line"), counted(len(waiting), "file")
