@@ -8,6 +8,7 @@ from itertools import islice
 
 from ademem.core import git
 from ademem.core.errors import AdememError
+from ademem.core.repository import commit, git_root
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
 from ademem.files import SHEET
@@ -54,22 +55,20 @@ def propose(runtime: Runtime, branch: str = "", *, dry_run: bool = False) -> Pro
             "no candidate waits for a decision", "`ademem list --status candidate` lists them"
         )
     text, root = render_sheet(make_sheet(waiting)), runtime.project.root
-    if _try_git(root, "rev-parse", "--git-dir") is None:
+    if not git_root(root):
         raise CannotPropose(f"{root} is in no git repository", "`git init` makes one")
-    parent = _try_git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    if not parent:
+    if not (parent := commit(root)):
         raise CannotPropose("the repository has no commit to build upon", "commit something first")
-    parent = parent.strip()
+    path = _run_git(root, "rev-parse", "--show-prefix") + SHEET
     ref = f"refs/heads/{branch}"
-    if _try_git(root, "check-ref-format", ref) is None:
+    if git.output(root, "check-ref-format", ref) is None:
         raise CannotPropose(f"git allows no branch named {branch!r}", "pass another --branch")
-    if _try_git(root, "rev-parse", "--verify", "--quiet", ref) is not None:
+    if git.output(root, "rev-parse", "--verify", "--quiet", ref) is not None:
         raise CannotPropose(
             f"the branch {branch} exists",
             f"pass another --branch, or `git branch -D {branch}` if it was merged",
         )
-    path = _run_git(root, "rev-parse", "--show-prefix") + SHEET
-    if _try_git(root, "cat-file", "blob", f"{parent}:{path}") == text.rstrip("\n"):
+    if git.text(root, "cat-file", "blob", f"{parent}:{path}") == text:
         raise CannotPropose(
             f"HEAD has this sheet already, at {SHEET}", "review it there, or capture more first"
         )
@@ -84,9 +83,9 @@ def propose(runtime: Runtime, branch: str = "", *, dry_run: bool = False) -> Pro
         _run_git(root, "update-index", "--add", "--cacheinfo", entry, environment=index)
         tree = _run_git(root, "write-tree", environment=index)
     message = f"Propose {counted(len(waiting), 'candidate')} of project memory\n\n{BODY}\n"
-    commit = _run_git(root, "commit-tree", tree, "-p", parent, stdin=message)
-    _run_git(root, "update-ref", ref, commit, NO_COMMIT)
-    return replace(proposal, commit=commit)
+    made = _run_git(root, "commit-tree", tree, "-p", parent, stdin=message)
+    _run_git(root, "update-ref", ref, made, NO_COMMIT)
+    return replace(proposal, commit=made)
 
 
 def _run_git(
@@ -107,20 +106,8 @@ def _run_git(
     except TimeoutError as error:
         raise CannotPropose(f"git {command} did not end", "look what keeps it") from error
     if ran.code:
-        raise _GitRefused(
+        raise CannotPropose(
             f"git {command}: {ran.last_error or 'failed'}",
             "mend that, then propose again; nothing changed",
         )
     return ran.text.rstrip("\n")
-
-
-class _GitRefused(CannotPropose):
-    """Git ended with an error."""
-
-
-def _try_git(root: str, command: str, *arguments: str) -> str | None:
-    """Return what git prints; None when it refuses."""
-    try:
-        return _run_git(root, command, *arguments)
-    except _GitRefused:
-        return None
