@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from ademem.core import untrusted
 from ademem.core.client import mission_of, units
 from ademem.core.clock import days_between
@@ -494,9 +496,14 @@ class Step(Value):
     room: int
     """UTF-16 units left for them."""
 
+    @property
+    def cut(self) -> int:
+        """Number of entries that lack room."""
+        return min(self.most, len(self.entries)) - len(self.fitting)
+
 
 class Briefing:
-    """A briefing: its lines, the memories they show in order, and what did not fit."""
+    """A briefing: its sections, and a line on what they leave out."""
 
     def __init__(self, reader: Reader, intro: str, *, empty: str = "", total: int = 0) -> None:
         self.reader, self.intro, self.empty = reader, intro, empty
@@ -504,13 +511,17 @@ class Briefing:
         """UTF-16 units of the whole text."""
         self.total = total
         """Number of confirmed memories of the project, counted up to COUNTED."""
-        self.lines: list[str] = []
-        self.shown: list[Memory] = []
-        self.quoted: list[Placed] = []
-        self.left_out: list[Placed] = []
         self.steps: list[Step] = []
-        self.cut: dict[str, int] = {}
-        """Number of entries that did not fit, by the title of their section."""
+        self.rest = ""
+
+    @property
+    def lines(self) -> list[str]:
+        lines = []
+        for step in self.steps:
+            if step.title and step.fitting:
+                lines.append(f"## {step.title}")
+            lines += [entry.text for entry in step.fitting]
+        return [*lines, self.rest] if self.rest else lines
 
     @property
     def text(self) -> str:
@@ -518,55 +529,54 @@ class Briefing:
         return self.fenced if self.lines else self.empty
 
     @property
-    def placed(self) -> list[Placed]:
-        """Memories shown or quoted in each section, then those that were left out."""
-        return [*self.quoted, *self.left_out]
-
-    @property
     def fenced(self) -> str:
         return f"{self.intro}\n{untrusted.fence(self.lines)}"
 
+    @property
+    def shown(self) -> list[Memory]:
+        return [entry.memory for step in self.steps for entry in step.fitting if entry.memory]
+
+    @property
+    def placed(self) -> list[Placed]:
+        """Memories shown or quoted in each section, then those that were left out, and why."""
+        quoted = [
+            place(memory, step.title, entry.chars)
+            for step in self.steps
+            for entry in step.fitting
+            for memory in ((entry.memory,) if entry.memory else entry.quoted)
+        ]
+        left_out = (
+            place(entry.memory, step.title, left_out="room" if step.cut else "limit")
+            for step in self.steps
+            for entry in step.entries
+            if entry.memory and entry not in step.fitting
+        )
+        return [*quoted, *islice(left_out, MOST_LEFT_OUT)]
+
     def add(self, section: Section, reserve: int = 0) -> None:
         """Add the entries of a section that fit its share and the rest of the page."""
-        shown_ids = {memory.id for memory in self.shown}
+        shown = self.shown
+        shown_ids = {memory.id for memory in shown}
         entries = [
             entry
             for entry in section.entries(self.reader)
             if entry.memory is None or entry.memory.id not in shown_ids
         ]
         errors = [entry for entry in entries if _is_error(entry.memory)]
-        most_errors = 0 if any(map(_is_error, self.shown)) else 1
+        most_errors = 0 if any(map(_is_error, shown)) else 1
         entries = [entry for entry in entries if entry not in errors[most_errors:]]
-        if not entries:
-            return
-        heading = f"## {section.title}"
-        left = self.most - units(self.fenced) - reserve
-        room = min(int(section.share * self.most), left) - len(heading) - 2
-        most = self.reader.level if section.ranked else len(entries)
-        fitting = select_entries(entries, most, room)
-        step = Step(
-            title=section.title, entries=(*entries,), fitting=(*fitting,), most=most, room=room
-        )
-        self.steps.append(step)
-        if fitting:
-            self.lines += [heading, *(entry.text for entry in fitting)]
-            self.shown += [entry.memory for entry in fitting if entry.memory]
-        self.place(section.title, entries, fitting, "limit" if len(fitting) == most else "room")
-        if len(fitting) < min(most, len(entries)):
-            self.cut[section.title.lower()] = min(most, len(entries)) - len(fitting)
+        if entries:
+            heading = f"## {section.title}"
+            left = self.most - units(self.fenced) - reserve
+            room = min(int(section.share * self.most), left) - len(heading) - 2
+            most = self.reader.level if section.ranked else len(entries)
+            self.fit(section.title, entries, most, room)
 
-    def place(
-        self, title: str, entries: Sequence[Entry], fitting: Sequence[Entry], why: str
-    ) -> None:
-        """Note the memories in the entries that fit, and why others are left out."""
-        for entry in fitting:
-            for memory in (entry.memory,) if entry.memory else entry.quoted:
-                self.quoted.append(place(memory, title, entry.chars))
-        for entry in entries if len(fitting) < len(entries) else ():
-            if len(self.left_out) == MOST_LEFT_OUT:
-                break
-            if entry.memory and entry not in fitting:
-                self.left_out.append(place(entry.memory, title, left_out=why))
+    def fit(self, title: str, entries: Sequence[Entry], most: int, room: int) -> None:
+        fitting = tuple(select_entries(entries, most, room))
+        self.steps.append(
+            Step(title=title, entries=(*entries,), fitting=fitting, most=most, room=room)
+        )
 
 
 def _is_error(memory: Memory | None) -> bool:
@@ -585,8 +595,9 @@ def session(reader: Reader, program: str) -> Briefing:
     left = total - sum(
         memory.status == "promoted" and memory.scope == "project" for memory in page.shown
     )
-    if left or page.cut:
-        page.lines.append(_describe_omitted(left, total, page.cut, program))
+    cut = {step.title.lower(): step.cut for step in page.steps if step.cut}
+    if left or cut:
+        page.rest = _describe_omitted(left, total, cut, program)
     return page
 
 
@@ -603,10 +614,7 @@ def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Briefi
     memories = [*pinned(reader), *of_mission(reader), *knowledge(reader)][:AGENT_MEMORIES]
     entries = [*brief_entries(own, reader.store), *memories]
     page = Briefing(reader, how_to(program))
-    fitting = select_entries(entries, len(entries), page.most - units(page.fenced))
-    page.lines = [entry.text for entry in fitting]
-    page.shown = [entry.memory for entry in fitting if entry.memory]
-    page.place("", entries, fitting, "room")
+    page.fit("", entries, len(entries), page.most - units(page.fenced))
     return page
 
 
