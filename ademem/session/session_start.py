@@ -54,7 +54,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         if payload.agent_id:
             from ademem.session import subagent_start
 
-            return subagent_start.brief_again(payload, runtime)
+            return subagent_start.handle(payload, runtime)
     here = branch(runtime.project.root)
     if runtime.is_read_only:
         reader = make_reader(payload, runtime, here)

@@ -17,51 +17,40 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.client import Payload
     from ademem.files.project_brief import CoreMemory, FileSource
-    from ademem.session.briefing import Briefing
     from ademem.store.runtime import Runtime
 
 
-def handle(payload: Payload, runtime: Runtime) -> str | None:
-    """Return the briefing for this type of agent; its turn has the class of the main turn."""
+def handle(payload: Payload, runtime: Runtime) -> str:
+    """Return the briefing for this type of agent; its turn has the class of the main turn.
+
+    After a compaction of its conversation SessionStart asks for the briefing again.
+    """
     store = runtime.store
+    is_new = payload.source != "compact"
     key = TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
     main = turns.get(store, TurnKey(session_id=payload.session_id, prompt_id=payload.prompt_id))
-    brief = _brief(payload, runtime)
+    here = branch(runtime.project.root)
+    reader = make_reader(payload, runtime, here, agent=payload.agent_type or None)
+    own = _own_brief(payload.agent_type, runtime)
+    brief = briefing.agent(reader, program(runtime.environment), own)
     with store.transaction():
-        if turns.get(store, key):
-            return None  # another installation of the hook handled it
-        if payload.agent_type:
+        if turns.get(store, key) if is_new else not logs.note_compaction(store, key, runtime.now):
+            return ""  # another installation of the hook handled it
+        if is_new and payload.agent_type:
             briefs.register_agent(store, payload.agent_type, runtime.now)
-        if main:
+        if is_new and main:
             turns.begin(store, key, main.turn_class, main.why, main.hint, runtime.now)
             if runtime.settings.guard.mode == "orient":
                 turns.note_search(store, key, runtime.now)
         shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
         logs.log_shown(store, "agent", shown, runtime.now, key=key)
-        injections.record(runtime, "subagent_start", brief.text, key, brief.placed)
-    set_flag(key, runtime)
-    return client.context("SubagentStart", brief.text) if brief.text else None
-
-
-def brief_again(payload: Payload, runtime: Runtime) -> str | None:
-    """Return the briefing for a subagent whose conversation was compacted, and record that."""
-    key = TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
-    brief = _brief(payload, runtime)
-    with runtime.store.transaction():
-        if not logs.note_compaction(runtime.store, key, runtime.now):
-            return None  # another installation of the hook handled it
-        shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
-        logs.log_shown(runtime.store, "agent", shown, runtime.now, key=key)
-        injections.record(runtime, "session_start", brief.text, key, brief.placed)
-    remove_lists(runtime.project, key)
-    return client.context("SessionStart", brief.text) if brief.text else None
-
-
-def _brief(payload: Payload, runtime: Runtime) -> Briefing:
-    here = branch(runtime.project.root)
-    reader = make_reader(payload, runtime, here, agent=payload.agent_type or None)
-    own = _own_brief(payload.agent_type, runtime)
-    return briefing.agent(reader, program(runtime.environment), own)
+        event = "subagent_start" if is_new else "session_start"
+        injections.record(runtime, event, brief.text, key, brief.placed)
+    if is_new:
+        set_flag(key, runtime)
+    else:
+        remove_lists(runtime.project, key)
+    return client.context("SubagentStart" if is_new else "SessionStart", brief.text)
 
 
 def _own_brief(kind: str, runtime: Runtime) -> CoreMemory | None:
