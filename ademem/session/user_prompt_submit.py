@@ -77,8 +77,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             is_first = ledger.claim(runtime.store, "prompt", source_key, runtime.now)
         if not is_first:  # the hook of a second installation was faster
             return None
-        dictated = _save_dictated(prompt, key, runtime)
-        written = dictated + _save_corrections(prompt, key, runtime)
+        dictated, corrected = _save(prompt, key, runtime)
         lines = []
         if saved := [untrusted.entry(one.memory) for one in dictated if one.memory]:
             more = len(saved) - MOST_DICTATED
@@ -106,47 +105,41 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         injections.record(runtime, "user_prompt_submit", text, key, placed, keep_text=keep)
     set_flag(key, runtime)
     shown_to_person = []
-    if written:
+    if dictated or corrected:
         from ademem.session import notices
 
-        shown_to_person = notices.describe_stored(written, runtime)
+        shown_to_person = notices.describe_stored([*dictated, *corrected], runtime)
         notices.count_anew(runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), shown_to_person) or None
 
 
-def _save_dictated(prompt: str, key: TurnKey, runtime: Runtime) -> list[Written]:
+def _save(prompt: str, key: TurnKey, runtime: Runtime) -> tuple[list[Written], list[Written]]:
+    """Write what the person dictated, and the corrections outside of it."""
     texts = dictations(prompt)
-    if not texts:
-        return []
+    rules = corrections(prompt) if runtime.settings.capture.corrections else []
+    if not texts and not rules:
+        return [], []
     from ademem.capture import record
 
-    origin = Origin(trust=Trust.USER, source_type="user", session_id=key.session_id)
-    found = []
-    for text in texts:
-        draft = Draft(content=text, category=record.category_of(text), origin=origin)
-        source_key = f"{key.session_id}:{key.prompt_id}:{sha256_hex(text)}"
-        found.append(record.write_once(draft, source_key, runtime))
-    return [written for written in found if written]
-
-
-def _save_corrections(prompt: str, key: TurnKey, runtime: Runtime) -> list[Written]:
-    """Write the person's corrections, but for dictated ones."""
-    found = corrections(prompt) if runtime.settings.capture.corrections else []
-    if not found:
-        return []
-    from ademem.capture import record
-
-    dictated = dictations(prompt)
+    turn = f"{key.session_id}:{key.prompt_id}"
+    user = Origin(trust=Trust.USER, source_type="user", session_id=key.session_id)
+    dictated = [
+        record.write_once(
+            Draft(content=text, category=record.category_of(text), origin=user),
+            f"{turn}:{sha256_hex(text)}",
+            runtime,
+        )
+        for text in texts
+    ]
     origin = Origin(
         source_type="intervention", source_id=key.prompt_id or None, session_id=key.session_id
     )
-    turn = f"{key.session_id}:{key.prompt_id}"
-    saved = [
+    corrected = [
         record.capture_correction(each, origin, f"{turn}:{sha256_hex(each.rule)}", runtime)
-        for each in found
-        if not any(each.sentence in text or text in each.sentence for text in dictated)
+        for each in rules
+        if not any(each.sentence in text or text in each.sentence for text in texts)
     ]
-    return [written for written in saved if written]
+    return [one for one in dictated if one], [one for one in corrected if one]
 
 
 def _recall(
