@@ -120,13 +120,14 @@ class LearningRun(Value):
 
 
 def learn(runtime: Runtime, now: datetime, model: str | None = None) -> dict[str, int]:
-    """Return how many procedures were edited, new or superseded, and how many outcomes counted.
+    """Return how many procedures are new or superseded, and how many outcomes were counted.
 
     *model* names the vectors that compare tasks; words do where a vector is missing.
     """
     store = runtime.store
-    figures = dict.fromkeys(("edited", "new", "superseded", "outcomes"), 0)
-    figures["edited"] = records.update_details(store, now)
+    figures = dict.fromkeys(("new", "superseded", "outcomes"), 0)
+    for memory in memory_queries.procedures_without_details(store):
+        records.adopt(memory, store, now)
     for works in (session_works(store), _review_works(store)):
         blobs = embeddings.blobs(store, model, [work.id for work in works]) if model else {}
         similarity = Similarity(works)

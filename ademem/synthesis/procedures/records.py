@@ -220,28 +220,11 @@ def adopt(memory: Memory, store: Store, now: datetime) -> Procedure:
     return Procedure(memory=memory, details=details)
 
 
-def update_details(store: Store, now: datetime) -> int:
-    """Copy edits of memories to the details; return how many there were."""
-    count = 0
-    for memory in memory_queries.procedures_without_details(store):
-        adopt(memory, store, now)
-        count += 1
-    for procedure in find_all(store):
-        wording, details = procedure.wording, procedure.details
-        changed = replace(details, trigger=wording.trigger, procedure_markdown=wording.markdown)
-        if changed != details:
-            table.put(store, replace(changed, updated_at=now))
-            count += 1
-    return count
-
-
 def edit(procedure: Procedure, wording: Wording, act: Act, settings: Settings) -> Procedure:
-    with act.store.transaction():
-        memory = transitions.edit(
-            procedure.memory.id, act, settings.gate, content=wording.content, title=wording.title
-        )
-        update_details(act.store, act.now)
-        return get(act.store, memory.id)
+    memory = transitions.edit(
+        procedure.id, act, settings.gate, content=wording.content, title=wording.title
+    )
+    return get(act.store, memory.id)
 
 
 def report_outcome(

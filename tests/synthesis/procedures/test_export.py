@@ -154,7 +154,7 @@ def test_an_edit_of_the_head_says_when_to_use_it(made):
     whole.write_text("\n".join(lines), encoding="utf-8")
 
     exported(made)
-    assert made.procedure().details.trigger == "Only on Mondays"
+    assert made.procedure().wording.trigger == "Only on Mondays"
     assert exported(made) == {PATH: "unchanged"}
 
 

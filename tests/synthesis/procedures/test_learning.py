@@ -321,7 +321,7 @@ def test_a_procedure_that_ade_left_keeps_all_of_its_steps(world):
         ),
     )
 
-    assert world.learn()["edited"] == 0
+    world.learn()
     assert world.procedure().wording.markdown == whole
     api.export_procedures(world.memories, memory.id)
     assert whole in (world.root / ".ade/skills/shipping.md").read_text(encoding="utf-8")
@@ -363,8 +363,8 @@ def test_a_persons_version_is_kept_by_what_is_learned_later(world):
 
     world.learn()
     kept = world.procedure()
-    assert kept.details.trigger == "the boss calls"
-    assert kept.details.procedure_markdown == "1. Run `npm test`.\n2. Call her."
+    assert kept.wording.trigger == "the boss calls"
+    assert kept.wording.markdown == "1. Run `npm test`.\n2. Call her."
     assert kept.memory.trust is Trust.USER
     assert kept.details.success_count == 4
 
