@@ -44,9 +44,9 @@ def before_call(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
     if not what:
         return None
     text = ""
-    if find_tied(payload, runtime):
-        with runtime.store.transaction():  # a second installation of the hook finds none left
-            text = show(payload, find_tied(payload, runtime), what, key, runtime)
+    if found := find_tied(payload, runtime):
+        with runtime.store.transaction():  # a second installation of the hook shows none again
+            text = show(payload, found, what, key, runtime)
     if text or lacks_lists(runtime.project, key):
         write_rest_lists(key, runtime)
     return client.context("PreToolUse", text) or None

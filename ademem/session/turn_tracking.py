@@ -106,21 +106,16 @@ def note_search(payload: Payload, runtime: Runtime) -> None:
     servers = runtime.settings.guard.mcp_servers
     by_mcp = own_tool(payload.tool_name, servers) in SEARCHES and not payload.error
     by_command = payload.tool_name in SHELL_TOOLS and "ademem" in payload.command
-    if not (by_mcp or by_command):
+    if not (by_mcp or (by_command and _calls_search(payload.command))):
         return
     key = key_of(payload, runtime)
-    if by_command and payload.agent_id and _calls_search(payload.command):
+    if by_command and payload.agent_id:
         began = runtime.now - timedelta(milliseconds=payload.duration_ms + START_MS)
         logs.assign_searches(runtime.store, key, began)
-    turn = turns.get(runtime.store, key)
-    if turn is None or turn.searched:
+    # a search leaves a row, but in a shell without a session
+    has_row = payload.error or runtime.environment.get("CLAUDE_CODE_SESSION_ID")
+    if by_command and has_row and not logs.has_searched(runtime.store, key):
         return
-    if by_command:
-        if not _calls_search(payload.command):
-            return
-        has_row = logs.has_searched(runtime.store, turn.key)  # none from a shell without a session
-        if not has_row and (payload.error or runtime.environment.get("CLAUDE_CODE_SESSION_ID")):
-            return
     with runtime.store.transaction():
         turn = turns.get(runtime.store, key)
         if turn is None or turn.searched:
