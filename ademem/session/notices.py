@@ -161,7 +161,7 @@ def extend_path(environment: Mapping[str, str]) -> None:
 
 def _fitting(beginning: str, text: str, end: str) -> str:
     """Return one line of at most CHARS, in which the text is cut."""
-    room = CHARS - len(beginning) - len(end)
+    room = max(8, CHARS - len(beginning) - len(end))
     return f"{beginning}{preview(untrusted.visible(text), room)}{end}"
 
 
@@ -219,10 +219,8 @@ def changed_sources(runtime: Runtime) -> Iterator[str]:
             more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
             place = os.path.relpath(source.path, runtime.project.root)
             place = source.path if place.startswith("..") else place
-            if len(place) > PLACE_CHARS or any(
-                not (char.isalnum() or char in "/._-") for char in place
-            ):
-                place = "PATH"
+            is_plain = all(char.isalnum() or char in "/._-" for char in place)
+            place = place if is_plain and len(place) <= PLACE_CHARS else "PATH"
             again = f"`ademem import {place} --format {source.format} --follow`"
             yield _fitting("ademem: ", name, f"{more} changed since its import; {again}")
 
@@ -245,9 +243,9 @@ def came_with_files(runtime: Runtime) -> Iterator[str]:
 def describe_refused(first: confined.Refused, others: int = 0) -> str:
     more = f" (and {others} more)" if others else ""
     name = confined.printable(os.path.basename(first.path))
-    rest = f" alone{more}: it {first.reason}. See `ademem files check`"
-    room = CHARS - len("ademem left ") - len(rest)
-    return f"ademem left {preview(name, max(room, 8))}{rest}"
+    return _fitting(
+        "ademem left ", name, f" alone{more}: it {first.reason}. See `ademem files check`"
+    )
 
 
 NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, pending_import, changed_sources)

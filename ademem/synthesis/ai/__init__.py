@@ -6,8 +6,11 @@ An answer comes from a model that read untrusted text: it passes the write gate 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from itertools import islice
 from types import ModuleType
 from typing import Any
 
@@ -84,11 +87,10 @@ def ask(
     )
     if call is None:
         return None
-    whole = redact(prompt[: 2 * PROMPT_CHARS]).text[:PROMPT_CHARS]
     question = Question(
         settings=settings,
         environment=runtime.environment,
-        prompt=whole,
+        prompt=redact(prompt[: 2 * PROMPT_CHARS]).text[:PROMPT_CHARS],
         schema=schema,
         purpose=purpose,
     )
@@ -147,16 +149,9 @@ def _provider(name: str) -> ModuleType:
 
 def find_object(text: str) -> dict[str, Any]:
     """Return the first JSON object in a text that may surround it; raises InvalidAnswer."""
-    decoder = json.JSONDecoder()
-    start = text.find("{")
-    for _ in range(PARSE_ATTEMPTS):
-        if start < 0:
-            break
-        try:
-            value: dict[str, Any] = decoder.raw_decode(text, start)[0]
-        except (ValueError, RecursionError):
-            start = text.find("{", start + 1)
-        else:
+    for brace in islice(re.finditer("{", text), PARSE_ATTEMPTS):
+        with suppress(ValueError, RecursionError):
+            value: dict[str, Any] = json.JSONDecoder().raw_decode(text, brace.start())[0]
             return value
     raise InvalidAnswer("there is no JSON object in the answer")
 
