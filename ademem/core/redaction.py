@@ -184,6 +184,13 @@ _COMMANDS = (
     (("sudo -s",), rf"\becho\s+{_ARGUMENT}\s*\|\s*sudo\s+-S"),
 )
 
+
+def _key(name: str, prefixes: str, rest: str, start: str = "") -> tuple[str, tuple[str, ...], str]:
+    """Return the row of a key that begins with one of the prefixes, which are its hints."""
+    literal = prefixes.replace(".", r"\.")
+    return name, tuple(prefixes.split("|")), rf"{start}(?:{literal}){rest}"
+
+
 _PAIR = r"[\w.-]{1,64}="
 _VALUE = r"[^\s\"',;]{1,4096}"
 _COOKIE = rf"(?=[^\s\"',;]{{16}}){OPAQUE}"
@@ -197,17 +204,9 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         r'"private_key(?:_id)?"\s*:\s*"(-----BEGIN [^"]+|[0-9a-f]{40})',
     ),
     ("private-key", ("PRIVATE KEY-", "PRIVATE KEY BLOCK-"), _PEM),
-    (
-        "putty-key",
-        ("Private-Lines:",),
-        r"Private-Lines: \d+\s+((?:[A-Za-z0-9+/=]{4,}+(?!\S)\s*+)+)",
-    ),
-    ("age-secret-key", ("AGE-SECRET-KEY-",), r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
-    (
-        "aws-access-key",
-        ("AKIA", "ASIA", "ABIA", "ACCA"),
-        r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])",
-    ),
+    _key("putty-key", "Private-Lines:", r" \d+\s+((?:[A-Za-z0-9+/=]{4,}+(?!\S)\s*+)+)"),
+    _key("age-secret-key", "AGE-SECRET-KEY-", r"1[A-Z0-9]{50,}"),
+    _key("aws-access-key", "AKIA|ASIA|ABIA|ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
     (
         "aws-secret-key",
         ("secret",),
@@ -221,50 +220,45 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         r"(?i)secret(?: access |_access_)key\s+(?:is:?\s+)?"
         r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
     ),
-    ("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{36,}"),
-    ("github-token", ("github_pat_",), r"github_pat_[A-Za-z0-9]{22}\w*"),
-    (
-        "gitlab-token",
-        ("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glsoat-"),
-        r"gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[\w-]{20,}(?:\.[\w-]+)*",
+    _key("github-token", "ghp_|gho_|ghu_|ghs_|ghr_", r"[A-Za-z0-9]{36,}"),
+    _key("github-token", "github_pat_", r"[A-Za-z0-9]{22}\w*"),
+    _key(
+        "gitlab-token", "glpat-|gldt-|glrt-|glcbt-|glptt-|glft-|glsoat-", r"[\w-]{20,}(?:\.[\w-]+)*"
     ),
-    ("slack-token", ("xox",), r"xox[a-z][.-](?:xox[bp]-)?(?=[A-Za-z-]{0,40}\d)[A-Za-z0-9-]{20,}"),
-    ("slack-token", ("xapp-",), r"xapp-\d-[A-Za-z0-9-]{20,}"),
-    (
-        "slack-webhook",
-        ("hooks.slack.com",),
-        r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/+-]{20,})",
-    ),
-    ("discord-webhook", ("/api/webhooks/",), r"/api/webhooks/(\d{15,}/[\w-]{30,})"),
-    (
+    _key("slack-token", "xox", r"[a-z][.-](?:xox[bp]-)?(?=[A-Za-z-]{0,40}\d)[A-Za-z0-9-]{20,}"),
+    _key("slack-token", "xapp-", r"\d-[A-Za-z0-9-]{20,}"),
+    _key("slack-webhook", "hooks.slack.com", r"/(?:services|workflows|triggers)/([\w/+-]{20,})"),
+    _key("discord-webhook", "/api/webhooks/", r"(\d{15,}/[\w-]{30,})"),
+    _key(
         "discord-token",
-        ("MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"),
-        _START + r"(?:M[Tjz]|N[DTjz]|O[DT])[\w-]{20,26}\.[\w-]{6}\.[\w-]{27,}",
+        "MT|Mj|Mz|ND|NT|Nj|Nz|OD|OT",
+        r"[\w-]{20,26}\.[\w-]{6}\.[\w-]{27,}",
+        _START,
     ),
     ("telegram-token", (":A",), r"(?<!\d)\d{6,12}:A[\w-]{32,}"),
-    ("stripe-key", ("sk_live_", "rk_live_"), r"[rs]k_live_[A-Za-z0-9]{16,}"),
-    ("stripe-key", ("sk_test_", "rk_test_"), r"[rs]k_test_[A-Za-z0-9]{16,}"),
-    ("stripe-webhook-secret", ("whsec_",), r"whsec_[A-Za-z0-9+/]{24,}=*"),
-    ("google-api-key", ("AIza",), r"AIza[\w-]{35,}"),
-    ("google-oauth", ("GOCSPX-",), r"GOCSPX-[\w-]{24,}"),
-    ("google-oauth", ("ya29.",), _START + r"ya29\.[\w.-]{20,}"),
-    ("anthropic-key", ("sk-ant-",), r"sk-ant-[\w-]{20,}"),
-    ("openai-key", ("sk-",), r"sk-(?:proj|svcacct|admin|or-v1)-[\w-]{20,}"),
-    ("openai-key", ("sk-",), _START + r"sk-\w{32,}"),
-    ("huggingface-token", ("hf_",), r"hf_[A-Za-z0-9]{30,}"),
-    ("groq-key", ("gsk_",), r"gsk_[A-Za-z0-9]{40,}"),
-    ("xai-key", ("xai-",), r"xai-[A-Za-z0-9]{60,}"),
-    ("perplexity-key", ("pplx-",), r"pplx-[A-Za-z0-9]{40,}"),
-    ("replicate-token", ("r8_",), _START + r"r8_[A-Za-z0-9]{37,}"),
-    ("langsmith-key", ("lsv2_",), r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
-    ("npm-token", ("npm_",), r"npm_[A-Za-z0-9]{36,}"),
-    ("pypi-token", ("pypi-",), r"pypi-(?=[A-Za-z_-]{0,40}\d)[\w-]{40,}"),
-    ("rubygems-key", ("rubygems_",), r"rubygems_[0-9a-f]{48}"),
-    ("docker-token", ("dckr_",), r"dckr_[op]at_[\w-]{27,}"),
-    ("sendgrid-key", ("SG.",), r"SG\.[\w-]{16,32}\.[\w-]{32,}"),
-    ("brevo-key", ("xkeysib-",), r"xkeysib-[0-9a-f]{64}-\w{16}"),
-    ("twilio-key", ("AC", "SK"), r"(?:AC|SK)[0-9a-f]{32}" + _END),
-    ("mailgun-key", ("key-",), _EDGE + r"key-[0-9a-z]{32}" + _END),
+    _key("stripe-key", "sk_live_|rk_live_", r"[A-Za-z0-9]{16,}"),
+    _key("stripe-key", "sk_test_|rk_test_", r"[A-Za-z0-9]{16,}"),
+    _key("stripe-webhook-secret", "whsec_", r"[A-Za-z0-9+/]{24,}=*"),
+    _key("google-api-key", "AIza", r"[\w-]{35,}"),
+    _key("google-oauth", "GOCSPX-", r"[\w-]{24,}"),
+    _key("google-oauth", "ya29.", r"[\w.-]{20,}", _START),
+    _key("anthropic-key", "sk-ant-", r"[\w-]{20,}"),
+    _key("openai-key", "sk-", r"(?:proj|svcacct|admin|or-v1)-[\w-]{20,}"),
+    _key("openai-key", "sk-", r"\w{32,}", _START),
+    _key("huggingface-token", "hf_", r"[A-Za-z0-9]{30,}"),
+    _key("groq-key", "gsk_", r"[A-Za-z0-9]{40,}"),
+    _key("xai-key", "xai-", r"[A-Za-z0-9]{60,}"),
+    _key("perplexity-key", "pplx-", r"[A-Za-z0-9]{40,}"),
+    _key("replicate-token", "r8_", r"[A-Za-z0-9]{37,}", _START),
+    _key("langsmith-key", "lsv2_", r"(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
+    _key("npm-token", "npm_", r"[A-Za-z0-9]{36,}"),
+    _key("pypi-token", "pypi-", r"(?=[A-Za-z_-]{0,40}\d)[\w-]{40,}"),
+    _key("rubygems-key", "rubygems_", r"[0-9a-f]{48}"),
+    _key("docker-token", "dckr_", r"[op]at_[\w-]{27,}"),
+    _key("sendgrid-key", "SG.", r"[\w-]{16,32}\.[\w-]{32,}"),
+    _key("brevo-key", "xkeysib-", r"[0-9a-f]{64}-\w{16}"),
+    _key("twilio-key", "AC|SK", r"[0-9a-f]{32}" + _END),
+    _key("mailgun-key", "key-", r"[0-9a-z]{32}" + _END, _EDGE),
     ("mailchimp-key", ("-us",), _START + r"[0-9a-f]{32}-us\d{1,2}" + _END),
     (
         "azure-key",
@@ -274,52 +268,44 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("azure-sas", ("sig=",), r"(?i)\bsig=([\w%+/-]{30,}=*)"),
     ("azure-client-secret", ("Q~",), _START + r"[\w.~]{3}\dQ~[\w.~-]{31,34}"),
     ("digitalocean-token", ("_v1_",), r"do[opr]_v1_[0-9a-f]{64}"),
-    ("heroku-key", ("HRKU-",), r"HRKU-[\w-]{36,}"),
+    _key("heroku-key", "HRKU-", r"[\w-]{36,}"),
     ("heroku-key", ("heroku",), rf"(?i)heroku[\w.-]{{0,30}}?key{_IS}(?:{_QUOTE})?({_UUID})"),
-    (
-        "shopify-token",
-        ("shpat_", "shpca_", "shppa_", "shpss_"),
-        r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}",
-    ),
-    ("square-token", ("sq0",), r"sq0[a-z]{3}-[\w-]{22,}"),
-    ("databricks-token", ("dapi",), r"dapi[0-9a-f]{32}(?:-\d)?" + _END),
-    ("linear-key", ("lin_",), r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),
-    ("notion-token", ("ntn_",), _START + r"ntn_[A-Za-z0-9]{40,}"),
-    ("notion-token", ("secret_",), r"secret_[A-Za-z0-9]{43}" + _END),
-    ("figma-token", ("figd_",), r"figd_[\w-]{30,}"),
-    ("airtable-token", ("pat",), _START + r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
-    ("atlassian-token", ("ATATT3", "ATCTT3"), r"AT[AC]TT3[\w=-]{100,}"),
-    ("postman-key", ("PMAK-",), r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
-    ("grafana-token", ("glsa_",), r"glsa_\w{32,}"),
-    ("grafana-token", ("glc_",), r"glc_[A-Za-z0-9+/]{32,}={0,2}"),
-    ("newrelic-key", ("NRAK-",), r"NRAK-[A-Z0-9]{27}"),
-    ("sentry-token", ("sntrys_", "sntryu_"), r"sntry[su]_[\w+/=-]{40,}"),
-    ("sentry-dsn", ("://",), r"://([0-9a-f]{32}(?::[0-9a-f]{32})?)@[\w.-]+/\d"),
-    ("vault-token", ("hvs.", "hvb.", "hvr."), _START + r"hv[sbr]\.[\w-]{24,}"),
+    _key("shopify-token", "shpat_|shpca_|shppa_|shpss_", r"[0-9a-fA-F]{32}"),
+    _key("square-token", "sq0", r"[a-z]{3}-[\w-]{22,}"),
+    _key("databricks-token", "dapi", r"[0-9a-f]{32}(?:-\d)?" + _END),
+    _key("linear-key", "lin_", r"(?:api|oauth)_[A-Za-z0-9]{32,}"),
+    _key("notion-token", "ntn_", r"[A-Za-z0-9]{40,}", _START),
+    _key("notion-token", "secret_", r"[A-Za-z0-9]{43}" + _END),
+    _key("figma-token", "figd_", r"[\w-]{30,}"),
+    _key("airtable-token", "pat", r"[A-Za-z0-9]{14}\.[0-9a-f]{64}", _START),
+    _key("atlassian-token", "ATATT3|ATCTT3", r"[\w=-]{100,}"),
+    _key("postman-key", "PMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}"),
+    _key("grafana-token", "glsa_", r"\w{32,}"),
+    _key("grafana-token", "glc_", r"[A-Za-z0-9+/]{32,}={0,2}"),
+    _key("newrelic-key", "NRAK-", r"[A-Z0-9]{27}"),
+    _key("sentry-token", "sntrys_|sntryu_", r"[\w+/=-]{40,}"),
+    _key("sentry-dsn", "://", r"([0-9a-f]{32}(?::[0-9a-f]{32})?)@[\w.-]+/\d"),
+    _key("vault-token", "hvs.|hvb.|hvr.", r"[\w-]{24,}", _START),
     ("terraform-token", (".atlasv1.",), _START + r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}"),
-    ("pulumi-token", ("pul-",), r"pul-[0-9a-f]{40}"),
-    (
-        "doppler-token",
-        ("dp.",),
-        r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[\w-]{2,35}\.)?[A-Za-z0-9]{40,}",
-    ),
-    ("onepassword-token", ("ops_",), _START + r"ops_eyJ[\w=-]{100,}"),
-    ("tailscale-key", ("tskey-",), r"tskey-[a-z]+-[\w-]{16,}"),
-    ("buildkite-token", ("bkua_",), r"bkua_[0-9a-f]{40}"),
-    ("planetscale-token", ("pscale_",), r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}"),
-    ("supabase-key", ("sbp_",), r"sbp_[0-9a-f]{40}"),
-    ("supabase-key", ("sb_secret_",), r"sb_secret_[\w-]{20,}"),
-    ("netlify-token", ("nfp_",), _START + r"nfp_[A-Za-z0-9]{36,}"),
-    ("fly-token", ("FlyV1",), r"FlyV1 [\w+/=,-]{40,}"),
+    _key("pulumi-token", "pul-", r"[0-9a-f]{40}"),
+    _key("doppler-token", "dp.", r"(?:pt|st|ct|sa|scim|audit)\.(?:[\w-]{2,35}\.)?[A-Za-z0-9]{40,}"),
+    _key("onepassword-token", "ops_", r"eyJ[\w=-]{100,}", _START),
+    _key("tailscale-key", "tskey-", r"[a-z]+-[\w-]{16,}"),
+    _key("buildkite-token", "bkua_", r"[0-9a-f]{40}"),
+    _key("planetscale-token", "pscale_", r"(?:tkn|pw|oauth)_[\w.=-]{32,}"),
+    _key("supabase-key", "sbp_", r"[0-9a-f]{40}"),
+    _key("supabase-key", "sb_secret_", r"[\w-]{20,}"),
+    _key("netlify-token", "nfp_", r"[A-Za-z0-9]{36,}", _START),
+    _key("fly-token", "FlyV1", r" [\w+/=,-]{40,}"),
     ("fly-token", ("fm1", "fm2_", "fo1_"), _START + r"(?:fm1[ar]|fm2|fo1)_[\w+/=-]{40,}"),
-    ("cloudflare-token", ("cfk_", "cfut_", "cfat_"), _START + r"cf(?:k|[ua]t)_[A-Za-z0-9]{40,}"),
-    ("cloudflare-token", ("v1.0-",), r"v1\.0-[0-9a-f]{24}-[0-9a-f]{140,}"),
+    _key("cloudflare-token", "cfk_|cfut_|cfat_", r"[A-Za-z0-9]{40,}", _START),
+    _key("cloudflare-token", "v1.0-", r"[0-9a-f]{24}-[0-9a-f]{140,}"),
     (
         "cloudflare-token",
         ("cloudflare", "cf_"),
         rf"(?i)(?:cloudflare|cf_)[\w.-]{{0,30}}?(?:key|token){_IS}(?:{_QUOTE})?([\w-]{{37,45}}){_END}",
     ),
-    ("jwt", ("eyJ",), _START + r"eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3}"),
+    _key("jwt", "eyJ", r"[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3}", _START),
     (
         "url-password",
         ("://",),
@@ -345,11 +331,11 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         rf"(?<!\S)(?:-u|--user)[ \t=]+[\"']?[^\s:\"'$]{{1,64}}:(?=(?i:{_LETTER}){_DIGIT})"
         r"([^\s\"'$<{]{3,})",
     ),
-    ("kubernetes-key", ("client-key-data",), r"client-key-data:\s*([A-Za-z0-9+/]{40,}={0,2})"),
-    (
+    _key("kubernetes-key", "client-key-data", r":\s*([A-Za-z0-9+/]{40,}={0,2})"),
+    _key(
         "private-key",
-        ("LS0tLS1CRUdJTi",),
-        r"LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJVkFUR|BFQyBQUklWQVRF|BPUEVOU1NIIFBSSVZBVE)"
+        "LS0tLS1CRUdJTi",
+        r"(?:BQUklWQVRF|BSU0EgUFJJVkFUR|BFQyBQUklWQVRF|BPUEVOU1NIIFBSSVZBVE)"
         r"[A-Za-z0-9+/\n]{40,}={0,2}",
     ),
     ("jwk", ("kty",), r"\b(?:d|k|p|q|dp|dq|qi)[\"']?\s*:\s*[\"']?([\w-]{20,})"),
@@ -359,10 +345,10 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         _START + rf"(?:5[HJK]{_BASE58}{{49}}|(?:K[w-z]|L[1-5]){_BASE58}{{50}})(?![\w+/=])",
     ),
     ("bitcoin-key", ("prv",), rf"[tuxyz]prv{_BASE58}{{100,}}"),
-    ("dynatrace-token", ("dt0",), r"dt0[a-z]\d\d\.[A-Z0-9]{8,}\.[A-Z0-9]{40,}"),
+    _key("dynatrace-token", "dt0", r"[a-z]\d\d\.[A-Z0-9]{8,}\.[A-Z0-9]{40,}"),
     ("hubspot-token", ("pat-na1-", "pat-eu1-"), rf"pat-(?:na|eu)1-{_UUID}"),
-    ("sonar-token", ("squ_", "sqp_", "sqa_"), r"sq[upa]_[0-9a-f]{40}"),
-    ("sonar-token", (".login=",), r"\.login=([0-9a-f]{40})" + _END),
+    _key("sonar-token", "squ_|sqp_|sqa_", r"[0-9a-f]{40}"),
+    _key("sonar-token", ".login=", r"([0-9a-f]{40})" + _END),
     (
         "cookie",
         ("cookie",),
@@ -413,10 +399,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 
 _RANKS = {name: rank for rank, (name, _, _) in enumerate(TABLE)}
-_RANKS_OF: dict[str, list[int]] = {}
-for _rank, _row in enumerate(TABLE):
-    for _hint in _row[1]:
-        _RANKS_OF.setdefault(_hint, []).append(_rank)
+_HINTS = frozenset([hint for _, hints, _ in TABLE for hint in hints])
 # Judged by the first word, so that a private key stays one whatever is written inside.
 _PLACEHOLDER = (
     r"(?i)\S*?(?:x{6}|\bx{3,}\b|\*{3}|\.{3}|…|redacted:|placeholder|change[-_]?me"
@@ -427,24 +410,24 @@ _PLACEHOLDER = (
 
 def match_hints(text: str) -> Iterator[tuple[int, str, str]]:
     yield from _match_hints(text)
-    if may_be_escaped(text) and (unwrapped := unescape(text)):
-        yield from _match_hints(unwrapped[0])
+    if unescaped := unescape(text):
+        yield from _match_hints(unescaped[0])
 
 
 def _match_hints(text: str) -> Iterator[tuple[int, str, str]]:
     written = f"{text}\n{text.lower()}"
-    found = [hint for hint in _RANKS_OF if hint in written]
-    for rank in sorted({rank for hint in found for rank in _RANKS_OF[hint]}):
-        name, _, pattern = TABLE[rank]
-        if _IS not in pattern or not _ASSIGNING.isdisjoint(text):
+    found = [hint for hint in _HINTS if hint in written]
+    for rank, (name, hints, pattern) in enumerate(TABLE if found else ()):
+        may_match = _IS not in pattern or not _ASSIGNING.isdisjoint(text)
+        if may_match and not set(found).isdisjoint(hints):
             yield rank, name, pattern
 
 
 def mask(text: str) -> tuple[str, tuple[str, ...]]:
     """Replace each secret by `[redacted:<name>]`; overlapping ones become one."""
     spans = list(_spans_in(text))
-    if may_be_escaped(text) and (unwrapped := unescape(text)):
-        plain, places = unwrapped
+    if unescaped := unescape(text):
+        plain, places = unescaped
         spans += [(places[start], places[end], rank) for start, end, rank in _spans_in(plain)]
     merged: list[tuple[int, int, int]] = []
     for start, end, rank in sorted(spans):
@@ -485,6 +468,8 @@ def _is_placeholder(value: str) -> bool:
 
 def unescape(text: str) -> tuple[str, list[int]] | None:
     """Decode escapes of JSON and URLs, save quotes and line breaks; with places in *text*."""
+    if "%" not in text and "\\u00" not in text and "\\/" not in text:
+        return None
     import re
 
     escapes = list(re.finditer(_ESCAPE, text))
@@ -501,10 +486,6 @@ def unescape(text: str) -> tuple[str, list[int]] | None:
     plain.append(text[end:])
     places += range(end, len(text) + 1)
     return "".join(plain), places
-
-
-def may_be_escaped(text: str) -> bool:
-    return "%" in text or "\\u00" in text or "\\/" in text
 
 
 def is_basic(encoded: str) -> bool:
