@@ -47,56 +47,50 @@ def run(
     hook spends more on importing it than on all its other work.
     """
     clock = Deadline(time.monotonic, _NEVER if timeout_s is None else timeout_s)
-    inner: list[int] = []
-    pipes: dict[int, int] = {}
+    (read, given), (printed, write), (failed, write_errors) = os.pipe(), os.pipe(), os.pipe()
+    pipes = {given, printed, failed}
     try:
-        for stream in (0, 1, 2):
-            read, write = os.pipe()
-            ours, theirs = (write, read) if stream == 0 else (read, write)
-            pipes[stream] = ours
-            inner.append(theirs)
         child = os.posix_spawnp(
             command[0],
             list(command),
             os.environ if environment is None else environment,
             file_actions=[
-                (os.POSIX_SPAWN_DUP2, theirs, stream) for stream, theirs in enumerate(inner)
+                (os.POSIX_SPAWN_DUP2, theirs, stream)
+                for stream, theirs in enumerate((read, write, write_errors))
             ],
             setsigdef=[_SIGPIPE],  # which Python ignores
         )
     except BaseException:
-        for handle in (*inner, *pipes.values()):
+        for handle in pipes:
             os.close(handle)
         raise
-    for handle in inner:
-        os.close(handle)
+    finally:
+        for handle in (read, write, write_errors):
+            os.close(handle)
     try:
-        streams = {handle: stream for stream, handle in pipes.items()}
         unwritten = memoryview(stdin)
-        parts: dict[int, list[bytes]] = {1: [], 2: []}
+        parts: dict[int, list[bytes]] = {printed: [], failed: []}
         waiting = select.poll()
-        for handle, stream in streams.items():
-            waiting.register(handle, select.POLLIN if stream else select.POLLOUT)
+        for handle in pipes:
+            waiting.register(handle, select.POLLIN if handle in parts else select.POLLOUT)
         try:
-            while streams:
+            while pipes:
                 clock.check()
                 left_ms = None if clock.left_s == _NEVER else max(clock.left_s, 0) * 1000
                 for handle, _ in waiting.poll(left_ms):
-                    if streams[handle]:
-                        data = os.read(handle, _PART_BYTES)
-                        parts[streams[handle]].append(data)
-                        is_over = not data
+                    if handle in parts:
+                        parts[handle].append(os.read(handle, _PART_BYTES))
+                        is_over = not parts[handle][-1]
                     else:
                         unwritten = unwritten[_write(handle, unwritten[: select.PIPE_BUF]) :]
                         is_over = not unwritten
                     if is_over:
                         waiting.unregister(handle)
                         os.close(handle)
-                        del streams[handle]
+                        pipes.remove(handle)
         finally:
-            for handle in streams:
+            for handle in pipes:
                 os.close(handle)
-        output, errors = b"".join(parts[1]), b"".join(parts[2])
         while True:  # a child that closed its outputs mostly has ended, too
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
@@ -109,7 +103,8 @@ def run(
         if isinstance(error, TooLate):
             raise TimeoutError(f"{command[0]} took longer than {timeout_s:g} s") from None
         raise
-    return Finished(code=os.waitstatus_to_exitcode(status), output=output, errors=errors)
+    code = os.waitstatus_to_exitcode(status)
+    return Finished(code=code, output=b"".join(parts[printed]), errors=b"".join(parts[failed]))
 
 
 def _write(handle: int, data: memoryview) -> int:
