@@ -6,6 +6,7 @@ import os
 import sys
 
 from ademem.core import shared_files
+from ademem.core.errors import suppress
 from ademem.core.json_text import flat, loads
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, as_dict, replace
@@ -31,8 +32,6 @@ class Agreement(Value):
     """SHA-256 of the secret of the database at that time: another clone has another one."""
     commit: str = ""
     """Commit checked out at that time, which identifies the repository without its database."""
-    noticed: str = ""
-    """SHA-256 of the secret of the database whose imported memories were announced."""
 
 
 def data_folder(environment: Mapping[str, str]) -> str:
@@ -196,14 +195,6 @@ def trusts_files(
     return True
 
 
-def claim_first_contact(root: str, secret: str, environment: Mapping[str, str]) -> bool:
-    here = sha256_hex(secret)
-    if agreement(root, environment).noticed == here:
-        return False
-    agree(root, environment, noticed=here)
-    return True
-
-
 def forget(root: str, environment: Mapping[str, str]) -> None:
     shared_files.remove(_project_path(root, environment))
     _remove_empty_folders(environment)
@@ -234,20 +225,16 @@ def _remove_empty_folders(environment: Mapping[str, str]) -> None:
     notes = [os.path.join(folder, name) for name in ("stores", "projects", "databases", "notices")]
     parsed = os.path.join(folder, "settings")
     for path in notes:
-        try:
+        with suppress(OSError):  # missing, or not empty
             os.rmdir(path)
-        except OSError:  # missing, or not empty
-            continue
     if any(map(os.path.exists, notes)):
         return
-    try:
-        if os.path.isdir(parsed):
-            for name in os.listdir(parsed):
-                shared_files.remove(os.path.join(parsed, name))
-            os.rmdir(parsed)
+    with suppress(OSError):
+        for name in os.listdir(parsed):
+            shared_files.remove(os.path.join(parsed, name))
+        os.rmdir(parsed)
+    with suppress(OSError):
         os.rmdir(folder)
-    except OSError:
-        return
 
 
 def _home(environment: Mapping[str, str]) -> str:

@@ -232,8 +232,8 @@ def came_with_files(runtime: Runtime) -> Iterator[str]:
     count = memory_queries.count_with_files(runtime.store)
     if not count:
         return
-    clone, environment = runtime.project.main, runtime.environment
-    if trust.claim_first_contact(clone, runtime.store.secret, environment):
+    about = f"files {runtime.store.secret}"
+    if trust.claim_notice(about, runtime.project.database, runtime.environment):
         names = ", ".join(memory_queries.authors_with_files(runtime.store)[:NAMED])
         by = f", by {preview(names, NAMES_CHARS)}" if names else ""
         what = counted(count, "memory")
