@@ -27,7 +27,6 @@ class _Context:
     parse_float = float
     parse_int = int
     parse_constant = float
-    memo: dict[str, str] = {}
 
 
 _scan: Any = _make_scanner(_Context()) if _make_scanner is not None else None  # type: ignore[arg-type]

@@ -151,11 +151,8 @@ def _find_shared(top: str, common: str) -> tuple[str, ...] | None:
     in_git = (os.path.join(common, "ademem"),)
     if folder == common:  # a submodule, or a repository whose git folder is elsewhere
         if main is None:
-            theirs = (
-                os.path.basename(common) == ".git"
-                or repository.config_value(common, "bare") == "true"
-            )
-            return None if theirs else in_git
+            is_bare = repository.config_value(common, "bare") == "true"
+            return None if is_bare or os.path.basename(common) == ".git" else in_git
         return (main, ".ade") if main == top else None
     back = os.path.join(folder, repository.first_line(os.path.join(folder, "gitdir")))
     is_worktree = os.path.dirname(folder) == os.path.join(common, "worktrees")
@@ -191,19 +188,13 @@ def _worktree_of_enrolled(where: str) -> str | None:
 
 def _only_child(where: str) -> str | None:
     try:
-        with os.scandir(where) as entries:
-            children = sorted(
-                {
-                    os.path.realpath(entry.path)
-                    for entry in entries
-                    if os.path.isdir(os.path.join(entry.path, ".ade"))
-                }
-            )
+        paths = [os.path.join(where, name) for name in os.listdir(where)]
     except OSError:
         return None
-    if len(children) > 1:
-        raise Ambiguous(where, tuple(children))
-    return children[0] if children else None
+    enrolled = {os.path.realpath(path) for path in paths if os.path.isdir(f"{path}/.ade")}
+    if len(enrolled) > 1:
+        raise Ambiguous(where, tuple(sorted(enrolled)))
+    return next(iter(enrolled), None)
 
 
 def files_changed(project: Project) -> bool:

@@ -72,9 +72,9 @@ def test_without_a_commit_a_lost_database_ends_the_trust(environment, tmp_path):
     assert not trust.trusts_files(str(tmp_path), "t" * 32, lambda _: True, environment)
 
 
-def test_the_person_is_informed_once_of_each_clone_at_a_path(environment, tmp_path):
+def test_the_person_is_informed_once_of_each_matter_at_a_path(environment, tmp_path):
     told = [
-        trust.claim_first_contact(str(tmp_path), secret, environment)
+        trust.claim_notice(f"files {secret}", str(tmp_path / "ade.db"), environment)
         for secret in ("s" * 32, "s" * 32, "t" * 32)
     ]
 
