@@ -12,7 +12,6 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Collection, Iterator
     from types import CodeType, ModuleType
     from typing import Any
@@ -148,31 +147,8 @@ def write(package: str) -> None:
 
 
 def _compile(package: str, below: str, modules: Collection[str]) -> bytes:
-    """Compile without docstrings, assertions and imports and annotations for checkers of types.
-
-    Commands, which are built from the docstrings and annotations of their functions, keep all;
-    `Value` is built from the annotations of classes.
-    """
-    import __future__
-
+    """Compile without docstrings and assertions, save commands, whose help is made of them."""
     import ast
-
-    class WithoutTypes(ast.NodeTransformer):
-        def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-            node.returns = None
-            self.generic_visit(node)
-            return node
-
-        def visit_arg(self, node: ast.arg) -> ast.arg:
-            node.annotation = None
-            return node
-
-        def visit_If(self, node: ast.If) -> ast.If | list[ast.stmt]:
-            self.generic_visit(node)
-            return node.orelse if ast.unparse(node.test) == "TYPE_CHECKING" else node
-
-        def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom | None:
-            return node if node.module != "__future__" else None
 
     source = os.path.join(package, below)
     with open(source, "rb") as file:
@@ -184,12 +160,8 @@ def _compile(package: str, below: str, modules: Collection[str]) -> bytes:
         elif isinstance(node, ast.ImportFrom):
             named += [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
     imports = tuple([name for name in named if name in modules])
-    if below.startswith(f"doors{os.sep}"):
-        code = compile(tree, source, "exec", dont_inherit=True)
-    else:
-        tree = WithoutTypes().visit(tree)
-        flags = __future__.annotations.compiler_flag
-        code = compile(tree, source, "exec", flags, dont_inherit=True, optimize=2)
+    level = 0 if below.startswith(f"doors{os.sep}") else 2
+    code = compile(tree, source, "exec", dont_inherit=True, optimize=level)
     return marshal.dumps((imports, code))
 
 
