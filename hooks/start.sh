@@ -79,7 +79,7 @@ fi
 # where the one that is needed lies beside the interpreter; elsewhere (a checkout) it has to be found.
 # Collecting garbage would cost such a short life more than it gives back.
 run='import gc, sys; gc.disable(); sys.path.append(sys.argv[2])
-from ademem.core import bytecode; bytecode.use(threads=False); exec(open(sys.argv[1]).read())'
+from ademem.core import bytecode; bytecode.use(); exec(open(sys.argv[1]).read())'
 start_python() {
   if [ -n "$package" ]; then set -- "$package"; else set -- "${python%/bin/*}"/lib/python3.*/site-packages; fi
   if [ -d "$1/ademem" ]; then

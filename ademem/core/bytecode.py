@@ -12,9 +12,8 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
     from types import CodeType, ModuleType
-    from typing import Any
 
     Source = tuple[str, int, int]
     """Path below the package, mtime in ns and length."""
@@ -29,10 +28,9 @@ ModuleSpec: type = type(__spec__)  # from `importlib`, which would have to be lo
 
 
 class Bundle:
-    def __init__(self, package: str, *, threads: bool = True) -> None:
-        """Raises one of UNREADABLE; *threads*: more than one may import."""
+    def __init__(self, package: str) -> None:
+        """Raises one of UNREADABLE."""
         self.package = package
-        self.threads = threads
         self.path = path(package)
         self.file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         length = int.from_bytes(os.pread(self.file, LENGTH_BYTES, 0), "little")
@@ -40,12 +38,12 @@ class Bundle:
         self.index: dict[str, Entry] = marshal.loads(os.pread(self.file, length, LENGTH_BYTES))
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> object:
-        state = self.read(name)
-        if state is None:
+        code = self.read(name)
+        if code is None:
             return None
         origin = f"{self.package}/{self.index[name][0]}"
         is_package = origin.endswith("/__init__.py")
-        spec = ModuleSpec(name, self, origin=origin, is_package=is_package, loader_state=state)
+        spec = ModuleSpec(name, self, origin=origin, is_package=is_package, loader_state=code)
         spec.has_location = True
         spec.cached = self.path  # else the import system computes the name of an unused file
         if is_package:
@@ -56,57 +54,31 @@ class Bundle:
         """Return None for an ordinary module."""
 
     def exec_module(self, module: ModuleType) -> None:
-        imports, code = module.__spec__.loader_state  # type: ignore[union-attr]
-        if not self.threads:
-            for name in imports:
-                self.load(name)
-        exec(code, module.__dict__)
+        exec(module.__spec__.loader_state, module.__dict__)  # type: ignore[union-attr]
 
-    def load(self, name: str) -> None:
-        """Import a module in a fourth of the time that the import system takes, without locks."""
-        if name in sys.modules:
-            return
-        parent, _, child = name.rpartition(".")
-        self.load(parent)
-        spec: Any = self.find_spec(name) if name not in sys.modules else None
-        if spec is None:
-            return
-        module = sys.modules[name] = type(sys)(name)
-        module.__dict__.update(
-            __spec__=spec, __loader__=self, __package__=spec.parent, __file__=spec.origin
-        )
-        if spec.submodule_search_locations is not None:
-            module.__path__ = spec.submodule_search_locations
-        try:
-            self.exec_module(module)
-        except BaseException:
-            del sys.modules[name]
-            raise
-        setattr(sys.modules[parent], child, module)
-
-    def read(self, name: str) -> tuple[tuple[str, ...], CodeType] | None:
-        """Return what a module imports, and its code; None if changed since, or damaged."""
+    def read(self, name: str) -> CodeType | None:
+        """Return the code of a module; None if changed since, or damaged."""
         try:
             below, mtime_ns, size, start, length = self.index[name]
             now = os.stat(f"{self.package}/{below}")
             if (now.st_mtime_ns, now.st_size) != (mtime_ns, size):
                 return None
-            imports, code = marshal.loads(os.pread(self.file, length, self.start + start))
+            code: CodeType = marshal.loads(os.pread(self.file, length, self.start + start))
         except UNREADABLE:
             return None
-        return imports, code
+        return code
 
 
-def use(package: str = PACKAGE, *, threads: bool = True) -> None:
+def use(package: str = PACKAGE) -> None:
     try:
-        bundle = Bundle(package, threads=threads)
+        bundle = Bundle(package)
     except UNREADABLE:
         return
     sys.meta_path.insert(0, bundle)  # type: ignore[arg-type]
 
 
 def path(package: str) -> str:
-    return os.path.join(package, "__pycache__", f"all.{sys.implementation.cache_tag}.bin")
+    return os.path.join(package, "__pycache__", f"modules.{sys.implementation.cache_tag}.bin")
 
 
 def update() -> None:
@@ -135,9 +107,8 @@ def write(package: str) -> None:
     index: dict[str, Entry] = {}
     compiled: list[bytes] = []
     end = 0
-    sources = dict(_sources(package))
-    for name, source in sources.items():
-        code = _compile(package, source[0], sources)
+    for name, source in _sources(package):
+        code = _compile(package, source[0])
         index[name] = (*source, end, len(code))
         compiled.append(code)
         end += len(code)
@@ -146,23 +117,13 @@ def write(package: str) -> None:
     shared_files.write_bytes(path(package), b"".join((length, head, *compiled)))
 
 
-def _compile(package: str, below: str, modules: Collection[str]) -> bytes:
+def _compile(package: str, below: str) -> bytes:
     """Compile without docstrings and assertions, save commands, whose help is made of them."""
-    import ast
-
-    source = os.path.join(package, below)
-    with open(source, "rb") as file:
-        tree = ast.parse(file.read())
-    named: list[str] = []  # at the top level; the names out of a module may be modules, too
-    for node in tree.body:
-        if isinstance(node, ast.Import):
-            named += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            named += [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
-    imports = tuple([name for name in named if name in modules])
+    path = os.path.join(package, below)
+    with open(path, "rb") as file:
+        source = file.read()
     level = 0 if below.startswith(f"doors{os.sep}") else 2
-    code = compile(tree, source, "exec", dont_inherit=True, optimize=level)
-    return marshal.dumps((imports, code))
+    return marshal.dumps(compile(source, path, "exec", dont_inherit=True, optimize=level))
 
 
 _state: list[Source] = []

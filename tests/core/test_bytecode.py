@@ -14,7 +14,7 @@ ASK = """
 import sys
 sys.path[:0] = sys.argv[1:3]
 from ademem.core import bytecode
-bytecode.use(sys.argv[2] + "/shop", threads=sys.argv[3] == "threads")
+bytecode.use(sys.argv[2] + "/shop")
 import shop, shop.till, shop.goods.fruit
 for module in (shop, shop.till, shop.goods, shop.goods.fruit):
     print(module.__name__, module.WORTH, type(module.__loader__).__name__, module.__file__)
@@ -46,15 +46,10 @@ class Shop:
         return Path(bytecode.path(str(self.package)))
 
     def loaded(self) -> dict[str, tuple[int, bool]]:
-        """Of each module its worth, and whether it came out of the file, however that is read."""
-        found = self.ask("threads")
-        assert self.ask("one thread") == found
-        return found
-
-    def ask(self, threads: str) -> dict[str, tuple[int, bool]]:
+        """Of each module its worth, and whether it came out of the file."""
         checkout = str(Path(__file__).parents[2])
         told = subprocess.run(
-            [sys.executable, "-IS", "-c", ASK, checkout, str(self.root), threads],
+            [sys.executable, "-IS", "-c", ASK, checkout, str(self.root)],
             capture_output=True,
             text=True,
             check=True,
@@ -86,7 +81,7 @@ def test_every_module_comes_out_of_the_file(shop):
 def test_docstrings_are_left_out(shop):
     shop.write("till.py", "WORTH = 5\ndef pay():\n    'Pay.'\n")
     bytecode.write(str(shop.package))
-    _, code = Bundle(str(shop.package)).read("shop.till")
+    code = Bundle(str(shop.package)).read("shop.till")
     exec(code, found := {"__name__": "shop.till"})
 
     assert (found["WORTH"], found["pay"].__doc__) == (5, None)
@@ -155,7 +150,7 @@ FAILING = """
 import sys
 sys.path[:0] = sys.argv[1:3]
 from ademem.core import bytecode
-bytecode.use(sys.argv[2] + "/shop", threads=False)
+bytecode.use(sys.argv[2] + "/shop")
 try:
     import shop.till
 except ZeroDivisionError:
@@ -184,7 +179,7 @@ def test_it_has_all_of_ademem(tmp_path, monkeypatch):
     bundle = Bundle(bytecode.PACKAGE)
 
     sources = {str(path) for path in Path(bytecode.PACKAGE).rglob("*.py")}
-    assert {bundle.read(name)[1].co_filename for name in bundle.index} == sources
+    assert {bundle.read(name).co_filename for name in bundle.index} == sources
 
 
 def test_a_checkout_is_left_without_one():
