@@ -285,10 +285,47 @@ def _installs_a_misspelt_package(command: Command) -> bool:
     )
 
 
-def _request_with_a_file(command: Command) -> bool:
-    name, texts = _name(command), _texts(command)
-    if name not in ("curl", "wget", "http", "https", "xh") or not _goes_abroad(command):
+_REQUESTING = frozenset("curl wget http https xh".split())
+_BUCKET_COPIES = ("aws s3 cp", "aws s3 sync", "aws s3 mv", "gsutil", "gcloud storage", "az storage")
+_READS_IN_CODE = r"environ|process\.env|%env|\benv\b|open\(|readfile"
+_SENDS_IN_CODE = r"requests\.|urlopen|fetch\(|https?\.|net::http|socket|lwp::"
+
+
+def _sends(command: Command) -> bool:
+    """Find files, keys and the environment in requests, pipes, copies and pushes to elsewhere."""
+    name, texts, line = _name(command), _texts(command), command.line
+    operands = [text for text in texts if not text.startswith("-")]
+    if name in _LOOKUPS:
+        return any(map(_has_secret, texts))
+    if name == "gh":
+        return bool(re.match(r"\S*gh gist create\b", line))
+    if name == "git":
+        elsewhere = (_is_foreign(text) or re.match(r"\w+@[\w.-]+:", text) for text in texts)
+        return "push" in texts[:3] and any(elsewhere)
+    if line.startswith(_BUCKET_COPIES):
+        return "public-read" in line or any(map(_is_secret_file, operands))
+    if name in _COPIERS:
+        is_remote = any(re.match(r"(?:[\w.-]+@)?[\w.-]{2,}:", text) for text in operands[1:])
+        copied = (_is_secret_file(text) or text in _WHOLE_TREES for text in operands[:-1])
+        return is_remote and any(copied)
+    if name in _INTERPRETERS:
+        code = line.lower()
+        return bool(re.search(_READS_IN_CODE, code) and re.search(_SENDS_IN_CODE, code))
+    if not _goes_abroad(command):
         return False
+    if name in _REQUESTING and _has_file(name, texts):
+        return True
+    is_fed = command.source is not None or any(r.operator == "<" for r in command.redirects)
+    if name not in _SENDERS or not is_fed:
+        return False
+    if name in ("curl", "wget"):
+        return bool(re.search(r"@-|-T\s*-|-T\s*\.|--upload-file|=-", line))
+    sources = map(_name, _sources(command))
+    return name != "ssh" or any(source in ("env", "printenv", "tar", "cat") for source in sources)
+
+
+def _has_file(name: str, texts: list[str]) -> bool:
+    """True if a request has a file, a secret or the output of a command."""
     data = r"-d|--data(?:-ascii|-binary|-raw|-urlencode)?|-F|--form|--json|--post-data|--body-data"
     for text, following in pairwise([*texts, ""]):
         option, _, value = text.partition("=")
@@ -303,9 +340,8 @@ def _request_with_a_file(command: Command) -> bool:
                 return True
         if _is_foreign(text) and not text.startswith("-") and _has_secret(text):
             return True
-    return name in ("http", "https", "xh") and any(
-        "@" in text and "/" in text for text in texts[2:]
-    )
+    is_httpie = name not in ("curl", "wget")
+    return is_httpie and any("@" in text and "/" in text for text in texts[2:])
 
 
 def _has_secret(text: str) -> bool:
@@ -313,63 +349,8 @@ def _has_secret(text: str) -> bool:
     return bool(re.search(rf"{_OUTPUT}|{_TOKEN}", text, re.I))
 
 
-def _lookup_with_output(command: Command) -> bool:
-    return _name(command) in _LOOKUPS and any(map(_has_secret, _texts(command)))
-
-
-def _pipes_abroad(command: Command) -> bool:
-    name = _name(command)
-    line = command.line
-    if name == "gh":
-        return bool(re.match(r"\S*gh gist create\b", line))
-    fed = command.source is not None or any(r.operator == "<" for r in command.redirects)
-    if name not in _SENDERS or not fed or not _goes_abroad(command):
-        return False
-    if name in ("curl", "wget"):
-        return bool(re.search(r"@-|-T\s*-|-T\s*\.|--upload-file|=-", line))
-    if name == "ssh":
-        return any(
-            _name(source) in ("env", "printenv", "tar", "cat") for source in _sources(command)
-        )
-    return True
-
-
-_BUCKET_COPIES = ("aws s3 cp", "aws s3 sync", "aws s3 mv", "gsutil", "gcloud storage", "az storage")
-
-
-def _copy_of_secrets(command: Command) -> bool:
-    name, operands = _name(command), [t for t in _texts(command) if not t.startswith("-")]
-    if command.line.startswith(_BUCKET_COPIES):
-        if "public-read" in command.line:
-            return True
-        return any(re.search(_SECRET_FILES, text, re.I) for text in operands)
-    if name not in _COPIERS:
-        return False
-    if not any(re.match(r"(?:[\w.-]+@)?[\w.-]{2,}:", text) for text in operands[1:]):
-        return False
-    return any(
-        re.search(_SECRET_FILES, text, re.I) or text in _WHOLE_TREES for text in operands[:-1]
-    )
-
-
-def _environment_in_code(command: Command) -> bool:
-    line = command.line.lower()
-    return _name(command) in _INTERPRETERS and all(
-        re.search(pattern, line)
-        for pattern in (
-            r"environ|process\.env|%env|\benv\b|open\(|readfile",
-            r"requests\.|urlopen|fetch\(|https?\.|net::http|socket|lwp::",
-        )
-    )
-
-
-def _push_to_an_address(command: Command) -> bool:
-    texts = _texts(command)
-    return (
-        _name(command) == "git"
-        and "push" in texts[:3]
-        and any(_is_foreign(text) or re.match(r"\w+@[\w.-]+:", text) for text in texts)
-    )
+def _is_secret_file(text: str) -> bool:
+    return bool(re.search(_SECRET_FILES, text, re.I))
 
 
 def _writes_to_what_starts_by_itself(command: Command) -> bool:
@@ -510,19 +491,13 @@ def _of_each(rule: Callable[[Command], bool]) -> Callable[[Commands], bool]:
     return lambda commands: any(map(rule, commands))
 
 
-_SENDS = "sends files, keys or the environment"
 RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
     ("runs what it downloads", runs_a_download),
     ("runs what it decodes", _of_each(_runs_what_it_decodes)),
     ("runs code from the network", _of_each(_runs_code_from_the_network)),
     ("installs from an address", _of_each(_installs_from_an_address)),
     ("installs a package with a misspelt name", _of_each(_installs_a_misspelt_package)),
-    (_SENDS, _of_each(_request_with_a_file)),
-    (_SENDS, _of_each(_pipes_abroad)),
-    (_SENDS, _of_each(_lookup_with_output)),
-    (_SENDS, _of_each(_copy_of_secrets)),
-    (_SENDS, _of_each(_environment_in_code)),
-    (_SENDS, _of_each(_push_to_an_address)),
+    ("sends files, keys or the environment", _of_each(_sends)),
     ("writes to what starts by itself", _of_each(_writes_to_what_starts_by_itself)),
     ("switches protection off", _of_each(_switches_protection_off)),
     ("reads stored credentials", reads_stored_credentials),
