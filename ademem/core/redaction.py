@@ -416,10 +416,11 @@ def match_hints(text: str) -> Iterator[tuple[int, str, str]]:
 
 def _match_hints(text: str) -> Iterator[tuple[int, str, str]]:
     written = f"{text}\n{text.lower()}"
-    found = [hint for hint in _HINTS if hint in written]
+    found = {hint for hint in _HINTS if hint in written}
     for rank, (name, hints, pattern) in enumerate(TABLE if found else ()):
-        may_match = _IS not in pattern or not _ASSIGNING.isdisjoint(text)
-        if may_match and not set(found).isdisjoint(hints):
+        if found.isdisjoint(hints):
+            continue
+        if _IS not in pattern or not _ASSIGNING.isdisjoint(text):
             yield rank, name, pattern
 
 
