@@ -94,12 +94,10 @@ def embedded_texts(memory: Memory) -> tuple[str, ...]:
     return (text, first)
 
 
-def load(
-    settings: EmbedSettings, environment: Mapping[str, str], *, once: bool = False
-) -> Embedder | None:
-    """None while no model is installed; raises DamagedModel. *once* loads faster, embeds slower."""
+def load(settings: EmbedSettings, environment: Mapping[str, str]) -> Embedder | None:
+    """None while no model is installed; raises DamagedModel."""
     folder = cache.installed(environment, settings.dtype)
-    return open_model(folder, settings, once=once) if folder else None
+    return open_model(folder, settings) if folder else None
 
 
 def run_in_background(call: Callable[[], T]) -> Callable[[], T]:
@@ -185,7 +183,7 @@ def load_second(settings: EmbedSettings, environment: Mapping[str, str]) -> Asym
 
 
 def open_model(folder: str, settings: EmbedSettings, *, once: bool = False) -> Reader:
-    """The one door to onnxruntime; raises DamagedModel."""
+    """The one door to onnxruntime; raises DamagedModel. *once* loads faster, embeds slower."""
     from ademem.search.embedding.minilm import MiniLM
 
     return MiniLM(folder, model_id(settings), once=once)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ademem.core.settings import EmbedSettings
 from ademem.search import embedding
-from ademem.search.embedding import minilm
+from ademem.search.embedding import cache, minilm
 from ademem.search.embedding.minilm import Pieces
 
 VOCABULARY = {
@@ -68,7 +68,8 @@ def test_files_that_do_not_belong_together_are_refused(small, tmp_path):
 @pytest.fixture(scope="module")
 def both(models):
     settings = EmbedSettings()
-    quick, whole = embedding.load(settings, models, once=True), embedding.load(settings, models)
+    folder = cache.folder(models, settings.dtype)
+    quick, whole = (embedding.open_model(folder, settings, once=once) for once in (True, False))
     assert quick._pieces is not None, "`ademem model install` prepares them"
     return quick, whole
 
