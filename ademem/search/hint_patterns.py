@@ -1,4 +1,4 @@
-"""Path patterns and commands of memories: their meaning, their keys, their regular expressions."""
+"""Path patterns and commands of memories: their meaning, and their regular expressions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from ademem.core.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    Piece = tuple[str, str]
-    """Its kind (`text`, `*`, `?`, a set `[`, or `nothing`), and its form in SQLite's GLOB."""
+    from collections.abc import Sequence
 
 FOLDERS = "**/"
 LONGEST_GLOB = 1000
@@ -32,12 +29,12 @@ _BETWEEN = str.maketrans(dict.fromkeys("\t\n\r;|&()<>{}`$\"'=", " "))
 
 
 def expand_glob(pattern: str) -> list[str]:
-    """The globs, as `fnmatch` reads them, of which a path in the project has to match one.
+    """The globs, as SQLite reads them, of which a path in the project has to match one.
 
-    `**/` may stand for no folder, `{a,b}` for either, a name without a folder for one in any
-    folder, and what may be a folder for all that is in it.
+    `**/` may stand for no folder, `{a,b}` for either, `[!a]` for `[^a]`, a name without a folder
+    for one in any folder, and what may be a folder for all that is in it.
     """
-    pattern = pattern.strip().removeprefix("./").lstrip("/")
+    pattern = pattern.strip().removeprefix("./").lstrip("/").replace("[!", "[^")
     if not pattern or len(pattern) > LONGEST_GLOB:
         return []
     plain = [glob for choice in _choices(pattern) for glob in _optional(choice)][:MOST_CHOICES]
@@ -45,46 +42,11 @@ def expand_glob(pattern: str) -> list[str]:
     return [glob for glob in dict.fromkeys(globs) if glob.count("*") <= MOST_STARS]
 
 
-def as_glob(pattern: str) -> str | None:
-    """SQLite's GLOB for what `fnmatch` reads in *pattern*; None when that matches nothing."""
-    pieces = list(_pieces(pattern))
-    if any(kind == "nothing" for kind, _ in pieces):
-        return None
-    return "".join("[[]" if piece == ("text", "[") else piece[1] for piece in pieces)
-
-
-def glob_key(pattern: str) -> str:
-    """One of the `path_keys` of each path that *pattern* matches: the rarest that can be told."""
-    pieces = list(_pieces(pattern))
-    wild = [at for at, (kind, _) in enumerate(pieces) if kind != "text"]
-    if not wild:
-        return pattern
-    texts = [text for _, text in pieces]
-    head, tail = "".join(texts[: wild[0]]), "".join(texts[wild[-1] + 1 :])
-    if "/" in tail:
-        return "*/" + tail[tail.rindex("/") + 1 :]
-    if "/" in head:
-        return head[: head.rindex("/") + 1]
-    return "*" + tail[tail.index(".") :] if "." in tail else "*"
-
-
-def path_keys(path: str) -> list[str]:
-    name = path[path.rfind("/") + 1 :]
-    folders = [path[: at + 1] for at, sign in enumerate(path) if sign == "/"]
-    suffixes = ["*" + name[at:] for at, sign in enumerate(name) if sign == "."]
-    return [path, f"*/{name}", *folders, *suffixes, "*"]
-
-
 def glob_regex(glob: str) -> str:
     """A basic regular expression, as `grep` reads it, for all that a GLOB of ours matches."""
-    written, at = "", 0
-    while at < len(glob):
-        if glob[at] == "[":
-            at = glob.index("]", at + 2 + (glob[at + 1] == "^"))
-        wild = glob[at] in "*?]"
-        written += ".*" if wild and not written.endswith(".*") else "" if wild else escape(glob[at])
-        at += 1
-    return written
+    import re
+
+    return ".*".join(map(escape, re.split(r"(?s)(?:[*?]|\[\^?.[^]]*\])+", glob)))
 
 
 def escape(text: str) -> str:
@@ -124,53 +86,6 @@ def _equivalents(glob: str) -> list[str]:
     last = glob[glob.rfind("/") + 1 :]
     inside = [f"{each}/*" for each in anywhere] if not set("*?[") & set(last) else []
     return [*anywhere, *inside]
-
-
-def _pieces(pattern: str) -> Iterator[Piece]:
-    import re
-
-    for found in re.finditer(r"(?s)\[((?:!.|[^!])[^]]*)\]|.", pattern):
-        if found[1]:
-            yield _set(found[1])
-        else:
-            yield (found[0], found[0]) if found[0] in "*?" else ("text", found[0])
-
-
-def _set(body: str) -> Piece:
-    """One of `[…]`; SQLite gives `]`, `-` and `^` another meaning than `fnmatch` in some places."""
-    inverted, body = body.startswith("!"), body.removeprefix("!")
-    singles, ranges = _members(body)
-    special = singles & set("]-^")
-    written = "]" * ("]" in special) + "".join(sorted(singles - special)) + "".join(ranges)
-    last = "^-" if written or inverted else "-^"  # a `^` at the beginning would invert the set
-    written += "".join(sign for sign in last if sign in special)
-    if inverted:
-        return ("[", f"[^{written}]") if written else ("?", "?")
-    if not written:
-        return "nothing", ""
-    return ("text", "^") if written == "^" else ("[", f"[{written}]")
-
-
-def _members(body: str) -> tuple[set[str], list[str]]:
-    """The signs of a set, and its ranges, none of which holds a special sign."""
-    singles: set[str] = set()
-    ranges: list[str] = []
-    at = 0
-    while at < len(body):
-        if body[at + 1 : at + 2] != "-" or at + 2 >= len(body):
-            singles.add(body[at])
-            at += 1
-            continue
-        low, high = ord(body[at]), ord(body[at + 2])
-        for special in (*map(ord, "-]^"), high + 1):  # in the order of their codes
-            if low <= special <= high:
-                singles.add(chr(special))
-            if low < min(special, high + 1):
-                end = min(special, high + 1) - 1
-                ranges.append(f"{chr(low)}-{chr(end)}")
-            low = max(low, special + 1)
-        at += 3
-    return singles, ranges
 
 
 class NoSuchCommand(UsageError):

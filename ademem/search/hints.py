@@ -39,10 +39,8 @@ def find_sites(memory: Memory) -> Iterator[Site]:
     from ademem.core import anchor
     from ademem.search import hint_patterns as patterns
 
-    for pattern in patterns.expand_glob(memory.file_scope_pattern or ""):
-        glob = patterns.as_glob(pattern)
-        if glob:
-            yield Site(kind="path", key=patterns.glob_key(pattern), pattern=glob)
+    for glob in patterns.expand_glob(memory.file_scope_pattern or ""):
+        yield Site(kind="path", key=table.ANY_PATH, pattern=glob)
     given = [patterns.command_words(anchor.command(text)) for text in memory.anchors]
     for text in memory.anchors:
         place = anchor.place(text)

@@ -154,11 +154,7 @@ def after_error(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
 
 
 def _at_path(path: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]:
-    from ademem.search.hint_patterns import path_keys
-
-    if not path:
-        return []
-    return _here(table.find(runtime.store, path_keys(path), payload.agent_type, path), runtime)
+    return _here(table.at_path(runtime.store, path, payload.agent_type), runtime) if path else []
 
 
 def _at_command(command: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]:

@@ -16,17 +16,21 @@ if TYPE_CHECKING:
 
 SHOWABLE = f"status = 'promoted' and {CURRENT} and {BROWSED}"
 
-# Read from the keys: a few probes of the primary key, whatever the number of memories.
-_SITES = f"""
+ANY_PATH = "*"
+"""Key of a path pattern, which is compared with each path."""
+
+_FOUND = f"""
 select memory.*, site.kind as site_kind, site.pattern as site_pattern, site.state as site_state
-from json_each(:keys) as key
-cross join memory_sites as site on site.kind in (:kind, :other) and site.key = key.value
+from memory_sites as site
 cross join unified_memories as memory on memory.seq = site.memory_seq
-where (site.kind <> 'path' or :path glob site.pattern)
-and memory.project_id = :project
+where memory.project_id = :project
 and {SHOWABLE}
 and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)
 """
+AT_PATH = f"""{_FOUND} and (site.kind = 'anchor' and site.key = :path
+  or site.kind = 'path' and :path glob site.pattern)"""
+AT_PROGRAMS = f"""{_FOUND} and site.kind = 'command'
+and site.key in (select value from json_each(:programs))"""
 
 
 class Site(Value):
@@ -36,11 +40,14 @@ class Site(Value):
     state: str | None = None
 
 
-def find(store: Store, keys: Iterable[str], agent: str, path: str = "") -> list[sqlite3.Row]:
-    """Return memories at a path, or without one at the commands of programs."""
-    kind, other = ("path", "anchor") if path else ("command", "command")
-    values = {"keys": array(keys), "kind": kind, "other": other, "path": path, "agent": agent}
-    return store.db.execute(_SITES, values | {"project": store.project_id}).fetchall()
+def at_path(store: Store, path: str, agent: str) -> list[sqlite3.Row]:
+    values = {"path": path, "agent": agent, "project": store.project_id}
+    return store.db.execute(AT_PATH, values).fetchall()
+
+
+def at_programs(store: Store, programs: Iterable[str], agent: str) -> list[sqlite3.Row]:
+    values = {"programs": array(programs), "agent": agent, "project": store.project_id}
+    return store.db.execute(AT_PROGRAMS, values).fetchall()
 
 
 def has_sites(store: Store, kind: str) -> bool:

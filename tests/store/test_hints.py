@@ -1,4 +1,4 @@
-"""The table of sites: what follows from each change of a memory, and finding without scanning."""
+"""The table of sites: what follows from each change of a memory, and finding by path."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ademem.core.memory import Scope, Status
 from ademem.core.value import replace
-from ademem.search.hint_patterns import expand_glob, path_keys
+from ademem.search.hint_patterns import expand_glob
 from ademem.search.hints import update_sites
 from ademem.store import hints as table
 from ademem.store import logs, memories
@@ -47,7 +47,7 @@ def kinds(store):
 
 
 def found(store, path=PATH, agent=""):
-    rows = table.find(store, path_keys(path), agent, path)
+    rows = table.at_path(store, path, agent)
     return sorted({row["content"] for row in rows})
 
 
@@ -142,7 +142,7 @@ PARTS = st.sampled_from(["a", "src", "*", "**", "*.py", "?.ts", "[ab]", "[!a].py
     ),
     paths=st.lists(NAMES.map("/".join), min_size=1, max_size=8),
 )
-def test_the_index_finds_what_a_scan_of_all_patterns_finds(patterns, paths):
+def test_each_path_finds_the_patterns_that_match_it(patterns, paths):
     store = in_memory()
     for pattern in patterns:
         put(store, content=pattern, file_scope_pattern=pattern)
@@ -151,7 +151,7 @@ def test_the_index_finds_what_a_scan_of_all_patterns_finds(patterns, paths):
         scanned = [
             pattern
             for pattern in patterns
-            if any(fnmatchcase(path, each) for each in expand_glob(pattern))
+            if any(fnmatchcase(path, each.replace("[^", "[!")) for each in expand_glob(pattern))
         ]
         assert found(store, path) == sorted(scanned)
     store.close()
@@ -159,9 +159,9 @@ def test_the_index_finds_what_a_scan_of_all_patterns_finds(patterns, paths):
 
 def test_a_look_up_scans_neither_memories_nor_sites(store):
     plans = []
-    for query in (table._SITES, logs._SEEN):
+    for query in (table.AT_PATH, table.AT_PROGRAMS, logs._SEEN):
         names = dict.fromkeys(
-            ["keys", "kind", "other", "path", "project", "agent", "session", "ids", "overdue"], ""
+            ["programs", "path", "project", "agent", "session", "ids", "overdue"], ""
         )
         plans += [row["detail"] for row in store.db.execute(f"explain query plan {query}", names)]
 
