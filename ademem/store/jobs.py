@@ -84,14 +84,13 @@ def list_due(store: Store, kind: str, now: datetime) -> list[Job]:
     return [Job(**dict(row)) for row in rows]
 
 
-def any_due(store: Store, kinds: tuple[str, ...], now: datetime) -> bool:
-    query = (
+def any_due(store: Store, now: datetime, *, but: tuple[str, ...] = ()) -> bool:
+    return store.has_row(
         "select 1 from jobs where project_id = ? and parked_at is null"
         " and (due_at <= ? or due_at > ?)"
-        " and kind in (select value from json_each(?)) limit 1"
+        " and kind not in (select value from json_each(?)) limit 1",
+        (store.project_id, stamp(now), _too_late(now), array(but)),
     )
-    values = (store.project_id, stamp(now), _too_late(now), array(kinds))
-    return store.has_row(query, values)
 
 
 def _too_late(now: datetime) -> str:

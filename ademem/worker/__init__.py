@@ -10,12 +10,8 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
     from ademem.store.runtime import Runtime
 
-ON_DEMAND = (
-    *("extract", "episode", "mission", "uses", "mirror", "current", "anchors"),
-    *("procedures", "skills", "digest", "map", "relate", "consolidate", "sweep", "crowded"),
-    *("backup", "hub"),
-)
-"""Kinds of jobs that are due as soon as they are queued; others have conditions."""
+CONDITIONAL = ("embed", "vector")
+"""Kinds of jobs that may be queued and not due; all others are due at once."""
 RUN = """\
 import sys
 package = sys.argv.pop(1)
@@ -32,7 +28,7 @@ def start(runtime: Runtime) -> None:
         return
     from ademem.store import jobs
 
-    if not jobs.any_due(runtime.store, ON_DEMAND, runtime.clock()):
+    if not jobs.any_due(runtime.store, runtime.clock(), but=CONDITIONAL):
         from ademem.worker import running  # the table usually has a due job, if there is one
 
         if not running.any_due(runtime):

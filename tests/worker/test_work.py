@@ -9,6 +9,7 @@ import pytest
 from ademem import api, worker
 from ademem.core.shared_files import locked
 from ademem.core.value import replace
+from ademem.store import embeddings
 from ademem.worker import running
 from ademem.worker.running import Kind
 from tests.test_architecture import PACKAGE, ROOT
@@ -199,9 +200,9 @@ def test_every_kind_of_work_is_in_the_table_once():
 
 
 def test_what_hooks_start_a_worker_for_at_once_has_no_conditions():
-    free = [kind for kind in running.JOBS if kind.able is Kind.able and not kind.patience_s]
+    bound = [kind for kind in running.JOBS if kind.able is not Kind.able or kind.patience_s]
 
-    assert {kind.name for kind in free} == set(worker.ON_DEMAND)
+    assert {*(kind.name for kind in bound), embeddings.FAILURES} == set(worker.CONDITIONAL)
 
 
 def test_a_hook_that_finds_something_asked_for_looks_no_further(world):
