@@ -74,16 +74,16 @@ def search(
 
     Hits that answer nothing follow, marked as weak, unless a *floor* of `evidence` is given.
     """
-    asked = _ask(query, store, filters, now, limit, embedder, parameters, floor)
-    return _read_whole(_answer(asked, query, ranking.rank_live(asked)), store)
+    return _read_whole(
+        _answer(query, _ask(query, store, filters, now, limit, embedder, parameters, floor)), store
+    )
 
 
 def rank(
     query: str, store: Store, filters: Filters, now: datetime, limit: int, embedder: Embedder | None
 ) -> Ranking:
     """`search` for a reader of few of many hits."""
-    asked = _ask(query, store, filters, now, limit, embedder, DEFAULTS)
-    return _answer(asked, query, ranking.rank_live(asked))
+    return _answer(query, _ask(query, store, filters, now, limit, embedder))
 
 
 def _ask(
@@ -93,7 +93,7 @@ def _ask(
     now: datetime,
     limit: int,
     embedder: Embedder | None,
-    parameters: Parameters,
+    parameters: Parameters = DEFAULTS,
     floor: float | None = None,
 ) -> Search:
     """Look up the words in the full-text indexes, and the question among the vectors, if any.
@@ -134,8 +134,8 @@ def _ask(
     )
 
 
-def _answer(asked: Search, query: str, live: list[Ranked]) -> Ranking:
-    hits: Sequence[Ranked] = _discount(live, asked)
+def _answer(query: str, asked: Search) -> Ranking:
+    hits: Sequence[Ranked] = ranking.rank_live(asked)
     if asked.cosines is not None:
         from ademem.search.newer import put_newer_first
 
@@ -146,7 +146,7 @@ def _answer(asked: Search, query: str, live: list[Ranked]) -> Ranking:
             held = matches.terms.get(hit.memory.seq, ())
             missing = (word for place, word in enumerate(matches.words) if place not in held)
             ranked[at] = replace(hit, missing=tuple(missing))
-    return Ranking(query=query, mode=asked.mode, hits=tuple(order_pairs(query, ranked, asked)))
+    return Ranking(query=query, mode=asked.mode, hits=tuple(order_pairs(ranked, asked)))
 
 
 class Explained(Value):
@@ -172,14 +172,13 @@ def explain_search(
     from ademem.store import full_text, memories
 
     store, now = runtime.store, runtime.clock()
-    asked = _ask(query, store, filters, now, limit, embedder, DEFAULTS)
-    candidates = ranking.rank_live(asked)
-    results = _read_whole(_answer(asked, query, candidates), store)
+    asked = _ask(query, store, filters, now, limit, embedder)
+    results = _read_whole(_answer(query, asked), store)
     shown = {hit.memory.seq for hit in results.hits}
     statuses = filters.statuses or UNARCHIVED
-    live = {hit.memory.seq for hit in candidates}
+    live = {hit.memory.seq for hit in ranking.rank_live(asked)}
     ranked = [hit for hit in ranking.rank(asked, statuses) if hit.memory.seq not in shown]
-    rest = ranking.choose_best(_discount(ranked, asked), len(ranked))
+    rest = ranking.choose_best(ranked, len(ranked))
     by_words, by_meaning = ranking.find_rows(asked, statuses, limit)
     return Explained(
         results=results,
@@ -264,7 +263,7 @@ def consider(
     limit = max(most, evidence.LOOKED_AT)
     asked = _ask(prompt, store, filters, now, limit, embedder, UNASKED)
     by_words, by_meaning = ranking.find_rows(asked, UNARCHIVED, UNASKED.pool)
-    hits = _discount(ranking.rank_live(asked), asked)
+    hits = ranking.rank_live(asked)
     ranked = ranking.choose_best(hits, len(hits), asked.first)
     places = {hit.memory.seq: place for place, hit in enumerate(ranked, 1)}
     mine = next((hit for hit in ranked if hit.memory.seq == memory.seq), None)
@@ -330,29 +329,6 @@ def as_shown(hits: Iterable[Hit]) -> list[Shown]:
 def explain(hit: Hit) -> str:
     signals = " ".join(f"{name} {value:.2f}" for name, value in hit.signals.items())
     return f"{hit.memory.id} {hit.score:.3f}: {signals}"
-
-
-def _discount(hits: list[Ranked], asked: Search) -> list[Ranked]:
-    """Multiply the scores of memories that may not hold here, with the factor as their signal."""
-    parameters = asked.parameters
-    drifted: set[int] = set()
-    if anchored := [hit.memory.seq for hit in hits if hit.memory.anchors]:
-        from ademem.store import hints
-
-        drifted = hints.find_misplaced(asked.store, anchored)
-    here = (None, asked.filters.here)
-    elsewhere = {hit.memory.seq for hit in hits if hit.memory.source_branch not in here}
-    for name, factor, rows in (
-        ("astray", parameters.drift_discount, drifted),
-        ("elsewhere", parameters.branch_discount, elsewhere),
-    ):
-        hits = [
-            replace(hit, score=hit.score * factor, signals=hit.signals | {name: factor})
-            if hit.memory.seq in rows
-            else hit
-            for hit in hits
-        ]
-    return hits
 
 
 def _read_whole(found: Ranking, store: Store) -> Results:

@@ -5,6 +5,7 @@ The numbers were chosen on the tuning sets that `bench/README.md` describes.
 
 from __future__ import annotations
 
+import math
 import re
 
 from ademem.core.clock import days_between
@@ -224,13 +225,12 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
     kept.sort(key=order, reverse=True)
     found = memories.entries(search.store, kept[:pool])
     features = dialogue.read_features(search.query.text) if has_turns else None
-    hits = [_weigh(memory, signals[memory.seq], features, search) for memory in found]
-    return [
-        hit
-        if hit.signals["exact"] or hit.signals["evidence"] >= evidence.ANSWER
-        else replace(hit, weak=True)
-        for hit in hits
-    ]
+    drifted: set[int] = set()
+    if anchored := [memory.seq for memory in found if memory.anchors]:
+        from ademem.store import hints
+
+        drifted = hints.find_misplaced(search.store, anchored)
+    return [_weigh(memory, signals[memory.seq], features, drifted, search) for memory in found]
 
 
 def find_rows(
@@ -393,18 +393,34 @@ def _read_neighbours(
     return neighbours, visible_rows(wanted, search.store, search.filters, statuses, len(wanted))
 
 
-def _weigh(memory: Entry, signals: Signals, features: Features | None, search: Search) -> Ranked:
+def _weigh(
+    memory: Entry,
+    signals: Signals,
+    features: Features | None,
+    drifted: Collection[int],
+    search: Search,
+) -> Ranked:
+    parameters = search.parameters
     bonus: dict[str, float] = {}
     if features is not None and DIALOGUE in memory.tags:
         from ademem.search import dialogue
 
-        bonus = dialogue.bonus(features, memory, search.parameters)
+        bonus = dialogue.bonus(features, memory, parameters)
     elif search.query.asks and memory.source_type == PROCEDURE:  # it tells what to do
-        bonus = {"steps": search.parameters.steps}
-    if bonus:
-        relevance = signals["relevance"] + sum(bonus.values())
-        signals = {**signals, **bonus, "relevance": relevance}
-    return weigh(memory, signals, search.parameters, search.now)
+        bonus = {"steps": parameters.steps}
+    relevance = signals["relevance"] + sum(bonus.values())
+    hit = weigh(memory, {**signals, **bonus, "relevance": relevance}, parameters, search.now)
+    discounts = {}
+    if memory.seq in drifted:
+        discounts["astray"] = parameters.drift_discount
+    if memory.source_branch not in (None, search.filters.here):
+        discounts["elsewhere"] = parameters.branch_discount
+    return replace(
+        hit,
+        score=hit.score * math.prod(discounts.values()),
+        signals=hit.signals | discounts,
+        weak=not signals["exact"] and signals["evidence"] < evidence.ANSWER,
+    )
 
 
 def _answers(hit: Ranked, parameters: Parameters) -> bool:
@@ -413,7 +429,7 @@ def _answers(hit: Ranked, parameters: Parameters) -> bool:
     return bool(hit.signals["exact"]) or states
 
 
-def order_pairs(query: str, hits: Sequence[Ranked], search: Search) -> list[Ranked]:
+def order_pairs(hits: Sequence[Ranked], search: Search) -> list[Ranked]:
     """Put the latest memory about a matter before the first hit that it outdates.
 
     However it is worded: a later memory that was not found is added, unless the query has a number
@@ -425,15 +441,16 @@ def order_pairs(query: str, hits: Sequence[Ranked], search: Search) -> list[Rank
     found = {hit.memory.seq: hit for hit in hits}
     wanted = sorted({each.seq for each in later.values()} - found.keys())
     seen = visible_rows(wanted, store, filters, filters.statuses or UNARCHIVED, len(wanted))
-    added = {memory.seq: memory for memory in memories.entries(store, seen)}
+    known = {seq: hit.memory for seq, hit in found.items()}
+    known |= {memory.seq: memory for memory in memories.entries(store, seen)}
     placed: dict[int, Ranked] = {}
     for hit in hits:
         other = later.get(hit.memory.seq)
-        if other and (other.seq in found or other.seq in added):
-            later_one = found[other.seq].memory if other.seq in found else added[other.seq]
-            if other.seq not in placed and not names_earlier(query, hit.memory, later_one):
-                first = found.get(other.seq) or replace(hit, memory=added[other.seq])
-                placed[other.seq] = raise_to(first, hit)
+        if other and other.seq in known:
+            heir = known[other.seq]
+            if heir.seq not in placed and not names_earlier(search.query.text, hit.memory, heir):
+                first = found.get(heir.seq) or replace(hit, memory=heir)
+                placed[heir.seq] = raise_to(first, hit)
             hit = replace(hit, later=other)
         elif hit.memory.superseded_by:
             continue
