@@ -64,70 +64,40 @@ _IDLE_OPTIONS = frozenset({"--dry-run", "--help", "--web"})
 
 
 class MessageOptions(Value):
-    """The options of a command by which it is given a message; letters may be joined: `-qam`."""
+    """The options by which a program is given a message; letters may be joined: `-qam`."""
 
     text: str = ""
     file: str = ""
     """Options for a file with the text; `-` is the standard input."""
     valued: str = ""
-    """Other options that take the next word."""
+    """Other options that take the next word, and may stand before the subcommand."""
     attached: str = ""
     """Options whose value, if any, is the rest of the word."""
-    stdin: str = ""
+    stdin: str = "--stdin"
     """Option that takes the text from the standard input."""
 
 
-_JJ = MessageOptions(
-    text="-m --message",
-    valued="-r -R -d -A -B -f -t --revision --revisions --repository --destination --onto --from"
-    " --into --to --insert-after --insert-before --author --config --config-file --at-op"
-    " --at-operation --tool --color",
-    stdin="--stdin",
-)
-_GH_VALUED = "-R --repo -t --title -A --author-email --match-head-commit"
-_GH = MessageOptions(text="-b --body", file="-F --body-file", valued=_GH_VALUED)
-_NOTE = MessageOptions(
-    text="-m --message", file="-F --file", valued="-C -c --reuse-message --reedit-message --ref"
-)
-MESSAGES = {
-    "git commit": MessageOptions(
+_BD = MessageOptions(file="-f --file", valued="--db --actor --author -a --dir --directory -C")
+OPTIONS = {
+    "git": MessageOptions(
         text="-m --message --trailer",
         file="-F --file",
-        valued="-C -c -t --reuse-message --reedit-message --fixup --squash --author --date"
-        " --template --cleanup --pathspec-from-file",
+        valued="-C -c --git-dir --work-tree --namespace --ref",
         attached="-S -u",
     ),
-    "git merge": MessageOptions(
+    "jj": MessageOptions(
         text="-m --message",
-        file="-F --file",
-        valued="-s -X --strategy --strategy-option --into-name --cleanup",
-        attached="-S",
+        valued="-R --repository --config --config-file --at-op --at-operation --color",
     ),
-    **dict.fromkeys(("git notes add", "git notes append"), _NOTE),
-    **dict.fromkeys(
-        ("jj describe", "jj desc", "jj commit", "jj ci", "jj new", "jj squash", "jj split"), _JJ
-    ),
-    **dict.fromkeys(
-        ("gh pr create", "gh pr new", "gh pr edit"),
-        MessageOptions(
-            text="-b --body",
-            file="-F --body-file",
-            valued=f"{_GH_VALUED} -B -H -a -l -m -p -r -T --base --head --assignee --label"
-            " --milestone --project --reviewer --template --add-assignee --add-label --add-project"
-            " --add-reviewer --remove-assignee --remove-label --remove-project --remove-reviewer"
-            " --recover",
-        ),
-    ),
-    **dict.fromkeys(("gh pr comment", "gh pr review", "gh pr merge"), _GH),
+    "gh": MessageOptions(text="-b --body", file="-F --body-file", valued="-R --repo"),
 }
-"""Commands whose message may have lessons, by program and subcommand."""
-_BD = MessageOptions(file="-f --file", valued="--db --actor --author -a --dir --directory -C")
-_BEFORE_SUBCOMMAND = {
-    "git": "-C -c --git-dir --work-tree --namespace --ref",
-    "jj": "-R --repository --config --config-file --at-op --at-operation --color",
-    "gh": "-R --repo",
-}
-"""Options with a value that may stand before a subcommand."""
+_MESSAGES = """
+    git commit, git merge, git notes add, git notes append, jj describe, jj desc, jj commit, jj ci,
+    jj new, jj squash, jj split, gh pr create, gh pr new, gh pr edit, gh pr comment, gh pr review,
+    gh pr merge
+"""
+MESSAGES = frozenset(" ".join(_MESSAGES.split()).split(", "))
+"""Commands whose message may have lessons."""
 _PIPES = ("-", "/dev/stdin")
 _NAMES_FILE = r"\s-(?:[A-Za-z]{0,4}F|-(?:body-)?file)"
 
@@ -146,7 +116,7 @@ def may_have_lessons(command: str) -> bool:
         return False
     if _MARKER.search(command) or ("bd" in command and " -f" in command):
         return True
-    programs = ("bd", *_BEFORE_SUBCOMMAND)
+    programs = ("bd", *OPTIONS)
     return any(name in command for name in programs) and re.search(_NAMES_FILE, command) is not None
 
 
@@ -173,7 +143,7 @@ def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:
             files |= _written_files(plain)
             if plain.name == "bd":
                 found += _read_comment(plain, read)
-            elif plain.name in _BEFORE_SUBCOMMAND:
+            elif plain.name in OPTIONS:
                 for message in _messages(plain, read):
                     found += _parse_body(message, lines_only=True)
     return list(dict.fromkeys(found))[:MAX_ENTRIES]
@@ -224,15 +194,11 @@ def _read_comment(command: Command, read_file: ReadFile) -> Iterable[Lesson]:
 
 def _messages(command: Command, read_file: ReadFile) -> Iterator[str]:
     """Yield the messages of a commit, a merge, a note, or a pull request."""
-    program, words = command.name, command.words[1:]
-    before = _BEFORE_SUBCOMMAND[program]
-    verbs = [word.text for word in _split(words, MessageOptions(valued=before))[0]]
-    keys = (" ".join((program, *verbs[:count])) for count in (2, 1))
-    form = next((MESSAGES[key] for key in keys if key in MESSAGES), None)
-    if form is None:
-        return
-    _, options = _split(words, replace(form, valued=f"{before} {form.valued}"))
-    if any(option in _IDLE_OPTIONS for option, _ in options):
+    form = OPTIONS[command.name]
+    words, options = _split(command.words[1:], form)
+    verbs = [word.text for word in words]
+    names = {" ".join((command.name, *verbs[:count])) for count in (1, 2)}
+    if MESSAGES.isdisjoint(names) or any(option in _IDLE_OPTIONS for option, _ in options):
         return
     for option, value in options:
         if option in form.text.split():
