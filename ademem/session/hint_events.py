@@ -163,7 +163,7 @@ def _at_command(command: str, payload: Payload, runtime: Runtime) -> list[sqlite
         return []
     from ademem.search import hint_patterns as patterns
 
-    rows = table.find(runtime.store, patterns.possible_programs(command), payload.agent_type)
+    rows = table.at_programs(runtime.store, patterns.possible_programs(command), payload.agent_type)
     rows = _here(rows, runtime)
     runs = patterns.parse_commands(command) if rows else []
     return [

@@ -17,7 +17,7 @@ from ademem.store.transitions import Act
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from ademem.core.memory import Memory
@@ -78,11 +78,12 @@ def relate(
 ) -> list[Pair]:
     """Relate memories to their neighbours, and return the new pairs."""
     counts: dict[str, int] = {}
-    pairs: list[Pair] = []
-    for each in found:
-        alike = find_alike(each, store, counts) if each.is_statement else []
-        pairs += _record(find_pairs(each, alike, store, meaning), store, now)
-    return pairs
+    return [
+        new
+        for each in found
+        for pair in find_pairs(each, store, meaning, counts)
+        if (new := record(pair, store, now))
+    ]
 
 
 def withdraw_unlikely(store: Store, now: datetime, meaning: Meaning | None) -> None:
@@ -96,13 +97,6 @@ def withdraw_unlikely(store: Store, now: datetime, meaning: Meaning | None) -> N
         score = contradiction.likelihood(one.whole_text, other.whole_text, cosine)
         if score < LIKELY or _name_two_things(one, other, home):
             relations.withdraw(store, one, other, ADEMEM, now)
-
-
-def _record(pairs: Collection[Pair], store: Store, now: datetime) -> list[Pair]:
-    if not pairs:
-        return []
-    with store.transaction():
-        return [new for pair in pairs if (new := record(pair, store, now))]
 
 
 def record(pair: Pair, store: Store, now: datetime) -> Pair | None:
@@ -137,14 +131,17 @@ def record(pair: Pair, store: Store, now: datetime) -> Pair | None:
 
 
 def find_pairs(
-    memory: Memory, alike: Iterable[Memory], store: Store, meaning: Meaning | None = None
+    memory: Memory,
+    store: Store,
+    meaning: Meaning | None = None,
+    counts: dict[str, int] | None = None,
 ) -> list[Pair]:
-    """Return the likeliest pairs of a memory; nothing is written."""
+    """Return the likeliest pairs of a memory; nothing is written. *counts* as in `find_alike`."""
     if not memory.is_statement:
         return []
     text = memory.whole_text
     cosines = meaning(memory) if meaning else None
-    found = {each.seq: each for each in alike}
+    found = {each.seq: each for each in find_alike(memory, store, counts)}
     nearest = cosines.nearest(NEIGHBOURS) if cosines else []
     for each in memory_queries.by_seqs(store, [seq for seq in nearest if seq not in found]):
         found[each.seq] = each
@@ -279,12 +276,9 @@ def _name_two_things(memory: Memory, other: Memory, home: Home) -> bool:
 
 def relate_imported(store: Store, now: datetime) -> None:
     """Relate what an import brought; the worker does if that is much, or vectors compare better."""
-    last = relations.last_change(store)
     ids = relations.list_changed(store)
     if 0 < len(ids) <= AT_ONCE and not memories.any_vector(store):
-        for batch in read_batches(store, ids):
-            relate(batch, store, now)
-        relations.save_cursor(store, last, now)
+        catch_up(store, now)
 
 
 def read_batches(store: Store, ids: Sequence[str]) -> Iterator[list[Memory]]:
@@ -293,24 +287,11 @@ def read_batches(store: Store, ids: Sequence[str]) -> Iterator[list[Memory]]:
         yield sorted(memory_queries.by_ids(store, ids[at : at + BATCH]), key=lambda one: one.seq)
 
 
-def relate_written(
-    memory: Memory, alike: Iterable[Memory], store: Store, now: datetime
-) -> list[Pair]:
-    """Relate a memory that was just written; what else changed is left to the worker."""
-    last = relations.last_change(store) if relations.changed_alone(store, memory.id) else None
-    pairs = _record(find_pairs(memory, alike, store), store, now)
-    if last:
-        relations.save_cursor(store, last, now)
-    return pairs
-
-
-def propose(
-    memory: Memory, alike: Iterable[Memory], store: Store, now: datetime, most: int
-) -> list[Candidate]:
+def propose(memory: Memory, store: Store, now: datetime, most: int) -> list[Candidate]:
     """Return memories on the subject of one that was written, each with a relation that waits."""
     mine = contradiction.read(memory.whole_text).stems
     found = []
-    for other in alike:
+    for other in find_alike(memory, store):
         if other.id != memory.id and not other.hidden:
             score = jaccard(mine, contradiction.read(other.whole_text).stems)
             if score >= SUBJECT:
@@ -363,7 +344,7 @@ def find_new_pairs(store: Store, model: str = "") -> list[Pair]:
         pair
         for batch in read_batches(store, ids)
         for memory in batch
-        for pair in find_pairs(memory, find_alike(memory, store), store, meaning)
+        for pair in find_pairs(memory, store, meaning)
         if not relations.find(store, pair.earlier, pair.later)
     ]
 
