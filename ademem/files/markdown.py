@@ -235,36 +235,18 @@ class Topic(Value):
         return f"{self.category}s"
 
 
-TOPICS = (
-    Topic(
-        category=Category.DECISION,
-        about="What was decided and why: read before choosing an approach or changing architecture",
+_ABOUT = {
+    "decision": (
+        "What was decided and why: read before choosing an approach or changing architecture"
     ),
-    Topic(
-        category=Category.CONVENTION,
-        about="How things are done here: read before writing code, names, files or commits",
-    ),
-    Topic(
-        category=Category.PREFERENCE,
-        about="What the people here like: read before answering, formatting or proposing",
-    ),
-    Topic(
-        category=Category.GOTCHA,
-        about="Pitfalls met before: read when something fails, and before touching what they name",
-    ),
-    Topic(
-        category=Category.PATTERN,
-        about="Ways of building that work here: read before adding a component, hook or service",
-    ),
-    Topic(
-        category=Category.PROCEDURE,
-        about="Steps that were proven: read before building, testing, releasing or deploying",
-    ),
-    Topic(
-        category=Category.FACT,
-        about="What is true of this system: read for background and context",
-    ),
-)
+    "convention": "How things are done here: read before writing code, names, files or commits",
+    "preference": "What the people here like: read before answering, formatting or proposing",
+    "gotcha": "Pitfalls met before: read when something fails, and before touching what they name",
+    "pattern": "Ways of building that work here: read before adding a component, hook or service",
+    "procedure": "Steps that were proven: read before building, testing, releasing or deploying",
+    "fact": "What is true of this system: read for background and context",
+}
+TOPICS = tuple(Topic(category=Category(name), about=about) for name, about in _ABOUT.items())
 
 
 class TopicFile(Value):
@@ -380,17 +362,8 @@ class Region(Value):
     """The heading above it; a rendering puts it at the end of that section."""
 
 
-def regions_of(page: str) -> tuple[Region, ...]:
-    """Return the regions in order; one that is not closed reaches to the end."""
-    return _split_regions(page)[0]
-
-
-def text_outside_regions(page: str) -> str:
-    """Return the lines outside all regions, without blank ones."""
-    return "\n".join(line for line in _split_regions(page)[1] if line)
-
-
-def _split_regions(page: str) -> tuple[tuple[Region, ...], list[str]]:
+def split_regions(page: str) -> tuple[tuple[Region, ...], list[str]]:
+    """Return the regions in order, and the lines outside; one not closed reaches to the end."""
     found: list[Region] = []
     outside: list[str] = []
     inside: list[str] = []

@@ -65,9 +65,6 @@ class PlacedItem(Value):
         """All that an item says, to be compared."""
         return self.item.id, self.values, self.is_confirmed
 
-    def is_equal(self, other: PlacedItem) -> bool:
-        return (self.values, self.is_confirmed) == (other.values, other.is_confirmed)
-
 
 class KnowledgeLine:
     """A line of knowledge.jsonl, stored as text to save memory."""
@@ -210,7 +207,7 @@ class PlacedItems:
 
     def _parse(self, path: str) -> tuple[dict[str | None, list[PlacedItem]], list[Problem]]:
         items: dict[str | None, list[PlacedItem]] = {}
-        beyond = list(find_oversized(path, self._texts[path]))
+        beyond: list[Problem] = []
         for placed in _parse_items(path, self._texts[path]):
             if too_long := _too_long_item(path, placed.item):
                 beyond.append(too_long)
@@ -266,26 +263,23 @@ def snapshot(
     proposed: list[PlacedItem] = []
     offered = frozenset[str]()
     for path in sorted(texts):
-        if path in unchanged:
-            beyond += find_oversized(path, texts[path])
-            sound.append(path)
-            continue
-        if found := list(conflict_problems(texts, path)):
-            problems += found
-            if path not in LINE_FILES:
-                continue
-        else:
+        conflicts = [] if path in unchanged else list(conflict_problems(texts, path))
+        problems += conflicts
+        if not conflicts:
             sound.append(path)
         if path in LINE_FILES:
             for line in _parse_lines(path, texts.lines(path), problems, beyond, known_lines):
                 id = line.id
                 (lines_by_id.setdefault(sys.intern(id), []) if id else foreign).append(line)
-        elif path == SHEET:
+            continue
+        if conflicts:
+            continue
+        beyond += find_oversized(path, texts[path])
+        if path == SHEET:
             from ademem.files.review_sheet import parse_sheet  # by default there is none
 
             sheet = parse_sheet(texts[path])
             offered = frozenset(sheet.offered)
-            beyond += find_oversized(path, texts[path])
             for candidate in sheet.candidates:
                 offer = _parse_offer(candidate, problems)
                 if too_long := _too_long_item(path, candidate):
@@ -294,7 +288,7 @@ def snapshot(
                     offers[candidate.id] = offer
                 else:
                     proposed.append(offer)
-        else:
+        elif path not in unchanged:
             beyond += placed.add(path)
     unread = {problem.path for problem in beyond}
     return Snapshot(

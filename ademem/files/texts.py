@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 CACHED_CHARS = 2_000_000
 """Characters of small files kept in memory."""
 
-PART_CHARS = 1 << 16
-"""Characters of a text that are split into lines at once."""
-
 OVERSIZE = "\0oversize "
 """The text in place of a line that is too long to be read; its size in bytes follows."""
 
@@ -136,8 +133,7 @@ class Texts:
 
 def clean_lines(text: str) -> Iterator[str]:
     """Yield the lines without a byte order mark, carriage returns and trailing blanks."""
-    parts = (text[at : at + PART_CHARS] for at in range(0, len(text), PART_CHARS))
-    return map(clean_line, split_lines(parts))
+    return map(clean_line, split_lines(slices(text)))
 
 
 def split_lines(parts: Iterable[str]) -> Iterator[str]:

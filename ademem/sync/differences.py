@@ -268,7 +268,7 @@ class _Comparison:
             has_line = lines is not None and offer.values in lines.values
             if not offer.is_confirmed and (has_line or id in self._losing_ids):
                 continue
-            if earlier is None or not earlier.is_equal(offer):
+            if earlier is None or earlier.state != offer.state:
                 yield _difference(offer, _review, now=offer, before=earlier)
         offered = now.offered | before.sheet.keys() if SHEET in now.read else set()
         for id in sorted(offered - now.sheet.keys()):

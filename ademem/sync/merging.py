@@ -45,7 +45,7 @@ def merge_versions(path: str, base: str, ours: str, theirs: str) -> str:
         return merge_lines(base, ours, theirs)
     name = os.path.basename(path)
     if name == os.path.basename(INDEX):  # our page with the hand-written regions of the merge
-        before, mine, yours = (set(markdown.regions_of(text)) for text in (base, ours, theirs))
+        before, mine, yours = ({*markdown.split_regions(text)[0]} for text in (base, ours, theirs))
         merged = three_way(before, mine, yours)
         added = sorted(merged - mine, key=lambda region: region.lines)
         return markdown.replace_regions(ours, mine - merged, added)

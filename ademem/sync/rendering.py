@@ -174,7 +174,7 @@ def render(
     stay = {topic for topic in left if f"{FOLDER}{topic}.md" in there}
     stay |= {topic for topic, _ in free_texts}
     files = markdown.split_topics(shown, settings.topic_entries, stay)
-    regions = markdown.regions_of(present.get(INDEX) or "")
+    regions, _ = markdown.split_regions(present.get(INDEX) or "")
     rendered = {
         INDEX: markdown.render_index(shown, document, files, regions, settings),
         BRIEF_PAGE: markdown.render_brief(document, shown),

@@ -12,7 +12,7 @@ from ademem.core.errors import suppress
 from ademem.core.text import LONG, sha256_hex
 from ademem.core.value import Value
 from ademem.files import BRIEF, BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE
-from ademem.files.markdown import text_outside_regions
+from ademem.files.markdown import split_regions
 from ademem.files.texts import OVERSIZE, Texts
 
 TYPE_CHECKING = False
@@ -227,7 +227,9 @@ def save_fingerprints(project: Project, prints: Mapping[str, list[str]]) -> None
 
 def fingerprint(path: str, text: str) -> str:
     """Digest a text; of the index without its hand-written regions."""
-    return sha256_hex(text_outside_regions(text) if path == INDEX else text)[:FINGERPRINT_CHARS]
+    if path == INDEX:
+        text = "\n".join(filter(None, split_regions(text)[1]))
+    return sha256_hex(text)[:FINGERPRINT_CHARS]
 
 
 def fingerprints_path(project: Project) -> str:

@@ -111,7 +111,7 @@ def test_every_file_has_a_line():
 
 def test_a_hand_written_region_stays_in_its_section_and_rendering_again_moves_nothing():
     present = page(*gotchas(1)).replace("## Files", f"{MINE}\n\n## Files")
-    assert markdown.regions_of(present)[0].heading == "## Gotchas"
+    assert markdown.split_regions(present)[0][0].heading == "## Gotchas"
 
     once = page(*gotchas(2), present=present)
     assert MINE in once.partition("\n## Gotchas\n")[2].partition("\n## Files\n")[0]
@@ -129,7 +129,7 @@ def test_a_region_whose_section_went_stands_at_the_end():
 def test_a_region_that_was_never_closed_loses_nothing():
     present = f"# Project memory\n\n{markdown.OPEN}\nmine\n\n## Files\nmore of mine\n"
 
-    assert markdown.regions_of(present)[0].lines[1:-1] == (
+    assert markdown.split_regions(present)[0][0].lines[1:-1] == (
         "mine",
         "",
         "## Files",
@@ -194,8 +194,8 @@ def test_the_page_keeps_its_bounds_and_names_every_file(rows, topic_entries, sum
 
     assert len(text.splitlines()) <= 200
     assert len(text.encode()) <= 25_000
-    assert markdown.regions_of(text)[0].lines == (markdown.OPEN, "mine", markdown.CLOSE)
-    assert len(markdown.regions_of(text)) == 1
+    assert markdown.split_regions(text)[0][0].lines == (markdown.OPEN, "mine", markdown.CLOSE)
+    assert len(markdown.split_regions(text)[0]) == 1
     for path in rendered:
         if path.startswith(FOLDER) and path.count(".md") and path != INDEX:
             first = path.removeprefix(FOLDER).split(".")[0]

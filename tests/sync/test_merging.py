@@ -258,7 +258,7 @@ def test_hand_written_regions_of_the_index_are_merged(base, ours, theirs, kept):
     other = merge_versions(INDEX, versions[0], versions[2], versions[1])
 
     for text in (found, other):
-        regions = markdown.regions_of(text)
+        regions = markdown.split_regions(text)[0]
         assert {region.lines[1] for region in regions} == kept
         assert len(regions) == len(kept)
         assert {region.heading for region in regions} == {"## Gotchas"}
