@@ -7,7 +7,7 @@ import os
 from ademem.core import trust
 from ademem.core.errors import UsageError
 from ademem.core.json_text import loads
-from ademem.core.text import preview, unique
+from ademem.core.text import counted
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
@@ -31,9 +31,6 @@ MOST_WORDS = 500
 MAX_WARNINGS = 5
 """Warnings that a command lists."""
 MAX_NOTICE_CHARS = 100
-NAMED_KEYS = 2
-"""Most keys that a short line names."""
-NAME_CHARS = 30
 
 SECRETS = ("ADEMEM_AI_KEY", "ADEMEM_HUB_DSN")
 """Variables that look like settings; each is read where it is used, and never stored."""
@@ -511,7 +508,7 @@ def load_configuration(project: Project | None, environment: Mapping[str, str]) 
 def list_warnings(warnings: Sequence[SettingWarning]) -> list[str]:
     shown = [str(warning) for warning in warnings[:MAX_WARNINGS]]
     more = len(warnings) - MAX_WARNINGS
-    return [*shown, f"{more} more warnings of settings"] if more > 0 else shown
+    return [*shown, f"{more} more warnings about settings"] if more > 0 else shown
 
 
 def summarize_warnings(warnings: Sequence[SettingWarning]) -> str:
@@ -519,15 +516,7 @@ def summarize_warnings(warnings: Sequence[SettingWarning]) -> str:
         return str(warnings[0])
     if all(warning.waits for warning in warnings):
         return "settings of this project wait for `ademem trust`"
-    if all(warning.is_outdated for warning in warnings):
-        return "some settings have changed: `ademem config list`"
-    from ademem.core.untrusted import visible
-
-    wrong = unique(each.key for each in warnings if not each.waits and not each.is_outdated)
-    names = [preview(visible(name), NAME_CHARS) for name in filter(None, wrong)]
-    shown = ", ".join(names[:NAMED_KEYS]) + (", …" if len(names) > NAMED_KEYS else "")
-    what = f"{shown} {'do' if len(names) > 1 else 'does'}" if shown else "some settings do"
-    return f"{what} not count: `ademem config list`"
+    return f"{counted(len(warnings), 'warning')} about settings: `ademem config list`"
 
 
 def trust_roots(environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -57,12 +57,12 @@ def agree(world):
         ),
         pytest.param(
             LOOSE + "moed = 1\n",
-            "ademem: guard.moed does not count: `ademem config list`",
+            "ademem: 2 warnings about settings: `ademem config list`",
             id="several",
         ),
         pytest.param(
             "[guard]\nmoed = 1\n[briefing]\nlevel = 'deepest'\nhints = 'many'\n",
-            "ademem: guard.moed, briefing.level, … do not count: `ademem config list`",
+            "ademem: 3 warnings about settings: `ademem config list`",
             id="several wrong keys",
         ),
     ],
