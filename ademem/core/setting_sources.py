@@ -210,7 +210,7 @@ def _plain(value: Any) -> Any:
 
 
 def _check(given: Mapping[str, Any], source: str, *, of_project: bool = False) -> SourceValues:
-    values, warnings, former = {}, [], []
+    values, warnings = {}, []
 
     def warn(key: str, reason: str = "", *, is_outdated: bool = False) -> None:
         warnings.append(
@@ -224,7 +224,7 @@ def _check(given: Mapping[str, Any], source: str, *, of_project: bool = False) -
                 continue
             name = settings.RENAMED[name]
         if settings.is_former(name):
-            former.append(name)
+            warn(name, settings.former_warning(name), is_outdated=True)
         elif settings.find_key(name) is None:
             warn(name)
         elif of_project and name.startswith(f"{settings.PERSONAL_SECTION}."):
@@ -234,6 +234,4 @@ def _check(given: Mapping[str, Any], source: str, *, of_project: bool = False) -
                 values[name] = settings.as_value(name, value)
             except settings.BadSetting as error:
                 warn(name, str(error))
-    if former:
-        warn(former[0], settings.former_warning(former), is_outdated=True)
     return SourceValues(values=values, warnings=tuple(warnings))

@@ -342,7 +342,6 @@ def all_keys() -> Iterator[tuple[str, Key]]:
 
 
 SHOWN_CHARS = 40
-SHOWN_NAMES = 3
 
 FORMER = {
     "briefing": "agent hint_tokens patience prompt_chars recent site_tokens",
@@ -414,13 +413,8 @@ def is_former(name: str) -> bool:
     return key in FORMER.get(section, "").split()
 
 
-def former_warning(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:SHOWN_NAMES])
-    if len(names) > SHOWN_NAMES:
-        shown += f" and {len(names) - SHOWN_NAMES} more"
-    if len(names) > 1:
-        return f"{shown} are no longer settings; their built-in values are in force"
-    return f"{shown} is no longer a setting; its built-in value is in force"
+def former_warning(name: str) -> str:
+    return f"{name} is no longer a setting; its built-in value is in force"
 
 
 def renamed_warning(name: str) -> str:

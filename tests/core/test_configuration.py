@@ -405,12 +405,12 @@ def test_the_environment_is_held_to_the_same(person, variable, warning):
 
 
 def test_a_former_setting_is_a_warning_of_its_source_and_breaks_nothing(person):
-    person.file("own", "[search]\npool = 'x'\nwords = 1\nmeaning = 2\nlimit = 7\nfloor = []\n")
+    person.file("own", "[search]\npool = 'x'\nlimit = 7\nfloor = []\n")
 
     assert person.value("search.limit") == 7
     assert person.warnings(ADEMEM_SEARCH_MMR_LAMBDA="0.5") == [
-        "ademem/config.toml: search.pool, search.words, search.meaning and 1 more are no longer"
-        " settings; their built-in values are in force",
+        "ademem/config.toml: search.pool is no longer a setting; its built-in value is in force",
+        "ademem/config.toml: search.floor is no longer a setting; its built-in value is in force",
         "ADEMEM_SEARCH_MMR_LAMBDA: search.mmr_lambda is no longer a setting; its built-in value is"
         " in force",
     ]

@@ -259,7 +259,7 @@ def _current_name(key: str) -> str | None:
     if key in RENAMED:
         show.say(f"warning: {renamed_warning(key)}", err=True)
     elif is_former(key):
-        show.say(f"warning: {former_warning([key])}", err=True)
+        show.say(f"warning: {former_warning(key)}", err=True)
         return None
     key = RENAMED.get(key, key)
     key_of(key)
