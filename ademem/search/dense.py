@@ -348,14 +348,6 @@ def file_of(folder: str, model: str) -> str:
     return os.path.join(folder, f"{FILE}-{sha256_hex(model)[:8]}")
 
 
-def remove_old_files(store: Store) -> None:
-    """Remove what earlier versions wrote beside the files."""
-    root, folder = embeddings.cache_folder(store)
-    for name in confined.names(root, folder):
-        if not name.startswith(f"{FILE}-"):
-            confined.remove(root, os.path.join(folder, name))
-
-
 def learn_whitening(vectors: Floats) -> Whitening:
     """Estimate the whitening of unit rows, n x dimensions; any n will do."""
     count, dimensions = vectors.shape

@@ -60,7 +60,6 @@ def run(context: JobContext) -> datetime | None:
         second = model_id(second_settings(context.runtime.settings.embed))  # or it is away
         context.figures["dropped"] = embeddings.drop_others(context.store, [model.id, second])
         dense.update_whitening(context.store, model.id, DIMENSIONS)
-        dense.remove_old_files(context.store)
     if model.second and _embed_missing(model.second, context):
         import numpy as np
 

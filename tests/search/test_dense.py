@@ -193,14 +193,3 @@ def test_a_link_in_place_of_the_file_is_not_followed(mapped, tmp_path):
 
     assert nearest(store) == expected
     assert target.stat() == before
-
-
-def test_files_of_earlier_versions_are_removed(mapped):
-    store, file = mapped
-    nearest(store)
-    old = file.with_name("b-123-4.idx")
-    old.write_bytes(b"x")
-    dense.remove_old_files(store)
-
-    assert file.exists()
-    assert not old.exists()
