@@ -38,7 +38,7 @@ from ademem.store.database import read_list, write_list
 from ademem.store.memories import Change
 from ademem.store.relations import Conflict as Pair
 from ademem.store.revisions import Revision
-from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime, on_store
 from ademem.store.transitions import BY_PERSON, Act, CannotDo, OfPerson
 from ademem.synthesis import anchor_verification
 from ademem.synthesis.anchor_verification import Checked
@@ -459,8 +459,7 @@ def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = Fals
     return proposal.propose(runtime, branch or "", dry_run=dry_run)
 
 
-def list_conflicts(runtime: Runtime) -> list[Pair]:
-    return relations.list_conflicts(runtime.store)
+list_conflicts = on_store(relations.list_conflicts)
 
 
 def _settle(settle: Callable[..., bool], runtime: Runtime, id: str, other: str) -> bool:
@@ -479,13 +478,9 @@ reopen_conflict = partial(_settle, relations.reopen)
 """Take `settle_conflict` back; return False where nothing was settled."""
 
 
-def list_acts(runtime: Runtime) -> list[dict[str, Any]]:
-    """Return the acts of people that changed no memory, oldest first, with their inverses."""
-    return revisions.list_acts(runtime.store)
-
-
-def put_acts(runtime: Runtime, found: Sequence[dict[str, Any]]) -> None:
-    revisions.put_acts(runtime.store, found)
+list_acts = on_store(revisions.list_acts)
+put_acts = on_store(revisions.put_acts)
+"""Keep the acts of people that changed no memory, with their inverses."""
 
 
 class NoSuchEvent(NotFound):

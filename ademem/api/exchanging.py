@@ -15,7 +15,7 @@ from ademem.files import engram
 from ademem.store import hub_state, is_in_hub, journal, stamps
 from ademem.store.hub_state import HubState, Parked
 from ademem.store.memories import new_event
-from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime, on_store
 from ademem.sync import engram_chunks, folder
 from ademem.sync.engram_chunks import Received, Sent
 from ademem.sync.folder import Exchanged
@@ -101,8 +101,7 @@ def preview_sync(runtime: Runtime, path: str, *, force: bool = False) -> Preview
     )
 
 
-def list_folders(runtime: Runtime) -> list[str]:
-    return folder.list_enrolled(runtime.store)
+list_folders = on_store(folder.list_enrolled)
 
 
 def get_exchange_status(runtime: Runtime) -> SyncStatus:

@@ -9,43 +9,28 @@ from ademem.api.curation import act
 from ademem.core.memory import Memory
 from ademem.store import episodes, memory_queries, procedures
 from ademem.store import missions as stored_missions
-from ademem.store.episodes import Episode
 from ademem.store.missions import Mission
-from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime, on_store
 from ademem.synthesis import missions, skill_registry
 from ademem.synthesis.missions import Ended
 from ademem.synthesis.procedures import export, records
 from ademem.synthesis.procedures.export import Exported, Files
 from ademem.synthesis.procedures.records import Procedure
-from ademem.synthesis.skill_registry import Listed, Scanned
+from ademem.synthesis.skill_registry import Scanned
 
-
-def list_episodes(
-    runtime: Runtime,
-    limit: int | None = 20,
-    *,
-    mission: str | None = None,
-    sessions: Iterable[str] | None = None,
-) -> list[Episode]:
-    return episodes.list_all(runtime.store, limit, mission_id=mission, session_ids=sessions)
-
-
-def list_skills(runtime: Runtime, *, gone: bool = False) -> list[Listed]:
-    return skill_registry.list_files(runtime.store, archived=gone)
+list_episodes = on_store(episodes.list_all)
+list_skills = on_store(skill_registry.list_files)
+list_procedures = on_store(records.find_live)
+get_procedure = on_store(records.get)
+list_missions = on_store(stored_missions.list_all)
+get_mission = on_store(missions.get_mission)
+list_mission_memories = on_store(memory_queries.of_mission)
 
 
 def reindex_skills(runtime: Runtime, *, dry_run: bool = False) -> Scanned:
     from ademem.sync.provenance import skill_authors
 
     return skill_registry.scan(runtime, runtime.clock(), skill_authors, dry_run=dry_run)
-
-
-def list_procedures(runtime: Runtime, *, archived: bool = False) -> list[Procedure]:
-    return records.find_live(runtime.store, archived=archived)
-
-
-def get_procedure(runtime: Runtime, id: str) -> Procedure:
-    return records.get(runtime.store, id)
 
 
 def get_procedure_history(runtime: Runtime, id: str) -> dict[str, list[Any]]:
@@ -112,18 +97,6 @@ def restore_mission(
     Raises CannotDo where it is not as *present*, or where a new one has memories by now.
     """
     missions.restore(id, mission, present, act(runtime))
-
-
-def list_missions(runtime: Runtime, *, running: bool = False) -> list[Mission]:
-    return stored_missions.list_all(runtime.store, running=running)
-
-
-def get_mission(runtime: Runtime, id: str) -> Mission:
-    return missions.get_mission(runtime.store, id)
-
-
-def list_mission_memories(runtime: Runtime, id: str) -> list[Memory]:
-    return memory_queries.of_mission(runtime.store, id)
 
 
 def promote_from_mission(runtime: Runtime, id: str) -> Memory:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ademem.api.curation import act
 from ademem.capture.gate.rows import RANK
@@ -27,7 +27,7 @@ from ademem.store import (
     transitions,
     verdicts,
 )
-from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime, on_store
 from ademem.store.transitions import CannotDo
 from ademem.store.verdicts import VERBS, Verdict
 
@@ -174,8 +174,8 @@ def list_relations(
     return verdicts.list_all(runtime.store, memory, status, limit)
 
 
-def list_proposals(runtime: Runtime) -> list[Verdict]:
-    return verdicts.list_proposals(runtime.store)
+list_proposals = on_store(verdicts.list_proposals)
+list_deferred = on_store(journal.list_deferred)
 
 
 def scan_relations(
@@ -195,10 +195,6 @@ def scan_relations(
     if apply:
         found = {id: pair for id, pair in found.items() if relating.record(pair, store, now)}
     return list(found.values()), page[-1].seq if len(page) == limit else None
-
-
-def list_deferred(runtime: Runtime) -> list[dict[str, Any]]:
-    return journal.list_deferred(runtime.store)
 
 
 def replay_deferred(runtime: Runtime) -> int:

@@ -35,8 +35,8 @@ from ademem.store import (
     statistics,
 )
 from ademem.store.maintenance import CONSOLIDATION, SWEEP
-from ademem.store.runtime import Runtime
-from ademem.store.statistics import Change, Held, Position
+from ademem.store.runtime import Runtime, on_store
+from ademem.store.statistics import Held
 from ademem.worker import running
 
 TOP_TAGS = 10
@@ -237,9 +237,12 @@ def get_health(runtime: Runtime) -> dict[str, Any]:
     }
 
 
-def get_last_run(runtime: Runtime, kind: str) -> dict[str, Any] | None:
-    """Return the row of the sweep or consolidation that started last; None before the first."""
-    return maintenance.newest(runtime.store, kind)
+list_best = on_store(memory_queries.best_of_scope)
+list_candidates = on_store(memory_queries.best_candidates)
+get_last_run = on_store(maintenance.newest)
+find_changes = on_store(statistics.find_changes)
+list_refusals = on_store(logs.list_refusals)
+list_decisions = on_store(logs.list_decisions)
 
 
 def get_sync_status(runtime: Runtime) -> dict[str, Any]:
@@ -256,10 +259,6 @@ def get_sync_status(runtime: Runtime) -> dict[str, Any]:
         "last_digest_memory_id": None,
         "last_error": next((error for kind, _, error in failures if kind == "digest"), None),
     }
-
-
-def find_changes(runtime: Runtime, since: Position | None) -> tuple[Position, list[Change]]:
-    return statistics.find_changes(runtime.store, since)
 
 
 def get_knowledge(runtime: Runtime) -> dict[str, Any]:
@@ -350,20 +349,6 @@ def get_digest(runtime: Runtime) -> dict[str, Any]:
     from ademem.capture.commits import report
 
     return report(runtime.project, runtime.store, runtime.clock())
-
-
-def list_refusals(
-    runtime: Runtime, limit: int = 20, before: int | None = None
-) -> list[dict[str, Any]]:
-    """Return texts that the write gate refused, newest first, that have an id below *before*."""
-    return logs.list_refusals(runtime.store, limit, before)
-
-
-def list_decisions(
-    runtime: Runtime, limit: int = 20, session: str | None = None, before: int | None = None
-) -> list[dict[str, Any]]:
-    """Return decisions of the guard in one session or in all, newest first, as `list_refusals`."""
-    return logs.list_decisions(runtime.store, limit, session, before)
 
 
 def count_decisions(

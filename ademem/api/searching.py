@@ -173,20 +173,6 @@ def count_memories(runtime: Runtime, filters: Filters, most: int) -> int:
     return min(found, most)
 
 
-def list_candidates(runtime: Runtime, limit: int = 20) -> list[Memory]:
-    from ademem.store import memory_queries
-
-    return memory_queries.best_candidates(runtime.store, limit)
-
-
-def list_best(
-    runtime: Runtime, limit: int, scope: str = "project", owner: str | None = None
-) -> list[Memory]:
-    from ademem.store import memory_queries
-
-    return memory_queries.best_of_scope(runtime.store, scope, owner, limit)
-
-
 def list_embedded(runtime: Runtime, ids: Iterable[str]) -> frozenset[str]:
     from ademem.search.embedding import model_id
     from ademem.store import embeddings

@@ -308,7 +308,8 @@ def has_searched(store: Store, key: TurnKey) -> bool:
     )
 
 
-def list_refusals(store: Store, limit: int, before: int | None = None) -> list[dict[str, Any]]:
+def list_refusals(store: Store, limit: int = 20, before: int | None = None) -> list[dict[str, Any]]:
+    """List texts that the write gate refused, newest first, with an id below *before*."""
     return store.dicts(
         "select id, project_id, rule, reason, category, text_hash, preview, source_type,"
         " session_id, created_at from gate_log where ?1 is null or id < ?1"
@@ -318,7 +319,7 @@ def list_refusals(store: Store, limit: int, before: int | None = None) -> list[d
 
 
 def list_decisions(
-    store: Store, limit: int, session: str | None = None, before: int | None = None
+    store: Store, limit: int = 20, session: str | None = None, before: int | None = None
 ) -> list[dict[str, Any]]:
     return store.dicts(
         "select id, project_id, session_id, agent_id, prompt_id, tool_use_id, kind as tool,"

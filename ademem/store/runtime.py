@@ -21,11 +21,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
-    from typing import Self
+    from typing import Concatenate, ParamSpec, Self, TypeVar
 
     from ademem.core.memory import Draft
     from ademem.core.setting_sources import SettingWarning
     from ademem.core.settings import MirrorSettings, Settings
+
+    Arguments = ParamSpec("Arguments")
+    Result = TypeVar("Result")
 
 
 class Runtime:
@@ -108,6 +111,17 @@ class Runtime:
                 id = memories.get(own.store, id).id
             return own if memories.revisions(own.store, id) else self
         return self
+
+
+def on_store(
+    read: Callable[Concatenate[Store, Arguments], Result],
+) -> Callable[Concatenate[Runtime, Arguments], Result]:
+    """Return a function of an open project that asks its store."""
+
+    def ask(runtime: Runtime, /, *args: Arguments.args, **options: Arguments.kwargs) -> Result:
+        return read(runtime.store, *args, **options)
+
+    return ask
 
 
 def is_writable(project: Project) -> bool:

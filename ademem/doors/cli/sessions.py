@@ -234,7 +234,7 @@ def export(
 @on_project(skills, "list")
 def list_skills(memories: Runtime, gone: bool = flag("--all", "Deleted files, too.")) -> None:
     """List skill files and their memories."""
-    found = api.list_skills(memories, gone=gone)
+    found = api.list_skills(memories, archived=gone)
     none = "no skills known; `ademem skills reindex` looks for them"
     show.listing("skills", found, lambda each: [_skill_line(each)], none, skill_json)
 

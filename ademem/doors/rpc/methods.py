@@ -128,7 +128,7 @@ def get_budget(call: Call) -> Any:
     """Return the best memories of a scope, and how full each scope is."""
     level = call["level"] or "standard"
     scope = Scope.parse(call["scope"] or "project")
-    found = api.list_best(call.runtime, BUDGETS[level], scope, call["scopeOwnerId"])
+    found = api.list_best(call.runtime, scope, call["scopeOwnerId"], BUDGETS[level])
     usage = [
         {name: each[name] for name in ("scope", "current", "max")}
         for each in api.get_health(call.runtime)["scopes"]
@@ -230,14 +230,14 @@ def export_procedure_skill(call: Call) -> Any:
 
 def list_indexed_skills(call: Call) -> Any:
     """List the skill files of the index, deleted ones last."""
-    return [views.skill(each) for each in api.list_skills(call.runtime, gone=True)]
+    return [views.skill(each) for each in api.list_skills(call.runtime, archived=True)]
 
 
 def reindex_skills(call: Call) -> Any:
     """Scan the folders of skills, and list the files of the index."""
     api.reindex_skills(call.runtime)
     paths = call["paths"]
-    found = api.list_skills(call.runtime, gone=True)
+    found = api.list_skills(call.runtime, archived=True)
     return [views.skill(each) for each in found if not paths or each.entry.path in paths]
 
 

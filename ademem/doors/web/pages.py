@@ -62,7 +62,7 @@ def _timeline(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "next": found[-1]["id"] if len(rows) > PAGE else "",
         "days": session_view.to_days(
             found,
-            api.list_episodes(memories, None, sessions=[row["id"] for row in found]),
+            api.list_episodes(memories, None, session_ids=[row["id"] for row in found]),
             api.count_decisions(memories, found),
         ),
         "filters": filters,

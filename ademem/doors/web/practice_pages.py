@@ -40,7 +40,7 @@ def _procedure(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 def _skills(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     scanned = api.reindex_skills(memories, dry_run=True)
-    skills = views.to_skills(api.list_skills(memories, gone=True), scanned)
+    skills = views.to_skills(api.list_skills(memories, archived=True), scanned)
     rows, after = views.cut(skills, "path", request.query.get("after", ""))
     return {"skills": rows, "next": after}
 
@@ -56,7 +56,7 @@ def _missions(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 def _mission(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     mission = api.get_mission(memories, request.path["id"])
     entries = api.list_mission_memories(memories, mission.id)
-    episodes = api.list_episodes(memories, None, mission=mission.id)
+    episodes = api.list_episodes(memories, None, mission_id=mission.id)
     found = views.to_mission(mission, entries, episodes)
     rows, after = views.cut(found["entries"], "id", request.query.get("after", ""))
     return {"mission": found | {"entries": rows}, "next": after}
@@ -128,7 +128,7 @@ def _reindex(memories: Runtime, _: PageRequest) -> Done | None:
 
 
 def _skill_memories(memories: Runtime) -> list[str]:
-    return [each.memory.id for each in api.list_skills(memories, gone=True) if each.memory]
+    return [each.memory.id for each in api.list_skills(memories, archived=True) if each.memory]
 
 
 def _last_events(memories: Runtime, ids: Iterable[str], before: Iterable[str] = ()) -> list[str]:
