@@ -100,17 +100,13 @@ def database_is_sound(patient: Patient) -> Finding:
         hint = _next_step(error)
         hint = _rebuild_hint(patient) if hint == errors.REBUILD else hint
         return _bad("database", f"{patient.project.database}: {error}", hint)
-    try:
+    with runtime:
         damage = repair.find_damage(patient.project.database)
         bad = [row.named for row in repair.find_bad_rows(runtime.store.db)]
         lost = full_text.find_broken(runtime.store)
         parked = jobs.list_parked(runtime.store)
         ahead = stamps.far_ahead(runtime.store, patient.now)
         deferred = journal.find_deferred(runtime.store)
-    except sqlite3.Error as error:
-        return _bad("database", str(error), _next_step(error))
-    finally:
-        runtime.close()
     if damage:
         return _bad("database", damage, _rebuild_hint(patient))
     if bad:
@@ -137,12 +133,9 @@ def database_is_sound(patient: Patient) -> Finding:
 
 def sessions_are_whole(patient: Patient) -> Finding:
     """Fail for sessions of another project; count those that no program ended."""
-    try:
-        with open_runtime(patient.project, patient.environment, patient.now) as runtime:
-            before = stamp(patient.now - timedelta(days=sessions.LEFT_DAYS))
-            found = statistics.count_misplaced_sessions(runtime.store, before)
-    except (sqlite3.Error, OSError, AdememError) as error:
-        return _bad("sessions", str(error), _next_step(error))
+    with open_runtime(patient.project, patient.environment, patient.now) as runtime:
+        before = stamp(patient.now - timedelta(days=sessions.LEFT_DAYS))
+        found = statistics.count_misplaced_sessions(runtime.store, before)
     left = f"{counted(found['orphaned'], 'session')} never ended"
     if found["elsewhere"]:
         message = f"{counted(found['elsewhere'], 'session')} of another project; {left}"
@@ -152,13 +145,10 @@ def sessions_are_whole(patient: Patient) -> Finding:
 
 def journal_is_sound(patient: Patient) -> Finding:
     """Tell what waits to be exchanged; the journal is off where no target is enrolled."""
-    try:
-        with open_runtime(patient.project, patient.environment, patient.now) as runtime:
-            targets = stamps.targets(runtime.store.db)
-            deferred = journal.find_deferred(runtime.store)
-            parked = hub_state.list_parked(runtime.store)
-    except (sqlite3.Error, OSError, AdememError) as error:
-        return _bad("journal", str(error), _next_step(error))
+    with open_runtime(patient.project, patient.environment, patient.now) as runtime:
+        targets = stamps.targets(runtime.store.db)
+        deferred = journal.find_deferred(runtime.store)
+        parked = hub_state.list_parked(runtime.store)
     state = f"on for {', '.join(targets)}" if targets else "off"
     if deferred.dead:
         named = "; ".join(deferred.dead[:5])
@@ -240,10 +230,8 @@ def hooks_are_installed(patient: Patient) -> Finding:
 
 
 def hooks_fire(patient: Patient) -> Finding:
-    commands = next(
-        (found for where in install.OF_CLAUDE if (found := _find_installed(patient, where))), None
-    )
-    return rehearse(commands or install.own_commands(), patient.environment)
+    installed = filter(None, (_find_installed(patient, where) for where in install.OF_CLAUDE))
+    return rehearse(next(installed, None) or install.own_commands(), patient.environment)
 
 
 def hooks_do_not_fail(patient: Patient) -> Finding:
@@ -366,7 +354,9 @@ def run_check(check: Callable[[Patient], Finding], patient: Patient) -> Finding:
         return check(patient)
     except (sqlite3.Error, OSError, AdememError, *database.MISREAD) as error:
         name = check.__name__.partition("_")[0]
-        return _bad(name, failure_log.describe(error), _next_step(error))
+        is_expected = isinstance(error, sqlite3.Error | AdememError)
+        why = str(error) if is_expected else failure_log.describe(error)
+        return _bad(name, why, _next_step(error))
 
 
 def plan_fix(patient: Patient, findings: Sequence[Finding]) -> list[str]:

@@ -266,8 +266,11 @@ def flag(name: str, help: str) -> Any:
 
 
 def option(names: str, help: str, default: Any = None, **rest: Any) -> Any:
-    """Declare an option by its names, with what else typer takes: metavar, min, max."""
-    return typer.Option(default, *names.split(), help=help, **rest)
+    """Declare an option by its names and metavar (`--at TIME`), with what else typer takes."""
+    words = names.split()
+    metavar = " ".join(word for word in words if word[0] != "-") or None
+    flags = (word for word in words if word[0] == "-")
+    return typer.Option(default, *flags, help=help, metavar=metavar, **rest)
 
 
 def argument(metavar: str, help: str, default: Any = ..., **rest: Any) -> Any:

@@ -23,9 +23,7 @@ READER = "reader"
 
 @command(app)
 def sync(
-    folder: str | None = option(
-        "--dir", "Such a folder; else all that are enrolled.", metavar="FOLDER"
-    ),
+    folder: str | None = option("--dir FOLDER", "Such a folder; else all that are enrolled."),
     status: bool = flag("--status", "Show the folders, and what waits."),
     leave: bool = flag("--leave", "End the exchange with the folder."),
     engram: bool = flag("--engram", "Write a chunk for Engram into `.engram/` instead."),

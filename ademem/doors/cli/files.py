@@ -279,9 +279,7 @@ def import_(
         "jsonl",
     ),
     as_: Destination = option("--as", "personal: your own, in every project.", Destination.PROJECT),
-    from_project: str = option(
-        "--from-project", "One of the source's projects.", "", metavar="NAME"
-    ),
+    from_project: str = option("--from-project NAME", "One of the source's projects.", ""),
     status: bool = flag("--status", "Count what is imported and what is new, only."),
     follow: bool = flag("--follow", "Tell at a session's start when its files changed."),
     dry_run: DryRun = False,

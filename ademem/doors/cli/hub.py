@@ -111,9 +111,9 @@ def open_page(project: Project = None) -> None:
 
 @command(hub)
 def serve(
-    bind: str = option("--bind", "Where to listen.", "127.0.0.1:7440", metavar="HOST:PORT"),
-    certificate: str | None = option("--tls-cert", "Its certificate.", metavar="FILE"),
-    key: str | None = option("--tls-key", "The certificate's key.", metavar="FILE"),
+    bind: str = option("--bind HOST:PORT", "Where to listen.", "127.0.0.1:7440"),
+    certificate: str | None = option("--tls-cert FILE", "Its certificate."),
+    key: str | None = option("--tls-key FILE", "The certificate's key."),
     proxied: bool = flag("--proxied", "A proxy before it has the certificate."),
     dsn: Dsn = "",
 ) -> None:
@@ -145,7 +145,7 @@ def migrate(db: Any) -> None:
 @on_hub(hub)
 def check(
     db: Any,
-    url: str = option("--url", "Of the hub, to look at its certificate.", "", metavar="URL"),
+    url: str = option("--url URL", "Of the hub, to look at its certificate.", ""),
 ) -> None:
     """Check role, indexes, vacuum, disk, slots and clocks. Exit code 1 if one is wrong.
 
@@ -315,7 +315,7 @@ def receipts(db: Any, slug: Slug, id: str = argument("ID", "Of a memory, in full
 def purge(
     slug: Slug,
     ids: list[str] | None = argument("[ID]...", "Of memories, in full.", None),
-    person: str = option("--person", "All that is this person's.", "", metavar="NAME"),
+    person: str = option("--person NAME", "All that is this person's.", ""),
     keep_texts: bool = flag("--keep-texts", "Take only the name off."),
     dry_run: DryRun = False,
     dsn: Dsn = "",
@@ -373,7 +373,7 @@ def restore(folder: Path = argument("DIR", "A folder hub-…Z."), dsn: Dsn = "")
 def move(
     slug: Slug,
     url: str = argument("URL", "Of the other hub, for clients."),
-    to: str = option("--to", "Of its database.", ..., metavar="URL"),
+    to: str = option("--to URL", "Of its database.", ...),
     dsn: Dsn = "",
 ) -> None:
     """Move a project to another hub while it is written to.

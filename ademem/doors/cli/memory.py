@@ -184,8 +184,8 @@ def search(
     owner: Owner = None,
     path: PathGlob = None,
     branch: Branch = None,
-    since: str | None = option("--since", AGO, metavar="TIME"),
-    until: str | None = option("--until", AGO, metavar="TIME"),
+    since: str | None = option("--since TIME", AGO),
+    until: str | None = option("--until TIME", AGO),
     candidates: Candidates = False,
     all_: All = False,
     all_projects: bool = flag("--all-projects", "The other projects of this machine, too."),
@@ -290,7 +290,7 @@ def list_(
     owner: Owner = None,
     branch: Branch = None,
     all_: All = False,
-    at: str | None = option("--at", "As they were: ISO 8601, or ago: 45m, 3h, 2d.", metavar="TIME"),
+    at: str | None = option("--at TIME", "As they were: ISO 8601, or ago: 45m, 3h, 2d."),
     project: Project = None,
 ) -> None:
     """List memories, newest first."""
@@ -435,9 +435,8 @@ def archive(memories: Runtime, id: Id) -> None:
 def restore(
     id: str | None = argument("ID", "Of a memory.", None),
     backup: str | None = option(
-        "--backup",
+        "--backup NAME",
         "Replace the database by this backup: latest, a name or its beginning, a path.",
-        metavar="NAME",
     ),
     own: bool = flag("--personal", "A backup of your own memories of all projects."),
     force: bool = flag("--force", "Accept a backup of another project."),

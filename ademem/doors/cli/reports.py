@@ -79,7 +79,7 @@ def status(
 @command(app, on=partial(open_project, catch_up=False))
 def cost(
     memories: Runtime,
-    session: str = option("--session", "Texts of this session alone.", "", metavar="ID"),
+    session: str = option("--session ID", "Texts of this session alone.", ""),
     days: int = option("--days", "Period.", 30, min=1, max=3650),
 ) -> None:
     """Show what memory costs, and what of it was used.
@@ -270,9 +270,7 @@ def add(
 @command(evaluation)
 def gate(
     prompts: Path | None = argument("[PROMPTS]", "Measure what is shown for these prompts.", None),
-    memories_of: Path | None = option(
-        "--memories", "A dataset in place of the project.", metavar="FILE"
-    ),
+    memories_of: Path | None = option("--memories FILE", "A dataset in place of the project."),
     min_recall: float = option(
         "--min-recall", "Fail below this recall@10, or share shown.", 0.0, min=0.0, max=1.0
     ),

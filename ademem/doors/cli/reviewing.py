@@ -50,17 +50,15 @@ def review(
     limit: Limit = 100,
     category: CategoryName = None,
     type_: str | None = option("--type -t", "Only those of a category or with a tag."),
-    older: str | None = option(
-        "--older", "Only older ones: ISO 8601, or 45m, 3h, 2d.", metavar="TIME"
-    ),
+    older: str | None = option("--older TIME", "Only older ones: ISO 8601, or 45m, 3h, 2d."),
     list_: bool = flag("--list", "Only list them."),
     imported: bool = flag("--imported", "Unaccepted memories from the files or the hub."),
     accept: bool = flag("--accept", "Confirm all that are chosen, in one act."),
     reject: bool = flag("--reject", "Reject all that are chosen, in one act."),
     due: bool = flag("--due", "List those to be read again."),
-    reviewed: str | None = option("--reviewed", "This one still holds.", metavar="ID"),
+    reviewed: str | None = option("--reviewed ID", "This one still holds."),
     settle: tuple[str, str] | None = option(
-        "--settle", "Accept both memories of a conflict.", metavar="ID OTHER"
+        "--settle ID OTHER", "Accept both memories of a conflict."
     ),
     dry_run: DryRun = False,
     project: Project = None,
@@ -511,7 +509,7 @@ def judge(
     memories: Runtime,
     id: str = argument("REL", "A proposal, or a memory with --other."),
     verb: str = argument("VERB", ", ".join(VERBS)),
-    other: str = option("--other", "The other memory, without a proposal.", "", metavar="ID"),
+    other: str = option("--other ID", "The other memory, without a proposal.", ""),
     reason: str = option("--reason", "Why.", ""),
     evidence: str = option("--evidence", "What shows it.", ""),
     confidence: float = option("--confidence", "How sure it is.", 1.0, min=0, max=1),
@@ -553,7 +551,7 @@ def scan(
 @command(relations)
 def deferred(
     replay: bool = flag("--replay", "Apply those that can be."),
-    drop: str = option("--drop", "Forget this one.", "", metavar="ID"),
+    drop: str = option("--drop ID", "Forget this one.", ""),
     project: Project = None,
 ) -> None:
     """List records of other stores that wait for a memory."""

@@ -21,13 +21,10 @@ ADDRESS, EXAMPLE_PORT = "127.0.0.1", 8123
 def mcp(
     project: Project = None,
     tools: str = option(
-        *("--tools", "core (as set in `mcp.tools`), engram, all, or names of tools.", ""),
-        metavar="PROFILE",
+        "--tools PROFILE", "core (as set in `mcp.tools`), engram, all, or names of tools.", ""
     ),
     read_only: bool = flag("--read-only", "Only tools that change nothing."),
-    config: str = option(
-        "--config", "Show what its file needs, and serve nothing.", "", metavar="CLIENT"
-    ),
+    config: str = option("--config CLIENT", "Show what its file needs, and serve nothing.", ""),
     http: Http = False,
     port: Port = "",
 ) -> None:
@@ -59,8 +56,7 @@ def mcp(
 @app.command()
 def rpc(
     trust: str = option(
-        *("--trust", "`user` acts for a person; an agent may not say so.", "agent"),
-        metavar="WHO",
+        "--trust WHO", "`user` acts for a person; an agent may not say so.", "agent"
     ),
     socket: bool = flag("--socket", "Listen at `.ade/run/rpc.sock` until a signal."),
     project: Project = None,
@@ -91,7 +87,7 @@ def web(
     idle: float = option("--idle", "End after so many minutes unasked.", 60, min=0.01),
     stop: bool = flag("--stop", "End the page that runs."),
     project: list[str] | None = option(
-        "--project", "Folder of the project; several are one page.", metavar="DIR"
+        "--project DIR", "Folder of the project; several are one page."
     ),
 ) -> None:
     """Show the memory in a browser of this machine, until Ctrl-C."""

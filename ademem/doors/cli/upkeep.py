@@ -180,7 +180,7 @@ def scrub(memories: Runtime, dry_run: DryRun = False) -> None:
 def verify(
     fix: bool = flag("--fix", "Update anchors whose text moved."),
     diff: str | None = option(
-        "--diff", "Only name memories that these commits make false.", metavar="BASE..HEAD"
+        "--diff BASE..HEAD", "Only name memories that these commits make false."
     ),
     project: Project = None,
 ) -> None:
