@@ -231,7 +231,7 @@ def hooks_are_installed(patient: Patient) -> Finding:
 
 def hooks_fire(patient: Patient) -> Finding:
     installed = filter(None, (_find_installed(patient, where) for where in install.OF_CLAUDE))
-    return rehearse(next(installed, None) or install.own_commands(), patient.environment)
+    return rehearse(next(installed, {}) or install.own_commands(), patient.environment)
 
 
 def hooks_do_not_fail(patient: Patient) -> Finding:
