@@ -60,9 +60,7 @@ REST = (
 )
 """Left out where a hook briefed the session."""
 
-
 T = TypeVar("T")
-DEFAULTS = McpSettings()
 
 
 class Session:
@@ -73,12 +71,12 @@ class Session:
         tools: Iterable[Tool],
         root: str | None = None,
         *,
-        settings: McpSettings = DEFAULTS,
+        settings: McpSettings | None = None,
         environment: Mapping[str, str] = os.environ,
         cwd: str = "",
     ) -> None:
         self.root, self.environment, self.cwd = root, environment, cwd or os.getcwd()
-        self.settings = settings
+        self.settings = settings or McpSettings()
         self.tools = {tool.name: tool for tool in tools}
         self.threads = anyio.CapacityLimiter(THREADS)
         self.writing = anyio.Lock()
@@ -103,7 +101,23 @@ class Session:
             self.caller.close()
 
     async def list_tools(self, _: Context, __: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[describe(tool) for tool in self.tools.values()])
+        tools = [
+            types.Tool(
+                name=tool.name,
+                description=tool.description,
+                input_schema=tool.input_schema,
+                output_schema=tool.output_schema,
+                annotations=types.ToolAnnotations(
+                    read_only_hint=tool.reads,
+                    destructive_hint=tool.destroys,
+                    idempotent_hint=tool.repeats,
+                    open_world_hint=False,
+                ),
+                _meta={"anthropic/alwaysLoad": True} if tool.always_loaded else None,
+            )
+            for tool in self.tools.values()
+        ]
+        return types.ListToolsResult(tools=tools)
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
@@ -140,14 +154,13 @@ class Session:
         return types.ListResourcesResult(resources=resources)
 
     async def list_templates(self, _: Context, __: object) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(
-            resource_templates=[
-                types.ResourceTemplate(
-                    uri_template=f"memory://{name}/{{{argument}}}", name=name, mime_type=MARKDOWN
-                )
-                for name, argument in TEMPLATES.items()
-            ]
-        )
+        templates = [
+            types.ResourceTemplate(
+                uri_template=f"memory://{name}/{{{argument}}}", name=name, mime_type=MARKDOWN
+            )
+            for name, argument in TEMPLATES.items()
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
@@ -238,33 +251,21 @@ class Session:
     ) -> types.InputRequiredResult | None:
         """Ask the client for its folders where nothing that precedes them names the project.
 
-        Clients without a handshake are asked in place of an answer, and only where the current
-        folder leaves a choice.
+        Clients without a handshake are asked only where the current folder leaves a choice.
         """
         caller, capabilities = self.caller, context.session.client_capabilities
-        if (
-            caller.is_named
-            or caller.roots is not None
-            or capabilities is None
-            or capabilities.roots is None
-        ):
+        if caller.is_named or caller.roots is not None:
             return None
-        if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
-            caller.set_roots([])
-            with suppress(MCPError), anyio.move_on_after(ROOTS_S):
-                answer = await context.session.send_request(
-                    types.ListRootsRequest(), types.ListRootsResult
-                )
-                caller.set_roots([str(root.uri) for root in answer.roots])
+        if capabilities is None or capabilities.roots is None:
             return None
-        if params.request_state is not None:
-            given = self._take_answer(params, "roots")
-            roots = given.roots if isinstance(given, types.ListRootsResult) else []
-            caller.set_roots([str(root.uri) for root in roots])
+        if not _is_handshake(context) and len(caller.find()[0]) == 1:
             return None
-        if len(caller.find()[0]) == 1:
-            return None
-        return self._ask_back(params, "roots", types.ListRootsRequest())
+        answer = await self._ask(context, params, "roots", types.ListRootsRequest(), ROOTS_S)
+        if isinstance(answer, types.InputRequiredResult):
+            return answer
+        roots = answer.roots if isinstance(answer, types.ListRootsResult) else []
+        caller.set_roots([str(root.uri) for root in roots])
+        return None
 
     async def _ask_project(
         self, context: Context, params: types.CallToolRequestParams, arguments: dict[str, Any]
@@ -273,11 +274,8 @@ class Session:
 
         The choice is put into the arguments; without one the write is refused with the list.
         """
-        capabilities = context.session.client_capabilities
-        if capabilities is None or capabilities.elicitation is None:
-            return None
-        projects = self.caller.find()[0]
-        if len(projects) < 2:
+        capabilities, projects = context.session.client_capabilities, self.caller.find()[0]
+        if capabilities is None or capabilities.elicitation is None or len(projects) < 2:
             return None
         names = [each.name for each in projects]
         if len(set(names)) < len(names):
@@ -290,33 +288,41 @@ class Session:
                 "required": ["project"],
             },
         )
-        answer: object = None
-        if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
-            with suppress(MCPError), anyio.move_on_after(QUESTION_S):
-                answer = await context.session.elicit_form(form.message, form.requested_schema)
-        elif params.request_state in self.questions:
-            answer = self._take_answer(params, "project")
-        else:
-            return self._ask_back(params, "project", types.ElicitRequest(params=form))
+        request = types.ElicitRequest(params=form)
+        answer = await self._ask(context, params, "project", request, QUESTION_S)
+        if isinstance(answer, types.InputRequiredResult):
+            return answer
         if isinstance(answer, types.ElicitResult) and answer.action == "accept":
             arguments["project"] = (answer.content or {}).get("project")
         return None
 
-    def _ask_back(
-        self, params: types.CallToolRequestParams, name: str, request: types.InputRequest
-    ) -> types.InputRequiredResult:
-        """Return a question in place of an answer; the client calls again with what it asks."""
-        state = token_hex(16)
-        until = anyio.current_time() + QUESTION_S
-        self.questions[state] = (_key(params, name), until)
-        return types.InputRequiredResult(input_requests={name: request}, request_state=state)
+    async def _ask(
+        self,
+        context: Context,
+        params: types.CallToolRequestParams,
+        name: str,
+        request: types.ListRootsRequest | types.ElicitRequest,
+        wait_s: float,
+    ) -> object:
+        """Return the client's answer, or None without one.
 
-    def _take_answer(self, params: types.CallToolRequestParams, name: str) -> object:
-        """Return the answer to a question of this call; raises MCPError for another's state."""
-        expected, until = self.questions.pop(params.request_state or "", (None, 0.0))
-        if expected != _key(params, name) or anyio.current_time() > until:
-            raise MCPError(code=types.INVALID_PARAMS, message="unknown requestState")
-        return (params.input_responses or {}).get(name)
+        A client without a handshake gets the question as result, and calls again with its answer;
+        raises MCPError for the state of another call.
+        """
+        if _is_handshake(context):
+            kind = types.ListRootsResult if name == "roots" else types.ElicitResult
+            with suppress(MCPError), anyio.move_on_after(wait_s):
+                return await context.session.send_request(request, kind)
+            return None
+        call = params.name, dumps(params.arguments, sort_keys=True), name
+        if params.request_state in self.questions:
+            asked, until = self.questions.pop(params.request_state)
+            if asked != call or anyio.current_time() > until:
+                raise MCPError(code=types.INVALID_PARAMS, message="unknown requestState")
+            return (params.input_responses or {}).get(name)
+        state = token_hex(16)
+        self.questions[state] = call, anyio.current_time() + QUESTION_S
+        return types.InputRequiredResult(input_requests={name: request}, request_state=state)
 
     async def forget_roots(self, _: Context, __: object) -> None:
         self.caller.roots = None
@@ -354,24 +360,8 @@ def make_server(session: Session) -> Server[Any]:
     return server
 
 
-def describe(tool: Tool) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        description=tool.description,
-        input_schema=tool.input_schema,
-        output_schema=tool.output_schema,
-        annotations=types.ToolAnnotations(
-            read_only_hint=tool.reads,
-            destructive_hint=tool.destroys,
-            idempotent_hint=tool.repeats,
-            open_world_hint=False,
-        ),
-        _meta={"anthropic/alwaysLoad": True} if tool.always_loaded else None,
-    )
-
-
-def _key(params: types.CallToolRequestParams, name: str) -> tuple[str, str, str]:
-    return params.name, dumps(params.arguments, sort_keys=True), name
+def _is_handshake(context: Context) -> bool:
+    return context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
 
 
 async def _tell_progress(context: Context) -> None:
