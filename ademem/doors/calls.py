@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections import deque
@@ -54,13 +55,31 @@ class TooManyWrites(AdememError):
     rule = "rate"
 
 
+def number(least: int, most: int, default: int | None = None) -> dict[str, Any]:
+    given = {} if default is None else {"default": default}
+    return {"type": "integer"} | given | {"minimum": least, "maximum": most}
+
+
 def choose_schemas(
     names: str, schemas: Mapping[str, Mapping[str, Any]]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return schemas by name, that of a text where none is known; required names end with `!`."""
-    is_required = {name.rstrip("!"): name.endswith("!") for name in names.split()}
-    chosen = {name: schemas.get(name, {"type": "string"}) for name in is_required}
-    return chosen, tuple(filter(is_required.get, is_required))
+    """Return schemas by name, that of a text where none is known, and the required names.
+
+    A required name ends with `!`. `limit=1-20:5` is a number with its range and its default, and
+    `path=place` a name with the schema of another one.
+    """
+    chosen: dict[str, Any] = {}
+    required = []
+    for word in names.split():
+        name, _, own = word.partition("=")
+        if name.endswith("!"):
+            required.append(name := name[:-1])
+        is_number = own[:1].isdigit()
+        bounds = map(int, re.split("[-:]", own)) if is_number else ()
+        chosen[name] = (
+            number(*bounds) if is_number else schemas.get(own or name, {"type": "string"})
+        )
+    return chosen, tuple(required)
 
 
 def check_arguments(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

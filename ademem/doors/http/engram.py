@@ -20,11 +20,18 @@ from ademem.core.memory import flags
 from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
 from ademem.core.value import Value
-from ademem.doors.calls import NOTICE, check_arguments, choose_schemas, name_agent, without_session
+from ademem.doors.calls import (
+    NOTICE,
+    check_arguments,
+    choose_schemas,
+    name_agent,
+    number,
+    without_session,
+)
 from ademem.doors.http import ADDRESS, Loopback, Refused, Server, bind, bind_file, read_token
 from ademem.doors.mcp import core, engram
 from ademem.doors.mcp.access import Call, Caller
-from ademem.doors.mcp.tools import CURSOR, ENGRAM_ARGUMENTS, NO, QUERY, TEXT, number
+from ademem.doors.mcp.tools import CURSOR, ENGRAM_ARGUMENTS, NO, QUERY, TEXT
 from ademem.files.engram import observation_of
 from ademem.files.enrolment import name_of, normalize_name, strip_credentials
 from ademem.guard.injection import instruction_in
@@ -419,8 +426,8 @@ SCHEMAS: dict[str, Schema] = {
     **dict.fromkeys(("hard", "apply", "semantic"), NO),
     **dict.fromkeys(("sessions", "observations", "prompts"), ROWS),
     "q": QUERY,
-    "max_bytes": number(16 << 10, 500, 64 << 10),
-    "offset": number(0, 0, 2**31),
+    "max_bytes": number(500, 64 << 10, 16 << 10),
+    "offset": number(0, 2**31, 0),
     "cursor": CURSOR,
     "confidence": {"type": "number", "minimum": 0, "maximum": 1},
 }
@@ -434,11 +441,10 @@ def _route(
     *,
     status: int = 200,
     reads: bool = False,
-    **own: Schema,
 ) -> Operation:
     """Describe a route by its method and path, and the names of its arguments."""
     method, _, path = line.partition(" ")
-    takes, required = choose_schemas(names, SCHEMAS | own)
+    takes, required = choose_schemas(names, SCHEMAS)
     return Operation(
         method=method,
         path=path,
@@ -451,9 +457,9 @@ def _route(
 
 
 OPERATIONS = (
-    _route("POST /sessions", create_session, "id! directory", status=201, id=TEXT),
+    _route("POST /sessions", create_session, "id!=text directory", status=201),
     _route("POST /sessions/{id}/end", end_session, "summary"),
-    _route("GET /sessions/recent", list_sessions, "limit", limit=number(5, 1, 100)),
+    _route("GET /sessions/recent", list_sessions, "limit=1-100:5"),
     _route("GET /sessions/{id}", get_session),
     _route("DELETE /sessions/{id}", delete_session),
     _route(
@@ -462,8 +468,8 @@ OPERATIONS = (
         "session_id! title! content! type scope topic_key",
         status=201,
     ),
-    _route("GET /observations", list_observations, "scope limit", limit=number(20, 1, 100)),
-    _route("GET /observations/recent", list_observations, "scope limit", limit=number(20, 1, 100)),
+    _route("GET /observations", list_observations, "scope limit=1-100:20"),
+    _route("GET /observations/recent", list_observations, "scope limit=1-100:20"),
     _route("POST /observations/passive", capture_passive, "session_id! content! source"),
     _route("GET /observations/{id}", get_observation),
     _route(
@@ -474,13 +480,13 @@ OPERATIONS = (
     _route("DELETE /observations/{id}", delete_observation, "hard"),
     _route("PUT /observations/{id}/pin", pin),
     _route("DELETE /observations/{id}/pin", partial(pin, pinned=False)),
-    _route("GET /search", search, "q! type scope limit", limit=number(10, 1, 20)),
+    _route("GET /search", search, "q! type scope limit=1-20:10"),
     _route("GET /timeline", timeline, "observation_id! before after"),
     _route("GET /context", get_context, "compact max_bytes"),
     _route("GET /context/compaction", get_context, "session_id! compact max_bytes"),
     _route("GET /stats", get_stats),
     _route("GET /doctor", examine, "check"),
-    _route("GET /review", list_due, "limit", limit=number(10, 1, 100)),
+    _route("GET /review", list_due, "limit=1-100:10"),
     _route("POST /review/mark_reviewed", mark_reviewed, "observation_id id"),
     _route("GET /export", export),
     _route("POST /import", import_export, "version! exported_at sessions observations prompts"),
@@ -488,14 +494,12 @@ OPERATIONS = (
     _route("GET /sync/status", get_sync_status),
     _route("POST /topic-keys/suggest", suggest_topic_key, "type title content", reads=True),
     _route("POST /prompts", add_prompt, "session_id! content!", status=201),
-    _route("GET /prompts/recent", list_prompts, "limit", limit=number(20, 1, 100)),
-    _route("GET /prompts/search", list_prompts, "q! limit", limit=number(10, 1, 100)),
+    _route("GET /prompts/recent", list_prompts, "limit=1-100:20"),
+    _route("GET /prompts/search", list_prompts, "q! limit=1-100:10"),
     _route("DELETE /prompts/{id}", delete_prompt),
-    _route("GET /conflicts", list_conflicts, "status limit offset", limit=number(50, 1, 500)),
+    _route("GET /conflicts", list_conflicts, "status limit=1-500:50 offset"),
     _route("GET /conflicts/stats", count_conflicts),
-    _route(
-        "GET /conflicts/deferred", list_deferred, "status limit offset", limit=number(50, 1, 500)
-    ),
+    _route("GET /conflicts/deferred", list_deferred, "status limit=1-500:50 offset"),
     _route("GET /conflicts/{id}", get_conflict),
     _route("POST /conflicts/judge", judge, "judgment_id! relation! reason evidence confidence"),
     _route(
@@ -503,7 +507,7 @@ OPERATIONS = (
         compare,
         "memory_id_a! memory_id_b! relation! reasoning! confidence! model",
     ),
-    _route("POST /conflicts/scan", scan, "apply semantic limit cursor", limit=number(100, 1, 100)),
+    _route("POST /conflicts/scan", scan, "apply semantic limit=1-100:100 cursor"),
     _route("POST /conflicts/deferred/replay", replay_deferred),
 )
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import SCOPES, Category, Importance
 from ademem.core.value import Value
-from ademem.doors.calls import NOTICE, check_arguments, choose_schemas
+from ademem.doors.calls import NOTICE, check_arguments, choose_schemas, number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ademem.doors.mcp.access import Call
 
@@ -98,21 +99,13 @@ class Tool(Value):
 
 
 TEXT: Schema = {"type": "string"}
-ID: Schema = {"type": "string", "maxLength": 64}
 QUERY: Schema = {"type": "string", "maxLength": 1000}
 TEXTS: Schema = {"type": "array", "items": TEXT, "maxItems": 20}
-YES: Schema = {"type": "boolean", "default": True}
 NO: Schema = {"type": "boolean", "default": False}
+CURSOR = number(0, 2**31, 0)
 
 
-def number(default: int, least: int, most: int) -> Schema:
-    return {"type": "integer", "default": default, "minimum": least, "maximum": most}
-
-
-CURSOR = number(0, 0, 2**31)
-
-
-def choice(*names: str, default: str = "") -> Schema:
+def _choice(*names: str, default: str = "") -> Schema:
     return {"enum": list(names)} | ({"default": default} if default else {})
 
 
@@ -121,300 +114,219 @@ def _text(description: str, longest: int = 0) -> Schema:
     return {"type": "string", "description": description} | length
 
 
-VERBS = "related compatible scoped conflicts_with supersedes not_conflict".split()
-ABOUT = "category type title topic_key tags path anchors"
-ARGUMENTS: dict[str, Schema] = {
+SHARED: dict[str, Schema] = {
+    "query": QUERY,
+    "all_projects": NO,
+    "offset": number(0, 50_000, 0),
+    "history_cursor": CURSOR,
+    "relation": _choice(
+        *"related compatible scoped conflicts_with supersedes not_conflict".split()
+    ),
+    "confidence": {"type": "number", "default": 1.0, "minimum": 0, "maximum": 1},
+}
+ID: Schema = {"type": "string", "maxLength": 64}
+ARGUMENTS: dict[str, Schema] = SHARED | {
     **dict.fromkeys(("id", "other", "judgment_id"), ID),
     "query": QUERY | {"description": "Plain words"},
     "content": _text("One fact in one or two sentences, with why it holds", 50_000),
-    "category": choice(*Category),
+    "category": _choice(*Category),
     "topic_key": _text("A new text with the same key replaces the old one"),
     "tags": TEXTS,
     "path": _text("Glob of the files that it is about"),
+    "searched_path": _text("Only about this file"),
     "anchors": TEXTS | {"description": "file:first-last, or `$ command`"},
-    "importance": choice(*Importance),
-    "scope": choice(*SCOPES),
+    "importance": _choice(*Importance),
+    "new_importance": _choice(*Importance, default="medium"),
+    "scope": _choice(*SCOPES),
+    "own_scope": _choice(*SCOPES, default="project"),
     "since": _text("ISO 8601, or ago: 3h, 2d"),
     "candidates": NO | {"description": "Unconfirmed ones too"},
-    **dict.fromkeys(("archived", "all_projects", "history"), NO),
-    "limit": number(5, 1, 20),
+    **dict.fromkeys(("archived", "history"), NO),
     "cursor": _text("next_cursor of the page before"),
-    **dict.fromkeys(("before", "after"), number(3, 0, 20)),
-    "offset": number(0, 0, 50_000),
-    "history_cursor": CURSOR,
-    "max_chars": number(8000, 1000, 10_000),
     "operation_id": _text("Makes a repeated call the same one", 128),
     "revision": {"type": "integer", "description": "The one that you read"},
-    "how": choice("archive", "delete", default="archive"),
-    "pinned": YES,
-    "relation": choice(*VERBS),
-    "confidence": {"type": "number", "default": 1.0, "minimum": 0, "maximum": 1},
+    "how": _choice("archive", "delete", default="archive"),
+    "pinned": {"type": "boolean", "default": True},
     **dict.fromkeys("criticalConventions userPreferences activeFocus notes".split(), TEXTS),
-    "version": number(0, 0, 2**31) | {"description": "The version that you read"},
+    "version": CURSOR | {"description": "The version that you read"},
 }
 """Schemas by name; any other argument is a text."""
-
-
-def describe_tool(
-    name: str,
-    description: str,
-    hints: str,
-    names: str,
-    results: str,
-    schemas: Mapping[str, Schema] = ARGUMENTS,
-    **options: Any,
-) -> Tool:
-    """Describe a tool; *hints* are R, D and I. The *names* that end with `!` are required."""
-    arguments, required = choose_schemas(names, schemas)
-    return Tool(
-        name=name,
-        description=description,
-        arguments=arguments,
-        required=required,
-        results=results,
-        reads="R" in hints,
-        destroys="D" in hints,
-        repeats="I" in hints,
-        **options,
-    )
-
-
-CORE = (
-    describe_tool(
-        "memory_search",
-        "Search project memory by words of a task, a path or an error."
-        " Call it before you change anything.",
-        "RI",
-        "query! limit category type scope path branch since until candidates archived"
-        " all_projects cursor",
-        "query mode relaxed count total memories next_cursor?",
-        ARGUMENTS | {"path": _text("Only about this file")},
-        empty={
-            "query": "",
-            "mode": "none",
-            "relaxed": False,
-            "count": 0,
-            "total": 0,
-            "memories": [],
-        },
-        joins=True,
-        shows_text=True,
-        always_loaded=True,
-    ),
-    describe_tool(
-        "memory_timeline",
-        "What the same session saved before and after a memory.",
-        "RI",
-        "id! before after",
-        "session? focus before after left_out?",
-        shows_text=True,
-    ),
-    describe_tool(
-        "memory_get",
-        "A whole memory, with its history on request.",
-        "RI",
-        "id! offset history history_cursor",
-        "memory text next_offset? revisions? next_history_cursor?",
-        shows_text=True,
-        always_loaded=True,
-    ),
-    describe_tool(
-        "memory_context",
-        "What a session starts with: brief, conventions, decisions, recent work.",
-        "RI",
-        "max_chars scope",
-        "text left_out",
-        ARGUMENTS | {"scope": choice(*SCOPES, default="project")},
-        empty={"text": "", "left_out": {}},
-        shows_text=True,
-    ),
-    describe_tool(
-        "memory_status",
-        "Which project and session this is, and how much memory there is.",
-        "RI",
-        "",
-        "root how others session counts model queue guard version",
-        empty=dict.fromkeys(("root", "how", "session", "queue", "guard", "version"), "")
-        | {"others": [], "counts": {}, "model": {}},
-    ),
-    describe_tool(
-        "memory_add",
-        "Save what would save somebody an hour: a decision and why, a trap, a"
-        " convention, the cause of a bug. Never a secret. A person confirms it later.",
-        "",
-        f"content! {ABOUT} importance scope owner operation_id",
-        "accepted durability id? rule? why? next? deduped merged_into? revision"
-        " truncated? notes? topic_key_suggestion? judgment_required candidates",
-        ARGUMENTS
-        | {
-            "importance": choice(*Importance, default="medium"),
-            "scope": choice(*SCOPES, default="project"),
-        },
-        shows_text=True,
-        always_loaded=True,
-    ),
-    describe_tool(
-        "memory_update",
-        "Change a memory, or replace `find` by `replace` in its text.",
-        "D",
-        f"id! content find replace {ABOUT} importance revision",
-        "id revision changed why? next?",
-    ),
-    describe_tool(
-        "memory_remove",
-        "Archive or delete a memory that is wrong or outdated; `undo` restores it.",
-        "DI",
-        "id! how reason",
-        "id how undo",
-    ),
-    describe_tool(
-        "memory_pin",
-        "Show a memory in each briefing, or with pinned=false no longer.",
-        "I",
-        "id! pinned",
-        "id pinned",
-    ),
-    describe_tool(
-        "memory_judge",
-        "Tell how two memories relate, as memory_add asked or for any pair.",
-        "I",
-        "relation! judgment_id id other reason evidence confidence",
-        "relation_id relation status effect",
-    ),
-    describe_tool(
-        "memory_update_core",
-        "Replace fields of the project brief; lists replace lists.",
-        "D",
-        "projectSummary criticalConventions userPreferences activeFocus notes version!",
-        "version updatedAt",
-    ),
-)
-
-
 ENGRAM_ID: Schema = {"description": "A number or an id", "type": ["integer", "string"]}
-CHOSEN = "project_choice_reason recovery_token"
-"""What Engram asks for after it could not tell the project; `project` is enough here."""
-ENGRAM_ARGUMENTS: dict[str, Schema] = {
+ENGRAM_ARGUMENTS: dict[str, Schema] = SHARED | {
     **dict.fromkeys(("id", "observation_id", "memory_id_a", "memory_id_b"), ENGRAM_ID),
-    **dict.fromkeys(("all_projects", "hard_delete", "compact", "include_history"), NO),
-    **dict.fromkeys(("before", "after"), number(5, 0, 20)),
-    "query": QUERY,
-    "scope": choice("project", "personal", "global"),
-    "match_mode": choice("all", "any"),
+    **dict.fromkeys(("hard_delete", "compact", "include_history"), NO),
+    **dict.fromkeys(("before", "after"), number(0, 20, 5)),
+    "scope": _choice("project", "personal", "global"),
+    "match_mode": _choice("all", "any"),
     "observation": TEXT | {"description": "An older name of content"},
     "capture_prompt": NO | {"description": "Prompts are saved by hooks"},
-    "action": choice("list", "mark_reviewed", default="list"),
-    "history_cursor": CURSOR,
-    "offset": number(0, 0, 50_000),
-    "relation": choice(*VERBS),
-    "confidence": {"type": "number", "default": 1.0, "minimum": 0, "maximum": 1},
+    "action": _choice("list", "mark_reviewed", default="list"),
 }
+EMPTY: dict[str, dict[str, Any]] = {
+    "memory_search": {"query": "", "mode": "none", "relaxed": False}
+    | {"count": 0, "total": 0, "memories": []},
+    "memory_context": {"text": "", "left_out": {}},
+    "memory_status": {"root": "", "how": "", "others": [], "session": "", "counts": {}, "model": {}}
+    | dict.fromkeys(("queue", "guard", "version"), ""),
+}
+"""Results where no project is enrolled; other tools are refused there."""
 
 
-def _engram_tool(name: str, description: str, hints: str, names: str = "", **own: Schema) -> Tool:
-    return describe_tool(
-        f"mem_{name}",
-        description,
-        hints,
-        names,
-        "project_source project_path result",
-        ENGRAM_ARGUMENTS | own,
+def _read(table: str, schemas: Mapping[str, Schema], **shared: Any) -> Iterator[Tool]:
+    """Yield the tools of a table: a name with what holds of the tool, and below it its texts.
+
+    The arguments, as `choose_schemas` reads them, are behind `(`, the keys of the result behind
+    `>`, and other lines describe the tool.
+    """
+    for block in re.split(r"\n(?=\S)", table.strip()):
+        head, *below = block.split("\n")
+        name, *traits = head.split()
+        texts = {"(": "", ">": "", "": ""}
+        for line in map(str.strip, below):
+            mark = line[0] if line[0] in texts else ""
+            texts[mark] = f"{texts[mark]} {line.removeprefix(mark)}".strip()
+        arguments, required = choose_schemas(texts["("], schemas)
+        given = {"results": texts[">"], "empty": EMPTY.get(name), "required": required} | shared
+        given |= dict.fromkeys(traits, True)
+        yield Tool(name=name, description=texts[""], arguments=arguments, **given)
+
+
+CORE = tuple(
+    _read(
+        """
+memory_search reads repeats joins shows_text always_loaded
+    Search project memory by words of a task, a path or an error. Call it before you change
+    anything.
+    ( query! limit=1-20:5 category type scope path=searched_path branch since until candidates
+    ( archived all_projects cursor
+    > query mode relaxed count total memories next_cursor?
+memory_timeline reads repeats shows_text
+    What the same session saved before and after a memory.
+    ( id! before=0-20:3 after=0-20:3
+    > session? focus before after left_out?
+memory_get reads repeats shows_text always_loaded
+    A whole memory, with its history on request.
+    ( id! offset history history_cursor
+    > memory text next_offset? revisions? next_history_cursor?
+memory_context reads repeats shows_text
+    What a session starts with: brief, conventions, decisions, recent work.
+    ( max_chars=1000-10000:8000 scope=own_scope
+    > text left_out
+memory_status reads repeats
+    Which project and session this is, and how much memory there is.
+    > root how others session counts model queue guard version
+memory_add shows_text always_loaded
+    Save what would save somebody an hour: a decision and why, a trap, a convention, the cause of a
+    bug. Never a secret. A person confirms it later.
+    ( content! category type title topic_key tags path anchors importance=new_importance
+    ( scope=own_scope owner operation_id
+    > accepted durability id? rule? why? next? deduped merged_into? revision truncated? notes?
+    > topic_key_suggestion? judgment_required candidates
+memory_update destroys
+    Change a memory, or replace `find` by `replace` in its text.
+    ( id! content find replace category type title topic_key tags path anchors importance revision
+    > id revision changed why? next?
+memory_remove destroys repeats
+    Archive or delete a memory that is wrong or outdated; `undo` restores it.
+    ( id! how reason
+    > id how undo
+memory_pin repeats
+    Show a memory in each briefing, or with pinned=false no longer.
+    ( id! pinned
+    > id pinned
+memory_judge repeats
+    Tell how two memories relate, as memory_add asked or for any pair.
+    ( relation! judgment_id id other reason evidence confidence
+    > relation_id relation status effect
+memory_update_core destroys
+    Replace fields of the project brief; lists replace lists.
+    ( projectSummary criticalConventions userPreferences activeFocus notes version!
+    > version updatedAt
+""",
+        ARGUMENTS,
+    )
+)
+ENGRAM = tuple(
+    _read(
+        """
+mem_search reads repeats
+    Search memory by words.
+    ( query! type scope all_projects match_mode response_format limit=1-20:10
+mem_save
+    Save an observation: what, why, where, learned.
+    ( title! content type scope observation topic_key capture_prompt session_id
+    ( project_choice_reason recovery_token
+mem_update destroys
+    Change an observation, or replace `find` by `replace` in it.
+    ( id! title content type scope topic_key find replace
+mem_review repeats
+    List observations that are due for review, or mark one as reviewed.
+    ( action observation_id id limit=1-100:20
+mem_pin repeats
+    Show an observation first in the context.
+    ( id!
+mem_unpin repeats
+    Show an observation first no longer.
+    ( id!
+mem_suggest_topic_key reads repeats
+    Suggest a stable key for a topic that evolves.
+    ( type title content
+mem_delete destroys repeats
+    Delete an observation.
+    ( id! hard_delete
+mem_save_prompt
+    Save what the person asked.
+    ( content! session_id project_choice_reason recovery_token
+mem_context reads repeats
+    What earlier sessions left: pinned, recent, prompts.
+    ( compact max_bytes=1000-9000:8000 scope
+mem_stats reads repeats
+    Totals of sessions, observations and prompts.
+mem_timeline reads repeats
+    What the same session saved around an observation.
+    ( observation_id! before after
+mem_get_observation reads repeats
+    The whole of an observation.
+    ( id! include_history history_cursor offset
+mem_session_summary
+    Save the summary of a session: Goal, Instructions, Discoveries, Accomplished, Next Steps,
+    Relevant Files.
+    ( content! session_id project_choice_reason recovery_token
+mem_session_start repeats
+    Register a session.
+    ( id!=text directory
+mem_session_end repeats
+    End a session.
+    ( id!=text summary
+mem_capture_passive repeats
+    Save the items below `Key Learnings` of a text.
+    ( content! source session_id
+mem_merge_projects destroys
+    Merge spellings of one project's name.
+    ( from! to!
+mem_current_project reads repeats
+    Which project this is, and how it was found.
+mem_list_projects reads repeats
+    The projects that can be reached from here.
+mem_doctor reads repeats
+    Check memory for damage.
+    ( check
+mem_judge repeats
+    Tell how two observations relate, as mem_save asked; below 0.7 ask the person.
+    ( judgment_id! reason evidence relation! confidence session_id
+mem_compare repeats
+    Tell how any two observations relate.
+    ( memory_id_a! memory_id_b! reasoning model relation! confidence
+""",
+        ENGRAM_ARGUMENTS,
         module="ademem.doors.mcp.engram",
+        results="project_source project_path result",
+        empty={"project_source": "", "project_path": "", "result": ""},
         shows_text=True,
         is_tolerant=True,
-        empty={"project_source": "", "project_path": "", "result": ""},
     )
-
-
-ENGRAM = (
-    _engram_tool(
-        "search",
-        "Search memory by words.",
-        "RI",
-        "query! type scope all_projects match_mode response_format limit",
-        limit=number(10, 1, 20),
-    ),
-    _engram_tool(
-        "save",
-        "Save an observation: what, why, where, learned.",
-        "",
-        f"title! content type scope observation topic_key capture_prompt session_id {CHOSEN}",
-    ),
-    _engram_tool(
-        "update",
-        "Change an observation, or replace `find` by `replace` in it.",
-        "D",
-        "id! title content type scope topic_key find replace",
-    ),
-    _engram_tool(
-        "review",
-        "List observations that are due for review, or mark one as reviewed.",
-        "I",
-        "action observation_id id limit",
-        limit=number(20, 1, 100),
-    ),
-    _engram_tool("pin", "Show an observation first in the context.", "I", "id!"),
-    _engram_tool("unpin", "Show an observation first no longer.", "I", "id!"),
-    _engram_tool(
-        "suggest_topic_key",
-        "Suggest a stable key for a topic that evolves.",
-        "RI",
-        "type title content",
-    ),
-    _engram_tool("delete", "Delete an observation.", "DI", "id! hard_delete"),
-    _engram_tool("save_prompt", "Save what the person asked.", "", f"content! session_id {CHOSEN}"),
-    _engram_tool(
-        "context",
-        "What earlier sessions left: pinned, recent, prompts.",
-        "RI",
-        "compact max_bytes scope",
-        max_bytes=number(8000, 1000, 9000),
-    ),
-    _engram_tool("stats", "Totals of sessions, observations and prompts.", "RI"),
-    _engram_tool(
-        "timeline",
-        "What the same session saved around an observation.",
-        "RI",
-        "observation_id! before after",
-    ),
-    _engram_tool(
-        "get_observation",
-        "The whole of an observation.",
-        "RI",
-        "id! include_history history_cursor offset",
-    ),
-    _engram_tool(
-        "session_summary",
-        "Save the summary of a session: Goal, Instructions, Discoveries, Accomplished, Next"
-        " Steps, Relevant Files.",
-        "",
-        f"content! session_id {CHOSEN}",
-    ),
-    _engram_tool("session_start", "Register a session.", "I", "id! directory", id=TEXT),
-    _engram_tool("session_end", "End a session.", "I", "id! summary", id=TEXT),
-    _engram_tool(
-        "capture_passive",
-        "Save the items below `Key Learnings` of a text.",
-        "I",
-        "content! source session_id",
-    ),
-    _engram_tool("merge_projects", "Merge spellings of one project's name.", "D", "from! to!"),
-    _engram_tool("current_project", "Which project this is, and how it was found.", "RI"),
-    _engram_tool("list_projects", "The projects that can be reached from here.", "RI"),
-    _engram_tool("doctor", "Check memory for damage.", "RI", "check"),
-    _engram_tool(
-        "judge",
-        "Tell how two observations relate, as mem_save asked; below 0.7 ask the person.",
-        "I",
-        "judgment_id! reason evidence relation! confidence session_id",
-    ),
-    _engram_tool(
-        "compare",
-        "Tell how any two observations relate.",
-        "I",
-        "memory_id_a! memory_id_b! reasoning model relation! confidence",
-    ),
 )
+"""Engram's; of the names with which it asks again for the project, `project` is enough here."""
 
 
 def choose(profile: str, *, read_only: bool) -> list[Tool]:

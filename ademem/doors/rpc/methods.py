@@ -348,10 +348,6 @@ def choice(values: Iterable[str]) -> dict[str, Any]:
     return {"type": "string", "enum": list(map(str, values))}
 
 
-def number(least: int, most: int) -> dict[str, Any]:
-    return {"type": "integer", "minimum": least, "maximum": most}
-
-
 ENTRY: dict[str, Any] = {"$ref": "#/components/schemas/Entry"}
 ENTRIES = {"type": "array", "items": ENTRY}
 NOTHING = {"type": "object", "maxProperties": 0}
@@ -371,9 +367,9 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "status": choice(STATUSES),
     "level": choice(BUDGETS),
     "mode": choice(("lexical", "hybrid")),
-    "tier": number(1, 3),
-    "limit": number(1, 200),
-    "version": number(0, 2**31),
+    "tier": calls.number(1, 3),
+    "limit": calls.number(1, 200),
+    "version": calls.number(0, 2**31),
     "patch": OBJECT,
     "paths": {"type": "array", "items": text(1000)},
 }
@@ -390,10 +386,9 @@ def method(
     result: dict[str, Any],
     *,
     writes: bool = False,
-    **own: dict[str, Any],
 ) -> Method:
     """Describe a method that takes no other parameters than those *names*."""
-    properties, required = calls.choose_schemas(names, SCHEMAS | own)
+    properties, required = calls.choose_schemas(names, SCHEMAS)
     params = {
         "type": "object",
         "properties": properties,
@@ -424,13 +419,7 @@ METHODS: tuple[Method, ...] = (
         writes=True,
     ),
     method("archive", archive, "id!", NOTHING, writes=True),
-    method(
-        "search",
-        search,
-        "query! scope scopeOwnerId limit mode status",
-        ENTRIES,
-        limit=number(1, 100),
-    ),
+    method("search", search, "query! scope scopeOwnerId limit=1-100 mode status", ENTRIES),
     method("list", list_memories, "scope tier status limit", ENTRIES),
     method("listMissionEntries", list_mission_entries, "missionId! runId status", ENTRIES),
     method("listProcedures", list_procedures, "status scope query", OBJECTS),
