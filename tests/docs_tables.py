@@ -124,8 +124,9 @@ def engram_routes() -> Iterator[Row]:
     """Routes with the arguments of their bodies or queries, required ones first."""
     yield "Route", "Arguments"
     for each in OPERATIONS:
-        names = [*each.required, *(name for name in each.takes if name not in each.required)]
-        given = [f"**{code(name)}**" if name in each.required else code(name) for name in names]
+        names = [word.partition("=")[0] for word in each.names.split()]
+        names.sort(key=lambda name: not name.endswith("!"))
+        given = [f"**{code(name[:-1])}**" if name[-1] == "!" else code(name) for name in names]
         yield code(f"{each.method} {each.path}"), " ".join(given)
 
 

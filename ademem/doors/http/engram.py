@@ -70,16 +70,17 @@ class Operation(Value):
     method: str
     path: str
     run: Callable[..., Any]
-    takes: Mapping[str, Schema]
-    required: tuple[str, ...] = ()
-    status: int = 200
+    names: str
+    """Names of its arguments, as `choose_schemas` reads them."""
+    status: int
     writes: bool
 
     @property
     def schema(self) -> Schema:
         in_path = [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
-        properties = {**dict.fromkeys(in_path, TEXT), **self.takes, **PROJECTS}
-        return {"properties": properties, "required": [*in_path, *self.required]}
+        takes, required = choose_schemas(self.names, SCHEMAS)
+        properties = {**dict.fromkeys(in_path, TEXT), **takes, **PROJECTS}
+        return {"properties": properties, "required": [*in_path, *required]}
 
 
 def _time(text: str | None) -> str | None:
@@ -116,14 +117,14 @@ def _session(memories: Runtime, row: Row) -> Row:
     return {name: value for name, value in shown.items() if value is not None}
 
 
-def create_session(memories: Runtime, call: Call, id: str, **given: str) -> Row:
-    api.start_session(memories, id, **given, source="http")
-    return {"id": id, "status": "created"}
+def _acknowledge(status: str, act: Callable[..., object]) -> Callable[..., Row]:
+    """Return what does *act* to an id, and answers with both."""
 
+    def run(memories: Runtime, call: Call, id: str, **given: str) -> Row:
+        act(memories, id, **given)
+        return {"id": id, "status": status}
 
-def end_session(memories: Runtime, call: Call, id: str, **given: str) -> Row:
-    api.end_session(memories, id, **given)
-    return {"id": id, "status": "completed"}
+    return run
 
 
 def list_sessions(memories: Runtime, call: Call, limit: int) -> list[Row]:
@@ -132,11 +133,6 @@ def list_sessions(memories: Runtime, call: Call, limit: int) -> list[Row]:
 
 def get_session(memories: Runtime, call: Call, id: str) -> Row:
     return _session(memories, api.get_session(memories, id))
-
-
-def delete_session(memories: Runtime, call: Call, id: str) -> Row:
-    api.delete_session(memories, id)
-    return {"id": id, "status": "deleted"}
 
 
 def add_observation(memories: Runtime, call: Call, **given: Any) -> Row:
@@ -316,11 +312,6 @@ def list_prompts(memories: Runtime, call: Call, limit: int, q: str = "") -> list
     ]
 
 
-def delete_prompt(memories: Runtime, call: Call, id: str) -> Row:
-    api.delete_prompt(memories, id)
-    return {"id": id, "status": "deleted"}
-
-
 def _relation(memories: Runtime, verdict: Verdict) -> Row:
     sides: Row = {}
     for side in ("source", "target"):
@@ -444,24 +435,17 @@ def _route(
 ) -> Operation:
     """Describe a route by its method and path, and the names of its arguments."""
     method, _, path = line.partition(" ")
-    takes, required = choose_schemas(names, SCHEMAS)
-    return Operation(
-        method=method,
-        path=path,
-        run=run,
-        takes=takes,
-        required=required,
-        status=status,
-        writes=method != "GET" and not reads,
-    )
+    writes = method != "GET" and not reads
+    return Operation(method=method, path=path, run=run, names=names, status=status, writes=writes)
 
 
+start_session = _acknowledge("created", partial(api.start_session, source="http"))
 OPERATIONS = (
-    _route("POST /sessions", create_session, "id!=text directory", status=201),
-    _route("POST /sessions/{id}/end", end_session, "summary"),
+    _route("POST /sessions", start_session, "id!=text directory", status=201),
+    _route("POST /sessions/{id}/end", _acknowledge("completed", api.end_session), "summary"),
     _route("GET /sessions/recent", list_sessions, "limit=1-100:5"),
     _route("GET /sessions/{id}", get_session),
-    _route("DELETE /sessions/{id}", delete_session),
+    _route("DELETE /sessions/{id}", _acknowledge("deleted", api.delete_session)),
     _route(
         "POST /observations",
         add_observation,
@@ -496,7 +480,7 @@ OPERATIONS = (
     _route("POST /prompts", add_prompt, "session_id! content!", status=201),
     _route("GET /prompts/recent", list_prompts, "limit=1-100:20"),
     _route("GET /prompts/search", list_prompts, "q! limit=1-100:10"),
-    _route("DELETE /prompts/{id}", delete_prompt),
+    _route("DELETE /prompts/{id}", _acknowledge("deleted", api.delete_prompt)),
     _route("GET /conflicts", list_conflicts, "status limit=1-500:50 offset"),
     _route("GET /conflicts/stats", count_conflicts),
     _route("GET /conflicts/deferred", list_deferred, "status limit=1-500:50 offset"),

@@ -7,7 +7,7 @@ import re
 import secrets
 import threading
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from json import loads
 from typing import TYPE_CHECKING, Any
 
@@ -90,10 +90,9 @@ class Caller:
 
     def set_roots(self, uris: Sequence[str]) -> None:
         paths = [uri.removeprefix("file://").encode() for uri in uris if uri.startswith("file:///")]
+        escaped = re.compile(rb"%([0-9A-Fa-f]{2})")
         self.roots = [
-            os.fsdecode(
-                re.sub(rb"%([0-9A-Fa-f]{2})", lambda hit: bytes.fromhex(hit[1].decode()), path)
-            )
+            os.fsdecode(escaped.sub(lambda hit: bytes.fromhex(hit[1].decode()), path))
             for path in paths
         ]
 
@@ -166,7 +165,7 @@ class Call:
                 self.runtime.store.db.interrupt()
 
     @contextmanager
-    def open(self, found: Project, *, writes: bool) -> Iterator[Runtime]:
+    def open(self, found: Project, *, writes: bool = False) -> Iterator[Runtime]:
         """Open a project of the call, in the session that makes it."""
         environment = {**self.caller.environment, "CLAUDECODE": "1"}  # no person calls here
         with api.open_memories(found, environment=environment) as memories:
@@ -182,15 +181,6 @@ class Call:
             finally:
                 with self.caller.lock:  # its connection is closed next
                     self.runtime = None
-
-    @contextmanager
-    def open_all(self, projects: Sequence[Project]) -> Iterator[tuple[Runtime, dict[str, Runtime]]]:
-        """Open several projects to read: the first one, and the others by name."""
-        with ExitStack() as opened:
-            first, *rest = (
-                opened.enter_context(self.open(found, writes=False)) for found in projects
-            )
-            yield first, {each.project.name: each for each in rest}
 
     def find(
         self, memories: Runtime, query: str, filters: Filters, limit: int, **given: Any
@@ -227,7 +217,7 @@ class Call:
         given = safe_id(self.caller.environment.get(SESSION, ""))
         return TurnKey(session_id=given or self.caller.own_session(self.client))
 
-    def choose(self, named: str, *, writes: bool) -> tuple[Project, ...]:
+    def choose(self, named: str, *, writes: bool, may_lack: bool = False) -> tuple[Project, ...]:
         """Return the named project, or all that reads may reach; raises NoCertainProject."""
         projects = self.projects
         listed = ", ".join(f"{each.name} ({each.root})" for each in projects)
@@ -238,12 +228,9 @@ class Call:
         if writes and len(projects) > 1:
             why = f"several projects are open here: {listed}"
             raise NoCertainProject(why, "give `project` with one of these names")
-        if writes and not projects:
-            raise self.none_enrolled()
+        if not projects and not may_lack:
+            raise NoCertainProject("no project here has a memory", "ademem init")
         return projects
-
-    def none_enrolled(self) -> NoCertainProject:
-        return NoCertainProject("no project here has a memory", "ademem init")
 
 
 def _escape(value: Any) -> Any:

@@ -154,10 +154,14 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
         "id": memory.id,
         "merged_into": written.merged_into_id,
         "revision": memory.revision_count,
-        "topic_key_suggestion": None
-        if memory.topic_key or memory.quarantine_reason
-        else api.suggest_topic_key(given.get("type"), memory.title, memory.content),
+        "topic_key_suggestion": suggest_topic_key(memory, given.get("type")),
     }
+
+
+def suggest_topic_key(memory: Memory, type: str | None) -> str | None:
+    if memory.topic_key or memory.quarantine_reason:
+        return None
+    return api.suggest_topic_key(type, memory.title, memory.content)
 
 
 def describe_notes(written: Written) -> Result:

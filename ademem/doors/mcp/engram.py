@@ -42,11 +42,6 @@ RELATIONS = {
 """Lines of search results by relation."""
 
 
-def _answer(memories: Runtime, call: Call, result: str, **keys: Any) -> Result:
-    head = {"project_source": call.how, "project_path": memories.project.root}
-    return head | {"result": result} | keys
-
-
 def find_memory(memories: Runtime, id: Id) -> Memory:
     """Return the memory by our id, which may be of digits alone, or by its row number."""
     if isinstance(id, int) or (id.isascii() and id.isdecimal() and len(id) <= NUMBER_DIGITS):
@@ -102,7 +97,7 @@ def search(
         row["number"] = number
     found = f"Found {counted(page['total'], 'memory')}" if lines else "No memories found"
     text = "\n".join([found, *lines])
-    return _answer(memories, call, text, relaxed=page["relaxed"], results=page["memories"])
+    return {"result": text, "relaxed": page["relaxed"], "results": page["memories"]}
 
 
 def save(memories: Runtime, call: Call, title: str, content: str = "", **given: Any) -> Result:
@@ -119,12 +114,10 @@ def save(memories: Runtime, call: Call, title: str, content: str = "", **given: 
     )
     scope = given.get("scope")
     draft = api.place_draft(memories, draft, "personal" if scope == "global" else scope)
-    return _describe_saved(memories, call, api.write(memories, draft), given.get("type"))
+    return _describe_saved(api.write(memories, draft), given.get("type"))
 
 
-def _describe_saved(
-    memories: Runtime, call: Call, written: Written, type: str | None = None
-) -> Result:
+def _describe_saved(written: Written, type: str | None = None) -> Result:
     memory = written.memory
     if memory is None:
         return describe_gate_refusal(written.rule, written.reason)
@@ -132,20 +125,16 @@ def _describe_saved(
         {"id": number_of(one.memory), "title": _title(one.memory), "judgment_id": one.judgment_id}
         for one in written.candidates
     ]
-    return _answer(
-        memories,
-        call,
-        f'Memory saved: "{_title(memory)}" ({memory.category})',
-        id=number_of(memory),
-        sync_id=memory.sync_id,
-        deduped=written.deduped,
+    return {
+        "result": f'Memory saved: "{_title(memory)}" ({memory.category})',
+        "id": number_of(memory),
+        "sync_id": memory.sync_id,
+        "deduped": written.deduped,
         **core.describe_notes(written),
-        judgment_required=bool(candidates),
-        candidates=candidates,
-        suggested_topic_key=None
-        if memory.topic_key or memory.quarantine_reason
-        else api.suggest_topic_key(type, memory.title, memory.content),
-    )
+        "judgment_required": bool(candidates),
+        "candidates": candidates,
+        "suggested_topic_key": core.suggest_topic_key(memory, type),
+    }
 
 
 def _session(memories: Runtime, call: Call, given: Result) -> str:
@@ -163,7 +152,7 @@ def update(memories: Runtime, call: Call, id: Id, **given: Any) -> Result:
     if scope and Scope.parse(scope) is not memory.scope:
         raise CannotDo(f"the scope of {id} is {memory.shown_scope}", "mem_save it, then mem_delete")
     answer = core.update(memories, call, memory.id, **given)
-    return _answer(memories, call, f"Memory updated: #{id}", **answer)
+    return {"result": f"Memory updated: #{id}", **answer}
 
 
 def review(
@@ -174,16 +163,16 @@ def review(
             raise UsageError("which observation?", "give observation_id")
         memory = api.mark_reviewed(memories, find_memory(memories, observation_id or id).id)
         number = number_of(memory)
-        return _answer(memories, call, f"Reviewed: #{number}", id=number)
+        return {"result": f"Reviewed: #{number}", "id": number}
     due = [each for each in api.list_due(memories, limit) if not each.quarantine_reason]
     lines = [f"#{number_of(memory)} [{memory.category}] {_title(memory)}" for memory in due]
-    return _answer(memories, call, "\n".join(lines) or "Nothing is due", count=len(due))
+    return {"result": "\n".join(lines) or "Nothing is due", "count": len(due)}
 
 
 def pin(memories: Runtime, call: Call, id: Id, *, pinned: bool = True) -> Result:
     memory = api.pin_by_agent(memories, find_memory(memories, id).id, pinned=pinned)
     done, number = "Pinned" if pinned else "Unpinned", number_of(memory)
-    return _answer(memories, call, f"{done}: #{number}", id=number)
+    return {"result": f"{done}: #{number}", "id": number}
 
 
 unpin = partial(pin, pinned=False)
@@ -191,7 +180,7 @@ unpin = partial(pin, pinned=False)
 
 def suggest_topic_key(memories: Runtime, call: Call, **given: str) -> Result:
     key = api.suggest_topic_key(given.get("type"), given.get("title"), given.get("content", ""))
-    return _answer(memories, call, f"Suggested topic_key: {key}", topic_key=key)
+    return {"result": f"Suggested topic_key: {key}", "topic_key": key}
 
 
 def delete(memories: Runtime, call: Call, id: Id, hard_delete: bool) -> Result:
@@ -202,20 +191,20 @@ def delete(memories: Runtime, call: Call, id: Id, hard_delete: bool) -> Result:
         )
     api.remove_by_agent(memories, memory.id, delete=True)
     number = number_of(memory)
-    return _answer(memories, call, f"Memory deleted: #{number}", id=number)
+    return {"result": f"Memory deleted: #{number}", "id": number}
 
 
 def save_prompt(memories: Runtime, call: Call, content: str, **given: Any) -> Result:
     session = _session(memories, call, given)
     is_new = api.add_prompt(memories, content, session)
-    return _answer(memories, call, "Prompt saved" if is_new else "Prompt was saved before")
+    return {"result": "Prompt saved" if is_new else "Prompt was saved before"}
 
 
 def context(
     memories: Runtime, call: Call, compact: bool, max_bytes: int, scope: str = "project"
 ) -> Result:
     found = api.get_context(memories, max_bytes, compact=compact, scope=scope)
-    return _answer(memories, call, found["text"], left_out=found["left_out"])
+    return {"result": found["text"], "left_out": found["left_out"]}
 
 
 def stats(memories: Runtime, call: Call) -> Result:
@@ -223,14 +212,14 @@ def stats(memories: Runtime, call: Call) -> Result:
     counts = found["memories"]
     observations = counted(counts["promoted"] + counts["candidates"], "observation")
     text = f"{counted(found['sessions'], 'session')}, {observations}"
-    return _answer(memories, call, text, sessions=found["sessions"], observations=counts)
+    return {"result": text, "sessions": found["sessions"], "observations": counts}
 
 
 def timeline(memories: Runtime, call: Call, observation_id: Id, before: int, after: int) -> Result:
     found = api.timeline(memories, find_memory(memories, observation_id).id, before, after)
     rows = [*found["before"], found["focus"], *found["after"]]
     lines = [f"{'>' if row is found['focus'] else ' '} {row['text']}" for row in rows]
-    return _answer(memories, call, "\n".join(lines), timeline=found)
+    return {"result": "\n".join(lines), "timeline": found}
 
 
 def get_observation(
@@ -238,22 +227,22 @@ def get_observation(
 ) -> Result:
     id = find_memory(memories, id).id
     found = core.get(memories, call, id, offset, include_history, **given)
-    return _answer(memories, call, found.pop("text"), **found)
+    return {"result": found.pop("text"), **found}
 
 
 def session_summary(memories: Runtime, call: Call, content: str, **given: Any) -> Result:
-    written = api.summarize_session(memories, content, _session(memories, call, given))
-    return _describe_saved(memories, call, written)
+    session = _session(memories, call, given)
+    return _describe_saved(api.summarize_session(memories, content, session))
 
 
 def session_start(memories: Runtime, call: Call, id: str, directory: str = "") -> Result:
     session = api.start_session(memories, id, directory, source="mcp")
-    return _answer(memories, call, f"Session started: {id}", session=session)
+    return {"result": f"Session started: {id}", "session": session}
 
 
 def session_end(memories: Runtime, call: Call, id: str, summary: str = "") -> Result:
     session = api.end_session(memories, id, summary)
-    return _answer(memories, call, f"Session ended: {id}", session=session)
+    return {"result": f"Session ended: {id}", "session": session}
 
 
 def capture_passive(memories: Runtime, call: Call, content: str, **given: Any) -> Result:
@@ -262,24 +251,24 @@ def capture_passive(memories: Runtime, call: Call, content: str, **given: Any) -
     written = [api.write(memories, draft) for draft in drafts]
     saved = sum(each.accepted and not each.deduped for each in written)
     text = f"Extracted {len(written)}, saved {saved}"
-    return _answer(memories, call, text, extracted=len(written), saved=saved)
+    return {"result": text, "extracted": len(written), "saved": saved}
 
 
 def merge_projects(memories: Runtime, call: Call, to: str, **given: str) -> Result:
     names = [*given["from"].split(","), to]
     if len({fold(name).replace("_", "-").replace(" ", "-") for name in names}) > 1:
         raise CannotDo("these are names of several projects", "a person merges them in a terminal")
-    return _answer(memories, call, "One folder is one project here: spellings are merged already")
+    return {"result": "One folder is one project here: spellings are merged already"}
 
 
 def current_project(memories: Runtime, call: Call) -> Result:
     status = core.status(memories, call)
-    return _answer(memories, call, memories.project.name, available_projects=status["others"])
+    return {"result": memories.project.name, "available_projects": status["others"]}
 
 
 def list_projects(memories: Runtime, call: Call) -> Result:
     names = [each.name for each in call.projects]
-    return _answer(memories, call, "\n".join(names), projects=names)
+    return {"result": "\n".join(names), "projects": names}
 
 
 def doctor(memories: Runtime, call: Call, check: str = "") -> Result:
@@ -293,7 +282,7 @@ def doctor(memories: Runtime, call: Call, check: str = "") -> Result:
         if not findings:
             raise UsageError(f"no check {check!r}", names)
     lines = [f"{'ok' if each.ok else 'bad'} {each.check}: {each.message}" for each in findings]
-    return _answer(memories, call, "\n".join(lines), ok=all(each.ok for each in findings))
+    return {"result": "\n".join(lines), "ok": all(each.ok for each in findings)}
 
 
 READING_CHECKS = (
@@ -307,7 +296,7 @@ READING_CHECKS = (
 def judge(memories: Runtime, call: Call, relation: str, judgment_id: str, **given: Any) -> Result:
     given.pop("session_id", None)
     done = core.judge(memories, call, relation, judgment_id=judgment_id, **given)
-    return _answer(memories, call, f"{done['relation']}: {done['effect']}", **done)
+    return {"result": f"{done['relation']}: {done['effect']}", **done}
 
 
 def compare(
@@ -316,4 +305,4 @@ def compare(
     id, other = (find_memory(memories, each).id for each in (memory_id_a, memory_id_b))
     verdict = {"reason": given.get("reasoning", ""), "confidence": given["confidence"]}
     done = core.judge(memories, call, relation, id=id, other=other, **verdict)
-    return _answer(memories, call, f"{done['relation']}: {done['effect']}", **done)
+    return {"result": f"{done['relation']}: {done['effect']}", **done}

@@ -241,7 +241,7 @@ class Session:
 
         def answer() -> T:
             (found,) = call.choose("", writes=True)
-            with call.open(found, writes=False) as memories:
+            with call.open(found) as memories:
                 return read(memories)
 
         return await to_thread.run_sync(answer, limiter=self.threads)

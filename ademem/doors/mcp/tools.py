@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from ademem.core.value import Value
 from ademem.doors.calls import NOTICE, check_arguments, choose_schemas, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ademem.doors.mcp.access import Call
 
@@ -73,25 +74,29 @@ class Tool(Value):
         if self.is_tolerant:
             given = {name: value for name, value in given.items() if name in schema["properties"]}
         arguments = check_arguments(schema, given)
-        projects = call.choose(arguments.pop("project", ""), writes=not self.reads)
+        named, may_lack = arguments.pop("project", ""), self.reads and self.empty is not None
+        projects = call.choose(named, writes=not self.reads, may_lack=may_lack)
         if not self.reads:
             call.caller.admit_write(projects[0])
-        notice = {"notice": NOTICE} if self.shows_text else {}
+        head: dict[str, Any] = {"notice": NOTICE} if self.shows_text else {}
         if not projects:
-            if self.empty is None:
-                raise call.none_enrolled()
-            return notice | {"project": ""} | self.empty | {"next": "ademem init"}
-        run = getattr(import_module(self.module), self.name.partition("_")[2])
+            return head | {"project": ""} | (self.empty or {}) | {"next": "ademem init"}
+        module, name = import_module(self.module), self.name.partition("_")[2]
+        run: Callable[..., dict[str, Any]] = getattr(module, name)
         if self.joins and len(projects) > 1:
-            with call.open_all(projects) as (memories, others):
-                answer: dict[str, Any] = run(memories, call, **arguments, others=others)
-                names = ", ".join(found.name for found in projects)
-                return notice | {"project": names} | answer
+            head["project"] = ", ".join(found.name for found in projects)
+            with ExitStack() as opened:
+                memories, *rest = (opened.enter_context(call.open(each)) for each in projects)
+                others = {each.project.name: each for each in rest}
+                return head | run(memories, call, **arguments, others=others)
         for found in projects:
             try:
                 with call.open(found, writes=not self.reads) as memories:
                     answer = run(memories, call, **arguments)
-                    return notice | {"project": found.name} | answer
+                    head["project"] = found.name
+                    if self.is_tolerant and "rule" not in answer:
+                        head |= {"project_source": call.how, "project_path": found.root}
+                    return head | answer
             except NotFound:
                 if found is projects[-1]:
                     raise
