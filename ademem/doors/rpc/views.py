@@ -27,24 +27,15 @@ CONSOLIDATION_COUNTS = {
     "merged": "entries_merged",
     "created": "entries_created",
 }
-_TEXT, _NUMBER, _WHOLE = {"type": "string"}, {"type": "number"}, {"type": "integer"}
-_BOOLEAN, _TEXTS = {"type": "boolean"}, {"type": "array", "items": {"type": "string"}}
-_TEXT_OR_NULL = {"type": ["string", "null"]}
-ENTRY_SCHEMA = {
-    "type": "object",
-    "properties": {
-        **dict.fromkeys(("id", "scope", "category", "content", "importance"), _TEXT),
-        **dict.fromkeys(("createdAt", "updatedAt", "lastAccessedAt", "status"), _TEXT),
-        **dict.fromkeys(("sourceType", "syncId", "trust"), _TEXT),
-        **dict.fromkeys(("scopeOwnerId", "sourceRunId", "sourceId", "title"), _TEXT_OR_NULL),
-        **dict.fromkeys(("fileScopePattern", "topicKey"), _TEXT_OR_NULL),
-        **dict.fromkeys(("tier", "accessCount", "observationCount"), _WHOLE),
-        **dict.fromkeys(("pinned", "embedded"), _BOOLEAN),
-        **dict.fromkeys(("tags", "flags"), _TEXTS),
-        "confidence": _NUMBER,
-        "score": {"type": ["number", "null"]},
-    },
-}
+_ENTRY = """
+    id:string scope:string scope_owner_id:string? tier:integer pinned:boolean category:string
+    content:string importance:string created_at:string updated_at:string last_accessed_at:string
+    access_count:integer observation_count:integer status:string confidence:number embedded:boolean
+    source_run_id:string? source_type:string source_id:string? file_scope_pattern:string?
+    sync_id:string title:string? tags:array topic_key:string? trust:string flags:array score:number?
+"""
+"""Names and types of the values of `Entry`: arrays are of texts, `?` marks what may be null."""
+_TYPES = dict(word.split(":") for word in _ENTRY.split())
 COUNTS = {"sweep": SWEEP_COUNTS, "consolidation": CONSOLIDATION_COUNTS}
 """ADE's names of the counts of a run."""
 
@@ -70,35 +61,18 @@ def _entry(
     memory: Memory, embedded: Collection[str], scores: Mapping[str, float]
 ) -> dict[str, Any]:
     score = scores.get(memory.id)
-    return {
-        "id": memory.id,
-        "scope": memory.scope,
-        "scopeOwnerId": memory.scope_owner_id,
+    values = as_dict(memory) | {
         "tier": int(memory.tier),
         "pinned": memory.is_pinned,
-        "category": memory.category,
-        "content": memory.content,
-        "importance": memory.importance,
-        "createdAt": time_of(memory.created_at),
-        "updatedAt": time_of(memory.updated_at),
-        "lastAccessedAt": time_of(memory.last_accessed_at),
-        "accessCount": memory.access_count,
-        "observationCount": memory.observation_count,
-        "status": memory.status,
         "confidence": round(memory.confidence, 4),
         "embedded": memory.id in embedded,
-        "sourceRunId": memory.source_run_id,
-        "sourceType": memory.source_type,
-        "sourceId": memory.source_id,
-        "fileScopePattern": memory.file_scope_pattern,
-        "syncId": memory.sync_id,
-        "title": memory.title,
         "tags": list(memory.tags),
-        "topicKey": memory.topic_key,
-        "trust": memory.trust,
         "flags": flags(memory),
         "score": None if score is None else round(score, 4),
     }
+    times = ("created_at", "updated_at", "last_accessed_at")
+    values |= {name: time_of(getattr(memory, name)) for name in times}
+    return {_camel_case(name): values[name] for name in _TYPES}
 
 
 def procedure(runtime: Runtime, found: Procedure) -> dict[str, Any]:
@@ -178,3 +152,15 @@ def _camel_case(name: str) -> str:
 
 def time_of(moment: datetime | None) -> str | None:
     return stamp(moment) if moment else None
+
+
+def _schema(kind: str) -> dict[str, Any]:
+    if kind == "array":
+        return {"type": kind, "items": {"type": "string"}}
+    return {"type": [kind[:-1], "null"] if kind.endswith("?") else kind}
+
+
+ENTRY_SCHEMA = {
+    "type": "object",
+    "properties": {_camel_case(name): _schema(kind) for name, kind in _TYPES.items()},
+}
