@@ -66,9 +66,12 @@ STATUSES = {
 
 
 class Refused(AdememError):
-    def __init__(self, rule: str, why: str, hint: str, status: int = 0) -> None:
+    def __init__(self, rule: str, why: str, hint: str, status: int = 0, wait_s: int = 0) -> None:
         super().__init__(why, hint)
         self.rule, self.status = rule, status or STATUSES.get(rule, 409)
+        self.headers = {"www-authenticate": "Bearer"} if rule == "token" else {}
+        if wait_s:
+            self.headers["retry-after"] = str(wait_s)
 
 
 def answer_facts(_: Scope, status: int, facts: dict[str, str]) -> Response:
@@ -132,8 +135,6 @@ class Loopback:
             if not is_answered:
                 status = getattr(error, "status", 0) or STATUSES.get(facts["rule"], 409)
                 answer = self.on_error(scope, status, facts)
-                if facts["rule"] == "token":
-                    answer.headers["www-authenticate"] = "Bearer"
                 answer.headers.update(getattr(error, "headers", None) or {})
                 await answer(scope, receive, send_safe)
 
@@ -141,13 +142,7 @@ class Loopback:
         hosts = [host.lower() for host in headers.getlist("host")]
         if self.port is not None and (len(hosts) != 1 or hosts[0] not in self.hosts):
             raise Refused("host", "this address is not the server's own", f"ask {ADDRESS}")
-        own = {f"http://{host}" for host in self.hosts} if self.has_pages else set()
-        origins = {origin.lower() for origin in headers.getlist("origin")}
-        sites = {site.strip().lower() for site in headers.getlist("sec-fetch-site")}
-        if self.has_pages and sites == {"same-origin"}:
-            origins.discard("null")  # of our own forms, as our pages send no referrer
-        if origins - own or sites & {*FOREIGN_SITES}:
-            raise Refused("site", "a page of another site made this request", "type the address")
+        check_site(headers, {f"http://{host}" for host in self.hosts} if self.has_pages else set())
         if self.token and path not in self.free:
             scheme, _, given = headers.get("authorization", "").partition(" ")
             known = secrets.compare_digest(given.strip().encode(), self.token)
@@ -174,6 +169,16 @@ class Loopback:
             return body.pop() if body else await receive()
 
         return replay
+
+
+def check_site(headers: Headers, own: set[str]) -> None:
+    """Raise Refused for a request of a page that is of none of our *own* origins."""
+    origins = {origin.lower() for origin in headers.getlist("origin")}
+    sites = {site.strip().lower() for site in headers.getlist("sec-fetch-site")}
+    if own and sites == {"same-origin"}:
+        origins.discard("null")  # of our own forms, as our pages send no referrer
+    if origins - own or sites & {*FOREIGN_SITES}:
+        raise Refused("site", "a page of another site made this request", "type the address")
 
 
 def _no_route(error: Exception) -> Refused | None:
@@ -236,10 +241,13 @@ def bind_file(project: Project, name: str) -> Iterator[sockets.socket]:
             yield own
 
 
-class SignalServer(uvicorn.Server):
-    """A server that ends with code 0 by a signal, and logs and names itself nowhere."""
+class Server(uvicorn.Server):
+    """A server that logs and names itself nowhere.
 
-    def __init__(self, app: ASGIApp, **options: Any) -> None:
+    It ends with code 0 by a signal, and when no request came for *idle_s* (0: any time).
+    """
+
+    def __init__(self, app: Any, idle_s: float = 0, **options: Any) -> None:
         usual = {
             "log_config": None,
             "log_level": "error",  # requests that are no HTTP would fill the terminal
@@ -253,6 +261,7 @@ class SignalServer(uvicorn.Server):
             "timeout_graceful_shutdown": GRACE_S,
         }
         super().__init__(uvicorn.Config(app, **(usual | options)))
+        self.app, self.idle_limit_s = app, idle_s
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -264,16 +273,8 @@ class SignalServer(uvicorn.Server):
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-
-class Server(SignalServer):
-    """A server that also ends when no request came for *idle_s* (0: any time)."""
-
-    def __init__(self, app: Loopback, idle_s: float, **options: Any) -> None:
-        super().__init__(app, **options)
-        self.loopback, self.idle_limit_s = app, idle_s
-
     async def on_tick(self, counter: int) -> bool:
-        is_idle = 0 < self.idle_limit_s < self.loopback.idle_s
+        is_idle = bool(self.idle_limit_s) and self.idle_limit_s < self.app.idle_s
         return is_idle or await super().on_tick(counter)
 
 

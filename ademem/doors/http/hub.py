@@ -103,17 +103,12 @@ class Rate:
         self.used[key] += amount
         if self.used[key] > most:
             wait = _seconds_to_next(self.window_s)
-            raise TooMany(f"more than {most:,} {self.unit}", f"try again in {wait} s", wait)
+            many = f"more than {most:,} {self.unit}"
+            raise Refused("rate", many, f"try again in {wait} s", wait_s=wait)
 
 
 def _seconds_to_next(window_s: int) -> int:
     return math.ceil(window_s - time.time() % window_s)
-
-
-class TooMany(Refused):
-    def __init__(self, why: str, hint: str, wait_s: int, *, rule: str = "rate") -> None:
-        super().__init__(rule, why, hint, 429)
-        self.wait_s = wait_s
 
 
 class Share:
@@ -180,12 +175,9 @@ class Hub:
         self.app = Starlette(
             routes=[*routes, *self.page.routes],
             lifespan=self.lifespan,
-            exception_handlers={
-                Refused: _refuse,
-                psycopg.Error: _database_fails,
-                PoolTimeout: _database_fails,
-                Exception: _fail,
-            },
+            exception_handlers=dict.fromkeys(
+                (Refused, psycopg.Error, PoolTimeout, Exception), _answer_failure
+            ),
         )
 
     @asynccontextmanager
@@ -347,12 +339,13 @@ class Hub:
                 found = await self._project(db, request)
                 if found.live_rows + len(good) > self.limits.rows:
                     full = "the project has as many memories as it may"
-                    raise TooMany(full, "delete some", FULL_RETRY_S, rule="rows")
+                    raise Refused("rows", full, "delete some", 429, FULL_RETRY_S)
                 assert caller.device is not None
                 own, all_ = await requests.add_usage(db, project, caller.device, len(body))
                 if own > self.limits.bytes_per_day or all_ > self.limits.project_bytes_per_day:
                     sent = "too many bytes for one day"
-                    raise TooMany(sent, "go on tomorrow", _seconds_to_next(DAY_S))
+                    wait_s = _seconds_to_next(DAY_S)
+                    raise Refused("rate", sent, "go on tomorrow", wait_s=wait_s)
                 self.bytes.check("hub", self.limits.hub_bytes_per_day, len(body))
                 verdicts = iter(await requests.push(db, project, good) if good else [])
         now = clock.now()
@@ -452,34 +445,25 @@ class Hub:
 _ROLE = "a writer changes what is theirs, and a reviewer anything"
 
 
-def _fail_with(
-    rule: str, why: str, hint: str, status: int, headers: dict[str, str] | None = None
-) -> JSONResponse:
-    return JSONResponse({"error": rule, "why": why, "hint": hint}, status, headers)
+def _word(error: Refused) -> JSONResponse:
+    facts = {"error": error.rule, "why": str(error), "hint": error.hint}
+    return JSONResponse(facts, error.status, error.headers)
 
 
-async def _refuse(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)
-    headers = {"retry-after": str(error.wait_s)} if isinstance(error, TooMany) else {}
-    if error.rule == "token":
-        headers["www-authenticate"] = "Bearer"
-    return _fail_with(error.rule, str(error), error.hint, error.status, headers)
-
-
-async def _fail(_request: Request, _error: Exception) -> Response:
-    return _fail_with("internal", "the hub failed", "its log names the line", 500)
-
-
-async def _database_fails(_request: Request, error: Exception) -> Response:
-    """Answer 503, or 403 where the policies of the database refused what was let in."""
+async def _answer_failure(_request: Request, error: Exception) -> Response:
+    """Word a refusal; a database that fails is 503, and 403 where its policies refuse."""
+    if isinstance(error, Refused):
+        return _word(error)
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
-        return _fail_with("role", "the database refuses it", "", 403)
+        return _word(Refused("role", "the database refuses it", "", 403))
     if getattr(error, "sqlstate", "") == "HB409":
-        return _fail_with("closed", "the project is closed", "ask an owner", 403)
-    return _fail_with("store", "the database does not answer", "try again", 503)
+        return _word(Refused("closed", "the project is closed", "ask an owner", 403))
+    if isinstance(error, psycopg.Error | PoolTimeout):
+        return _word(Refused("store", "the database does not answer", "try again"))
+    return _word(Refused("internal", "the hub failed", "its log names the line"))
 
 
-_refuse_busy = _fail_with("busy", "too many requests wait already", "try again", 503)
+_refuse_busy = _word(Refused("busy", "too many requests wait already", "try again", 503))
 
 
 async def _read(request: Request, most: int) -> bytes:
@@ -529,7 +513,7 @@ def _digest(text: object) -> bytes:
     return found
 
 
-class Server(http.SignalServer):
+class Server(http.Server):
     """Tells its address once it listens, and lets requests end before it does."""
 
     def __init__(self, hub: Hub, on_ready: Callable[[str], None], **options: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -10,12 +11,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ademem.core.value import Value
-from ademem.doors.http import FOREIGN_SITES, HEADERS, Refused
+from ademem.doors.http import HEADERS, Refused, check_site
 from ademem.doors.web import Entry
 from ademem.doors.web.rendering import POLICY, answer_file, render
 
 COOKIE = "ademem_hub"
-_HEADERS = HEADERS | {"content-security-policy": POLICY}
 
 
 class Visit(Value):
@@ -38,8 +38,8 @@ class HubPage:
         self._visits: dict[str, Visit] = {}
         """By code until it is used, then by cookie."""
         self.routes = [
-            Route("/", self._answered(self._show)),
-            Route("/enter", self._answered(self._enter)),
+            Route("/", partial(self._answer, self._show)),
+            Route("/enter", partial(self._answer, self._enter)),
             Route("/static/{digest}/{name:path}", answer_file),
         ]
 
@@ -49,26 +49,19 @@ class HubPage:
         self._visits[code] = visit
         return f"/enter?code={code}"
 
-    def _answered(self, show: Callable[[Request], Awaitable[Response]]) -> Any:
-        """Return what answers a request of this site, and shows a refusal as a page."""
-
-        async def answer(request: Request) -> Response:
-            try:
-                own = f"{self._scheme_of(request)}://{request.headers.get('host', '')}"
-                sites = request.headers.getlist("sec-fetch-site")
-                origins = {*request.headers.getlist("origin")}
-                if origins - {own} or {*sites} & {*FOREIGN_SITES}:
-                    raise Refused(
-                        "site", "a page of another site made this request", "type the address"
-                    )
-                response = await show(request)
-            except Refused as error:
-                values = {"message": str(error), "hint": error.hint}
-                response = _page("error.html", values, error.status)
-            response.headers.update(_HEADERS)
-            return response
-
-        return answer
+    async def _answer(
+        self, show: Callable[[Request], Awaitable[Response]], request: Request
+    ) -> Response:
+        """Answer a request of this site, and show a refusal as a page."""
+        try:
+            host = request.headers.get("host", "").lower()
+            check_site(request.headers, {f"{self._scheme_of(request)}://{host}"})
+            response = await show(request)
+        except Refused as error:
+            values = {"message": str(error), "hint": error.hint}
+            response = _page("error.html", values, error.status)
+        response.headers.update(HEADERS | {"content-security-policy": POLICY})
+        return response
 
     async def _enter(self, request: Request) -> Response:
         code = request.query_params.get("code", "")
