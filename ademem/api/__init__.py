@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 FUNCTIONS = {
     "searching": """
         recall search explain_search get_search_mode find_similar list_memories count_memories get
-        find_related verify verify_change list_doubtful find_drifted find_later list_embedded
+        find_related verify verify_change list_doubtful find_drifted find_later list_candidates list_best
+        list_embedded
     """,
     "browsing": "find read_part timeline get_context read_brief get_numbered",
     "inspecting": """
@@ -87,7 +88,7 @@ FUNCTIONS = {
     "reports": """
         get_status get_knowledge get_cost get_ledger get_impressions get_digest get_guard_state
         list_refusals list_decisions count_decisions find_overfull judge_command
-        get_health get_last_run get_sync_status find_changes list_best list_candidates
+        get_health get_last_run get_sync_status find_changes
     """,
 }
 """Functions by their module of this package, besides those below."""

@@ -293,8 +293,9 @@ def _section_of_scope(runtime: Runtime, chars: int, scope: Scope) -> Iterator[Se
     source = runtime.open_personal() if scope is Scope.AGENT else runtime
     if source and (owner or scope is not Scope.MISSION):
         store, branch, name = source.store, runtime.branch, scope.value
-        best = memory_queries.best_established(store, branch, CONTEXT_MEMORIES, name, owner)
-        total = memory_queries.count_established(store, branch, name, owner)
+        place = {"branch": branch, "scope": name, "owner": owner}
+        best = memory_queries.best_established(store, limit=CONTEXT_MEMORIES, **place)
+        total = memory_queries.count_established(store, **place)
         yield "Memories", [entry(memory, chars) for memory in best], total
 
 

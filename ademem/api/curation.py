@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ademem.capture import gate, provenance
@@ -94,7 +95,8 @@ def review(
 ) -> list[Memory]:
     """List memories that wait for review: quarantined ones, then candidates, oldest first."""
     most = limit if selection == EVERYTHING else None
-    found = [each for store in _stores(runtime) for each in memory_queries.in_review(store, most)]
+    queues = (memory_queries.in_review(store, limit=most) for store in _stores(runtime))
+    found = chain.from_iterable(queues)
     return list(filter(selection.matches, found))[:limit]
 
 
@@ -167,7 +169,8 @@ def count_queue(runtime: Runtime, pairs: Sequence[Pair] | None = None) -> dict[s
 def review_imported(
     runtime: Runtime, limit: int | None = 100, selection: Selection = EVERYTHING
 ) -> list[Memory]:
-    return list(filter(selection.matches, memory_queries.list_claimed(runtime.store)))[:limit]
+    found = memory_queries.list_claimed(runtime.store, limit=None)
+    return list(filter(selection.matches, found))[:limit]
 
 
 def continue_review(runtime: Runtime, queue: Sequence[Waiting]) -> list[Waiting]:
@@ -438,7 +441,7 @@ def pin_by_agent(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
 
 
 def list_due(runtime: Runtime, limit: int | None = 100) -> list[Memory]:
-    return memory_queries.due_for_review(runtime.store, stamp(runtime.clock()), limit)
+    return memory_queries.due_for_review(runtime.store, now=stamp(runtime.clock()), limit=limit)
 
 
 def mark_reviewed(runtime: Runtime, id: str) -> Memory:

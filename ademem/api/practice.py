@@ -24,7 +24,6 @@ list_procedures = on_store(records.find_live)
 get_procedure = on_store(records.get)
 list_missions = on_store(stored_missions.list_all)
 get_mission = on_store(missions.get_mission)
-list_mission_memories = on_store(memory_queries.of_mission)
 
 
 def reindex_skills(runtime: Runtime, *, dry_run: bool = False) -> Scanned:
@@ -97,6 +96,10 @@ def restore_mission(
     Raises CannotDo where it is not as *present*, or where a new one has memories by now.
     """
     missions.restore(id, mission, present, act(runtime))
+
+
+def list_mission_memories(runtime: Runtime, id: str) -> list[Memory]:
+    return memory_queries.of_mission(runtime.store, id=id)
 
 
 def promote_from_mission(runtime: Runtime, id: str) -> Memory:

@@ -185,7 +185,7 @@ def scan_relations(
     from ademem.capture.gate import relating
 
     store, now = runtime.store, runtime.clock()
-    page = memory_queries.page(store, cursor, min(limit, SCAN_ROWS))
+    page = memory_queries.page(store, after=cursor, limit=min(limit, SCAN_ROWS))
     found = {
         relations.id_of(pair.earlier, pair.later): pair
         for memory in page
@@ -302,7 +302,7 @@ def _neighbours(runtime: Runtime, node: Node) -> Iterator[Node]:
             found.setdefault(other, pair.relation.replace("_", " ") + waits)
     if memory.superseded_by:
         found.setdefault(memory.superseded_by, "merged into")
-    for part in memory_queries.list_merged(store, memory.id):
+    for part in memory_queries.merged_into(store, id=memory.id):
         found.setdefault(part.id, "merged from")
     for each in memory_queries.by_ids(store, found):
         if not (each.quarantine_reason or each.deleted_at or each.scope_owner_id):

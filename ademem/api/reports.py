@@ -237,8 +237,6 @@ def get_health(runtime: Runtime) -> dict[str, Any]:
     }
 
 
-list_best = on_store(memory_queries.best_of_scope)
-list_candidates = on_store(memory_queries.best_candidates)
 get_last_run = on_store(maintenance.newest)
 find_changes = on_store(statistics.find_changes)
 list_refusals = on_store(logs.list_refusals)

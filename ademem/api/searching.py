@@ -173,6 +173,18 @@ def count_memories(runtime: Runtime, filters: Filters, most: int) -> int:
     return min(found, most)
 
 
+def list_candidates(runtime: Runtime, limit: int = 20) -> list[Memory]:
+    from ademem.store import memory_queries
+
+    return memory_queries.best_candidates(runtime.store, limit=limit)
+
+
+def list_best(runtime: Runtime, scope: str, owner: str | None, limit: int) -> list[Memory]:
+    from ademem.store import memory_queries
+
+    return memory_queries.best_of_scope(runtime.store, scope=scope, owner=owner, limit=limit)
+
+
 def list_embedded(runtime: Runtime, ids: Iterable[str]) -> frozenset[str]:
     from ademem.search.embedding import model_id
     from ademem.store import embeddings
@@ -194,7 +206,9 @@ def find_related(runtime: Runtime, id: str) -> dict[str, list[str]]:
     others = [b if a == memory.id else a for a, b in pairs if memory.id in (a, b)]
     found = {
         "conflicts with": others,
-        "merged from": [part.id for part in memory_queries.list_merged(runtime.store, memory.id)],
+        "merged from": [
+            each.id for each in memory_queries.merged_into(runtime.store, id=memory.id)
+        ],
         "merged into": [memory.superseded_by] if memory.superseded_by else [],
     }
     return {name: ids for name, ids in found.items() if ids}

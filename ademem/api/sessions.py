@@ -138,7 +138,7 @@ def get_session(runtime: Runtime, id: str) -> Row:
 
 
 def list_session_memories(runtime: Runtime, id: str) -> list[Memory]:
-    found = memory_queries.of_session(runtime.store, get_session(runtime, id)["id"])
+    found = memory_queries.of_session(runtime.store, id=get_session(runtime, id)["id"])
     return [each for each in found if each.live and not each.quarantine_reason]
 
 

@@ -156,7 +156,7 @@ class Imported(Value):
 def export_lines(store: Store, include_personal: bool = False) -> Iterator[dict[str, Any]]:
     """Yield live memories in order of creation; those of agents and missions only on request."""
     last = 0
-    while page := memory_queries.page(store, last, PAGE):
+    while page := memory_queries.page(store, after=last, limit=PAGE):
         last = page[-1].seq
         yield from export_records(store, page, include_personal=include_personal)
 

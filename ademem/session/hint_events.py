@@ -189,7 +189,9 @@ def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[Tied]:
     owner = payload.agent_type or None
     here = runtime.branch
     fingerprint = errors.fingerprint(line)
-    promoted = memory_queries.find_promoted_errors(runtime.store, fingerprint, owner, here)
+    promoted = memory_queries.promoted_errors(
+        runtime.store, fingerprint=fingerprint, owner=owner, branch=here
+    )
     filters = Filters(
         owner=owner, statuses=("promoted",), categories=("gotcha",), here=here, elsewhere=False
     )

@@ -77,7 +77,7 @@ def summary_instructions(
     with suppress(OSError):
         for event in transcript.events(transcript_path, since=since, tail=TAIL_BYTES):
             conversation.add(event)
-    learned = memory_queries.list_learned(runtime.store, session_id, ITEMS)
+    learned = memory_queries.learned_in_session(runtime.store, id=session_id, limit=ITEMS)
     stored = [f"{each.id} [{each.category}] {each.content}" for each in reversed(learned)]
     task, tests = conversation.last_instruction or conversation.task, conversation.tests[-1:]
     sections = (

@@ -87,7 +87,7 @@ def review(text: str, payload: Payload, runtime: Runtime) -> str:
     """List what waits for review, or decide about it as the person typed."""
     verb, *ids = text.split() or [""]
     if verb not in ("keep", "drop"):
-        waiting = memory_queries.in_review(runtime.store, LISTED + 1)
+        waiting = memory_queries.in_review(runtime.store, limit=LISTED + 1)
         held = [memory for memory in waiting if memory.quarantine_reason]
         shown = [memory for memory in waiting if not memory.quarantine_reason][:LISTED]
         lines = ["ademem: nothing waits for review"]

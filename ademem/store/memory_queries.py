@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from ademem.core import text as text_
 from ademem.core.json_text import array, numbers
-from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL, Scope
+from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL
 from ademem.core.value import Value
 from ademem.store import BROWSED, CURRENT, LIVE, is_in_hub, memories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, Literal
 
     from ademem.core.memory import Entry, Memory
     from ademem.store import Store
 
+    Find = Callable[..., list[Memory]]
     Key = Literal["topic_key", "knowledge_key", "dedupe_key"]
     Index = Literal["unified_memories_fts", "unified_memories_trigram"]
 
@@ -44,7 +45,7 @@ where project_id = :project and status = 'promoted' and {ARRIVED} and {CURRENT} 
 """
 
 _WITH_FILES = f"{CLAIMED} and claimed_author not glob '{FROM_HUB}*'"
-_WAITING_ORDER = "order by quarantine_reason is null, created_at, seq limit :limit"
+_WAITING_ORDER = "order by quarantine_reason is null, created_at, seq limit ifnull(:limit, -1)"
 _QUARANTINED = f"{LIVE} and quarantine_reason is not null"
 _UNCONFIRMED = f"status = 'candidate' and {CURRENT} and {BROWSED}"
 _WAITING = f"project_id = :project and ({_QUARANTINED} or {_UNCONFIRMED})"
@@ -52,7 +53,10 @@ _HOME = "scope = :scope and ifnull(scope_owner_id, '') = :owner"
 _UNQUARANTINED = f"{LIVE} and quarantine_reason is null"
 # The plus keeps the planner from the index of all rejected rows: a query here is for one text.
 _REJECTED = "status = 'archived' and +rejected_at is not null"
-_OWN_OR_PROJECT = "(scope = 'project' or scope = 'agent' and scope_owner_id is :owner)"
+_ESTABLISHED = (
+    f"status = 'promoted' and {CURRENT} and {BROWSED} and scope = :scope"
+    " and scope_owner_id is :owner and (source_branch is null or source_branch = :branch)"
+)
 
 
 def by_id(store: Store, id: str | None) -> Memory | None:
@@ -78,18 +82,73 @@ def find_sharing(store: Store, kind: str, name: str) -> list[int]:
     return store.column(query, (name,))
 
 
-def everything(store: Store) -> list[Memory]:
-    return memories.find(store, "true")
+class Query:
+    """A query for whole memories of a project; its parameters are given by name.
+
+    *find* is `memories.find_by_key` where all of the project are more than the condition finds.
+    """
+
+    def __init__(self, where: str, tail: str = "", find: Find = memories.find) -> None:
+        self._where, self._tail, self._find = where, tail, find
+
+    def __call__(self, store: Store, **values: str | float | None) -> list[Memory]:
+        return self._find(store, self._where, self._tail, **values)
 
 
-def page(store: Store, after: int, limit: int) -> list[Memory]:
-    where = "seq > :after"
-    return memories.find(store, where, "order by seq limit :limit", after=after, limit=limit)
-
-
-def in_review(store: Store, limit: int | None) -> list[Memory]:
-    where = f"seq in (select seq from unified_memories where {_WAITING} {_WAITING_ORDER})"
-    return memories.find_by_key(store, where, _WAITING_ORDER, limit=-1 if limit is None else limit)
+everything = Query("true")
+page = Query("seq > :after", "order by seq limit :limit")
+in_review = Query(
+    f"seq in (select seq from unified_memories where {_WAITING} {_WAITING_ORDER})",
+    _WAITING_ORDER,
+    memories.find_by_key,
+)
+list_claimed = Query(CLAIMED, _WAITING_ORDER)
+with_files_and_not_quarantined = Query(f"{_WITH_FILES} and quarantine_reason is null")
+due_for_review = Query(
+    f"review_after <= :now and {_UNQUARANTINED}",
+    "order by review_after, seq limit ifnull(:limit, -1)",
+)
+best_candidates = Query(
+    f"scope = 'project' and {_UNCONFIRMED}",
+    "order by confidence desc, observation_count desc, created_at desc limit :limit",
+)
+best_of_scope = Query(
+    "scope = :scope and scope_owner_id is :owner and status = 'promoted'"
+    f" and {CURRENT} and {BROWSED}",
+    "order by pinned desc, case importance when 'high' then 0 when 'medium' then 1 else 2 end,"
+    " access_score desc, updated_at desc limit :limit",
+)
+best_established = Query(
+    _ESTABLISHED,
+    "order by pinned and claimed_author is null desc, tier, importance = 'high' desc,"
+    " composite_score desc, updated_at desc, seq desc limit :limit",
+)
+project_candidates = Query("scope = 'project' and status = 'candidate'", "order by created_at, id")
+on_branches = Query(f"source_branch is not null and {LIVE}")
+with_anchors = Query(f"{LIVE} and anchors <> '[]'", "order by seq")
+of_mission = Query(f"scope = 'mission' and scope_owner_id = :id and {LIVE}", "order by seq")
+of_session = Query("source_session_id = :id", "order by seq")
+learned_in_session = Query(
+    f"source_session_id = :id and {BROWSED} and {_UNQUARANTINED}", "order by seq desc limit :limit"
+)
+merged_into = Query("superseded_by = :id", "order by seq", memories.find_by_key)
+promoted_errors = Query(
+    f"source_id = :fingerprint and status = 'promoted' and {CURRENT} and {BROWSED}"
+    " and (scope = 'project' or scope = 'agent' and scope_owner_id is :owner)"
+    " and (source_branch is null or source_branch = :branch)"
+)
+feedback = Query(
+    f"source_type = :source and status <> 'archived' and {CURRENT}",
+    "order by seq desc limit :limit",
+)
+skills = Query(f"source_type = '{SKILL}' and {LIVE}")
+with_skill_file = Query(
+    "id in (select memory_id from memory_skill_index)", find=memories.find_by_key
+)
+with_procedure_details = Query(
+    "id in (select memory_id from memory_procedure_details)", find=memories.find_by_key
+)
+procedures_without_details = Query(f"{ARRIVED} and {LIVE}")
 
 
 def list_waiting(store: Store) -> list[tuple[str, float, str, int, str]]:
@@ -115,55 +174,9 @@ def count_pinned_by_agents(store: Store) -> int:
     )
 
 
-def best_candidates(store: Store, limit: int) -> list[Memory]:
-    where = f"scope = 'project' and status = 'candidate' and {CURRENT} and {BROWSED}"
-    tail = "order by confidence desc, observation_count desc, created_at desc limit :limit"
-    return memories.find(store, where, tail, limit=limit)
-
-
-def best_of_scope(store: Store, scope: str, owner: str | None, limit: int) -> list[Memory]:
-    where = f"scope_owner_id is :owner and status = 'promoted' and {CURRENT} and {BROWSED}"
-    tail = (
-        "order by pinned desc, case importance when 'high' then 0 when 'medium' then 1 else 2 end,"
-        " access_score desc, updated_at desc limit :limit"
-    )
-    values = {"scope": scope, "owner": owner, "limit": limit}
-    return memories.find(store, f"scope = :scope and {where}", tail, **values)
-
-
-def due_for_review(store: Store, now: str, limit: int | None) -> list[Memory]:
-    where = f"review_after <= :now and {LIVE} and quarantine_reason is null"
-    tail = "order by review_after, seq limit :limit"
-    return memories.find(store, where, tail, now=now, limit=-1 if limit is None else limit)
-
-
-_ESTABLISHED = (
-    f"status = 'promoted' and {CURRENT} and {BROWSED} and scope = :scope"
-    " and scope_owner_id is :owner and (source_branch is null or source_branch = :branch)"
-)
-
-
-def best_established(
-    store: Store,
-    branch: str | None,
-    limit: int,
-    scope: str = Scope.PROJECT,
-    owner: str | None = None,
-) -> list[Memory]:
-    tail = (
-        "order by pinned and claimed_author is null desc, tier, importance = 'high' desc,"
-        " composite_score desc, updated_at desc, seq desc limit :limit"
-    )
-    values = {"branch": branch, "limit": limit, "scope": scope, "owner": owner}
-    return memories.find(store, _ESTABLISHED, tail, **values)
-
-
-def count_established(
-    store: Store, branch: str | None, scope: str = Scope.PROJECT, owner: str | None = None
-) -> int:
+def count_established(store: Store, **place: str | None) -> int:
     query = f"select count(*) from unified_memories where project_id = :project and {_ESTABLISHED}"
-    values = {"project": store.project_id, "branch": branch, "scope": scope, "owner": owner}
-    return store.number(query, values)
+    return store.number(query, place | {"project": store.project_id})
 
 
 def count_in_review(store: Store, most: int) -> int:
@@ -173,10 +186,6 @@ def count_in_review(store: Store, most: int) -> int:
         " and deleted_at is null and superseded_by is null limit :most)",
         {"project": store.project_id, "most": most},
     )
-
-
-def list_claimed(store: Store) -> list[Memory]:
-    return memories.find(store, CLAIMED, _WAITING_ORDER, limit=-1)
 
 
 def count_with_files(store: Store, *, quarantined: bool = True) -> int:
@@ -194,17 +203,9 @@ def authors_with_files(store: Store) -> list[str]:
     )
 
 
-def with_files_and_not_quarantined(store: Store) -> list[Memory]:
-    return memories.find(store, f"{_WITH_FILES} and quarantine_reason is null")
-
-
 def list_accepted_sync_ids(store: Store) -> set[str]:
     query = "select sync_id from unified_memories where claimed_author is null"
     return set(store.column(query))
-
-
-def on_branches(store: Store) -> list[Memory]:
-    return memories.find(store, f"source_branch is not null and {LIVE}")
 
 
 def list_confirmed_elsewhere(store: Store) -> list[Memory]:
@@ -213,19 +214,6 @@ def list_confirmed_elsewhere(store: Store) -> list[Memory]:
         return []
     query = "json_extract(stamps, '$.values.status') = 'promoted'"
     return memories.find(store, f"status = 'candidate' and {query} and {CURRENT}")
-
-
-def with_anchors(store: Store) -> list[Memory]:
-    return memories.find(store, f"{LIVE} and anchors <> '[]'", "order by seq")
-
-
-def of_mission(store: Store, mission_id: str) -> list[Memory]:
-    where = f"scope = 'mission' and scope_owner_id = :id and {LIVE}"
-    return memories.find(store, where, "order by seq", id=mission_id)
-
-
-def of_session(store: Store, session_id: str) -> list[Memory]:
-    return memories.find(store, "source_session_id = :id", "order by seq", id=session_id)
 
 
 def beside(store: Store, memory: Memory, before: int, after: int) -> dict[str, list[Memory]]:
@@ -244,16 +232,6 @@ def latest_with_tag(store: Store, tag: str, beside: Memory) -> Memory | None:
     )
     values = {"tag": tag, "scope": beside.scope, "owner": beside.scope_owner_id, "id": beside.id}
     return _first(memories.find(store, where, "order by seq desc limit 1", **values))
-
-
-def list_merged(store: Store, id: str) -> list[Memory]:
-    return memories.find_by_key(store, "superseded_by = :id", "order by seq", id=id)
-
-
-def list_learned(store: Store, session_id: str, limit: int) -> list[Memory]:
-    where = f"source_session_id = :session and {LIVE} and {BROWSED} and quarantine_reason is null"
-    tail = "order by seq desc limit :limit"
-    return memories.find(store, where, tail, session=session_id, limit=limit)
 
 
 def has_session_text(store: Store, session_id: str, dedupe_key: str) -> bool:
@@ -280,40 +258,6 @@ def find_error(store: Store, fingerprint: str | None, owner: str | None) -> Memo
     return _first(memories.find(store, where, tail, fingerprint=fingerprint, owner=owner))
 
 
-def find_promoted_errors(
-    store: Store, fingerprint: str, owner: str | None, branch: str | None
-) -> list[Memory]:
-    where = (
-        f"source_id = :fingerprint and status = 'promoted' and {CURRENT} and {BROWSED}"
-        f" and {_OWN_OR_PROJECT} and (source_branch is null or source_branch = :branch)"
-    )
-    return memories.find(store, where, fingerprint=fingerprint, owner=owner, branch=branch)
-
-
-def skills(store: Store) -> list[Memory]:
-    return memories.find(store, f"source_type = '{SKILL}' and {LIVE}")
-
-
-def with_skill_file(store: Store) -> list[Memory]:
-    where = "id in (select memory_id from memory_skill_index)"
-    return memories.find_by_key(store, where)
-
-
-def with_procedure_details(store: Store) -> list[Memory]:
-    where = "id in (select memory_id from memory_procedure_details)"
-    return memories.find_by_key(store, where)
-
-
-def procedures_without_details(store: Store) -> list[Memory]:
-    return memories.find(store, f"{ARRIVED} and {LIVE}")
-
-
-def feedback(store: Store, source_type: str, limit: int) -> list[Memory]:
-    where = f"source_type = :source and status <> 'archived' and {CURRENT}"
-    tail = "order by seq desc limit :limit"
-    return memories.find(store, where, tail, source=source_type, limit=limit)
-
-
 def each_line(store: Store) -> Iterator[dict[str, Any]]:
     """Rows of the project that `knowledge.jsonl` may have, oldest first, one by one."""
     query = (
@@ -323,11 +267,6 @@ def each_line(store: Store) -> Iterator[dict[str, Any]]:
         " order by created_at, id"
     )
     return map(memories.columns, store.db.execute(query, (store.project_id,)))
-
-
-def project_candidates(store: Store) -> list[Memory]:
-    where = "scope = 'project' and status = 'candidate'"
-    return memories.find(store, where, "order by created_at, id")
 
 
 def existing(store: Store, ids: Iterable[str]) -> set[str]:

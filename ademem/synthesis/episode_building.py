@@ -149,7 +149,7 @@ def _read_conversation(session: Session, runtime: Runtime) -> Conversation:
     if not conversation.task:
         for text, at in sessions.prompts(runtime.store, session.id):
             conversation.add(Prompt(text=text, at=at))
-    for memory in memory_queries.of_session(runtime.store, session.id):
+    for memory in memory_queries.of_session(runtime.store, id=session.id):
         conversation.add_memory(memory)
     return conversation
 
@@ -232,7 +232,7 @@ def build_mission_episode(id: str, runtime: Runtime, now: datetime) -> Episode |
         return None
     parts = [each for each in episodes.list_all(store, mission_id=id) if each.session_id][::-1]
     own = [
-        memory for memory in memory_queries.of_mission(store, id) if not memory.quarantine_reason
+        memory for memory in memory_queries.of_mission(store, id=id) if not memory.quarantine_reason
     ]
     decisions = [memory.content for memory in own if memory.category is Category.DECISION]
     reasons = [mission.reason] if mission.reason and mission.status != "succeeded" else []

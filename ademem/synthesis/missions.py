@@ -77,7 +77,7 @@ def restore(id: str, mission: Mission | None, present: Mission | None, act: Act)
     with act.store.transaction():
         if missions.get(act.store, id) != present:
             raise CannotDo(f"the mission {id} was changed since", "take that back first")
-        if mission is None and (own := memory_queries.of_mission(act.store, id)):
+        if mission is None and (own := memory_queries.of_mission(act.store, id=id)):
             raise CannotDo(f"{id} has {counted(len(own), 'memory')} by now", "end it as cancelled")
         missions.put(act.store, id, mission)
 
@@ -90,7 +90,7 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
     reason = clean(reason)
     act = replace(act, event_id=new_event())
     with act.store.transaction():
-        own = memory_queries.of_mission(act.store, id)
+        own = memory_queries.of_mission(act.store, id=id)
         if own:  # a mission that was never started has memories all the same
             missions.start(act.store, id, "", act.now)
         mission = get_mission(act.store, id)

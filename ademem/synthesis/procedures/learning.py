@@ -171,7 +171,7 @@ def session_works(store: Store) -> list[Work]:
 def _review_works(store: Store) -> list[Work]:
     """Return the newest remarks of reviewers, weighted by how often each was made."""
     works = []
-    for memory in memory_queries.feedback(store, FEEDBACK, COMPARED):
+    for memory in memory_queries.feedback(store, source=FEEDBACK, limit=COMPARED):
         found = _PULL_REQUEST.match(memory.source_id or "")
         works.append(
             Work(
