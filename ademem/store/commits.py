@@ -150,16 +150,7 @@ def list_unshown(store: Store, root: str, session_id: str = "") -> list[PeopleCo
 
 
 def mark_shown(store: Store, root: str, session_id: str, now: datetime) -> None:
-    values = {"project": store.project_id, "root": root, "session": session_id}
-    values |= {"now": stamp(now)}
-    if not store.has_row(
-        "select 1 from commits"
-        " where project_id = :project and root = :root and told_at is null"
-        " union all select 1 from head_cursors"
-        " where project_id = :project and root = :root and lost_sha is not null limit 1",
-        values,
-    ):
-        return
+    values = {"project": store.project_id, "root": root, "session": session_id, "now": stamp(now)}
     store.db.execute(
         "update commits set told_at = :now, told_session_id = :session"
         " where project_id = :project and root = :root and told_at is null",
