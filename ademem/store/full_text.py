@@ -141,15 +141,8 @@ def _by_index(
 
 
 def total_rows(store: Store) -> int:
-    """Rows that are not deleted: the first number of the record, a varint of SQLite's format."""
-    # FTS5's record of totals is faster to read than rows are to count.
-    query = "select block from unified_memories_fts_data where id = 1"
-    total = 0
-    for byte in store.first(query, (), b""):
-        total = total << 7 | byte & 0x7F
-        if byte < 0x80:
-            break
-    return total
+    """Rows that are not deleted."""
+    return store.number("select count(*) from unified_memories_fts_docsize")
 
 
 def find_named_rows(store: Store, key: str) -> frozenset[int]:
