@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 FUNCTIONS = {
     "searching": """
         recall search explain_search get_search_mode find_similar list_memories count_memories get
-        find_related verify verify_change list_doubtful find_drifted find_later list_candidates list_best
-        list_embedded
+        find_related verify verify_change list_doubtful find_drifted find_later list_candidates
+        list_best list_embedded
     """,
     "browsing": "find read_part timeline get_context read_brief get_numbered",
     "inspecting": """

@@ -18,7 +18,7 @@ from ademem.core.project import Project, import_waits
 from ademem.core.repository import branch, commit
 from ademem.core.settings import load_configuration
 from ademem.core.text import preview, with_title
-from ademem.core.value import Value
+from ademem.core.value import Value, as_dict
 from ademem.guard.mutation import Judgement, judge
 from ademem.store import (
     backups,
@@ -206,7 +206,7 @@ def lifecycle(runtime: Runtime, conflicts: int) -> dict[str, Any]:
     def describe(kind: str, counted: Mapping[str, str]) -> dict[str, Any] | None:
         if (run := maintenance.last(store, kind)) is None:
             return None
-        head = {"at": run.completed_at, "trigger": run.trigger, "outcome": run.outcome}
+        head = {"at": run.completed_at, "trigger": run.trigger_reason, "outcome": run.outcome}
         counts = {name: run.counts[stored] for name, stored in counted.items()}
         return {**head, **counts, "error": run.error}
 
@@ -237,10 +237,15 @@ def get_health(runtime: Runtime) -> dict[str, Any]:
     }
 
 
-get_last_run = on_store(maintenance.newest)
 find_changes = on_store(statistics.find_changes)
 list_refusals = on_store(logs.list_refusals)
 list_decisions = on_store(logs.list_decisions)
+
+
+def get_last_run(runtime: Runtime, kind: str) -> dict[str, Any] | None:
+    """Return the sweep or consolidation that runs or ended last; None before the first."""
+    run = maintenance.last(runtime.store, kind, running=True)
+    return as_dict(run) if run else None
 
 
 def get_sync_status(runtime: Runtime) -> dict[str, Any]:

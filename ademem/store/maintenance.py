@@ -76,13 +76,15 @@ and category in ('fact', 'pattern', 'gotcha', 'decision', 'convention', 'prefere
 
 class LoggedRun(Value):
     id: str
-    trigger: str
+    trigger_reason: str
     started_at: str
     completed_at: str | None
-    outcome: str
-    error: str | None
     counts: dict[str, int]
     """Of a sweep COUNTED; of a consolidation groups found, memories merged and created."""
+    outcome: str
+    error: str | None
+    tokens_used: int = 0
+    duration_ms: int | None = None
 
 
 class ComparableMemory(Value):
@@ -177,7 +179,7 @@ def log_consolidation(store: Store, done: LoggedRun) -> None:
     store.db.execute(
         "insert into maintenance_log (id, project_id, kind, trigger_reason, started_at,"
         " completed_at, counts, tokens_used, duration_ms, outcome, error)"
-        " values (:id, :project, :kind, :trigger, :started_at, :completed_at, :counts,"
+        " values (:id, :project, :kind, :trigger_reason, :started_at, :completed_at, :counts,"
         " (select ifnull(sum(tokens_in + tokens_out), 0) from ai_calls"
         "  where purpose = :kind and at >= :started_at),"
         " max(0, round((julianday(:completed_at) - julianday(:started_at)) * 86400000)),"
@@ -187,35 +189,24 @@ def log_consolidation(store: Store, done: LoggedRun) -> None:
     )
 
 
-def last(store: Store, kind: str, outcome: str = "%", *, until: str = FOREVER) -> LoggedRun | None:
-    """Return the run that ended last, by the stamp, with an outcome `like` this."""
+def last(
+    store: Store, kind: str, outcome: str = "%", *, until: str = FOREVER, running: bool = False
+) -> LoggedRun | None:
+    """Return the run that ended last, by the stamp, or one that is *running*."""
     row = store.db.execute(
-        "select id, trigger_reason, started_at, completed_at, outcome, error, counts"
-        " from maintenance_log where project_id = ? and kind = ? and completed_at <= ?"
-        " and outcome like ? order by completed_at desc, rowid desc limit 1",
-        (store.project_id, kind, until, outcome),
+        "select id, trigger_reason, started_at, completed_at, counts, outcome, error,"
+        " tokens_used, duration_ms from maintenance_log"
+        " where project_id = :project and kind = :kind and outcome like :outcome"
+        " and ifnull(completed_at, iif(:running, '', null)) <= :until"
+        " order by ifnull(completed_at, :until) desc, rowid desc limit 1",
+        {"project": store.project_id, "kind": kind, "outcome": outcome}
+        | {"until": until, "running": running},
     ).fetchone()
 
     def read(row: sqlite3.Row) -> LoggedRun:
-        values = dict(zip(LoggedRun._fields, row, strict=True))
-        return LoggedRun(**values | {"counts": _counts(loads(values["counts"]), kind)})
+        return LoggedRun(**dict(row) | {"counts": _counts(loads(row["counts"]), kind)})
 
     return database.read_row(row, read, "maintenance_log", kind)
-
-
-def newest(store: Store, kind: str) -> dict[str, Any] | None:
-    row = store.db.execute(
-        "select id, trigger_reason, started_at, completed_at, counts, tokens_used, duration_ms,"
-        " outcome, error from maintenance_log where project_id = ? and kind = ?"
-        " order by started_at desc, rowid desc limit 1",
-        (store.project_id, kind),
-    ).fetchone()
-    return database.read_row(
-        row,
-        lambda row: dict(row) | {"counts": _counts(loads(row["counts"]), kind)},
-        "maintenance_log",
-        kind,
-    )
 
 
 def _counts(counts: dict[str, int], kind: str = SWEEP) -> dict[str, int]:

@@ -142,7 +142,7 @@ def consolidate(run: ConsolidationRun, now: Callable[[], datetime]) -> Consolida
     finally:
         log = LoggedRun(
             id=id,
-            trigger=run.trigger,
+            trigger_reason=run.trigger,
             started_at=stamp(started),
             completed_at=stamp(now()),
             outcome=done.outcome,

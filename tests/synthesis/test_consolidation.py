@@ -341,7 +341,7 @@ def test_where_no_memory_has_a_vector_it_says_so(store):
 
     logged = maintenance.last(store, maintenance.CONSOLIDATION)
     assert done.outcome == logged.outcome == "embeddings-unavailable"
-    assert (logged.trigger, logged.counts["merged"]) == ("schedule", 0)
+    assert (logged.trigger_reason, logged.counts["merged"]) == ("schedule", 0)
     assert len(live(store)) == 3
 
 

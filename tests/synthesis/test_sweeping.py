@@ -330,7 +330,7 @@ class TestTheLog:
         swept = sweep(store)
 
         logged = maintenance.last(store, maintenance.SWEEP)
-        assert (logged.id, logged.outcome, logged.trigger) == (swept.id, "ok", "manual")
+        assert (logged.id, logged.outcome, logged.trigger_reason) == (swept.id, "ok", "manual")
         assert logged.counts == {
             "decayed": 2,
             "demoted": 1,
