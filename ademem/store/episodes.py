@@ -101,10 +101,9 @@ def list_all(
         " and (:sessions is null or session_id in (select value from json_each(:sessions)))"
         " and exists (select 1 from unified_memories as memory where memory.id = memory_id"
         f" and {LIVE} and quarantine_reason is null)"
-        " order by ended_at desc, memory_id limit :limit",
-        {"project": store.project_id, "mission": mission_id}
-        | {"sessions": None if session_ids is None else array(session_ids)}
-        | {"limit": -1 if limit is None else limit},
+        " order by ended_at desc, memory_id limit ifnull(:limit, -1)",
+        {"project": store.project_id, "mission": mission_id, "limit": limit}
+        | {"sessions": None if session_ids is None else array(session_ids)},
     )
     return database.read_rows(rows, _from_row, TABLE, lambda row: row["memory_id"])
 

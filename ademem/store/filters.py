@@ -144,7 +144,7 @@ select memory.* from (
   and (:after is null or (memory.{column}, memory.seq)
     {beyond} (select {column}, seq from unified_memories where id = :after))
   order by memory.{column} {way}, memory.seq {way}
-  limit :limit
+  limit ifnull(:limit, -1)
 ) as chosen
 cross join unified_memories as memory on memory.seq = chosen.seq
 """
@@ -176,13 +176,12 @@ def visible_rows(
 
 
 def list_filtered(store: Store, filters: Filters, limit: int | None) -> list[Memory]:
-    given = {"limit": -1 if limit is None else limit}
     column, is_down = ORDERS[filters.order]
     beyond, way = ("<", "desc") if is_down else (">", "asc")
     for statuses in filters.stages:
         shown = _shown_sql(filters, statuses, column)
         query = _LISTED.format(shown=shown, column=column, beyond=beyond, way=way)
-        rows = store.db.execute(query, _bind(store, filters, statuses) | given)
+        rows = store.db.execute(query, _bind(store, filters, statuses) | {"limit": limit})
         if found := memories.from_rows(rows):
             return found
     return []

@@ -69,8 +69,7 @@ def by_sync_id(store: Store, sync_id: str | None) -> Memory | None:
 
 def by_ids(store: Store, ids: Iterable[str]) -> list[Memory]:
     where = "id in (select value from json_each(:ids))"
-    found = memories.find_by_key(store, where, ids=array(ids))
-    return sorted(found, key=lambda memory: memory.seq)
+    return memories.find_by_key(store, where, "order by seq", ids=array(ids))
 
 
 def find_sharing(store: Store, kind: str, name: str) -> list[int]:

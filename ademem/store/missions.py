@@ -6,10 +6,10 @@ from ademem.core.client import MISSION, mission_of
 from ademem.core.clock import stamp
 from ademem.core.redaction import redact
 from ademem.core.value import Value, as_dict, replace
+from ademem.store import database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Mapping
     from datetime import datetime
 
@@ -28,6 +28,9 @@ class Mission(Value):
     reason: str | None
     started_at: str
     ended_at: str | None
+
+
+_COLUMNS = ", ".join(Mission._fields)
 
 
 def start(store: Store, id: str, goal: str, now: datetime) -> bool:
@@ -49,34 +52,27 @@ def end(store: Store, id: str, status: str, reason: str | None, now: datetime) -
 
 
 def put(store: Store, id: str, mission: Mission | None) -> None:
-    query = "delete from memory_missions where id = ? and project_id = ?"
-    store.db.execute(query, (id, store.project_id))
     if mission:
-        store.db.execute(
-            "insert into memory_missions"
-            " (id, project_id, goal, status, reason, started_at, ended_at)"
-            " values (:id, :project_id, :goal, :status, :reason, :started_at, :ended_at)",
-            as_dict(mission) | {"project_id": store.project_id},
-        )
+        row = as_dict(mission) | {"project_id": store.project_id}
+        database.upsert(store.db, "memory_missions", row, ["id"])
+    else:
+        query = "delete from memory_missions where id = ? and project_id = ?"
+        store.db.execute(query, (id, store.project_id))
 
 
 def get(store: Store, id: str) -> Mission | None:
-    query = "select * from memory_missions where id = ? and project_id = ?"
-    row = store.db.execute(query, (id, store.project_id)).fetchone()
-    return row and _from_row(row)
+    query = f"select {_COLUMNS} from memory_missions where id = ? and project_id = ?"
+    rows = store.dicts(query, (id, store.project_id))
+    return Mission(**rows[0]) if rows else None
 
 
 def list_all(store: Store, *, running: bool = False) -> list[Mission]:
-    rows = store.db.execute(
-        "select * from memory_missions where project_id = :project"
+    rows = store.dicts(
+        f"select {_COLUMNS} from memory_missions where project_id = :project"
         " and (ended_at is null or not :running) order by started_at desc, rowid desc",
         {"project": store.project_id, "running": running},
     )
-    return [_from_row(row) for row in rows]
-
-
-def _from_row(row: sqlite3.Row) -> Mission:
-    return Mission(**{name: row[name] for name in Mission._fields})
+    return [Mission(**row) for row in rows]
 
 
 def place_in_mission(draft: Draft, environment: Mapping[str, str]) -> Draft:
