@@ -119,8 +119,7 @@ def load(store: Store, agent: str = "") -> CoreMemory | None:
 
     Here and below *agent* is the folder of an agent, for that agent's brief.
     """
-    row = briefs.get(store, agent)
-    return database.read_row(row, _from_row, "core_memory_state", agent or store.project_id)
+    return database.read_row(briefs.get(store, agent), _from_row)
 
 
 def list_earlier(store: Store, agent: str = "") -> list[CoreMemory]:

@@ -212,7 +212,7 @@ def list_changes(store: Store, moment: str, limit: int) -> list[tuple[Memory, bo
         " where memory.project_id = :project group by memory.id order by max(revision.seq) desc",
         {"moment": moment, "limit": limit, "project": store.project_id},
     )
-    return database.read_rows(rows, _read_change, memories.TABLE, lambda row: row["id"])
+    return database.read_rows(rows, _read_change)
 
 
 def _read_change(row: sqlite3.Row) -> tuple[Memory, bool]:

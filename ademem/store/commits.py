@@ -144,8 +144,6 @@ def list_unshown(store: Store, root: str, session_id: str = "") -> list[PeopleCo
     return database.read_rows(
         rows,
         lambda row: PeopleCommit(**dict(row) | {"files": tuple(loads(row["files"]))}),
-        "commits",
-        lambda row: row["sha"],
     )
 
 
@@ -174,7 +172,7 @@ def latest(store: Store, root: str) -> LatestCommits | None:
         " where project_id = ? and root = ? and commits is not null",
         (store.project_id, root),
     ).fetchone()
-    return database.read_row(row, _latest, "head_cursors", root)
+    return database.read_row(row, _latest)
 
 
 def _latest(row: sqlite3.Row) -> LatestCommits:

@@ -379,29 +379,18 @@ def remove_files(path: str) -> None:
         shared_files.remove(path + suffix)
 
 
-unreadable_rows: dict[str, str] = {}
-"""Table and key of each row that this process left out, with the reason."""
-
 MISREAD = (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError)
-"""Exceptions of readers for an invalid value."""
+"""Exceptions of readers for an invalid value, which the doctor finds and repairs."""
 
 
-def note_unreadable(table: str, key: object, error: Exception) -> None:
-    unreadable_rows[f"{table} {key}"] = f"{type(error).__name__}: {error}"
+def read_rows(rows: Iterable[Row], read: Callable[[Row], V]) -> list[V]:
+    """Leave out rows that cannot be read."""
+    return [value for row in rows if (value := read_row(row, read)) is not None]
 
 
-def read_rows(
-    rows: Iterable[Row], read: Callable[[Row], V], table: str, key: Callable[[Row], object]
-) -> list[V]:
-    read_each = (read_row(row, read, table, key(row)) for row in rows)
-    return [value for value in read_each if value is not None]
-
-
-def read_row(row: Any, read: Callable[[Any], V], table: str, key: object) -> V | None:
-    if row is None:
-        return None
+def read_row(row: Any, read: Callable[[Any], V]) -> V | None:
+    """Return None also for a row that cannot be read."""
     try:
-        return read(row)
-    except MISREAD as error:
-        note_unreadable(table, key, error)
+        return None if row is None else read(row)
+    except MISREAD:
         return None

@@ -84,7 +84,7 @@ def of_session(store: Store, session_id: str, mission_id: str = "") -> Episode |
         " where project_id = ? and session_id = ? and mission_id = ?",
         (store.project_id, session_id, mission_id),
     ).fetchone()
-    return database.read_row(row, _from_row, TABLE, session_id)
+    return database.read_row(row, _from_row)
 
 
 def list_all(
@@ -105,7 +105,7 @@ def list_all(
         {"project": store.project_id, "mission": mission_id, "limit": limit}
         | {"sessions": None if session_ids is None else array(session_ids)},
     )
-    return database.read_rows(rows, _from_row, TABLE, lambda row: row["memory_id"])
+    return database.read_rows(rows, _from_row)
 
 
 def sessions_of(store: Store) -> dict[str, str]:

@@ -359,7 +359,7 @@ def output(store: Store, since: datetime) -> list[dict[str, Any]]:
         " where name >= ? and name < ? order by day desc, event",
         (f"{OUTPUT}{stamp(since)[:DAY_CHARS]}", f"{OUTPUT}~"),
     )
-    return database.read_rows(rows, _output, "store_values", lambda row: row["day"])
+    return database.read_rows(rows, _output)
 
 
 def _output(row: sqlite3.Row) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from ademem.core.memory import SKILL
 from ademem.core.redaction import redact
 from ademem.core.value import Value, as_dict
 from ademem.store import CURRENT, FOREVER, LIVE, database
-from ademem.store.memories import TABLE, TURN, columns, from_values
+from ademem.store.memories import TURN, columns, from_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def comparable(store: Store, model: str) -> Iterator[ComparableMemory]:
     for row in rows:
         values = columns(row)
         vector, taken_back = values.pop("vector"), bool(values.pop("taken_back"))
-        memory = database.read_row(values, from_values, TABLE, row["id"])
+        memory = database.read_row(values, from_values)
         if memory:
             yield ComparableMemory(memory=memory, vector=vector, taken_back=taken_back)
 
@@ -160,7 +160,7 @@ def begin_sweep(store: Store, id: str, trigger: str, now: datetime) -> str:
 
 def count(store: Store, id: str, counts: dict[str, int]) -> None:
     row = store.db.execute("select counts from maintenance_log where id = ?", (id,)).fetchone()
-    read = database.read_row(row, lambda row: _counts(loads(row[0])), "maintenance_log", id)
+    read = database.read_row(row, lambda row: _counts(loads(row[0])))
     known = read or _counts({})
     total = {name: known[name] + counts.get(name, 0) for name in COUNTED}
     store.db.execute("update maintenance_log set counts = ? where id = ?", (flat(total), id))
@@ -206,7 +206,7 @@ def last(
     def read(row: sqlite3.Row) -> LoggedRun:
         return LoggedRun(**dict(row) | {"counts": _counts(loads(row["counts"]), kind)})
 
-    return database.read_row(row, read, "maintenance_log", kind)
+    return database.read_row(row, read)
 
 
 def _counts(counts: dict[str, int], kind: str = SWEEP) -> dict[str, int]:

@@ -336,8 +336,8 @@ def _each(kind: type[Made], names: Sequence[str], rows: Iterable[Iterable[Any]])
         values = dict(zip(names, row, strict=True))
         try:
             yield of(kind, _read(values))
-        except database.MISREAD as error:
-            database.note_unreadable(TABLE, values["id"], error)
+        except database.MISREAD:
+            continue
 
 
 def columns(row: sqlite3.Row) -> dict[str, Any]:

@@ -54,13 +54,13 @@ _COLUMNS = Details._fields
 def all_of(store: Store) -> list[Details]:
     query = f"select {', '.join(_COLUMNS)} from memory_procedure_details order by created_at, rowid"
     rows = store.db.execute(query)
-    return database.read_rows(rows, _details, TABLE, lambda row: row["memory_id"])
+    return database.read_rows(rows, _details)
 
 
 def get(store: Store, memory_id: str) -> Details | None:
     query = f"select {', '.join(_COLUMNS)} from memory_procedure_details where memory_id = ?"
     row = store.db.execute(query, (memory_id,)).fetchone()
-    return database.read_row(row, _details, TABLE, memory_id)
+    return database.read_row(row, _details)
 
 
 def put(store: Store, details: Details) -> None:
@@ -79,7 +79,7 @@ def link(store: Store, memory_id: str, episode_ids: Iterable[str]) -> None:
 def sources(store: Store) -> dict[str, list[str]]:
     query = "select memory_id, episode_ids from memory_procedure_details order by created_at, rowid"
     rows = store.db.execute(query)
-    found = database.read_rows(rows, lambda row: (row[0], loads(row[1])), TABLE, lambda row: row[0])
+    found = database.read_rows(rows, lambda row: (row[0], loads(row[1])))
     return {id: episodes for id, episodes in found if episodes}
 
 
@@ -250,9 +250,7 @@ def list_skills(store: Store) -> list[IndexedSkill]:
         " order by archived_at is not null, path",
         (store.project_id,),
     )
-    return database.read_rows(
-        map(dict, rows), _skill_from_row, "memory_skill_index", lambda row: row["id"]
-    )
+    return database.read_rows(map(dict, rows), _skill_from_row)
 
 
 def put_skill(store: Store, entry: IndexedSkill) -> None:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     Place: TypeAlias = tuple[str, int, str]
     """Time, row number and id of a memory, by which a list of a past moment is sorted."""
 
-TABLE = "memory_revisions"
-
 
 class Revision(Value):
     seq: int
@@ -96,7 +94,7 @@ order by event.end, revision.seq
 
 def of_events(store: Store, events: Sequence[str]) -> list[Revision]:
     rows = store.db.execute(_OF_EVENTS.format(columns="revision.*"), (array(events),))
-    return database.read_rows(rows, _from_row, TABLE, _key)
+    return database.read_rows(rows, _from_row)
 
 
 def list_changes(store: Store, events: Sequence[str]) -> list[tuple[str, int, str, str]]:
@@ -107,7 +105,7 @@ def list_changes(store: Store, events: Sequence[str]) -> list[tuple[str, int, st
 def by_seqs(store: Store, seqs: Iterable[int]) -> list[Revision]:
     query = "select * from memory_revisions where seq in (select value from json_each(?))"
     rows = store.db.execute(query, (numbers(seqs),))
-    return database.read_rows(rows, _from_row, TABLE, _key)
+    return database.read_rows(rows, _from_row)
 
 
 _FIELDS = (
@@ -192,10 +190,6 @@ def _from_row(row: sqlite3.Row) -> Revision:
     revision = Revision(**values | {"snapshot": loads(values["snapshot"])})
     revision.memory()  # raises for what no memory can have been
     return revision
-
-
-def _key(row: sqlite3.Row) -> str:
-    return f"{row['memory_id']} {row['revision']}"
 
 
 ACTS, BRIEFS = "acts/", "brief/"

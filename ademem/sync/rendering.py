@@ -79,7 +79,7 @@ class Lines:
     def _each(self) -> Iterator[tuple[Memory, dict[str, Any]]]:
         place = self._place
         for row in memory_queries.each_line(self._store):
-            memory = database.read_row(row, memories.from_values, memories.TABLE, row["id"])
+            memory = database.read_row(row, memories.from_values)
             if memory and (has_line(memory) or self._is_kept(memory, row)):
                 shown = place.shows(memory) if place else memory.source_branch is None
                 if shown:
@@ -93,7 +93,7 @@ class Lines:
         is_open = memory.shareable and memory.status is Status.CANDIDATE
         if not is_open or self._place is None or stamps.VALUES not in row["stamps"]:
             return False
-        record = database.read_row(row, stamps.record_of_row, memories.TABLE, row["id"])
+        record = database.read_row(row, stamps.record_of_row)
         is_confirmed = record is not None and record.value("status") == Status.PROMOTED
         return is_confirmed and not memory.has_lost_branch and self._place.holds(memory)
 
@@ -104,7 +104,7 @@ class Lines:
             there = replication.read(store, id)
             yield join(carried[id], there) if there else carried[id]
         for row in memory_queries.list_removed(store):
-            record = database.read_row(row, stamps.record_of_row, memories.TABLE, row["id"])
+            record = database.read_row(row, stamps.record_of_row)
             last = row["deleted_at"] and (row["id"], row["revision_count"])
             undone = last and revisions.operation_of(store, *last) == ("undo", row["deleted_at"])
             here = self._place.branch if self._place else None

@@ -355,10 +355,7 @@ def _run_passes(
 ) -> list[Pair]:
     contradicted = relations.find_all_outdated(store)
     before = database.read_rows(
-        maintenance.rows(store),
-        lambda row: _from_row(row, contradicted, now, shared),
-        memories.TABLE,
-        lambda row: row["id"],
+        maintenance.rows(store), lambda row: _from_row(row, contradicted, now, shared)
     )
     after = []
     for memory in before:

@@ -155,7 +155,6 @@ def test_a_bad_memory_is_left_out_and_the_others_are_there(store, column, value)
 
     assert [each.id for each in memories.find(store, "true")] == [good.id]
     assert [each.id for each in memories.list_by_number(store, [1, 2])] == [good.id]
-    assert f"unified_memories {bad.id}" in database.unreadable_rows
     with pytest.raises(UnreadableMemory, match=bad.id) as raised:
         memories.get(store, bad.id)
     assert isinstance(raised.value, AdememError)
