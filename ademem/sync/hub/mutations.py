@@ -15,6 +15,7 @@ import re
 
 from ademem.core import record_json, registers
 from ademem.core.clock import stamp
+from ademem.core.errors import suppress
 from ademem.core.redaction import redact
 from ademem.core.registers import REMOVED
 from ademem.core.text import sha256_hex
@@ -112,15 +113,13 @@ def well_formed(mutation: Any, project: str) -> Refusal | None:
         return Refusal(rule="malformed", why="it does not have the keys of a mutation")
     if any(type(value) is not _KEYS.get(name, str) for name, value in mutation.items()):
         return Refusal(rule="malformed", why="a value of it has another type")
-    try:
+    is_text = False
+    with suppress(ValueError, RecursionError):
         to_bytes(mutation)
         is_text = not any("\0" in text for text in record_json.texts_in(mutation))
-    except (ValueError, RecursionError):
-        is_text = False
-    if not is_text:
+    is_number = 0 <= mutation["heard"] < 1 << 62 and 0 < mutation["schema"] < 1 << 31
+    if not is_text or not is_number:
         return Refusal(rule="malformed", why="it has what no database stores")
-    if not 0 <= mutation["heard"] < 1 << 62 or not 0 < mutation["schema"] < 1 << 31:
-        return Refusal(rule="malformed", why="a number of it is no such number")
     shown = describe(mutation["entity"], mutation["fields"])
     if shown is None or any(mutation[name] != value for name, value in shown.items()):
         return Refusal(rule="malformed", why="its fields are no such record")

@@ -160,7 +160,12 @@ class Hub:
                 return self._exchange()
             except HubError as error:
                 if error.rule == "moved":
-                    self.note(url=_check_moved(error.hint))
+                    try:
+                        url = check_url(error.hint)
+                    except UsageError as unsafe:
+                        why = f"the project has moved, but {unsafe}"
+                        raise HubError(502, "answer", why, unsafe.hint) from unsafe
+                    self.note(url=url)
                 elif error.rule == "epoch" and record_json.is_id(error.hint):
                     self.note(epoch=error.hint, position=0, snapshot=(0, 0))
                     journal.advance(self.store, self.state().target, journal.ALL)
@@ -273,12 +278,10 @@ class Hub:
             raise HubError(502, "answer", "it answers no list of mutations")
         if not all(isinstance(one, dict) and one.keys() >= _ROW_KEYS for one in rows):
             raise HubError(502, "answer", "it answers what is no mutation")
-        numbers = [one["seq"] for one in rows]
+        numbers = [after, *(one["seq"] for one in rows)]
         is_ordered = all(map(_is_number, numbers)) and numbers == sorted({*numbers})
-        if not is_ordered or (numbers and numbers[0] <= after):
+        if not is_ordered or (page["more"] and not rows):
             raise HubError(502, "answer", "it answers mutations in no order")
-        if page["more"] and not rows:
-            raise HubError(502, "answer", "it answers none of the mutations that it has")
         return page
 
     def _apply(self, rows: list[Fields], change: Change) -> int:
@@ -323,12 +326,10 @@ class Hub:
             self.store, self.gate, change.at, FROM_HUB + name, promotes=promotes
         )
         branch = mutations.branch_of(mutation["fields"]) if mutation else None
-        if branch is None:
-            return admit
 
         def admit_on_branch(row: Memory, before: Memory | None) -> Memory:
             row = admit(row, before)
-            if before is None:
+            if branch and before is None:
                 row = replace(row, source_branch=branch, write_gate_reason=UNSEEN_BRANCH)
             return row
 
@@ -407,14 +408,6 @@ class Hub:
 
 def _is_number(value: Any) -> bool:
     return type(value) is int and 0 <= value < 1 << 62
-
-
-def _check_moved(address: str) -> str:
-    """Return the address of the hub that has the project now; raises HubError for an unsafe one."""
-    try:
-        return check_url(address)
-    except UsageError as error:
-        raise HubError(502, "answer", f"the project has moved, but {error}", error.hint) from error
 
 
 def backoff(failures: int, chance: float) -> float:
