@@ -61,51 +61,39 @@ def read(
     warnings: list[SettingWarning] = []
     held: dict[str, Any] = {}
 
-    def put(given: Mapping[str, Any], source: str) -> None:
-        values.update(given)
-        origins.update(dict.fromkeys(given, source))
+    def add(found: SourceValues, source: str) -> None:
+        values.update(found.values)
+        origins.update(dict.fromkeys(found.values, source))
+        warnings.extend(found.warnings)
 
     if own in there:
-        found = _file(own, environment)
-        put(found.values, own)
-        warnings += found.warnings
-    if project and len(there) > (own in there):
-        agreed = trust.agreement(project.main, environment)
-        if project.config in there:
-            found = _file(project.config, environment, project.root)
-            warnings += found.warnings
-            for name, value in found.values.items():  # what needs no agreement
-                key = settings.key_of(name)
-                now = values.get(name, key.default)
-                new = value if key.is_shared else key.tightened(value, now)
-                if key.is_shared or new != now:
-                    put({name: new}, project.config)
-            held = {
-                name: value
-                for name, value in found.values.items()
-                if value != values.get(name, settings.key_of(name).default)
-            }
-            if held and agreed.settings == fingerprint(held):
-                put(held, project.config)
-                held = {}
-            if held:
-                names = ", ".join(sorted(held)[:3]) + (", …" if len(held) > 3 else "")
-                verb = "count" if len(held) > 1 else "counts"
-                warnings.append(
-                    SettingWarning(
-                        source=project.config,
-                        reason=f"sets {names}, which {verb} only after `ademem trust`",
-                        waits=True,
-                    )
-                )
-        if project.local_config in there:
-            found = _file(project.local_config, environment, project.home_root, agreed.local)
-            warnings += found.warnings
-            put(found.values, project.local_config)
+        add(_file(own, environment), own)
+    if project and project.config in there:
+        found = _file(project.config, environment, project.root)
+        admitted: dict[str, Any] = {}
+        for name, value in found.values.items():
+            key = settings.key_of(name)
+            now = values.get(name, key.default)
+            new = value if key.is_shared else key.tightened(value, now)
+            if key.is_shared or new != now:
+                admitted[name] = new
+            if new != value:
+                held[name] = value
+        if held and trust.agreement(project.main, environment).settings == fingerprint(held):
+            admitted |= held
+            held = {}
+        add(replace(found, values=admitted), project.config)
+        if held:
+            names = ", ".join(sorted(held)[:3]) + (", …" if len(held) > 3 else "")
+            verb = "count" if len(held) > 1 else "counts"
+            reason = f"sets {names}, which {verb} only after `ademem trust`"
+            warnings.append(SettingWarning(source=project.config, reason=reason, waits=True))
+    if project and project.local_config in there:
+        agreed = trust.agreement(project.main, environment).local
+        found = _file(project.local_config, environment, project.home_root, agreed)
+        add(found, project.local_config)
     for variable, name in variables:
-        found = _check({name: environment[variable]}, variable)
-        warnings += found.warnings
-        put(found.values, variable)
+        add(_check({name: environment[variable]}, variable), variable)
     return settings.Configuration(
         settings=settings.as_settings(values), origins=origins, warnings=tuple(warnings), held=held
     )
