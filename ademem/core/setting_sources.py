@@ -24,9 +24,7 @@ SHOWN_CHARS = 80
 
 class SettingWarning(Value):
     source: str
-    key: str = ""
-    """Such as `guard.mode`; empty for the whole source."""
-    reason: str = ""
+    reason: str
     waits: bool = False
     """It would count after `ademem trust`."""
     is_outdated: bool = False
@@ -35,7 +33,7 @@ class SettingWarning(Value):
         name = self.source
         if os.path.isabs(name):
             name = os.path.join(os.path.basename(os.path.dirname(name)), os.path.basename(name))
-        return f"{name}: {self.reason or settings.unknown(self.key)}"
+        return f"{name}: {self.reason}"
 
 
 class SourceValues(Value):
@@ -200,26 +198,24 @@ def _plain(value: Any) -> Any:
 def _check(given: Mapping[str, Any], source: str, *, of_project: bool = False) -> SourceValues:
     values, warnings = {}, []
 
-    def warn(key: str, reason: str = "", *, is_outdated: bool = False) -> None:
-        warnings.append(
-            SettingWarning(source=source, key=key, reason=reason, is_outdated=is_outdated)
-        )
+    def warn(reason: str, *, is_outdated: bool = False) -> None:
+        warnings.append(SettingWarning(source=source, reason=reason, is_outdated=is_outdated))
 
     for name, value in given.items():
         if name in settings.RENAMED:
-            warn(name, settings.renamed_warning(name), is_outdated=True)
+            warn(settings.renamed_warning(name), is_outdated=True)
             if settings.RENAMED[name] in given:
                 continue
             name = settings.RENAMED[name]
         if settings.is_former(name):
-            warn(name, settings.former_warning(name), is_outdated=True)
+            warn(settings.former_warning(name), is_outdated=True)
         elif settings.find_key(name) is None:
-            warn(name)
+            warn(settings.unknown(name))
         elif of_project and name.startswith(f"{settings.PERSONAL_SECTION}."):
-            warn(name, f"{name} counts only in your own file or environment")
+            warn(f"{name} counts only in your own file or environment")
         else:
             try:
                 values[name] = settings.as_value(name, value)
             except settings.BadSetting as error:
-                warn(name, str(error))
+                warn(str(error))
     return SourceValues(values=values, warnings=tuple(warnings))
