@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from importlib import import_module
 from inspect import Parameter, Signature, signature
 from io import TextIOWrapper
@@ -107,6 +107,27 @@ FORMS = {
 }
 """Replaced forms of commands, which still work, and the listed form of each."""
 
+GROUPS = {
+    "files": "The git-reviewable files of memory.",
+    "core": "The project brief.",
+    "hub": "Share memories through a server of the team.",
+    "hub project": "Projects of the hub.",
+    "hub member": "Members of a project of the hub.",
+    "hub token": "Tokens of the members of a project.",
+    "model": "The embedding model, for recall by meaning.",
+    "guard": "Recall before changes.",
+    "eval": "How good recall is, measured.",
+    "relations": "Relations between memories.",
+    "session": "Sessions of Claude Code and other programs.",
+    "prompts": "What you typed in sessions.",
+    "procedures": "Procedures learned from sessions.",
+    "skills": "Skill and command files of the project.",
+    "mission": "Missions, whose memories are separate until they end.",
+    "config": "Settings, and where they come from.",
+    "projects": "The projects of this machine.",
+}
+"""Help of the groups of commands."""
+
 HELP = ["--help", "-h"]
 
 USUAL = {"prompts": "search", "relations": "list"}
@@ -159,6 +180,17 @@ Version = Annotated[
 @app.callback()
 def _all(version: Version = False) -> None:
     """Options before every command."""
+
+
+@cache
+def group_of(path: str) -> typer.Typer:
+    """Return the group of that name, which is empty for the app, and make it the first time."""
+    if not path:
+        return app
+    above, _, name = path.rpartition(" ")
+    group = typer.Typer(help=GROUPS[path], no_args_is_help=True)
+    group_of(above).add_typer(group, name=name)
+    return group
 
 
 def load(modules: Iterable[str] = MODULES) -> typer.Typer:
@@ -295,12 +327,14 @@ Function = Callable[..., object]
 
 
 def command(
-    group: typer.Typer, name: str | None = None, *, on: Callable[[Any], Any] | None = None
+    name: str = "", *, on: Callable[[Any], Any] | None = None
 ) -> Callable[[Function], Function]:
-    """Define a command of a group, with `--json`, which decides how `show` prints its results.
+    """Define a command, by default of the function's name, with `--json` for `show`.
 
     With *on* its first argument is what that opens, and the first argument of that is an option.
     """
+
+    group, _, own_name = name.rpartition(" ")
 
     def define(function: Function) -> Function:
         own = [*signature(function, eval_str=True).parameters.values()]
@@ -319,7 +353,7 @@ def command(
 
         run.__signature__ = Signature(options)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in options}
-        group.command(name)(run)
+        group_of(group).command(own_name or None)(run)
         return function
 
     return define

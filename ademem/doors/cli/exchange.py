@@ -11,7 +11,7 @@ from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.text import counted, join_counts, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import DryRun, Project, app, command, flag, open_project, option
+from ademem.doors.cli.commands import DryRun, Project, command, flag, open_project, option
 from ademem.store.hub_state import Parked
 from ademem.store.runtime import Runtime
 from ademem.sync.hub.mutations import to_bytes
@@ -21,7 +21,7 @@ READER = "reader"
 """Role at the hub that sends nothing."""
 
 
-@command(app)
+@command()
 def sync(
     folder: str | None = option("--dir FOLDER", "Such a folder; else all that are enrolled."),
     status: bool = flag("--status", "Show the folders, and what waits."),

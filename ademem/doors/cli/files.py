@@ -25,7 +25,6 @@ from ademem.doors.cli.commands import (
     BriefAgent,
     DryRun,
     Project,
-    app,
     argument,
     command,
     flag,
@@ -52,13 +51,7 @@ class Destination(StrEnum):
     PERSONAL = "personal"
 
 
-files = typer.Typer(help="The git-reviewable files of memory.", no_args_is_help=True)
-core = typer.Typer(help="The project brief.", no_args_is_help=True)
-app.add_typer(files, name="files")
-app.add_typer(core, name="core")
-
-
-@command(files)
+@command("files refresh")
 def refresh(
     force: bool = flag("--force", "Overwrite edits instead of importing them."),
     dry_run: DryRun = False,
@@ -90,7 +83,7 @@ def refresh(
     return show.report(values, lines, (*map(_problem_line, done.taken.problems), *kept))
 
 
-@command(files, "import")
+@command("files import")
 def import_files(
     only: bool = flag("--only", "Leave the files as they are, even where they lag."),
     dry_run: DryRun = False,
@@ -124,7 +117,7 @@ def import_files(
     raise typer.Exit(unread.exit_code if unread else 1 if report.problems else 0)
 
 
-@command(files, on=open_inspection)
+@command("files check", on=open_inspection)
 def check(
     inspection: Inspection,
     diff: bool = flag("--diff", "Show what an import and a refresh would change instead."),
@@ -184,7 +177,7 @@ def _problem_line(problem: Problem) -> str:
     return f"{problem.path}:{problem.line or 1}: {problem.message}{hint}"
 
 
-@command(app, "merge-file")
+@command("merge-file")
 def merge_file(
     base: Path = argument("BASE", "What both come from."),
     ours: Path = argument("OURS", "Gets the result."),
@@ -214,7 +207,7 @@ class CannotMerge(AdememError):
     hint = "nothing was changed; merge it by hand, then `git add` it"
 
 
-@on_project(core, "show")
+@on_project("core show")
 def show_core(
     memories: Runtime,
     agent: BriefAgent = "",
@@ -242,7 +235,7 @@ def _agent_lines(agent: Agent) -> Iterator[str]:
     yield f"{agent.name}: {memories}, {brief} (.ade/agents/{agent.folder})"
 
 
-@on_project(core, "set")
+@on_project("core set")
 def set_core(
     memories: Runtime,
     field: str = argument("FIELD", "summary, conventions, preferences, focus or notes."),
@@ -269,7 +262,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 """Options of formats that have some of FOREIGN_OPTIONS alone."""
 
 
-@command(app, "import")
+@command("import")
 def import_(
     source: str = argument("FILE|DIR|-", "- is standard input, of jsonl and pr alone."),
     format: str = option(
@@ -402,7 +395,7 @@ def _import_feedback(memories: Runtime, source: str, dry_run: bool) -> None:
     show.report(captured, [_join_all(counts, dry_run)], refused)
 
 
-@command(app)
+@command()
 def export(
     target: str = argument("FILE|-", "- writes to standard output.", "-"),
     format: str = option("--format", "jsonl, or engram: with sessions and prompts.", "jsonl"),

@@ -23,25 +23,16 @@ from ademem.doors.cli.commands import (
     DryRun,
     Limit,
     Project,
-    app,
     argument,
     command,
     flag,
+    group_of,
     on_project,
     open_project,
     option,
 )
 from ademem.store.hub import administration
 from ademem.store.runtime import Runtime
-
-hub = typer.Typer(help="Share memories through a server of the team.", no_args_is_help=True)
-project_commands = typer.Typer(help="Projects of the hub.", no_args_is_help=True)
-member_commands = typer.Typer(help="Members of a project of the hub.", no_args_is_help=True)
-token_commands = typer.Typer(help="Tokens of the members of a project.", no_args_is_help=True)
-app.add_typer(hub, name="hub")
-hub.add_typer(project_commands, name="project")
-hub.add_typer(member_commands, name="member")
-hub.add_typer(token_commands, name="token")
 
 CERTIFICATE_DAYS = 14
 """Days before its end at which a certificate is named."""
@@ -72,7 +63,7 @@ def _open_database(dsn: Dsn = "") -> Iterator[Any]:
 on_hub = partial(command, on=_open_database)
 
 
-@on_project(hub)
+@on_project("hub join")
 def join(
     memories: Runtime,
     url: str = argument("URL", "Of the hub, as https://HOST:PORT."),
@@ -90,7 +81,7 @@ def join(
     show.report(values, [line, hint])
 
 
-@on_project(hub)
+@on_project("hub leave")
 def leave(memories: Runtime) -> None:
     """Leave the hub; the memories stay."""
     caller.refuse_client(os.environ, "`ademem hub leave`")
@@ -100,7 +91,7 @@ def leave(memories: Runtime) -> None:
     show.report({"left": state.slug}, [f"left {state.slug}; what came from it stays"])
 
 
-@hub.command("page")
+@group_of("hub").command("page")
 def open_page(project: Project = None) -> None:
     """Show an owner the page of this project at the hub, at an address that opens once."""
     if not sys.stderr.isatty() or caller.client_of(os.environ):
@@ -109,7 +100,7 @@ def open_page(project: Project = None) -> None:
         show.echo(f"{api.open_hub_page(memories)}\n(opens once within a minute)", err=True)
 
 
-@command(hub)
+@command("hub serve")
 def serve(
     bind: str = option("--bind HOST:PORT", "Where to listen.", "127.0.0.1:7440"),
     certificate: str | None = option("--tls-cert FILE", "Its certificate."),
@@ -132,7 +123,7 @@ def serve(
     show.report({"served": bind}, ())
 
 
-@on_hub(hub)
+@on_hub("hub migrate")
 def migrate(db: Any) -> None:
     """Bring the database of the hub up to date, as its owner."""
     from ademem.store.hub import database
@@ -142,7 +133,7 @@ def migrate(db: Any) -> None:
     show.report({"migrations": done}, lines)
 
 
-@on_hub(hub)
+@on_hub("hub check")
 def check(
     db: Any,
     url: str = option("--url URL", "Of the hub, to look at its certificate.", ""),
@@ -165,7 +156,7 @@ def check(
     show.report(values, lines, fails=bool(found))
 
 
-@on_hub(project_commands, "add")
+@on_hub("hub project add")
 def add_project(db: Any, slug: Slug) -> None:
     """Make a project; its people come by invitation."""
     made = administration.add_project(db, slug)
@@ -173,7 +164,7 @@ def add_project(db: Any, slug: Slug) -> None:
     show.report(made, [line])
 
 
-@on_hub(project_commands, "list")
+@on_hub("hub project list")
 def list_projects(db: Any) -> None:
     """List the projects."""
     found = administration.list_projects(db)
@@ -187,14 +178,14 @@ def list_projects(db: Any) -> None:
     )
 
 
-@on_hub(project_commands, "close")
+@on_hub("hub project close")
 def close_project(db: Any, slug: Slug) -> None:
     """Take no more changes of a project."""
     administration.close_project(db, slug)
     show.report({"closed": slug}, [f"closed {slug}"])
 
 
-@on_hub(hub)
+@on_hub("hub invite")
 def invite(
     db: Any,
     slug: Slug,
@@ -212,7 +203,7 @@ def invite(
     show.report({"code": code, "person": person, "role": role}, [line])
 
 
-@on_hub(member_commands, "list")
+@on_hub("hub member list")
 def list_members(db: Any, slug: Slug) -> None:
     """List the people of a project and their roles."""
     found = administration.list_members(db, slug)
@@ -223,7 +214,7 @@ def list_members(db: Any, slug: Slug) -> None:
     )
 
 
-@on_hub(member_commands, "role")
+@on_hub("hub member role")
 def set_role(db: Any, slug: Slug, person: Person, role: Role) -> None:
     """Give a member another role."""
     _check_role(role)
@@ -231,7 +222,7 @@ def set_role(db: Any, slug: Slug, person: Person, role: Role) -> None:
     show.report({"person": person, "role": role}, [f"{person} is {role}"])
 
 
-@on_hub(member_commands, "remove")
+@on_hub("hub member remove")
 def remove_member(db: Any, slug: Slug, person: Person) -> None:
     """Take all rights from a person; their texts stay."""
     administration.set_role(db, slug, person, "former")
@@ -243,7 +234,7 @@ def _check_role(role: str) -> None:
         raise UsageError(f"no role {role!r}", ", ".join(administration.ROLES))
 
 
-@on_hub(token_commands, "list")
+@on_hub("hub token list")
 def list_tokens(db: Any, slug: Slug) -> None:
     """List tokens, and what each device has received."""
     found = administration.list_tokens(db, slug)
@@ -258,14 +249,14 @@ def list_tokens(db: Any, slug: Slug) -> None:
     )
 
 
-@on_hub(token_commands, "revoke")
+@on_hub("hub token revoke")
 def revoke_token(db: Any, slug: Slug, id: str = argument("TOKEN", "Beginning of its id.")) -> None:
     """End a token at once."""
     count = administration.revoke_token(db, slug, id)
     show.report({"revoked": count}, [f"revoked {counted(count, 'token')}"], fails=not count)
 
 
-@on_hub(hub)
+@on_hub("hub audit")
 def audit(
     db: Any,
     slug: Slug,
@@ -289,7 +280,7 @@ def audit(
     )
 
 
-@on_hub(hub)
+@on_hub("hub receipts")
 def receipts(db: Any, slug: Slug, id: str = argument("ID", "Of a memory, in full.")) -> None:
     """Name devices that have received a deletion. Exit code 1: not all."""
     found = administration.receipts(db, slug, id)
@@ -311,7 +302,7 @@ def receipts(db: Any, slug: Slug, id: str = argument("ID", "Of a memory, in full
     show.report(found, lines, fails=not all(one["has_received"] for one in found["devices"]))
 
 
-@command(hub)
+@command("hub purge")
 def purge(
     slug: Slug,
     ids: list[str] | None = argument("[ID]...", "Of memories, in full.", None),
@@ -346,7 +337,7 @@ def purge(
     return show.report({"deleted": done, "person": person or None}, lines)
 
 
-@command(hub)
+@command("hub backup")
 def backup(folder: Path = argument("DIR", "Where backups are kept."), dsn: Dsn = "") -> None:
     """Write a backup of the hub; delete its own of 30 days ago."""
     from ademem.store.hub import copies
@@ -356,7 +347,7 @@ def backup(folder: Path = argument("DIR", "Where backups are kept."), dsn: Dsn =
     show.report({"backup": str(made), "deleted": expired}, lines)
 
 
-@command(hub)
+@command("hub restore")
 def restore(folder: Path = argument("DIR", "A folder hub-…Z."), dsn: Dsn = "") -> None:
     """Restore a backup of the hub into an empty database.
 
@@ -369,7 +360,7 @@ def restore(folder: Path = argument("DIR", "A folder hub-…Z."), dsn: Dsn = "")
     show.report({"projects": found}, lines)
 
 
-@command(hub)
+@command("hub move")
 def move(
     slug: Slug,
     url: str = argument("URL", "Of the other hub, for clients."),
@@ -388,7 +379,7 @@ def move(
     show.report(as_dict(done), [line])
 
 
-@on_hub(hub)
+@on_hub("hub compact")
 def compact(
     db: Any, slug: Slug, days: int = option("--days", "Age from which.", 90, min=1)
 ) -> None:

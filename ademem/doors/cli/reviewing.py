@@ -10,8 +10,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple
 
-import typer
-
 from ademem import api
 from ademem.api.curation import EVERYTHING, Selection, Waiting
 from ademem.core import caller
@@ -25,7 +23,6 @@ from ademem.doors.cli.commands import (
     DryRun,
     Limit,
     Project,
-    app,
     argument,
     command,
     editing,
@@ -44,7 +41,7 @@ from ademem.store.verdicts import VERBS, Verdict
 from ademem.synthesis.anchor_verification import Checked
 
 
-@command(app)
+@command()
 def review(
     words: list[str] | None = argument("WORDS", "Only those with these words.", None),
     limit: Limit = 100,
@@ -468,7 +465,7 @@ CONFLICT_CHOICES = (
 )
 
 
-@on_project(app)
+@on_project()
 def propose(
     memories: Runtime,
     branch: str | None = option("--branch", "A new one; else ademem/candidates."),
@@ -486,13 +483,10 @@ def propose(
     show.report({"dry_run": dry_run} | as_dict(proposal), lines)
 
 
-relations = typer.Typer(help="Relations between memories.", no_args_is_help=True)
-app.add_typer(relations, name="relations")
-
 TEXT_CHARS = 80
 
 
-@on_project(relations, "list")
+@on_project("relations list")
 def list_(
     memories: Runtime,
     id: str | None = argument("ID", "Of this memory; else all.", None),
@@ -504,7 +498,7 @@ def list_(
     show.listing("relations", found, _verdict_lines, "no relations")
 
 
-@on_project(relations)
+@on_project("relations judge")
 def judge(
     memories: Runtime,
     id: str = argument("REL", "A proposal, or a memory with --other."),
@@ -522,7 +516,7 @@ def judge(
     show.report(judged, [f"{judged['relation_id']} {judged['status']}: {judged['effect']}"])
 
 
-@on_project(relations)
+@on_project("relations scan")
 def scan(
     memories: Runtime,
     apply: bool = flag("--apply", "Store the pairs that are found."),
@@ -548,7 +542,7 @@ def scan(
     show.report(values, lines, [note], fence=True)
 
 
-@command(relations)
+@command("relations deferred")
 def deferred(
     replay: bool = flag("--replay", "Apply those that can be."),
     drop: str = option("--drop ID", "Forget this one.", ""),

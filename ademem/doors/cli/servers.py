@@ -77,8 +77,8 @@ def rpc(
         server.serve_process()
 
 
-@command(app, "ui")
-@command(app)
+@command("ui")
+@command()
 def web(
     port: int = option("--port", "Of 127.0.0.1; 0: a free one.", 0, min=0, max=65535),
     host: str = option("--host", "Only 127.0.0.1; for others, how to forward the port.", ADDRESS),
@@ -116,7 +116,7 @@ def web(
     return show.report({"pid": None}, ())
 
 
-@command(app)
+@command()
 def tui(project: Project = None) -> None:
     """Browse and review the memory in this terminal."""
     from ademem.doors import reading

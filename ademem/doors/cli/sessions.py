@@ -23,7 +23,6 @@ from ademem.doors.cli.commands import (
     Id,
     Limit,
     Project,
-    app,
     argument,
     command,
     flag,
@@ -40,18 +39,13 @@ from ademem.store.transitions import waits_for
 from ademem.synthesis.procedures.records import Procedure
 from ademem.synthesis.skill_registry import Listed
 
-session = typer.Typer(help="Sessions of Claude Code and other programs.", no_args_is_help=True)
-prompts = typer.Typer(help="What you typed in sessions.", no_args_is_help=True)
-app.add_typer(session, name="session")
-app.add_typer(prompts, name="prompts")
-
 SessionId = Annotated[str, typer.Argument(metavar="ID", help="The client's id of the session.")]
 OfSession = Annotated[
     str | None, typer.Option("--session", metavar="ID", help="Of this session alone.")
 ]
 
 
-@on_project(session)
+@on_project("session start")
 def start(
     memories: Runtime,
     id: SessionId,
@@ -62,7 +56,7 @@ def start(
     show.report(found, _lines(found), fence=True)
 
 
-@on_project(session)
+@on_project("session end")
 def end(
     memories: Runtime,
     id: SessionId,
@@ -73,7 +67,7 @@ def end(
     show.report(found, _lines(found), fence=True)
 
 
-@on_project(session)
+@on_project("session summary")
 def summary(
     memories: Runtime,
     text: str = argument("TEXT", "What was done; - reads standard input.", "-"),
@@ -83,13 +77,13 @@ def summary(
     show.verdict(api.summarize_session(memories, text_or_stdin(text), of))
 
 
-@on_project(session, "list")
+@on_project("session list")
 def list_(memories: Runtime, limit: Limit = 20) -> None:
     """List sessions, newest first."""
     show.listing("sessions", api.list_sessions(memories, limit), _lines, "no session yet")
 
 
-@on_project(session, "show")
+@on_project("session show")
 def show_(memories: Runtime, id: SessionId) -> None:
     """Show a session with its memories."""
     found = api.get_session(memories, id)
@@ -98,7 +92,7 @@ def show_(memories: Runtime, id: SessionId) -> None:
     show.report(values, (*_lines(found), *map(show.line, learned)), fence=True)
 
 
-@on_project(session)
+@on_project("session delete")
 def delete(memories: Runtime, id: SessionId, dry_run: DryRun = False) -> None:
     """Delete a session that has no memories, and its prompts."""
     if api.get_session(memories, id)["prompts"] and not dry_run:
@@ -107,7 +101,7 @@ def delete(memories: Runtime, id: SessionId, dry_run: DryRun = False) -> None:
     _show_deleted(id, dry_run)
 
 
-@on_project(app)
+@on_project()
 def why(
     memories: Runtime, id: str | None = argument("SESSION", "None: this one, or the latest.", None)
 ) -> None:
@@ -122,7 +116,7 @@ def why(
     return show.fenced(line for each in found for line in views.to_lines(each, show.is_withheld))
 
 
-@on_project(prompts)
+@on_project("prompts search")
 def search(
     memories: Runtime,
     words: list[str] | None = argument("WORDS", "What was typed; none: the newest.", None),
@@ -139,7 +133,7 @@ def search(
     raise typer.Exit(show.exit_code(found) if words else 0)
 
 
-@command(prompts, "delete")
+@command("prompts delete")
 def delete_prompt(
     id: str = argument("ID", "Of a prompt, or its beginning."),
     dry_run: DryRun = False,
@@ -168,13 +162,8 @@ def _lines(row: dict[str, Any]) -> Iterator[str]:
 
 TEXT_CHARS = 120
 
-procedures = typer.Typer(help="Procedures learned from sessions.", no_args_is_help=True)
-skills = typer.Typer(help="Skill and command files of the project.", no_args_is_help=True)
-app.add_typer(procedures, name="procedures")
-app.add_typer(skills, name="skills")
 
-
-@on_project(procedures, "list")
+@on_project("procedures list")
 def list_procedures(
     memories: Runtime,
     id: str | None = argument("ID", "Show steps, sources and uses of this one.", None),
@@ -202,7 +191,7 @@ def list_procedures(
     )
 
 
-@on_project(procedures)
+@on_project("procedures outcome")
 def outcome(
     memories: Runtime,
     id: Id,
@@ -214,7 +203,7 @@ def outcome(
     show.report(procedure_json(found), [_procedure_line(found)])
 
 
-@on_project(procedures)
+@on_project("procedures export")
 def export(
     memories: Runtime,
     id: str | None = argument("ID", "This one; else all.", None),
@@ -231,7 +220,7 @@ def export(
     show.report({"count": len(exported), "files": exported}, lines, [] if lines else [none])
 
 
-@on_project(skills, "list")
+@on_project("skills list")
 def list_skills(memories: Runtime, gone: bool = flag("--all", "Deleted files, too.")) -> None:
     """List skill files and their memories."""
     found = api.list_skills(memories, archived=gone)
@@ -239,7 +228,7 @@ def list_skills(memories: Runtime, gone: bool = flag("--all", "Deleted files, to
     show.listing("skills", found, lambda each: [_skill_line(each)], none, skill_json)
 
 
-@on_project(skills)
+@on_project("skills reindex")
 def reindex(memories: Runtime, dry_run: DryRun = False) -> None:
     """Scan the folders of skills. Lists unreadable files."""
     scanned = api.reindex_skills(memories, dry_run=dry_run)
@@ -272,19 +261,13 @@ def _skill_line(each: Listed) -> str:
     return f"{text}  ({marks})" if marks else text
 
 
-mission = typer.Typer(
-    help="Missions, whose memories are separate until they end.", no_args_is_help=True
-)
-app.add_typer(mission, name="mission")
-
-
 class Outcome(StrEnum):
     SUCCESS = "success"
     FAILURE = "failure"
     CANCELLED = "cancelled"
 
 
-@on_project(mission, "start")
+@on_project("mission start")
 def start_mission(
     memories: Runtime,
     goal: str = argument("GOAL", "What is to be done."),
@@ -297,7 +280,7 @@ def start_mission(
     show.report(as_dict(started), [line])
 
 
-@on_project(mission, "end")
+@on_project("mission end")
 def end_mission(
     memories: Runtime,
     id: str | None = argument("ID", f"Else {MISSION}, or the one that runs.", None),
@@ -314,7 +297,7 @@ def end_mission(
     show.report(as_dict(ended.mission) | values, lines)
 
 
-@on_project(mission, "list")
+@on_project("mission list")
 def list_missions(
     memories: Runtime,
     id: str | None = argument("ID", "List the memories of this one.", None),
@@ -337,7 +320,7 @@ def _mission_lines(row: dict[str, Any]) -> Iterator[str]:
     yield f"{row['id']}  {row['status']}, {held}  {preview(row['goal'], 100)}"
 
 
-@on_project(mission, "promote")
+@on_project("mission promote")
 def promote(memories: Runtime, id: Id) -> None:
     """Copy one memory of a mission to the project."""
     show.one("copied", api.promote_from_mission(memories, id))

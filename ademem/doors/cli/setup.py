@@ -28,7 +28,7 @@ from ademem.core.settings import (
 from ademem.core.text import counted
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import install_extra, show
-from ademem.doors.cli.commands import DryRun, Project, app, argument, command, flag, open_project
+from ademem.doors.cli.commands import DryRun, Project, argument, command, flag, open_project
 from ademem.files import enrolment
 from ademem.store.runtime import program
 
@@ -47,7 +47,7 @@ OtherAgents = Annotated[
 ]
 
 
-@command(app)
+@command()
 def init(project: Project = None) -> None:
     """Create the `.ade/` of a project, or of its repository."""
     here = os.getcwd()
@@ -66,7 +66,7 @@ def init(project: Project = None) -> None:
     show.report({"root": root, "done": list(done)}, lines)
 
 
-@command(app)
+@command()
 def install(
     project: Project = None,
     shared: Shared = False,
@@ -107,7 +107,7 @@ def install(
     _show_change(change, done, dry_run, *REGISTERED)
 
 
-@command(app)
+@command()
 def uninstall(
     project: Project = None,
     shared: Shared = False,
@@ -202,14 +202,11 @@ def _show_change(
     )
 
 
-config = typer.Typer(help="Settings, and where they come from.", no_args_is_help=True)
-app.add_typer(config, name="config")
-
 AUTHORS = 5
 """Most authors that are shown."""
 
 
-@command(config, "list")
+@command("config list")
 def list_(
     key: str | None = argument("KEY", "Show the value of this one.", None), project: Project = None
 ) -> None:
@@ -230,7 +227,7 @@ def list_(
     )
 
 
-@command(config, "set")
+@command("config set")
 def set_(
     key: str = argument("KEY", "Such as guard.mode."),
     value: str = argument("VALUE", "Words of a list: with commas."),
@@ -266,7 +263,7 @@ def _current_name(key: str) -> str | None:
     return key
 
 
-@command(app)
+@command()
 def trust(
     settings: bool = flag("--settings", "Only the settings."),
     files: bool = flag("--files", "Only memories of the files."),

@@ -20,7 +20,6 @@ from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
     DryRun,
     Project,
-    app,
     argument,
     command,
     flag,
@@ -36,7 +35,7 @@ from ademem.synthesis.sweeping import Swept
 TEXT_CHARS = 80
 
 
-@command(app, "doctor")
+@command("doctor")
 def examine(
     fix: bool = flag("--fix", "Repair what can be repaired."),
     import_foreign: bool = flag(
@@ -61,7 +60,7 @@ def examine(
     show.report({"findings": findings, "done": done}, lines, fails=fails)
 
 
-@command(app)
+@command()
 def backup(
     listed: bool = flag("--list", "List the backups, newest first."),
     own: bool = flag("--personal", "Only that of your own memories of all projects."),
@@ -93,7 +92,7 @@ def backup(
     return show.report(as_dict(made[0]) | beside, lines)
 
 
-@command(app, on=partial(open_project, catch_up=False))
+@command(on=partial(open_project, catch_up=False))
 def work(
     memories: Runtime,
     once: bool = option("--once", "Return when nothing is due (the default).", True),
@@ -117,7 +116,7 @@ def work(
     show.report({"done": done, "other_worker": others}, [summary])
 
 
-@on_project(app)
+@on_project()
 def sweep(
     memories: Runtime,
     merge: bool = flag("--merge", "Merge memories of the same meaning instead."),
@@ -163,7 +162,7 @@ def _consolidation_summary(done: Consolidated, waiting: int, dry_run: bool) -> s
     return summary + show.name_undo(done.id)
 
 
-@on_project(app)
+@on_project()
 def scrub(memories: Runtime, dry_run: DryRun = False) -> None:
     """Redact secrets in database, copies, logs and files."""
     done = api.scrub(memories, dry_run=dry_run)
@@ -176,7 +175,7 @@ def scrub(memories: Runtime, dry_run: DryRun = False) -> None:
     )
 
 
-@command(app)
+@command()
 def verify(
     fix: bool = flag("--fix", "Update anchors whose text moved."),
     diff: str | None = option(
@@ -227,13 +226,10 @@ def _anchor_lines(each: Checked) -> Iterator[str]:
         yield f"{'':<9}corrected: {preview(each.corrected, TEXT_CHARS)}"
 
 
-projects = typer.Typer(help="The projects of this machine.", no_args_is_help=True)
-app.add_typer(projects, name="projects")
-
 Force = Annotated[bool, typer.Option("--force", help="Different projects, too.")]
 
 
-@command(projects, "list")
+@command("projects list")
 def list_() -> None:
     """List the projects, the last used first."""
     show.listing(
@@ -243,7 +239,7 @@ def list_() -> None:
     )
 
 
-@command(projects)
+@command("projects merge")
 def merge(
     names: list[str] = argument("FROM", "Names or folders; the last is kept."),
     force: Force = False,
@@ -254,7 +250,7 @@ def merge(
     _merge(sources, into, force, dry_run=dry_run)
 
 
-@command(projects)
+@command("projects consolidate")
 def consolidate(force: Force = False) -> None:
     """Propose projects that may be one, to be merged."""
     groups = api.find_groups(os.environ)
@@ -269,7 +265,7 @@ def consolidate(force: Force = False) -> None:
     return show.echo(f"{counted(len(groups), 'group')} of projects that may be one", err=True)
 
 
-@command(projects)
+@command("projects forget")
 def forget(name: str = argument("NAME", "Or the folder.")) -> None:
     """Take a project off the list; its memory stays."""
     entry = api.forget_project(name, os.environ)
