@@ -37,7 +37,7 @@ Scores = dict[str, dict[str, list[float]]]
 """Of each system and metric, one score a question."""
 
 
-def bm25(query: str, arena: evaluation.Arena) -> dict[str, float]:
+def bm25(query: str, arena: evaluation.Corpus) -> dict[str, float]:
     """Score the rows that have any of the words, without stop words, as FTS5 does.
 
     The words of identifiers are the product's: they are left out.
@@ -56,7 +56,7 @@ def bm25(query: str, arena: evaluation.Arena) -> dict[str, float]:
     return dict(tuple(row) for row in found)
 
 
-def embed_texts(arena: evaluation.Arena, model: embedding.Embedder) -> dict[str, np.ndarray]:
+def embed_texts(arena: evaluation.Corpus, model: embedding.Embedder) -> dict[str, np.ndarray]:
     """Vectors of the whole texts: that headings count more is the product's."""
     memories = memory_queries.everything(arena.store)
     rows = model.embed([embedding.embedded_text(memory) for memory in memories])

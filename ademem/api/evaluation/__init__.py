@@ -162,11 +162,20 @@ def average(rankings: Sequence[tuple[str, str, dict[str, float]]]) -> Iterator[R
 
 
 class Corpus:
+    """A haystack that was imported and embedded through the product's own doors, or a project."""
+
+    imported: records.Imported
+    made: dict[str, str]
+    """Memories that the items became; for one that the gate refused an id that nothing has."""
+
     def __init__(self, memories: Runtime, embedder: embedding.Embedder | None) -> None:
         self.memories, self.store = memories, memories.store
         self._embedder = embedder
         self.modes: set[str] = set()
         """How searches were answered: lexical, hybrid."""
+
+    def ids(self, items: tuple[str, ...]) -> frozenset[str]:
+        return frozenset(self.made[item] for item in items)
 
     def search(self, query: str) -> list[str]:
         results = api.search(self.memories, query, limit=DEPTH)
@@ -212,23 +221,12 @@ BASELINES = {
 NEED_A_MODEL = ("RRF", "dense only")
 
 
-class Arena(Corpus):
-    """The haystack, imported and embedded through the product's own doors."""
-
-    imported: records.Imported
-    made: dict[str, str]
-    """Memories that the items became; for one that the gate refused an id that nothing has."""
-
-    def ids(self, items: tuple[str, ...]) -> frozenset[str]:
-        return frozenset(self.made[item] for item in items)
-
-
 @contextmanager
 def open_arena(
     haystack: Haystack,
     environment: Mapping[str, str],
     embedder: embedding.Embedder | None = None,
-) -> Iterator[Arena]:
+) -> Iterator[Corpus]:
     """Import a haystack into a project of its own, which is deleted at the end."""
     dates = (clock.parse(item.date) for item in haystack.items if item.date)
     moment = max([FIRST, *dates]) + timedelta(days=1)  # questions come after the last item
@@ -250,7 +248,7 @@ def open_arena(
                 for item in haystack.items
             }
             lines = {id: orjson.dumps(row).decode() for id, row in rows.items()}
-            arena = Arena(memories, embedder)
+            arena = Corpus(memories, embedder)
             arena.imported = api.import_lines(memories, lines.values())
             api.work(memories)
             arena.made = {

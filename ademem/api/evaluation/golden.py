@@ -16,7 +16,6 @@ from ademem.api.evaluation import (
     OVERALL,
     Corpus,
     average,
-    recall,
     scores,
 )
 from ademem.api.searching import load_embedder
@@ -155,20 +154,17 @@ def update(memories: Runtime) -> Verdict:
 
 def check(memories: Runtime, *, slack: int = 0) -> Verdict:
     """Ask every question again, with *slack* places to lose; raises NoGolden without any."""
-    golden = _load_some(memories)
-    moved: list[Moved] = []
-    recalls = []
+    golden, moved, found = _load_some(memories), [], 0.0
     for one in golden:
-        ranked = _rank_ids(memories, one.query)
-        recalls.append(recall(ranked, one.ranks, CUT))
+        ranks = _ranks(memories, one.query, one.ranks)
+        found += sum(now is not None and now <= CUT for now in ranks.values()) / len(ranks)
         for sync_id, before in sorted(one.ranks.items()):
-            now = _rank(ranked, sync_id)
-            if now != before:
+            if (now := ranks[sync_id]) != before:
                 worse = is_worse(before, now, slack)
                 moved.append(
                     Moved(query=one.query, sync_id=sync_id, before=before, now=now, worse=worse)
                 )
-    return Verdict(golden=len(golden), recall=sum(recalls) / len(recalls), moved=tuple(moved))
+    return Verdict(golden=len(golden), recall=found / len(golden), moved=tuple(moved))
 
 
 def measure(memories: Runtime) -> dict[str, Any]:
@@ -219,16 +215,8 @@ def is_worse(before: int | None, now: int | None, slack: int = 0) -> bool:
 
 
 def _ranks(memories: Runtime, query: str, sync_ids: Iterable[str]) -> dict[str, int | None]:
-    ranked = _rank_ids(memories, query)
-    return {sync_id: _rank(ranked, sync_id) for sync_id in sync_ids}
-
-
-def _rank_ids(memories: Runtime, query: str) -> list[str]:
-    return [hit.memory.sync_id for hit in api.search(memories, query, limit=DEPTH).hits]
-
-
-def _rank(ranked: Sequence[str], sync_id: str) -> int | None:
-    return ranked.index(sync_id) + 1 if sync_id in ranked else None
+    ranked = [hit.memory.sync_id for hit in api.search(memories, query, limit=DEPTH).hits]
+    return {id: ranked.index(id) + 1 if id in ranked else None for id in sync_ids}
 
 
 def _here(memories: Runtime, sync_ids: Iterable[str]) -> dict[str, str]:

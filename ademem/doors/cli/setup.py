@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -26,7 +26,7 @@ from ademem.core.settings import (
     renamed_warning,
 )
 from ademem.core.text import counted
-from ademem.core.value import Value, as_dict
+from ademem.core.value import as_dict
 from ademem.doors.cli import install_extra, show
 from ademem.doors.cli.commands import DryRun, Project, argument, command, flag, open_project
 from ademem.files import enrolment
@@ -303,18 +303,23 @@ def trust(
         raise typer.Exit(1 if waiting else 0)
 
 
-class Part(Value):
+class Part(NamedTuple):
     """A part of the project that is trusted on its own."""
 
     name: str
     option: str
-    waits: Callable[[UntrustedParts], bool]
+    waits: Callable[[UntrustedParts], object]
     lines: Callable[[UntrustedParts], Iterable[str]]
     question: str
 
 
 def _value_lines(values: Mapping[str, Any]) -> list[str]:
     return [f"  {key} = {format_value(value)}" for key, value in values.items()]
+
+
+def _setting_lines(arrived: UntrustedParts) -> Iterator[str]:
+    yield "config.toml of this project sets personal settings:"
+    yield from _value_lines(arrived.settings)
 
 
 def _local_lines(arrived: UntrustedParts) -> Iterator[str]:
@@ -343,36 +348,18 @@ def _database_lines(arrived: UntrustedParts) -> Iterator[str]:
 
 
 FILES = Part(
-    name="files",
-    option="files",
-    waits=lambda arrived: bool(arrived.memories or arrived.briefs),
-    lines=_memory_lines,
-    question="Trust them like your own, now and after later pulls?",
+    *("files", "files", lambda arrived: arrived.memories or arrived.briefs, _memory_lines),
+    "Trust them like your own, now and after later pulls?",
 )
 PARTS = (
     Part(
-        name="settings",
-        option="settings",
-        waits=lambda arrived: bool(arrived.settings),
-        lines=lambda arrived: [
-            "config.toml of this project sets personal settings:",
-            *_value_lines(arrived.settings),
-        ],
-        question="Use these settings until one of them changes?",
+        *("settings", "settings", lambda arrived: arrived.settings, _setting_lines),
+        "Use these settings until one of them changes?",
     ),
+    Part("local", "settings", lambda arrived: arrived.local, _local_lines, "Is this file yours?"),
     Part(
-        name="local",
-        option="settings",
-        waits=lambda arrived: arrived.local is not None,
-        lines=_local_lines,
-        question="Is this file yours?",
-    ),
-    Part(
-        name="database",
-        option="database",
-        waits=lambda arrived: arrived.database is not None,
-        lines=_database_lines,
-        question="Is this database yours?",
+        *("database", "database", lambda arrived: arrived.database, _database_lines),
+        "Is this database yours?",
     ),
     FILES,
 )

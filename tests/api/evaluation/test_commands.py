@@ -10,10 +10,8 @@ from typer.testing import CliRunner
 from ademem import api
 from ademem.core.memory import Draft
 from ademem.doors.cli import app
-from ademem.doors.cli import reports as commands
 from tests.api.evaluation import sets
 
-assert commands.evaluation
 PARROT = {"query": "Who adopted a parrot?", "relevant": ["D1:2"], "category": "pets"}
 
 
