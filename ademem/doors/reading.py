@@ -10,9 +10,10 @@ from typing import Any
 
 from ademem import api
 from ademem.api.curation import Waiting
+from ademem.core.clock import stamp
 from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Memory, Tier
-from ademem.core.text import counted
+from ademem.core.text import counted, preview
 from ademem.core.value import Value, replace
 from ademem.doors.views import diff_words, to_row
 from ademem.doors.views import session as session_view
@@ -30,6 +31,7 @@ QUEUE_ROWS = 100
 """Rows of the list beside the card."""
 PROMPTS, DECISIONS = 500, 500
 """Most rows of each that are read of a session."""
+NAME_CHARS = 120
 
 
 class Item(Value):
@@ -166,13 +168,32 @@ def health(status: Mapping[str, Any]) -> dict[str, str]:
 def read_session(
     memories: Runtime, id: str, is_withheld: Callable[[Memory], bool]
 ) -> dict[str, Any]:
-    session = api.get_session(memories, id)
-    decisions = api.list_decisions(memories, DECISIONS, id)
-    return session_view.to_page(
-        session,
-        api.list_sent(memories, id)[1],
-        api.search_prompts(memories, "", id, PROMPTS),
-        api.list_session_memories(memories, id),
-        [row for row in decisions if row["decision"] in ("deny", "warn")],
-        is_withheld,
-    )
+    """Return what a session was asked, sent, denied and taught, oldest first."""
+
+    def moment(kind: str, key: object, at: str, **rest: Any) -> dict[str, Any]:
+        return {"kind": kind, "key": f"{kind} {key}", "at": at} | rest
+
+    session, texts = api.get_session(memories, id), api.list_sent(memories, id)[1]
+    prompts = api.search_prompts(memories, "", id, PROMPTS)
+    moments = [moment("prompt", row["id"], row["created_at"], text=row["text"]) for row in prompts]
+    for number, sent in enumerate(texts):
+        text = session_view.to_text(sent, number, is_withheld)
+        moments.append(moment("sent", number, sent.created_at, **text))
+    moments += [
+        moment("learned", each.id, stamp(each.created_at), row=to_row(each))
+        for each in api.list_session_memories(memories, id)
+    ]
+    for row in api.list_decisions(memories, DECISIONS, id):
+        if row["decision"] in ("deny", "warn"):
+            mark, _, ids = (row["reason"] or "").partition("carried ")
+            carried = ids.split(", ") if ids and not mark else []
+            moments.append(moment("denied", row["id"], row["created_at"], **row, carried=carried))
+    first = prompts[-1]["text"] if prompts else ""
+    return {
+        "session": session,
+        "name": preview(session.get("summary") or first, NAME_CHARS),
+        "moments": sorted(moments, key=lambda moment: str(moment["at"])),
+        "texts": sum(sent.id is not None for sent in texts),
+        **session_view.measure(sum(sent.characters or 0 for sent in texts)),
+        "keeps_prompts": bool(prompts),
+    }

@@ -1,4 +1,4 @@
-"""Procedures with their outcomes, skill files with their state, missions and briefs."""
+"""Procedures, skill files with their state, and briefs."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.memory import flags
-from ademem.core.untrusted import import_label
-from ademem.core.value import as_dict
-from ademem.doors.views import WITHHELD, to_row
-from ademem.files.project_brief import FIELDS
+from ademem.doors.views import WITHHELD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from ademem.core.memory import Memory
-    from ademem.files.project_brief import Agent, CoreMemory
-    from ademem.store.episodes import Episode
-    from ademem.store.missions import Mission
+    from ademem.files.project_brief import CoreMemory
     from ademem.synthesis.procedures.records import Procedure
     from ademem.synthesis.skill_registry import Listed, Scanned
 
@@ -65,26 +59,6 @@ def procedure_json(each: Procedure) -> dict[str, Any]:
     }
 
 
-def to_procedure(
-    each: Procedure, history: Sequence[Mapping[str, Any]], sources: Mapping[str, Memory | None]
-) -> dict[str, Any]:
-    """Return one procedure with its steps, outcomes newest first, and the episodes behind it."""
-    memory = each.memory
-    return procedure_json(each) | {
-        "revision": memory.revision_count,
-        "is_live": memory.live,
-        "is_candidate": memory.live and memory.status == "candidate",
-        "withheld": memory.quarantine_reason,
-        "markdown": WITHHELD if memory.quarantine_reason else each.wording.markdown,
-        "history": list(history),
-        "sources": [
-            {"id": id, "row": to_row(found) if found else None, "session": session}
-            for id, found in sources.items()
-            for session in [found.source_session_id if found else None]
-        ],
-    }
-
-
 def skill_json(each: Listed) -> dict[str, Any]:
     entry, memory = each.entry, each.memory
     withheld = memory is not None and memory.quarantine_reason
@@ -118,54 +92,7 @@ def to_skills(listed: Iterable[Listed], scanned: Scanned) -> list[dict[str, Any]
     ]
 
 
-def to_mission(
-    mission: Mission, entries: Sequence[Memory], episodes: Sequence[Episode]
-) -> dict[str, Any]:
-    """Return a mission with its memories, oldest first, its sessions, and its episode."""
-    written = [memory.source_session_id for memory in entries]
-    seen = [each.session_id for each in episodes[::-1]]
-    whole = next((each for each in episodes if not each.session_id), None)
-    return as_dict(mission) | {
-        "entries": [to_row(memory) for memory in entries],
-        "sessions": [id for id in dict.fromkeys([*seen, *written]) if id],
-        "episode": as_dict(whole) if whole else None,
-    }
-
-
-def to_agents(
-    agents: Sequence[Agent],
-    chosen: str,
-    brief: CoreMemory | None,
-    shown: CoreMemory | None,
-    earlier: Sequence[CoreMemory],
-) -> dict[str, Any]:
-    """Return all agents, and the fields of one brief: as it is, as it is *shown*, and *earlier*."""
-    return {
-        "agents": [as_dict(each) for each in agents],
-        "chosen": chosen,
-        "version": brief.version if brief else 0,
-        "came": import_label(brief.claimed_author) if brief else "",
-        "updated_at": brief.updated_at if brief and brief.version else None,
-        "fields": [
-            {
-                "name": field.name,
-                "label": field.label,
-                "is_list": field.is_list,
-                "text": field_text(brief, field.name),
-                "shown": field_text(shown, field.name).split("\n") if shown else [],
-                "earlier": list(_earlier_texts(brief, earlier, field.name)),
-                "claimed": [
-                    text
-                    for text in (brief.claimed if brief else ())
-                    if text in field_text(brief, field.name).split("\n")
-                ],
-            }
-            for field in FIELDS
-        ],
-    }
-
-
-def _earlier_texts(
+def earlier_texts(
     brief: CoreMemory | None, earlier: Iterable[CoreMemory], name: str
 ) -> Iterator[dict[str, Any]]:
     """Yield the texts that a field had before, newest first, each with the version it began at."""

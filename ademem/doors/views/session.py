@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from ademem.core.clock import parse, stamp
+from ademem.core.clock import parse
 from ademem.core.text import counted, preview
 from ademem.doors.views import WITHHELD, to_row
 
@@ -20,45 +20,6 @@ if TYPE_CHECKING:
     from ademem.store.injections import Part, Sent, Spent
 
     Row = Mapping[str, Any]
-
-NAME_CHARS = 120
-CARRIED = "carried "
-"""Begins the reason of a denial that had memories in it."""
-
-
-def to_page(
-    session: Row,
-    texts: Sequence[Sent],
-    prompts: Sequence[Row],
-    learned: Sequence[Memory],
-    denials: Sequence[Row],
-    is_withheld: Callable[[Memory], bool],
-) -> dict[str, Any]:
-    """Return what a session was asked, sent, denied and taught, oldest first."""
-
-    def moment(kind: str, key: object, at: str, **rest: Any) -> dict[str, Any]:
-        return {"kind": kind, "key": f"{kind} {key}", "at": at} | rest
-
-    moments = [moment("prompt", row["id"], row["created_at"], text=row["text"]) for row in prompts]
-    for number, sent in enumerate(texts):
-        text = to_text(sent, number, is_withheld)
-        moments.append(moment("sent", number, sent.created_at, **text))
-    moments += [
-        moment("learned", each.id, stamp(each.created_at), row=to_row(each)) for each in learned
-    ]
-    for row in denials:
-        _, _, ids = (row["reason"] or "").partition(CARRIED)
-        carried = ids.split(", ") if (row["reason"] or "").startswith(CARRIED) else []
-        moments.append(moment("denied", row["id"], row["created_at"], **row, carried=carried))
-    first = prompts[-1]["text"] if prompts else ""
-    return {
-        "session": session,
-        "name": preview(session.get("summary") or first, NAME_CHARS),
-        "moments": sorted(moments, key=lambda moment: str(moment["at"])),
-        "texts": sum(sent.id is not None for sent in texts),
-        **_size(sum(sent.characters or 0 for sent in texts)),
-        "keeps_prompts": bool(prompts),
-    }
 
 
 def to_text(sent: Sent, number: int, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]:
@@ -81,7 +42,7 @@ def to_text(sent: Sent, number: int, is_withheld: Callable[[Memory], bool]) -> d
         "sha256": sent.sha256,
         "missing": missing,
         "text": None if missing else sent.text,
-        "sections": [{"name": name, **_size(size)} for name, size in sizes.items() if name],
+        "sections": [{"name": name, **measure(size)} for name, size in sizes.items() if name],
         "parts": [_part(part, is_withheld) for part in shown],
         "left_out": [_part(part, is_withheld) for part in sent.parts if part.left_out],
     }
@@ -193,15 +154,15 @@ def to_costs(impressions: Row, ledger: Ledger) -> dict[str, Any]:
     by_day = sorted(ledger.by_day, key=lambda spent: spent.name.partition(" ")[0], reverse=True)
     return {
         "days": [
-            {"day": day, "event": event, "texts": spent.texts, **_size(spent.characters)}
+            {"day": day, "event": event, "texts": spent.texts, **measure(spent.characters)}
             for spent in by_day
             for day, _, event in [spent.name.partition(" ")]
         ],
         "texts": sum(spent.texts for spent in by_day),
-        **_size(sum(spent.characters for spent in by_day)),
+        **measure(sum(spent.characters for spent in by_day)),
         "impressions": impressions,
         "costly": [
-            {**to_row(memory), **_size(spent.characters), "times": spent.texts}
+            {**to_row(memory), **measure(spent.characters), "times": spent.texts}
             for spent, memory in costly
             if memory and memory.live
         ],
@@ -224,7 +185,7 @@ def estimate_tokens(characters: int) -> int:
     return -(-characters // TOKEN_CHARS)
 
 
-def _size(characters: int) -> dict[str, int]:
+def measure(characters: int) -> dict[str, int]:
     return {"characters": characters, "tokens": estimate_tokens(characters)}
 
 
@@ -343,7 +304,7 @@ def _sum(spent: Sequence[Spent]) -> dict[str, Any]:
     """Return the sums; of memories the tokens in the texts, and of these the used ones."""
     return {
         "texts": sum(each.texts for each in spent),
-        **_size(sum(each.characters for each in spent)),
+        **measure(sum(each.characters for each in spent)),
         "memories": sum(each.shown for each in spent),
         "memory_tokens": estimate_tokens(sum(each.shown_characters for each in spent)),
         "used": sum(each.used for each in spent),
@@ -360,7 +321,7 @@ def _memory_json(
         "id": spent.name,
         "shown": spent.shown,
         "used": spent.used,
-        **_size(spent.characters),
+        **measure(spent.characters),
         "text": preview(memory.content, CHARS) if memory and not is_withheld(memory) else None,
         "deleted": memory is None,
         "quiet": quiet if memory and memory.live else None,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ademem import api
 from ademem.core.errors import Conflict, UsageError
 from ademem.core.text import counted
+from ademem.core.untrusted import import_label
 from ademem.core.value import as_dict
 from ademem.doors.reading import find_memory
 from ademem.doors.undoable import Done, by_event, by_memory, in_order, inverse, last_event
+from ademem.doors.views import WITHHELD, to_row
 from ademem.doors.views import practice as views
 from ademem.doors.views.practice import field_text
 from ademem.doors.web import Act, Page, PageRequest
@@ -22,52 +24,98 @@ from ademem.synthesis.missions import OUTCOMES
 from ademem.synthesis.procedures.export import Files
 
 
+def _page(name: str, rows: Sequence[views.Row], key: str, request: PageRequest) -> dict[str, Any]:
+    shown, following = views.cut(rows, key, request.query.get("after", ""))
+    return {name: shown, "next": following}
+
+
 def _procedures(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     archived = bool(request.query.get("archived"))
     found = api.list_procedures(memories, archived=archived)
-    rows, after = views.cut(
-        [views.procedure_json(each) for each in found], "id", request.query.get("after", "")
-    )
-    return {"procedures": rows, "next": after, "archived": archived}
+    shown = [views.procedure_json(each) for each in found]
+    return _page("procedures", shown, "id", request) | {"archived": archived}
 
 
 def _procedure(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    """Show a procedure with its steps, its outcomes, and the episodes behind it."""
     found = api.get_procedure(memories, request.path["id"])
     past = api.get_procedure_history(memories, found.id)
-    sources = {id: find_memory(memories, id) for id in past["sources"]}
-    return {"each": views.to_procedure(found, past["history"], sources)}
+    memory = found.memory
+    sources = []
+    for id in past["sources"]:
+        source = find_memory(memories, id)
+        session = source.source_session_id if source else None
+        sources.append({"id": id, "row": to_row(source) if source else None, "session": session})
+    each = views.procedure_json(found) | {
+        "revision": memory.revision_count,
+        "is_live": memory.live,
+        "is_candidate": memory.live and memory.status == "candidate",
+        "withheld": memory.quarantine_reason,
+        "markdown": WITHHELD if memory.quarantine_reason else found.wording.markdown,
+        "history": past["history"],
+        "sources": sources,
+    }
+    return {"each": each}
 
 
 def _skills(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     scanned = api.reindex_skills(memories, dry_run=True)
     skills = views.to_skills(api.list_skills(memories, archived=True), scanned)
-    rows, after = views.cut(skills, "path", request.query.get("after", ""))
-    return {"skills": rows, "next": after}
+    return _page("skills", skills, "path", request)
 
 
 def _missions(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    found = [as_dict(each) for each in api.list_missions(memories)]
-    rows, after = views.cut(found, "id", request.query.get("after", ""))
-    for row in rows:
+    page = _page("missions", list(map(as_dict, api.list_missions(memories))), "id", request)
+    for row in page["missions"]:
         row["memories"] = len(api.list_mission_memories(memories, row["id"]))
-    return {"missions": rows, "next": after}
+    return page
 
 
 def _mission(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    """Show a mission with its memories, oldest first, its sessions, and its episode."""
     mission = api.get_mission(memories, request.path["id"])
     entries = api.list_mission_memories(memories, mission.id)
     episodes = api.list_episodes(memories, None, mission_id=mission.id)
-    found = views.to_mission(mission, entries, episodes)
-    rows, after = views.cut(found["entries"], "id", request.query.get("after", ""))
-    return {"mission": found | {"entries": rows}, "next": after}
+    worked: list[str | None] = [each.session_id for each in episodes[::-1]]
+    worked += [memory.source_session_id for memory in entries]
+    page = _page("entries", list(map(to_row, entries)), "id", request)
+    shown = as_dict(mission) | {
+        "entries": page.pop("entries"),
+        "sessions": list(dict.fromkeys(filter(None, worked))),
+        "episode": next((each for each in episodes if not each.session_id), None),
+    }
+    return {"mission": shown} | page
 
 
 def _agents(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    """Show all agents, and the fields of one brief: as it is, labelled, and earlier ones."""
     chosen = request.query.get("agent", "")
     brief = api.get_brief(memories, chosen)
-    shown = api.get_brief(memories, chosen, labelled=True)
+    labelled = api.get_brief(memories, chosen, labelled=True)
     earlier = api.list_earlier_briefs(memories, chosen)
-    return views.to_agents(api.list_agents(memories), chosen, brief, shown, earlier)
+    fields = []
+    for field in FIELDS:
+        text = field_text(brief, field.name)
+        claimed = [each for each in brief.claimed if each in text.split("\n")] if brief else []
+        fields.append(
+            {
+                "name": field.name,
+                "label": field.label,
+                "is_list": field.is_list,
+                "text": text,
+                "shown": field_text(labelled, field.name).split("\n") if labelled else [],
+                "earlier": list(views.earlier_texts(brief, earlier, field.name)),
+                "claimed": claimed,
+            }
+        )
+    return {
+        "agents": api.list_agents(memories),
+        "chosen": chosen,
+        "version": brief.version if brief else 0,
+        "came": import_label(brief.claimed_author) if brief else "",
+        "updated_at": brief.updated_at if brief and brief.version else None,
+        "fields": fields,
+    }
 
 
 PAGES = (

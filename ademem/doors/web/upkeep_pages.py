@@ -12,6 +12,7 @@ from ademem.core.errors import Conflict, UsageError
 from ademem.core.memory import Memory
 from ademem.core.settings import key_of
 from ademem.core.text import counted
+from ademem.core.value import as_dict
 from ademem.doors.reading import find_memory
 from ademem.doors.undoable import Done, inverse
 from ademem.doors.views import to_row
@@ -24,17 +25,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import timedelta
 
-    from ademem.api.configuring import Described, Setting
+    from ademem.api.configuring import Setting
     from ademem.api.evaluation.golden import Ranks
 
 
 def to_age(since: timedelta) -> str:
     """Return a length of time in the largest unit that it fills."""
     seconds = max(0, round(since.total_seconds()))
-    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60)):
-        if seconds >= length:
-            return counted(seconds // length, unit)
-    return counted(seconds, "second")
+    units = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
+    unit, length = next((each for each in units if seconds >= each[1]), units[-1])
+    return counted(seconds // length, unit)
 
 
 def to_text(value: Any) -> str:
@@ -44,25 +44,20 @@ def to_text(value: Any) -> str:
     return ", ".join(value) if isinstance(value, (list, tuple)) else str(value)
 
 
-def to_setting(setting: Setting, described: Described) -> dict[str, Any]:
+def _to_setting(setting: Setting) -> dict[str, Any]:
+    described = configuring.describe_keys()[setting.key]
     key = described.key
     choices = ("true", "false") if isinstance(key.default, bool) else key.choices
     has_range = key.least is not None and not choices
-    return {
-        "key": setting.key,
+    return as_dict(setting) | {
         "value": to_text(setting.value),
         "default": to_text(key.default),
         "is_default": setting.value == key.default,
-        "source": setting.source,
-        "owner": setting.owner,
         "is_shared": key.is_shared,
         "meaning": described.meaning,
         "choices": choices,
         "range": f"{key.least:,} to {key.most:,}" if has_range else "",
     }
-
-
-MODELS = (doctor.model_is_sound, doctor.second_model_is_sound)
 
 
 def _patient(memories: Runtime) -> doctor.Patient:
@@ -101,7 +96,7 @@ def _fix(memories: Runtime, request: PageRequest) -> None:
 def _settings(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     root, environment = memories.project.root, memories.environment
     found, warnings = configuring.list_settings(root, environment=environment)
-    rows = [to_setting(each, configuring.describe_keys()[each.key]) for each in found]
+    rows = list(map(_to_setting, found))
     chosen = request.query.get("key", "")
     if chosen and chosen not in {row["key"] for row in rows}:
         raise UsageError(f"there is no setting {chosen!r}", "`ademem config list` names all")
@@ -111,7 +106,10 @@ def _settings(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "chosen": next((row for row in rows if row["key"] == chosen), None),
         "warnings": [str(each) for each in warnings],
         "vectors": reports.vectors(memories),
-        "models": [doctor.run_check(check, _patient(memories)) for check in MODELS],
+        "models": [
+            doctor.run_check(check, _patient(memories))
+            for check in (doctor.model_is_sound, doctor.second_model_is_sound)
+        ],
     }
 
 
@@ -157,7 +155,16 @@ def to_evaluation(
     questions: list[dict[str, Any]] = [
         {
             "query": each.golden.query,
-            "memories": [_golden_memory(id, each, memories) for id in sorted(each.golden.ranks)],
+            "memories": [
+                {
+                    "id": id,
+                    "row": to_row(memory) if (memory := memories.get(id)) else None,
+                    "before": before,
+                    "now": each.now.get(id) if each.now else None,
+                    "state": each.state_of(id),
+                }
+                for id, before in sorted(each.golden.ranks.items())
+            ],
         }
         for each in ranks
     ]
@@ -181,17 +188,6 @@ def to_evaluation(
             }
             for key, name in METRICS.items()
         ],
-    }
-
-
-def _golden_memory(id: str, ranks: Ranks, memories: Mapping[str, Memory | None]) -> dict[str, Any]:
-    memory, before = memories.get(id), ranks.golden.ranks[id]
-    return {
-        "id": id,
-        "row": to_row(memory) if memory else None,
-        "before": before,
-        "now": ranks.now.get(id) if ranks.now else None,
-        "state": ranks.state_of(id),
     }
 
 
