@@ -58,6 +58,20 @@ where relation.judgment_status = '{BESIDE}' and exists (
 and source.deleted_at is null and target.deleted_at is null
 """
 
+_ANNOTATED = f"""
+select mine.id, case when judgment_status = 'pending' then 'contested_by'
+  when relation = '{relations.SUPERSEDES}' and mine.sync_id = pair.target_id then 'superseded_by'
+  else relation end, ifnull(other.id, '(deleted)')
+from json_each(?) as asked
+join unified_memories as mine on mine.sync_id = asked.value
+join memory_relations as pair on mine.sync_id = pair.source_id or mine.sync_id = pair.target_id
+left join unified_memories as other
+  on other.sync_id = iif(mine.sync_id = pair.source_id, pair.target_id, pair.source_id)
+where judgment_status <> '{BESIDE}' and relation not in ('not_conflict', 'merged_from')
+  and (judgment_status <> 'pending' or relation <> 'related')
+order by pair.created_at, pair.rowid, mine.sync_id = pair.target_id
+"""
+
 
 def find(store: Store, id: str) -> Verdict | None:
     return next(iter(_read(store, "where relation.sync_id = :id", id=id)), None)
@@ -87,29 +101,10 @@ def list_proposals(store: Store) -> list[Verdict]:
 
 def annotate(store: Store, found: Iterable[Memory]) -> dict[str, dict[str, list[str]]]:
     """Return ids by verb, `superseded_by` and `contested_by`; `(deleted)` if deleted for good."""
-    ids = {memory.sync_id: memory.id for memory in found}
-    rows = store.db.execute(
-        "select pair.source_id, pair.target_id, relation, judgment_status,"
-        " (select id from unified_memories where sync_id = pair.source_id),"
-        " (select id from unified_memories where sync_id = pair.target_id)"
-        f" from memory_relations as pair where judgment_status <> '{BESIDE}'"
-        " and relation not in ('not_conflict', 'merged_from')"
-        " and (judgment_status <> 'pending' or relation <> 'related')"
-        " and (pair.source_id in (select value from json_each(:ids))"
-        "  or pair.target_id in (select value from json_each(:ids)))"
-        " order by pair.created_at, pair.rowid",
-        {"ids": array(ids)},
-    )
+    rows = store.db.execute(_ANNOTATED, (array(memory.sync_id for memory in found),))
     marked: dict[str, dict[str, list[str]]] = {}
-    for source, target, relation, status, *named in rows.fetchall():
-        for mine, verb, other in ((source, relation, named[1]), (target, relation, named[0])):
-            if mine not in ids:
-                continue
-            if status == "pending":
-                verb = "contested_by"
-            elif verb == relations.SUPERSEDES and mine == target:
-                verb = "superseded_by"
-            marked.setdefault(ids[mine], {}).setdefault(verb, []).append(other or "(deleted)")
+    for id, verb, other in rows.fetchall():
+        marked.setdefault(id, {}).setdefault(verb, []).append(other)
     return marked
 
 
