@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.clock import stamp
-from ademem.core.memory import FROM_HUB
+from ademem.core.memory import FROM_HUB, SKILL
 from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex
 from ademem.store import BROWSED, CURRENT, LIVE, database, memories
@@ -160,22 +160,11 @@ class VisibleMemories:
 
 def count_confirmed(store: Store) -> int:
     """Count promoted memories of the project, at most COUNTED, without those of hidden files."""
-    row = store.db.execute(
-        "select count(*) from ("
-        "select 1 from main.unified_memories indexed by idx_unified_memories_current"
-        " where project_id = ? and scope = 'project' and status = 'promoted'"
-        f" and {CURRENT} limit ?)",
+    return store.number(
+        "select count(*) from (select 1 from main.unified_memories"
+        " indexed by idx_unified_memories_counts where project_id = ? and scope = 'project'"
+        f" and status = 'promoted' and source_type <> '{SKILL}' and {CURRENT} limit ?)",
         (store.project_id, COUNTED),
-    ).fetchone()
-    found = int(row[0])
-    if found == COUNTED:
-        return found
-    return found - store.number(
-        "select count(*) from memory_skill_index as entry"
-        " join unified_memories as memory on memory.id = entry.memory_id"
-        " where entry.project_id = ? and source_type = 'skill'"
-        f" and memory.status = 'promoted' and {CURRENT}",
-        (store.project_id,),
     )
 
 
