@@ -284,10 +284,8 @@ Pair = tuple[AgingMemory, AgingMemory]
 def preview_sweep(
     store: Store, settings: LifecycleSettings, now: datetime, *, shared: bool = False
 ) -> Swept:
-    pairs = _run_passes(store, settings, now, shared)
-    return _summarize(
-        "", sum(map(_has_decayed, pairs)), [pair for pair in pairs if pair[1].transition], settings
-    )
+    decayed, moving = _run_passes(store, settings, now, shared)
+    return _summarize("", len(decayed), moving, settings)
 
 
 def sweep_locked(runtime: Runtime, now: datetime, *, trigger: str = "manual") -> Swept:
@@ -324,35 +322,31 @@ def sweep(
     """
     id = maintenance.begin_sweep(store, memories.new_event(), trigger, now)
     try:
-        pairs = _run_passes(store, settings, now, shared)
-        scores = [
-            (new.access_score, new.seq, new.last_accessed_at)
-            for old, new in pairs
-            if _has_decayed((old, new))
-        ]
-        for chunk in _chunks(scores):
+        decayed, moving = _run_passes(store, settings, now, shared)
+        for chunk in _chunks(decayed):
+            scores = [(each.access_score, each.seq, each.last_accessed_at) for each in chunk]
             with store.transaction():
-                maintenance.decay(store, chunk)
-                maintenance.count(store, id, {"decayed": len(chunk)})
+                maintenance.decay(store, scores)
+                maintenance.count(store, id, {"decayed": len(scores)})
         done: list[Pair] = []
-        for moving in _chunks([pair for pair in pairs if pair[1].transition]):
+        for pairs in _chunks(moving):
             with store.transaction():
-                moved = [pair for pair in moving if _write(*pair, id, store, now)]
+                moved = [pair for pair in pairs if _write(*pair, id, store, now)]
                 maintenance.count(store, id, _count(moved))
                 if moved:
                     jobs.follow(store, now)
             done += moved
     except Exception as error:
-        message = describe(error)
-        maintenance.end_sweep(store, id, "failed", message[: jobs.ERROR_CHARS], now)
+        maintenance.end_sweep(store, id, "failed", describe(error)[: jobs.ERROR_CHARS], now)
         raise
     maintenance.end_sweep(store, id, "ok", None, now)
-    return _summarize(id if done else "", len(scores), done, settings)
+    return _summarize(id if done else "", len(decayed), done, settings)
 
 
 def _run_passes(
     store: Store, settings: LifecycleSettings, now: datetime, shared: bool
-) -> list[Pair]:
+) -> tuple[list[AgingMemory], list[Pair]]:
+    """Return the memories whose access score decayed, and those that move."""
     contradicted = relations.find_all_outdated(store)
     before = database.read_rows(
         maintenance.rows(store), lambda row: _from_row(row, contradicted, now, shared)
@@ -362,7 +356,11 @@ def _run_passes(
         for step in PASSES:
             memory = step(memory, settings)
         after.append(memory)
-    return list(zip(before, enforce_limits(after, settings), strict=True))
+    pairs = list(zip(before, enforce_limits(after, settings), strict=True))
+    decayed = [
+        new for old, new in pairs if abs(old.access_score - new.access_score) > SCORE_TOLERANCE
+    ]
+    return decayed, [pair for pair in pairs if pair[1].transition]
 
 
 def _write(old: AgingMemory, new: AgingMemory, id: str, store: Store, now: datetime) -> bool:
@@ -410,10 +408,6 @@ def _from_row(
         of_ended_mission=bool(row["of_ended_mission"]),
         revision=row["revision_count"],
     )
-
-
-def _has_decayed(pair: Pair) -> bool:
-    return abs(pair[0].access_score - pair[1].access_score) > SCORE_TOLERANCE
 
 
 def _count(pairs: Sequence[Pair]) -> dict[str, int]:

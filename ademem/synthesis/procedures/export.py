@@ -76,32 +76,35 @@ class Export(Value):
 
 def export_command(id: str | None, job: Export, act: Act) -> list[Exported]:
     """Export one procedure, promoting it when a person asks, or all that are promoted."""
-    store = act.store
     if id is None:
-        chosen = [each for each in records.find_live(store) if may_be_exported(each)]
-    else:
-        job = replace(job, asked=True)
-        procedure = records.get(store, id)
-        is_candidate = procedure.memory.status is Status.CANDIDATE and procedure.memory.live
-        if is_candidate and act.actor == Trust.USER:
-            if job.dry_run:
-                promoted = replace(procedure.memory, status=Status.PROMOTED)
-                procedure = replace(procedure, memory=promoted)
-            else:
-                transitions.promote(procedure.id, act)
-                procedure = records.get(store, procedure.id)
-        chosen = [procedure]
-    return [each for procedure in chosen for each in export(procedure, job)]
+        return _export_promoted(job)
+    procedure = records.get(act.store, id)
+    is_candidate = procedure.memory.status is Status.CANDIDATE and procedure.memory.live
+    if is_candidate and act.actor == Trust.USER:
+        if job.dry_run:
+            promoted = replace(procedure.memory, status=Status.PROMOTED)
+        else:
+            promoted = transitions.promote(procedure.id, act)
+        procedure = replace(procedure, memory=promoted)
+    return export(procedure, replace(job, asked=True))
 
 
 def export_all(runtime: Runtime, now: datetime, find_authors: FindAuthors) -> list[Exported]:
     """Update the files of promoted procedures, and remove those of archived ones."""
     publish = runtime.settings.skills.publish
     job = Export(runtime=runtime, now=now, find_authors=find_authors, publish=publish)
-    live = [each for each in records.find_live(runtime.store) if may_be_exported(each)]
-    written = [each for procedure in live for each in export(procedure, job)]
+    written = _export_promoted(job)
     return written + [
         each for procedure in records.find_all(runtime.store) for each in _remove(procedure, job)
+    ]
+
+
+def _export_promoted(job: Export) -> list[Exported]:
+    return [
+        each
+        for procedure in records.find_live(job.runtime.store)
+        if may_be_exported(procedure)
+        for each in export(procedure, job)
     ]
 
 
@@ -164,12 +167,11 @@ def export(procedure: Procedure, job: Export) -> list[Exported]:
     store = job.runtime.store
     own = procedure.details.exported_skill_path
     name = _stem(own) if own else _free_name(procedure, job)
-    done = [_update(procedure, f".ade/skills/{name}.md", name, job)]
-    if job.publish:
-        procedure = records.get(store, procedure.id)
-        done.append(_update(procedure, f".claude/skills/{name}/SKILL.md", name, job))
+    done = []
+    for path in _paths(name) if job.publish else _paths(name)[:1]:
+        done.append(Exported(path=path, outcome=_update(procedure, path, name, job)))
+        procedure = records.get(store, procedure.id)  # which may have got an edit of its file
     if not job.dry_run:
-        procedure = records.get(store, procedure.id)
         # the change may come from a machine whose clock is ahead
         at = max(job.now, procedure.memory.updated_at)
         exported = replace(procedure.details, exported_skill_path=done[0].path, exported_at=at)
@@ -177,37 +179,42 @@ def export(procedure: Procedure, job: Export) -> list[Exported]:
     return done
 
 
-def _update(procedure: Procedure, path: str, name: str, job: Export) -> Exported:
+def _paths(name: str) -> tuple[str, str]:
+    return f".ade/skills/{name}.md", f".claude/skills/{name}/SKILL.md"
+
+
+def _update(procedure: Procedure, path: str, name: str, job: Export) -> str:
+    """Update one file; return the outcome."""
     runtime, root = job.runtime, job.runtime.project.root
     if confined.refusal(root, path):
-        return Exported(path=path, outcome=REFUSED)
+        return REFUSED
     text = confined.read_text(root, path)
     entry = _index_entry(path, runtime)
     if text is None and entry and not job.asked:
-        return Exported(path=path, outcome=DELETED)
+        return DELETED
     if text is not None:
         file = parse_skill_file(text)
         writer = find_owner(file.sync_id, runtime, job.now)
         own = _stem(procedure.details.exported_skill_path or "")
         is_heir = writer and writer.details.exported_skill_path is None and own == name
         if writer is None or (writer.id != procedure.id and not is_heir):
-            return Exported(path=path, outcome=FOREIGN)
+            return FOREIGN
         if file.edited and file.digest != (entry.content_hash if entry else None):
             if not job.dry_run:
                 author = job.find_authors({path: file.digest}, runtime)[path]
                 edited = import_edit(procedure, file, runtime, job.now, author)
                 index_file(edited, path, file.digest, runtime, job.now)
-            return Exported(path=path, outcome=EDIT_IMPORTED)
+            return EDIT_IMPORTED
         if matches(file, procedure.wording):
             if not job.dry_run:
                 index_file(procedure, path, file.digest, runtime, job.now)
-            return Exported(path=path, outcome=UNCHANGED)
-    text = render_skill_file(procedure.wording, name, procedure.memory.sync_id)
+            return UNCHANGED
     if job.dry_run:
-        return Exported(path=path, outcome=WRITTEN)
+        return WRITTEN
+    text = render_skill_file(procedure.wording, name, procedure.memory.sync_id)
     written = confined.write_text(root, path, text)
-    index_file(procedure, path, parse_skill_file(text).digest, runtime, job.now)
-    return Exported(path=path, outcome=WRITTEN if written else UNCHANGED)
+    index_file(procedure, path, digest_of(text), runtime, job.now)
+    return WRITTEN if written else UNCHANGED
 
 
 def import_edit(
@@ -263,9 +270,8 @@ def _remove(procedure: Procedure, job: Export) -> list[Exported]:
     own = details.exported_skill_path
     if own is None or memory.live or memory.superseded_by or not details.exported_at:
         return []
-    done = []
-    for path in (own, f".claude/skills/{_stem(own)}/SKILL.md"):
-        root = job.runtime.project.root
+    done, root = [], job.runtime.project.root
+    for path in (own, _paths(_stem(own))[1]):
         if confined.refusal(root, path):
             continue
         file = parse_skill_file(confined.read_text(root, path) or "")
@@ -291,8 +297,7 @@ def _free_name(procedure: Procedure, job: Export) -> str:
         return text is None or parse_skill_file(text).sync_id == sync_id
 
     for candidate in (name, *(f"{name}-{number}" for number in range(2, MOST_NAMES + 1))):
-        paths = (f".ade/skills/{candidate}.md", f".claude/skills/{candidate}/SKILL.md")
-        if candidate not in used and all(map(is_ours, paths)):
+        if candidate not in used and all(map(is_ours, _paths(candidate))):
             return candidate
     return skill_name("", sync_id)
 

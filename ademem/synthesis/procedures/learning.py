@@ -299,7 +299,8 @@ def _count_uses(run: LearningRun) -> int:
     """
     store = run.runtime.store
     counted = 0
-    for procedure in records.find_live(store):
+    live = {procedure.id: procedure for procedure in records.find_live(store)}
+    for procedure in live.values():
         path = procedure.details.exported_skill_path or ""
         name = path.rpartition("/")[2].removesuffix(".md")
         for work in run.works:
@@ -312,8 +313,7 @@ def _count_uses(run: LearningRun) -> int:
         if id in by_memory
     }
     for use in table.uses(store):
-        done = by_session.get(use.session_id)
-        shown = records.get_live(store, use.procedure_id)
+        done, shown = by_session.get(use.session_id), live.get(use.procedure_id)
         if done and shown:
             share = share_taken(shown.steps, done.steps)
             if share >= FOLLOWED or (use.asked and share > 0):

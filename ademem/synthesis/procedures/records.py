@@ -113,13 +113,6 @@ def find_live(store: Store, *, archived: bool = False) -> list[Procedure]:
     return sorted(found, key=lambda each: (-each.memory.confidence, -each.outcomes))
 
 
-def get_live(store: Store, id: str) -> Procedure | None:
-    memory, details = memory_queries.by_id(store, id), table.get(store, id)
-    if memory is None or details is None or not memory.live:
-        return None
-    return Procedure(memory=memory, details=details)
-
-
 def get(store: Store, id: str) -> Procedure:
     """Raises NoSuchMemory or NoSuchProcedure."""
     memory = memories.get(store, id)
