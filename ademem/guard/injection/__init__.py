@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from ademem.core.memory import Trust
-from ademem.core.text import word_set, words
+from ademem.core.text import words
 from ademem.core.untrusted import as_displayed, as_latin, has_hidden_characters, is_disguised
 
 TYPE_CHECKING = False
@@ -569,16 +569,17 @@ _ABOUT = (
     r"\b(?:injections?|jailbreaks?|phrases?|attack\w*|says?|called|e\.g\.|such as|like|contains?)\b"
 )
 """Words of a sentence that only mentions the instruction it quotes."""
-COMMAND_SIGNS = ("|", "`", ">", "--")
 
-COMMAND_WORDS = word_set("""
-    add ademem alias aws base64 bash brew bun bunx cargo cat chmod claude cp crontab curl deno dig
-    docker echo eval export fetch gem gh git go history iex install irm iwr launchctl ln mail mv nc
-    ncat node npm npx nslookup perl php ping pip pnpm poetry powershell printenv printf python
-    python3 rm rsync ruby scp security sed setenforce socat source sqlite3 ssh sudo systemctl tar
-    tee uv uvx wget yarn
-""")
-"""Programs, and words that often precede a command."""
+
+PROGRAMS = frozenset(
+    "curl wget iwr irm eval source base64 npm npx pnpm pip pip3 pipx uv uvx gem cargo brew poetry"
+    " yarn bun bunx deno scp rsync nc ncat netcat socat ssh tee crontab launchctl systemctl git gh"
+    " chmod rm sed cp ln mv claude codex ademem export docker podman aws nslookup dig ping printenv"
+    " env security cat tar sqlite3 python python3 node perl ruby php powershell pwsh bash sh zsh"
+    " history setenforce go mail alias echo printf sudo unset apt apt-get composer conda helm"
+    " kubectl bundle set mshta certutil pipenv pdm schtasks gsutil openssl".split()
+)
+"""Names with which a command in a sentence begins."""
 
 
 def instruction_in_memory(memory: Memory) -> str | None:
@@ -620,8 +621,7 @@ def instruction_in(text: str) -> str | None:
     for what, hints, shape in HINTED:
         if any(map(plain.__contains__, hints)) and re.search(shape, plain):
             return what
-    has_sign = "=" in text or any(sign in text for sign in COMMAND_SIGNS)
-    if text.isascii() and not has_sign and COMMAND_WORDS.isdisjoint(words(text)):
+    if text.isascii() and set('=`~"').isdisjoint(text) and PROGRAMS.isdisjoint(words(text)):
         return None
     from ademem.guard.injection import command_places
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ademem.core.text import words
 from ademem.core.untrusted import visible
 from ademem.core.value import Value
-from ademem.guard.injection import COMMAND_WORDS
+from ademem.guard.injection import PROGRAMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,18 +31,8 @@ class Place(Value):
     """True between backticks and in a code block."""
 
 
-_SIGNS = rf"(?i)(?<![A-Z_])[A-Z_]{{4,}}=|[|`>]|--|\b(?:{'|'.join(sorted(COMMAND_WORDS))})\b"
-_PROGRAMS = frozenset(
-    "curl wget iwr irm eval source base64 npm npx pnpm pip pip3 pipx uv uvx gem cargo brew poetry"
-    " yarn bun bunx deno scp rsync nc ncat netcat socat ssh tee crontab launchctl systemctl git gh"
-    " chmod rm sed cp ln mv claude codex ademem export docker podman aws nslookup dig ping printenv"
-    " env security cat tar sqlite3 python python3 node perl ruby php powershell pwsh bash sh zsh"
-    " history setenforce go mail alias echo printf sudo unset apt apt-get composer conda helm"
-    " kubectl bundle set mshta certutil pipenv pdm schtasks gsutil openssl".split()
-)
 _NAME = r"[\w-]+(?=[ \t]\S)"
 _ASSIGNED = r"(?<![\w$`-])[A-Z][A-Z0-9_]{3,}=(?=[^\s=])"
-_FIRST_WORDS = frozenset([program.partition("-")[0] for program in _PROGRAMS])
 _FENCE = r"(?ms)^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)"
 _TICKED = r"(``?)(?!`)([^`]+)\1"
 _NESTED = r"(?<![^\s(\"':,;])`(?=\S)[^`\n]*[\s\"'=(]`(?=[\w$~])[^`\n]+`[^`\n]*`"
@@ -55,8 +44,6 @@ _JSON_SCRIPT = r"\"(?:pre|post)?(?:install|prepare|test|build)\"\s*:\s*\"((?:[^\
 def command_in(text: str) -> str | None:
     """Return the effect of the first command that no memory may order; None if there is none."""
     if not text.isascii():
-        if not re.search(_SIGNS, text):
-            return None
         import unicodedata
 
         text = visible(unicodedata.normalize("NFKC", text))
@@ -100,15 +87,10 @@ def places(text: str) -> Iterator[Place]:
 
 
 def _sentences(text: str) -> Iterator[tuple[int, list[int]]]:
-    """Yield the end of each sentence, and where in it a program's name or an assignment begins.
-
-    Of an ASCII text that has neither, nothing.
-    """
-    if text.isascii() and "=" not in text and _FIRST_WORDS.isdisjoint(words(text)):
-        return
+    """Yield the end of each sentence, and where in it a program's name or an assignment begins."""
     at = 0
     for end in (*(found.start() for found in re.finditer(_SENTENCE_END, text)), len(text)):
-        named = [name for name in re.compile(_NAME).finditer(text, at, end) if name[0] in _PROGRAMS]
+        named = [name for name in re.compile(_NAME).finditer(text, at, end) if name[0] in PROGRAMS]
         starts = [start for name in named if (start := _path_start(text, name.start())) is not None]
         starts += [found.start() for found in re.compile(_ASSIGNED).finditer(text, at, end)]
         yield end, sorted(starts)
