@@ -17,11 +17,12 @@ from ademem.core.memory import Memory, Origin, Status
 from ademem.core.redaction import redact
 from ademem.core.value import Value, replace
 from ademem.guard.prompts import TurnClass, classify
-from ademem.search import engine, evidence, hints
+from ademem.search import engine, evidence, hints, ranking
+from ademem.search.ranking import UNASKED
 from ademem.session import briefing, hint_events
 from ademem.session.briefing import Reader
-from ademem.store import injections, ledger, logs, memories, sessions
-from ademem.store.filters import UNARCHIVED, Filters, visible
+from ademem.store import injections, ledger, logs, memories, relations, sessions
+from ademem.store.filters import UNARCHIVED, Filters, of_session, visible
 from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
@@ -265,47 +266,61 @@ def _for_prompt(
         passed=classified.turn is not TurnClass.NONE and most > 0,
         figures={"turn": classified.turn.value, "because": classified.why},
     )
-    found = engine.consider(prompt, memory, runtime, branch, now, load_embedder(runtime))
-    signals, floor = found.signals, evidence.PROMPT
+    store, embedder = runtime.store, load_embedder(runtime)
+    filters = replace(of_session(runtime, UNARCHIVED), here=branch)
+    limit = max(most, evidence.LOOKED_AT)
+    asked = engine.ask(prompt, store, filters, now, limit, embedder, UNASKED)
+    by_words, by_meaning = (
+        {row: place for place, row in enumerate(rows, 1)}
+        for rows in ranking.find_rows(asked, UNARCHIVED, UNASKED.pool)
+    )
+    hits = ranking.rank_live(asked)
+    ranked = ranking.choose_best(hits, len(hits), asked.first)
+    rank = next((at for at, hit in enumerate(ranked, 1) if hit.memory.seq == memory.seq), None)
+    signals = ranked[rank - 1].signals if rank else {}
     yield Stage(
         name="Candidate",
         passed=bool(signals),
         figures={
-            "search": found.mode,
-            "place by words": found.word_rank,
-            "place by meaning": found.meaning_rank,
+            "search": asked.mode,
+            "place by words": by_words.get(memory.seq),
+            "place by meaning": by_meaning.get(memory.seq),
             "share of the words": signals.get("share"),
             "BM25": signals.get("bm25"),
             "cosine": signals.get("cosine"),
         },
     )
-    mine = signals.get("evidence")
-    least = evidence.least_shown([found.best] if found.best is not None else [], floor)
+    mine, floor = signals.get("evidence"), evidence.PROMPT
+    best = max((hit.signals["evidence"] for hit in hits), default=None)
+    least = evidence.least_shown([] if best is None else [best], floor)
     yield Stage(
         name="Evidence",
         passed=mine is not None and mine >= least,
         figures={
             "evidence": mine,
             "needed by the best": floor,
-            "of the best": found.best,
+            "of the best": best,
             "needed beside the best": None if math.isinf(least) else least,
         },
     )
+    later = relations.find_later(store, [memory.seq]).get(memory.seq)
+    is_replaced = bool(later and later.replaces)
     yield Stage(
         name="Ranked",
-        passed=found.rank is not None and found.rank <= evidence.LOOKED_AT and not found.later,
+        passed=rank is not None and rank <= evidence.LOOKED_AT and not is_replaced,
         figures={
-            "place": found.rank,
-            "of": found.candidates,
+            "place": rank,
+            "of": len(hits),
             "looked at": evidence.LOOKED_AT,
             "score": signals.get("composite"),
-            "replaced by a later one": found.later,
+            "replaced by a later one": is_replaced,
         },
     )
+    shown = engine.suggest(prompt, store, filters, now, most=most, embedder=embedder)
     yield Stage(
         name="Among the shown",
-        passed=memory.id in found.chosen,
-        figures={"shown": len(found.chosen), "at most": most},
+        passed=any(hit.memory.id == memory.id for hit in shown),
+        figures={"shown": len(shown), "at most": most},
     )
 
 

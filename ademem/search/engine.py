@@ -75,7 +75,7 @@ def search(
     Hits that answer nothing follow, marked as weak, unless a *floor* of `evidence` is given.
     """
     return _read_whole(
-        _answer(query, _ask(query, store, filters, now, limit, embedder, parameters, floor)), store
+        _answer(query, ask(query, store, filters, now, limit, embedder, parameters, floor)), store
     )
 
 
@@ -83,10 +83,10 @@ def rank(
     query: str, store: Store, filters: Filters, now: datetime, limit: int, embedder: Embedder | None
 ) -> Ranking:
     """`search` for a reader of few of many hits."""
-    return _answer(query, _ask(query, store, filters, now, limit, embedder))
+    return _answer(query, ask(query, store, filters, now, limit, embedder))
 
 
-def _ask(
+def ask(
     query: str,
     store: Store,
     filters: Filters,
@@ -172,7 +172,7 @@ def explain_search(
     from ademem.store import full_text, memories
 
     store, now = runtime.store, runtime.clock()
-    asked = _ask(query, store, filters, now, limit, embedder)
+    asked = ask(query, store, filters, now, limit, embedder)
     results = _read_whole(_answer(query, asked), store)
     shown = {hit.memory.seq for hit in results.hits}
     statuses = filters.statuses or UNARCHIVED
@@ -227,62 +227,6 @@ def suggest_for(
         runtime.now,
         most=runtime.settings.briefing.prompt,
         embedder=embedder,
-    )
-
-
-class Considered(Value):
-    """One memory in the selection for a prompt, with the numbers of each stage."""
-
-    mode: str
-    word_rank: int | None
-    """Place among the rows with the words; None where it has none of the rarer ones."""
-    meaning_rank: int | None
-    rank: int | None
-    candidates: int
-    signals: dict[str, float]
-    """Signals of its score; empty where it was no candidate."""
-    best: float | None
-    later: bool
-    chosen: tuple[str, ...]
-    """Ids of the memories that the selection shows."""
-
-
-def consider(
-    prompt: str,
-    memory: Memory,
-    runtime: Runtime,
-    here: str | None,
-    now: datetime,
-    embedder: Embedder | None,
-) -> Considered:
-    """Run the selection for a prompt on the branch *here*, and keep the numbers of one memory."""
-    from ademem.store import relations
-
-    most, store = runtime.settings.briefing.prompt, runtime.store
-    filters = replace(of_session(runtime, UNARCHIVED), here=here)
-    limit = max(most, evidence.LOOKED_AT)
-    asked = _ask(prompt, store, filters, now, limit, embedder, UNASKED)
-    by_words, by_meaning = ranking.find_rows(asked, UNARCHIVED, UNASKED.pool)
-    hits = ranking.rank_live(asked)
-    ranked = ranking.choose_best(hits, len(hits), asked.first)
-    places = {hit.memory.seq: place for place, hit in enumerate(ranked, 1)}
-    mine = next((hit for hit in ranked if hit.memory.seq == memory.seq), None)
-    later = relations.find_later(store, [memory.seq]).get(memory.seq)
-    shown = suggest(prompt, store, filters, now, most=most, embedder=embedder)
-
-    def place_in(rows: dict[int, bool]) -> int | None:
-        return [*rows].index(memory.seq) + 1 if memory.seq in rows else None
-
-    return Considered(
-        mode=asked.mode,
-        word_rank=place_in(by_words),
-        meaning_rank=place_in(by_meaning),
-        rank=places.get(memory.seq),
-        candidates=len(ranked),
-        signals=mine.signals if mine else {},
-        best=max((hit.signals["evidence"] for hit in ranked), default=None),
-        later=bool(later and later.replaces),
-        chosen=tuple(hit.memory.id for hit in shown),
     )
 
 
