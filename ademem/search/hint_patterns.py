@@ -6,9 +6,8 @@ from ademem.core.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-FOLDERS = "**/"
 LONGEST_GLOB = 1000
 """Characters of a pattern beyond which it is no pattern."""
 MOST_STARS = 12
@@ -37,8 +36,11 @@ def expand_glob(pattern: str) -> list[str]:
     pattern = pattern.strip().removeprefix("./").lstrip("/").replace("[!", "[^")
     if not pattern or len(pattern) > LONGEST_GLOB:
         return []
-    plain = [glob for choice in _choices(pattern) for glob in _optional(choice)][:MOST_CHOICES]
-    globs = [other for glob in plain for other in _equivalents(glob)]
+    import re
+    from itertools import islice
+
+    choices = islice(_choices(re.sub(r"(?<![^/{,])\*\*/", "{**/,}", pattern)), MOST_CHOICES)
+    globs = [other for glob in choices for other in _equivalents(glob)]
     return [glob for glob in dict.fromkeys(globs) if glob.count("*") <= MOST_STARS]
 
 
@@ -54,29 +56,15 @@ def escape(text: str) -> str:
     return "".join("\\" + sign if sign in "\\.[]*^$" else sign for sign in text)
 
 
-def _choices(pattern: str) -> list[str]:
-    done: list[str] = []
-    waiting = [pattern]
-    while waiting and len(done) < MOST_CHOICES:
-        pattern = waiting.pop()
-        end = pattern.find("}")
-        start = pattern.rfind("{", 0, end) if end >= 0 else -1
-        items = pattern[start + 1 : end].split(",")
-        if start < 0 or len(items) == 1:
-            done.append(pattern)
-        else:
-            waiting += [pattern[:start] + item + pattern[end + 1 :] for item in reversed(items)]
-    return done
+def _choices(pattern: str) -> Iterator[str]:
+    import re
 
-
-def _optional(pattern: str) -> list[str]:
-    """The pattern with and without each `**/` that begins a part of it."""
-    head, found, tail = pattern.partition(FOLDERS)
-    if not found:
-        return [pattern]
-    tails = _optional(tail)[:MOST_CHOICES]
-    without = [head + each for each in tails] if head in ("",) or head.endswith("/") else []
-    return [head + FOLDERS + each for each in tails] + without
+    braces = re.search(r"\{([^{}]*,[^{}]*)\}", pattern)
+    if braces is None:
+        yield pattern
+        return
+    for item in braces[1].split(","):
+        yield from _choices(pattern[: braces.start()] + item + pattern[braces.end() :])
 
 
 def _equivalents(glob: str) -> list[str]:
@@ -145,11 +133,6 @@ def is_run_by(words: Sequence[str], argv: Sequence[str]) -> bool:
     """Return True if *argv* is the program with these arguments, in order, among others."""
     rest = iter(argv[1:])
     return words[0] == argv[0] and all(word in rest for word in words[1:])
-
-
-def command_regex(words: str) -> str:
-    """A basic regular expression for all command lines that run the command, and more."""
-    return ".*".join(map(escape, words.split()))
 
 
 def _name(program: str) -> str:

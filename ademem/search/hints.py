@@ -106,7 +106,7 @@ def list_lines(sites: Iterable[Site], kind: str) -> list[str]:
     from ademem.search import hint_patterns as patterns
 
     form = {
-        "command": lambda site: patterns.command_regex(site.pattern),
+        "command": lambda site: ".*".join(map(patterns.escape, site.pattern.split())),
         "anchor": lambda site: f"/{patterns.escape(site.key)}$",
         "path": lambda site: f"/{patterns.glob_regex(site.pattern)}$",
     }
