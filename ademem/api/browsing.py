@@ -79,8 +79,7 @@ def find(
     from ademem.api import searching
 
     filters = searching.complete_filters(runtime, filters)
-    here = enumerate(searching.list_runtimes(runtime))
-    sources = {**{str(at): each for at, each in here}, **others}
+    sources = {**{str(at): each for at, each in enumerate(runtime.with_own())}, **others}
     asked = sha256_hex(query, repr(filters), *sources)[:16]
     hits: list[tuple[int, Ranked]] = []
     if cursor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -95,15 +95,8 @@ def review(
 ) -> list[Memory]:
     """List memories that wait for review: quarantined ones, then candidates, oldest first."""
     most = limit if selection == EVERYTHING else None
-    queues = (memory_queries.in_review(store, limit=most) for store in _stores(runtime))
-    found = chain.from_iterable(queues)
-    return list(filter(selection.matches, found))[:limit]
-
-
-def _stores(runtime: Runtime) -> Iterator[Store]:
-    yield runtime.store
-    if own := runtime.open_personal():
-        yield own.store
+    queues = (memory_queries.in_review(each.store, limit=most) for each in runtime.with_own())
+    return list(filter(selection.matches, chain.from_iterable(queues)))[:limit]
 
 
 class Waiting(NamedTuple):
@@ -143,8 +136,8 @@ def list_queue(runtime: Runtime, *, with_skipped: bool = False) -> list[Waiting]
         urgency = 0 if memory.quarantine_reason else 1
         found.append(Waiting(urgency, *order, memory.id, pair.left, pair.reason))
     elsewhere = skipped.union(pair.right for pair in pairs)
-    for store in _stores(runtime):
-        for reason, confidence, created_at, seq, id in memory_queries.list_waiting(store):
+    for each in runtime.with_own():
+        for reason, confidence, created_at, seq, id in memory_queries.list_waiting(each.store):
             if id not in elsewhere:
                 urgency = 0 if reason == "quarantined" else 2
                 found.append(Waiting(urgency, -confidence, created_at, seq, id))
@@ -191,17 +184,14 @@ def list_skipped(runtime: Runtime) -> list[str]:
     return ids if day == _today(runtime) else []
 
 
-def skip(runtime: Runtime, id: str) -> None:
-    with runtime.store.transaction():
-        unskip(runtime, id)
-        skipped = [_today(runtime), *list_skipped(runtime), id]
-        write_list(runtime.store.db, _SKIPPED, skipped)
-
-
-def unskip(runtime: Runtime, id: str) -> None:
+def skip(runtime: Runtime, id: str, *, lift: bool = False) -> None:
     with runtime.store.transaction():
         others = [each for each in list_skipped(runtime) if each != id]
-        write_list(runtime.store.db, _SKIPPED, [_today(runtime), *others])
+        skipped = others if lift else [*others, id]
+        write_list(runtime.store.db, _SKIPPED, [_today(runtime), *skipped])
+
+
+unskip = partial(skip, lift=True)
 
 
 def _today(runtime: Runtime) -> str:
@@ -568,7 +558,7 @@ def list_at(runtime: Runtime, moment: datetime, limit: int | None = None, after:
     *after* is the id of the last one of the page before.
     """
     at, mission = stamp(moment), client.mission_of(runtime.environment)
-    stores = list(_stores(runtime))
+    stores = [each.store for each in runtime.with_own()]
     start = next(filter(None, (revisions.find_place(store, after) for store in stores)), None)
     most = -1 if limit is None else limit + 1
     listed = sorted(

@@ -117,8 +117,8 @@ def export_memories(
     runtime: Runtime, *, include_personal: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Yield records of live memories, of other owners on request, then of their relations."""
-    own = runtime.open_personal() if include_personal else None
-    stores = [runtime.store, own.store] if own else [runtime.store]
+    opened = runtime.with_own() if include_personal else [runtime]
+    stores = [each.store for each in opened]
     ids = set()
     for store in stores:
         for record in records.export_lines(store, include_personal=include_personal):

@@ -61,21 +61,19 @@ def compare(runtime: Runtime, id: str, limit: int = 3) -> Similar:
 
     runtime = runtime.holding(id)
     store, memory = runtime.store, memories.get(runtime.store, id)
-    by_words = tuple(find_similar(runtime, memory, limit))
+    by_words, by_meaning = tuple(find_similar(runtime, memory, limit)), None
     model = model_id(runtime.settings.embed)
-    size = embeddings.dimensions(store, model)
-    if not size:
-        return Similar(by_words=by_words, by_meaning=None)
-    from ademem.search import dense
+    if size := embeddings.dimensions(store, model):
+        from ademem.search import dense
 
-    cosines = dense.Cosines.of_row(memory.seq, dense.load_vectors(store, model, size))
-    if cosines is None:
-        return Similar(by_words=by_words, by_meaning=None)
-    filters = Filters(statuses=UNARCHIVED, here=runtime.branch)
-    nearest = [seq for seq in cosines.nearest(FIRST_LOOK * limit) if seq != memory.seq]
-    found = visible(nearest, store, filters, UNARCHIVED, limit)
-    _, plain = cosines.compare([each.seq for each in found])
-    return Similar(by_words=by_words, by_meaning=tuple((each, plain[each.seq]) for each in found))
+        cosines = dense.Cosines.of_row(memory.seq, dense.load_vectors(store, model, size))
+        if cosines is not None:
+            filters = Filters(statuses=UNARCHIVED, here=runtime.branch)
+            nearest = [seq for seq in cosines.nearest(FIRST_LOOK * limit) if seq != memory.seq]
+            found = visible(nearest, store, filters, UNARCHIVED, limit)
+            _, plain = cosines.compare([each.seq for each in found])
+            by_meaning = tuple((each, plain[each.seq]) for each in found)
+    return Similar(by_words=by_words, by_meaning=by_meaning)
 
 
 FIRST_LOOK = 10
@@ -234,10 +232,8 @@ def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Recon
             seen=frozenset(seen) if text.query in briefing.GOES_ON else frozenset(),
         )
         stages += _for_briefing(reader, memory, program(runtime.environment))
-    elif text and place == "site":
-        stages.append(_for_site(text.query, memory, runtime))
-    elif text and place == "failure":
-        stages.append(_for_error(text.query, memory, runtime))
+    elif text and place in ("site", "failure"):
+        stages.append(_for_hint(place, text.query, memory, runtime))
     elif text and place in LOOKED_UP:
         stages.append(_for_search(text.query, memory, runtime))
     if place not in LOOKED_UP:
@@ -346,38 +342,21 @@ def _for_briefing(reader: Reader, memory: Memory, name: str) -> Iterator[Stage]:
         )
 
 
-def _for_site(what: str, memory: Memory, runtime: Runtime) -> Stage:
+def _for_hint(place: str, what: str, memory: Memory, runtime: Runtime) -> Stage:
     payload, most = client.read(b"{}"), runtime.settings.briefing.hints
-    found = hint_events.find_at(what, payload, runtime, is_path=True)
-    found += hint_events.find_at(what, payload, runtime, is_path=False)
+    if place == "site":
+        name, found = "Tied to the file or command", []
+        for is_path in (True, False):
+            found += hint_events.find_at(what, payload, runtime, is_path=is_path)
+        sites = ", ".join(site.pattern for site in hints.find_sites(memory)) or "none"
+        figures: dict[str, Any] = {"sites": sites}
+        limit: dict[str, Any] = {"tokens at most": hint_events.MOST_TOKENS}
+    else:
+        name, found = "Known for the error", hint_events.find_on_error(payload, what, runtime)
+        figures, limit = {}, {"evidence needed": evidence.PROMPT}
     ids = [each.id for each, _ in found]
-    return Stage(
-        name="Tied to the file or command",
-        passed=memory.id in ids[:most],
-        figures={
-            "sites": ", ".join(site.pattern for site in hints.find_sites(memory)) or "none",
-            "place": _place(memory, ids),
-            "of": len(ids),
-            "at most": most,
-            "tokens at most": hint_events.MOST_TOKENS,
-        },
-    )
-
-
-def _for_error(line: str, memory: Memory, runtime: Runtime) -> Stage:
-    found = hint_events.find_on_error(client.read(b"{}"), line, runtime)
-    ids = [each.id for each, _ in found]
-    most = runtime.settings.briefing.hints
-    return Stage(
-        name="Known for the error",
-        passed=memory.id in ids[:most],
-        figures={
-            "place": _place(memory, ids),
-            "of": len(ids),
-            "at most": most,
-            "evidence needed": evidence.PROMPT,
-        },
-    )
+    figures |= {"place": _place(memory, ids), "of": len(ids), "at most": most} | limit
+    return Stage(name=name, passed=memory.id in ids[:most], figures=figures)
 
 
 def _for_search(query: str, memory: Memory, runtime: Runtime) -> Stage:

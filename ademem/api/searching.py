@@ -62,7 +62,7 @@ def _search_both(
     """Search the project and the person's own memories; of all hits weak ones come last."""
     limit = runtime.settings.search.limit if limit is None else limit
     filters, found = complete_filters(runtime, filters), []
-    for each in list_runtimes(runtime):
+    for each in runtime.with_own():
         options["embedder"] = load_embedder(each)
         found.append(find(query, each.store, filters, each.clock(), limit, **options))
     if not any(results.hits for results in found[1:]):
@@ -135,12 +135,6 @@ def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) 
     return engine.Ranking(query=query, mode=answer["mode"], hits=tuple(hits))
 
 
-def list_runtimes(runtime: Runtime) -> list[Runtime]:
-    """Return the project, and the person's own memories where there are any."""
-    own = runtime.open_personal()
-    return [runtime, own] if own else [runtime]
-
-
 def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memory]:
     """Find other memories with similar words, without a record."""
     found = engine.search(
@@ -168,9 +162,7 @@ def list_memories(
 
 
 def count_memories(runtime: Runtime, filters: Filters, most: int) -> int:
-    own = runtime.open_personal()
-    found = sum(count_listed(each.store, filters, most) for each in (runtime, own) if each)
-    return min(found, most)
+    return min(sum(count_listed(each.store, filters, most) for each in runtime.with_own()), most)
 
 
 def list_candidates(runtime: Runtime, limit: int = 20) -> list[Memory]:

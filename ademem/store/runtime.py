@@ -97,6 +97,11 @@ class Runtime:
             self._personal.clock = self.clock
         return self._personal
 
+    def with_own(self) -> list[Runtime]:
+        """Return this, and the person's memories where there are any."""
+        own = self.open_personal()
+        return [self, own] if own else [self]
+
     def holding(self, id: str) -> Runtime:
         """Return this, or the person's memories if they have the memory and the project has not."""
         from ademem.store import memories  # with the model of a memory, which few hooks need

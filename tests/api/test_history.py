@@ -31,8 +31,8 @@ class Past:
         self.now = NOW
         self.environment = {"ADEMEM_MISSION": "m1"}
 
-    def open_personal(self):
-        return None
+    def with_own(self):
+        return [self]
 
     @property
     def act(self):
