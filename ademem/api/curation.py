@@ -11,6 +11,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ademem.api import writing
 from ademem.capture import gate, provenance
 from ademem.capture.gate.rows import review_date
 from ademem.core import client
@@ -43,6 +44,7 @@ from ademem.store.runtime import Runtime, on_store
 from ademem.store.transitions import BY_PERSON, Act, CannotDo, OfPerson
 from ademem.synthesis import anchor_verification
 from ademem.synthesis.anchor_verification import Checked
+from ademem.synthesis.procedures.records import undo_details
 
 if TYPE_CHECKING:
     from ademem.sync.proposal import Proposal
@@ -313,9 +315,7 @@ def edit(
         require_revision(memory, revision)
         _complete_text(memory, changes, find, replacement, runtime.settings.gate)
         if changes.get("topic_key"):
-            from ademem.api.writing import normalize_key
-
-            changes["topic_key"] = normalize_key(changes["topic_key"])
+            changes["topic_key"] = writing.normalize_key(changes["topic_key"])
         if changes.keys() & {"anchors", "content", "title"}:
             changed = replace(memory, **changes)
             root, text = runtime.project.root, changed.whole_text
@@ -386,8 +386,6 @@ def update_by_agent(
     **changes: Any,
 ) -> Updated:
     """Edit a memory; what a person said or confirmed gets a candidate beside it, or CannotDo."""
-    from ademem.api import writing
-
     runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     if not memories.is_of_person(runtime.store, memory):
@@ -596,8 +594,6 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
     Raises NoSuchEvent, or CannotDo when one of them was changed since or is deleted for good, and
     for an agent where a person did it, or said or confirmed one of them.
     """
-    from ademem.synthesis.procedures.records import undo_details
-
     reason = f"{revisions.UNDOES}{event}"
     change = replace(act, reason=reason, event_id=memories.new_event()).change("undo")
     with act.store.transaction():

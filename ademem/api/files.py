@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ademem.capture import provenance
 from ademem.capture.feedback import FeedbackReport, capture_comments
+from ademem.capture.gate import relating
 from ademem.core import clock, confined, project
 from ademem.core.client import mission_of
 from ademem.core.errors import UsageError
@@ -18,7 +19,7 @@ from ademem.core.project import files_changed
 from ademem.core.repository import under_way
 from ademem.core.settings import load_configuration
 from ademem.core.value import Value, replace
-from ademem.files import project_brief, records
+from ademem.files import beads, engram, project_brief, readers, records
 from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
 from ademem.files.records import Imported
 from ademem.files.texts import Problem
@@ -34,7 +35,7 @@ from ademem.store import (
 from ademem.store.database import DryRun
 from ademem.store.memories import new_event
 from ademem.store.runtime import Runtime, is_writable, move_personal, open_runtime
-from ademem.sync import checks, importer, mirror
+from ademem.sync import checks, importer, mirror, record_import
 from ademem.sync.importer import ImportReport
 from ademem.sync.mirror import Preview
 from ademem.sync.provenance import provenance_of
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ademem.core.value import Value
-    from ademem.files import engram, readers
 
     Result = TypeVar("Result", bound=Value)
 
@@ -152,8 +152,6 @@ def import_lines(
     they say otherwise than other memories is found at once, or by the worker where they are many
     and where there is a model, which compares better than words.
     """
-    from ademem.capture.gate import relating
-
     event = new_event()
     with _rolled_back(runtime) if dry_run else nullcontext():
         imported = records.import_lines(
@@ -173,8 +171,6 @@ def import_lines(
 
 
 def import_beads(runtime: Runtime, source: str, *, dry_run: bool = False) -> Imported:
-    from ademem.files import beads
-
     event = new_event()
     with _rolled_back(runtime) if dry_run else nullcontext():
         imported = beads.import_files(
@@ -198,8 +194,6 @@ def _rolled_back(runtime: Runtime) -> Iterator[None]:
 
 def find_format(path: str) -> str:
     """Return the format that the path has; raises UsageError where none or several fit."""
-    from ademem.files import beads, engram, readers
-
     ours = [name for name, fits in (("engram", engram.fits), ("beads", beads.fits)) if fits(path)]
     if not ours:
         return readers.find_reader(readers.AUTO, path).name
@@ -223,8 +217,6 @@ def import_foreign(
     With *follow*, sessions tell the person when a file of the source changes after this. Raises
     UsageError where the format or the project is not certain.
     """
-    from ademem.files import readers
-
     job = readers.Job(
         store=runtime.store,
         settings=runtime.settings.gate,
@@ -250,11 +242,7 @@ def compare_foreign(
     runtime: Runtime, path: str, *, format: str = "auto", project: str = ""
 ) -> tuple[str, list[readers.Comparison]]:
     """Return the format at the path, and what of it is imported, by project of the source."""
-    from ademem.files import readers
-
     if format == "engram":
-        from ademem.files import engram
-
         compared, projects = [], [project]
         if not project:
             projects = engram.list_projects(engram.read_document(path)) or projects
@@ -278,9 +266,6 @@ def import_engram(
     on_progress: Callable[[int], None] | None = None,
 ) -> engram.Report:
     """Import an export, its text or the database; raises UsageError unless *project* is certain."""
-    from ademem.files import engram
-    from ademem.sync import record_import
-
     document = engram.read_document(path)
     projects = engram.list_projects(document)
     if project not in projects and (project or len(projects) > 1):
@@ -305,8 +290,6 @@ def import_engram(
 
 
 def export_engram(runtime: Runtime) -> dict[str, Any]:
-    from ademem.files import engram
-
     return engram.export_document(runtime.store, runtime.project.name, runtime.clock())
 
 

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from ademem.api.curation import edit, get_speaker
 from ademem.api.searching import explain_search, find_similar, load_embedder
+from ademem.capture.gate import writing
 from ademem.core import client, confined
 from ademem.core.client import mission_of
 from ademem.core.clock import parse, stamp
@@ -16,14 +18,18 @@ from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import Memory, Origin, Status
 from ademem.core.redaction import redact
 from ademem.core.value import Value, replace
+from ademem.files import FOLDER
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search import engine, evidence, hints, ranking
+from ademem.search.embedding import model_id
+from ademem.search.hints import find_sites
 from ademem.search.ranking import UNASKED
 from ademem.session import briefing, hint_events
 from ademem.session.briefing import Reader
-from ademem.store import injections, ledger, logs, memories, relations, sessions
+from ademem.store import embeddings, injections, ledger, logs, memories, relations, sessions
 from ademem.store.filters import UNARCHIVED, Filters, of_session, visible
 from ademem.store.runtime import Runtime, program
+from ademem.synthesis import anchor_verification
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,9 +62,6 @@ def list_uses(runtime: Runtime, id: str) -> list[Use]:
 
 def compare(runtime: Runtime, id: str, limit: int = 3) -> Similar:
     """Find the unarchived memories nearest to one, by words and by the stored vectors."""
-    from ademem.search.embedding import model_id
-    from ademem.store import embeddings
-
     runtime = runtime.holding(id)
     store, memory = runtime.store, memories.get(runtime.store, id)
     by_words, by_meaning = tuple(find_similar(runtime, memory, limit)), None
@@ -84,8 +87,6 @@ def compare_anchors(runtime: Runtime, id: str) -> list[Excerpt]:
     memory = memories.get(runtime.holding(id).store, id)
     if not memory.anchors:
         return []
-    from ademem.synthesis import anchor_verification
-
     tree = anchor_verification.WorkingTree(runtime.project.root)
     checked = anchor_verification.check_memory(memory, tree)
     return [anchor_verification.excerpt(each, tree) for each in checked]
@@ -93,9 +94,6 @@ def compare_anchors(runtime: Runtime, id: str) -> list[Excerpt]:
 
 def renew_anchor(runtime: Runtime, id: str, anchor: str, *, revision: int | None = None) -> Memory:
     """Move an anchor to the code of today; without such code the anchor is removed."""
-    from ademem.api.curation import edit
-    from ademem.synthesis import anchor_verification
-
     memory = memories.get(runtime.holding(id).store, id)
     tree = anchor_verification.WorkingTree(runtime.project.root)
     for found in anchor_verification.check_memory(memory, tree):
@@ -108,8 +106,6 @@ def renew_anchor(runtime: Runtime, id: str, anchor: str, *, revision: int | None
 
 def list_sites(runtime: Runtime, id: str) -> list[Site]:
     """Return the files and commands at which a memory comes up; none of one that may not."""
-    from ademem.search.hints import find_sites
-
     memory = memories.get(runtime.holding(id).store, id)
     is_showable = memory.live and memory.status is Status.PROMOTED
     if not is_showable or memory.quarantine_reason or memory.superseded_by:
@@ -118,8 +114,6 @@ def list_sites(runtime: Runtime, id: str) -> list[Site]:
 
 
 def find_lines(runtime: Runtime, id: str) -> list[Line]:
-    from ademem.files import FOLDER
-
     memory = memories.get(runtime.holding(id).store, id)
     root, folder = runtime.project.root, FOLDER.rstrip("/")
     found = []
@@ -140,9 +134,6 @@ def find_lines(runtime: Runtime, id: str) -> list[Line]:
 
 def preview_edit(runtime: Runtime, id: str, **changes: Any) -> list[RuleEffect]:
     """Return the verdict of each rule of the gate on a memory with these changes."""
-    from ademem.api.curation import get_speaker
-    from ademem.capture.gate import writing
-
     runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     origin = Origin(trust=get_speaker(runtime), source_type=memory.source_type)

@@ -19,6 +19,7 @@ from ademem.search.embedding.install import Done
 from ademem.search.embedding.install import Source as Source
 from ademem.search.embedding.published import Status
 from ademem.worker.warm import ask
+from ademem.worker.warm_server import Server
 
 
 def install_model(
@@ -85,8 +86,6 @@ def serve(
     embedder = embedding.load_pair(settings, environment)
     if embedder is None:
         raise NoModel("no model is installed that could be kept loaded")
-    from ademem.worker.warm_server import Server
-
     server = Server(found, environment, embedder, "serve")
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: server.stop())

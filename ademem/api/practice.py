@@ -11,6 +11,7 @@ from ademem.store import episodes, memory_queries, procedures
 from ademem.store import missions as stored_missions
 from ademem.store.missions import Mission
 from ademem.store.runtime import Runtime, on_store
+from ademem.sync.provenance import skill_authors
 from ademem.synthesis import missions, skill_registry
 from ademem.synthesis.missions import Ended
 from ademem.synthesis.procedures import export, records
@@ -27,8 +28,6 @@ get_mission = on_store(missions.get_mission)
 
 
 def reindex_skills(runtime: Runtime, *, dry_run: bool = False) -> Scanned:
-    from ademem.sync.provenance import skill_authors
-
     return skill_registry.scan(runtime, runtime.clock(), skill_authors, dry_run=dry_run)
 
 
@@ -56,8 +55,6 @@ def export_procedures(
 
     *name* is that of a new file. Raises Unconfirmed when an agent names a candidate.
     """
-    from ademem.sync.provenance import skill_authors
-
     job = export.Export(
         runtime=runtime,
         now=runtime.clock(),

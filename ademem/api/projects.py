@@ -11,6 +11,7 @@ from datetime import datetime
 from itertools import combinations
 from typing import Any
 
+from ademem.api.files import refresh_files
 from ademem.core import caller, project
 from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.value import Value, as_dict
@@ -142,8 +143,6 @@ def _merge(
     *,
     dry_run: bool,
 ) -> Merged:
-    from ademem.api.files import refresh_files
-
     with _open(source, environment, now) as old, _open(target, environment, now) as new:
         if old.project.database == new.project.database:
             raise CannotDo("both are worktrees of one repository", "they share one memory")

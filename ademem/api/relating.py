@@ -6,7 +6,9 @@ from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ademem import worker
 from ademem.api.curation import act
+from ademem.capture.gate import relating
 from ademem.capture.gate.rows import RANK
 from ademem.core import anchor
 from ademem.core.errors import NotFound, UsageError
@@ -15,8 +17,10 @@ from ademem.core.redaction import redact
 from ademem.core.text import clean
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
+from ademem.search.embedding import model_id
 from ademem.search.vector_map import read_map
 from ademem.store import (
+    embeddings,
     filters,
     jobs,
     journal,
@@ -30,6 +34,8 @@ from ademem.store import (
 from ademem.store.runtime import Runtime, on_store
 from ademem.store.transitions import CannotDo
 from ademem.store.verdicts import VERBS, Verdict
+from ademem.sync.provenance import provenance_of
+from ademem.sync.record_import import make_admission_rule
 
 if TYPE_CHECKING:
     from ademem.capture.gate.relating import Pair
@@ -182,8 +188,6 @@ def scan_relations(
     runtime: Runtime, *, apply: bool = False, limit: int = SCAN_ROWS, cursor: int = 0
 ) -> tuple[list[Pair], int | None]:
     """Return new pairs of neighbours and the next page's cursor; *apply* stores the pairs."""
-    from ademem.capture.gate import relating
-
     store, now = runtime.store, runtime.clock()
     page = memory_queries.page(store, after=cursor, limit=min(limit, SCAN_ROWS))
     found = {
@@ -199,9 +203,6 @@ def scan_relations(
 
 def replay_deferred(runtime: Runtime) -> int:
     """Try again what arrived and was given up, or can be applied by now; return how many were."""
-    from ademem.sync.provenance import provenance_of
-    from ademem.sync.record_import import make_admission_rule
-
     store, now = runtime.store, runtime.clock()
     trusted = provenance_of(runtime).trusts_files
     admit = make_admission_rule(store, runtime.settings.gate, now, None if trusted else "")
@@ -328,8 +329,6 @@ def list_area(runtime: Runtime, found: Map, area: Area, limit: int) -> tuple[lis
 
 def request_map(runtime: Runtime) -> None:
     """Have the worker compute the map; from then on it is kept up to date."""
-    from ademem import worker
-
     jobs.queue(runtime.store, "map", "project", runtime.clock())
     worker.start(runtime)
 
@@ -339,7 +338,4 @@ def is_map_requested(runtime: Runtime) -> bool:
 
 
 def has_vectors(runtime: Runtime) -> bool:
-    from ademem.search.embedding import model_id
-    from ademem.store import embeddings
-
     return embeddings.has_any(runtime.store, model_id(runtime.settings.embed))

@@ -10,6 +10,7 @@ from typing import Any
 
 from ademem import worker
 from ademem.api import curation, find_project, sessions
+from ademem.capture.commits import report
 from ademem.core import confined
 from ademem.core.client import mission_of
 from ademem.core.clock import stamp
@@ -37,6 +38,7 @@ from ademem.store import (
 from ademem.store.maintenance import CONSOLIDATION, SWEEP
 from ademem.store.runtime import Runtime, on_store
 from ademem.store.statistics import Held
+from ademem.sync.importer import describe_waiting
 from ademem.worker import running
 
 TOP_TAGS = 10
@@ -101,8 +103,6 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
 def imports(project: Project) -> list[str]:
     if not import_waits(project):
         return []
-    from ademem.sync.importer import describe_waiting
-
     return describe_waiting(project)
 
 
@@ -349,8 +349,6 @@ def find_overfull(runtime: Runtime, held: Sequence[Held] = ()) -> str | None:
 
 
 def get_digest(runtime: Runtime) -> dict[str, Any]:
-    from ademem.capture.commits import report
-
     return report(runtime.project, runtime.store, runtime.clock())
 
 

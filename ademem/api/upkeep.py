@@ -11,11 +11,13 @@ from datetime import datetime
 from typing import Any
 
 from ademem import worker
+from ademem.capture import commits
 from ademem.core import confined, failure_log, git, process
 from ademem.core.errors import AdememError, UnusableStore
 from ademem.core.redaction import redact
 from ademem.core.text import counted
 from ademem.core.value import Value
+from ademem.search.embedding import model_id
 from ademem.store import Store, admission, backups, texts
 from ademem.store.database import connect
 from ademem.store.runtime import Runtime, personal_project
@@ -53,8 +55,6 @@ def sweep(runtime: Runtime, *, dry_run: bool = False) -> Swept:
 
 def consolidate(runtime: Runtime, *, dry_run: bool = False) -> Consolidated:
     """Merge memories of the same meaning; the result's `id` is what `undo` takes back."""
-    from ademem.search.embedding import model_id
-
     run = consolidation.ConsolidationRun(
         store=runtime.store,
         settings=runtime.settings,
@@ -67,8 +67,6 @@ def consolidate(runtime: Runtime, *, dry_run: bool = False) -> Consolidated:
 
 
 def sync_commits(runtime: Runtime) -> dict[str, Any] | None:
-    from ademem.capture import commits
-
     return commits.sync(runtime.project, runtime.store, runtime.clock())
 
 

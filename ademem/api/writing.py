@@ -15,8 +15,10 @@ from ademem.core.memory import TYPES, Category, Draft, Memory, Origin, Scope, Tr
 from ademem.core.redaction import redact
 from ademem.core.text import fold, sha256_hex, words
 from ademem.core.value import as_dict, replace
+from ademem.files import enrolment
 from ademem.store import ledger, memories, missions
 from ademem.store.runtime import Runtime, is_personal
+from ademem.synthesis import anchor_verification
 
 
 def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Written:
@@ -84,8 +86,6 @@ def _note_use(runtime: Runtime) -> None:
     """Record the project with the first write of a process; a failure does not stop the write."""
     if runtime.project.root in _noted:
         return
-    from ademem.files import enrolment
-
     _noted.add(runtime.project.root)
     with suppress(OSError):
         name = runtime.settings.project.name
@@ -195,8 +195,6 @@ def place_draft(
 
 def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
     """Add session and branch, resolve anchors and keys; raises NoSuchPlace or NoSuchCommand."""
-    from ademem.synthesis import anchor_verification
-
     if isinstance(draft, str):
         draft = Draft(content=draft)
     origin = replace(

@@ -25,6 +25,7 @@ from ademem.doors.cli.commands import (
     option,
     warn,
 )
+from ademem.doors.views.session import spent_json, spent_lines
 from ademem.store.runtime import Runtime
 
 COLUMNS, NAME = 80, 10
@@ -80,8 +81,6 @@ def cost(
     Tokens of texts for models are estimated from characters. Memories that cost much and were
     never used are named, with the command that quiets them.
     """
-    from ademem.doors.views.session import spent_json, spent_lines
-
     ledger, spent = api.get_ledger(memories, days, session), api.get_cost(memories, days)
     if show.as_json:
         return show.json(spent | {"injections": spent_json(ledger, show.is_withheld)})

@@ -6,13 +6,18 @@ import os
 import sys
 
 from ademem import api
+from ademem.api.install import describe_entry
 from ademem.core import project as project_
 from ademem.core.client import SESSIONS
 from ademem.core.errors import UsageError
 from ademem.core.memory import Trust
 from ademem.core.settings import load_configuration
+from ademem.doors import reading
 from ademem.doors.cli import missing_package, serve_mcp, show
 from ademem.doors.cli.commands import Http, Port, Project, app, command, flag, option
+from ademem.doors.mcp.tools import choose
+from ademem.doors.undoable import forbid_reason
+from ademem.doors.views import lines
 
 ADDRESS, EXAMPLE_PORT = "127.0.0.1", 8123
 
@@ -30,8 +35,6 @@ def mcp(
 ) -> None:
     """Serve memory to other programs by MCP."""
     if config:
-        from ademem.api.install import describe_entry
-
         for line in describe_entry(config):
             show.echo(line)
         return
@@ -39,8 +42,6 @@ def mcp(
         if port:
             raise UsageError("a port is for --http", "ademem mcp --http [PORT]")
         serve_mcp(project, tools, read_only=read_only)
-    from ademem.doors.mcp.tools import choose
-
     try:
         from ademem.doors.http import parse_port
         from ademem.doors.mcp import streamable
@@ -119,10 +120,6 @@ def web(
 @command()
 def tui(project: Project = None) -> None:
     """Browse and review the memory in this terminal."""
-    from ademem.doors import reading
-    from ademem.doors.undoable import forbid_reason
-    from ademem.doors.views import lines
-
     try:
         from ademem.doors import tui as terminal
     except ModuleNotFoundError as error:
