@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from ademem.core.clock import stamp
-from ademem.core.memory import FROM_HUB, SKILL
+from ademem.core.clock import datetime, stamp
+from ademem.core.memory import FROM_HUB, SKILL, Memory
 from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex
-from ademem.store import BROWSED, CURRENT, LIVE, database, memories
+from ademem.store import BROWSED, CURRENT, LIVE, Store, database, memories
 from ademem.store.logs import SINKING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
-    from datetime import datetime
 
-    from ademem.core.memory import Memory
-    from ademem.store import Store
 
 COUNTED = 2500
 """Most memories that are counted; beyond, "at least" is said."""

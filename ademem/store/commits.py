@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from ademem.core.clock import stamp, timedelta
+from ademem.core.clock import datetime, stamp, timedelta
 from ademem.core.json_text import array, loads
 from ademem.core.value import Value, as_dict
-from ademem.store import database
+from ademem.store import Store, database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
-    from datetime import datetime
     from typing import Any
 
-    from ademem.store import Store
 
 KEPT_DAYS = 90
 """Days that a commit is kept after a session was shown it."""

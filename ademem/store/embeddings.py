@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.core.clock import stamp
+from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, as_dict
-from ademem.store import BROWSED, CURRENT, LIVE, jobs
+from ademem.store import BROWSED, CURRENT, LIVE, Store, jobs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Sequence
-    from datetime import datetime
 
     from ademem.core.memory import Memory
-    from ademem.store import Store
 
 FAILURES = "vector"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ademem.core.client import mission_of
 from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array, numbers
-from ademem.core.memory import Status, Tier
+from ademem.core.memory import Memory, Status, Tier
 from ademem.core.value import Value, as_dict
-from ademem.store import BROWSED, CURRENT, memories
+from ademem.store import BROWSED, CURRENT, Store, memories
 from ademem.store.logs import PATIENCE
 from ademem.store.memories import TURN
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from ademem.core.memory import Memory
-    from ademem.store import Store
     from ademem.store.runtime import Runtime
 
 UNARCHIVED = (Status.PROMOTED, Status.CANDIDATE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.json_text import array, numbers
 from ademem.core.value import Value
-from ademem.store import BROWSED, CURRENT
+from ademem.store import BROWSED, CURRENT, Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ademem.core.memory import Memory
-    from ademem.store import Store
 
 SHOWABLE = f"status = 'promoted' and {CURRENT} and {BROWSED}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.clock import stamp, timedelta
+from ademem.core.clock import datetime, stamp, timedelta
 from ademem.core.text import plain_sha256
 from ademem.core.value import Value, as_dict
 
@@ -10,7 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
     from typing import Any
 
     from ademem.core.client import TurnKey

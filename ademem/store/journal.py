@@ -8,20 +8,18 @@ deleted once every target has them; without a target there are none.
 from __future__ import annotations
 
 from ademem.core import record_json, registers
-from ademem.core.clock import stamp
+from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import loads
 from ademem.core.value import Value
-from ademem.store import database, stamps
+from ademem.store import Store, database, stamps
 from ademem.store.memories import new_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from datetime import datetime
     from typing import Any
 
     from ademem.core.registers import Record
-    from ademem.store import Store
 
 ALL = ""
 """The cursor of a target that has to get every record."""

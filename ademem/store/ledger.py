@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem.core.clock import parse, stamp, timedelta
+from ademem.core.clock import datetime, parse, stamp, timedelta
 from ademem.core.json_text import loads
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, as_dict
@@ -13,7 +13,6 @@ from ademem.store.database import read_list, write_list
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
     from typing import Any
 
     from ademem.core.memory import Memory

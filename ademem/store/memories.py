@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.core.clock import parse, stamp
+from ademem.core.clock import datetime, parse, stamp
 from ademem.core.errors import NoSuchMemory, SeveralMemories, UnusableStore
 from ademem.core.json_text import array, flat, loads, numbers
 from ademem.core.memory import (
@@ -24,17 +24,15 @@ from ademem.core.memory import (
 )
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, as_dict, of, replace
-from ademem.store import database
+from ademem.store import Store, database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime
     from typing import Any, TypeVar
 
     from ademem.core.registers import Commit
-    from ademem.store import Store
 
     Made = TypeVar("Made", bound=Entry)
 

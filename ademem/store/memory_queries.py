@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from ademem.core import text as text_
 from ademem.core.json_text import array, numbers
-from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL
+from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL, Entry, Memory
 from ademem.core.value import Value
-from ademem.store import BROWSED, CURRENT, LIVE, is_in_hub, memories
+from ademem.store import BROWSED, CURRENT, LIVE, Store, is_in_hub, memories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, Literal
-
-    from ademem.core.memory import Entry, Memory
-    from ademem.store import Store
 
     Find = Callable[..., list[Memory]]
     Key = Literal["topic_key", "knowledge_key", "dedupe_key"]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from ademem.core.client import MISSION, mission_of
-from ademem.core.clock import stamp
+from ademem.core.clock import datetime, stamp
 from ademem.core.redaction import redact
 from ademem.core.value import Value, as_dict, replace
-from ademem.store import database
+from ademem.store import Store, database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
     from ademem.core.memory import Draft
-    from ademem.store import Store
     from ademem.store.runtime import Runtime
 
 RUNNING = "running"

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 
-from ademem.core.clock import parse, stamp
+from ademem.core.clock import datetime, parse, stamp
 from ademem.core.json_text import array, loads
 from ademem.core.redaction import redact
 from ademem.core.value import Value, as_dict, replace
-from ademem.store import database
+from ademem.store import Store, database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
     from typing import Any
 
-    from ademem.store import Store
 
 TABLE = "memory_procedure_details"
 HISTORY = 50

@@ -7,21 +7,19 @@ that both are true (`not_conflict`), or when one of the two is no longer live.
 
 from __future__ import annotations
 
-from ademem.core.clock import stamp
+from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array, numbers
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
-from ademem.store import database
+from ademem.store import Store, database
 from ademem.store.memories import CONFIRMING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
     from typing import Any
 
     from ademem.core.memory import Memory
-    from ademem.store import Store
 
 CONFLICT = "conflicts_with"
 """One of the two is outdated, or wrong; a person decides."""

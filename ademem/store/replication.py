@@ -10,7 +10,7 @@ import json
 import sqlite3
 
 from ademem.core import record_json, registers
-from ademem.core.clock import parse, stamp
+from ademem.core.clock import datetime, parse, stamp
 from ademem.core.errors import FORBIDDEN
 from ademem.core.json_text import loads
 from ademem.core.memory import MERGE, Category, Importance, Memory, Scope, Status, Trust
@@ -23,7 +23,6 @@ from ademem.store.memories import Change
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping
-    from datetime import datetime
     from typing import Any
 
     from ademem.core.registers import Candidate, Record

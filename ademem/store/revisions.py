@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ademem.core.json_text import array, loads, numbers
 from ademem.core.value import Value
-from ademem.store import BROWSED, LIVE, database, memories
+from ademem.store import BROWSED, LIVE, Store, database, memories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from ademem.core.memory import Memory
-    from ademem.store import Store
 
     Place: TypeAlias = tuple[str, int, str]
     """Time, row number and id of a memory, by which a list of a past moment is sorted."""

@@ -11,7 +11,7 @@ import os
 from ademem.core import registers
 from ademem.core.json_text import loads, quoted
 from ademem.core.memory import HIDDEN, Scope, Status
-from ademem.store import database
+from ademem.store import Store, database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.registers import Commit, Record
-    from ademem.store import Store
     from ademem.store.memories import Change
 
     Row = Mapping[str, Any]

@@ -14,7 +14,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import clean, dedupe_key, truncate, truncate_bytes, unique
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
-from ademem.store import jobs, memories, memory_queries, relations
+from ademem.store import Store, jobs, memories, memory_queries, relations
 from ademem.store.database import sqlite3
 from ademem.store.memories import Change
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from ademem.core.registers import Commit
     from ademem.core.settings import GateSettings
-    from ademem.store import Store
 
 BY_PERSON = "a person reads it with `ademem review` in a terminal of their own"
 RESTORE_FIRST = "`ademem restore` brings it back first"

@@ -7,15 +7,9 @@ What the guard asks about memories is answered without the class Memory.
 from __future__ import annotations
 
 from ademem.core.client import Turn, TurnKey
-from ademem.core.clock import stamp, timedelta
+from ademem.core.clock import datetime, stamp, timedelta
 from ademem.core.value import as_dict
-from ademem.store import CURRENT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from ademem.store import Store
+from ademem.store import CURRENT, Store
 
 CALL_HOURS = 24
 """Hours for which an MCP call is kept; it is made as soon as the hook has ended."""
