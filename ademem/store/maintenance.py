@@ -43,7 +43,11 @@ max(last_accessed_at,
   ifnull((select last_used_at from memory_procedure_details where memory_id = memory.id), ''))
 """
 _LIVE_ROWS = f"""
-select memory.*, {_LAST_USE} as last_use,
+select seq, id, scope, scope_owner_id as owner, category, status, tier, pinned, importance,
+  confidence, quarantine_reason is not null as quarantined, revision_count as revision,
+  access_score, ifnull(base_score, access_score) as base, access_count, created_at, updated_at,
+  last_accessed_at,
+  {_LAST_USE} as last_use,
   case when observation_count > 1 then {_SAID.format(whose="")} else 1 end as origins,
   case when observation_count > 1
     then {_SAID.format(whose="and actor in ('user', 'agent')")} else 1 end as witnesses,

@@ -59,12 +59,6 @@ SCORE_TOLERANCE = 1e-9
 EVERGREEN = (Category.PREFERENCE, Category.CONVENTION)
 """Categories that do not age once they are promoted."""
 
-_COLUMNS = (
-    "seq id scope category status tier confidence access_score access_count origins witnesses"
-    " created_at last_accessed_at"
-).split()
-"""Columns that an `AgingMemory` has unchanged."""
-
 PROMOTE, REVIVE, DEMOTE, ARCHIVE = "promote", "revive", "demote", "archive"
 """Transitions of a sweep, by the names that revisions have."""
 COUNTED_AS = {PROMOTE: "promoted", REVIVE: "promoted", DEMOTE: "demoted", ARCHIVE: "archived"}
@@ -391,22 +385,13 @@ def _from_row(
     row: sqlite3.Row, contradicted: Collection[int], now: datetime, shared: bool
 ) -> AgingMemory:
     """Raises ValueError or TypeError for invalid values."""
-    row["confidence"] + row["access_score"] + row["access_count"] + (row["base_score"] or 0)
-    values = {name: row[name] for name in _COLUMNS}
+    row["confidence"] + row["access_score"] + row["access_count"] + row["base"]
     return AgingMemory(
-        **values,
-        owner=row["scope_owner_id"],
-        pinned=bool(row["pinned"]),
-        quarantined=row["quarantine_reason"] is not None,
+        **{name: row[name] for name in row.keys() if name in AgingMemory._fields},  # noqa: SIM118
         weight=Importance(row["importance"]).weight,
-        base=row["access_score"] if row["base_score"] is None else row["base_score"],
         idle_days=maintenance.idle_days(row, now),
         contradicted=row["seq"] in contradicted,
-        used_since_faded=bool(row["used_since_faded"]),
         shared=shared and row["scope"] == Scope.PROJECT,
-        in_live_mission=bool(row["in_live_mission"]),
-        of_ended_mission=bool(row["of_ended_mission"]),
-        revision=row["revision_count"],
     )
 
 
