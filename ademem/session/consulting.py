@@ -6,7 +6,7 @@ import os
 
 from ademem.core import client
 from ademem.core.redaction import redact
-from ademem.core.value import Value, as_dict
+from ademem.core.value import as_dict
 from ademem.guard.policy import (
     MOST_CARRIED,
     SHELL_TOOLS,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ademem.core.client import Payload, TurnKey
     from ademem.core.memory import Memory
     from ademem.guard.policy import CallContext, ToolCall
+    from ademem.session.hint_events import Tied
     from ademem.store.runtime import Runtime
 
 LOOKED_AT = 30
@@ -41,15 +42,6 @@ WAITING = (
     "ademem guard: the memories in the denial above are about this call too."
     " Read them first, then make it again if they allow it."
 )
-
-
-class Lookup(Value):
-    """A memory on a call, and why it was found."""
-
-    memory: Memory
-    state: str = ""
-    """State of the anchor at the call, if that ties it."""
-    stops: bool = False
 
 
 def before_call(
@@ -69,8 +61,11 @@ def before_call(
         return None
     paths = hint_events.find_paths(payload, runtime)
     marks = _mark_calls(call, paths, runtime) or [line]
-    found = _look_up(call, paths, payload, key, runtime, searches=not {*marks} <= {*listed})
-    denied, answer = _decide(call, found, key, payload, runtime) if found else (False, None)
+    searches = not {*marks} <= {*listed}
+    found, stopping = _look_up(call, paths, payload, key, runtime, searches=searches)
+    denied, answer = False, None
+    if found:
+        denied, answer = _decide(call, found, stopping, key, payload, runtime)
     if not denied:
         _list_calls(key, runtime, [*listed, *marks, line])
     return answer
@@ -84,7 +79,12 @@ def _list_calls(key: TurnKey, runtime: Runtime, calls: list[str]) -> None:
 
 
 def _decide(
-    call: ToolCall, found: list[Lookup], key: TurnKey, payload: Payload, runtime: Runtime
+    call: ToolCall,
+    found: list[Tied],
+    stopping: set[str],
+    key: TurnKey,
+    payload: Payload,
+    runtime: Runtime,
 ) -> tuple[bool, str | None]:
     """Return True for a denial, and the answer; parallel hooks count each denial once."""
     from ademem.store import injections
@@ -99,15 +99,16 @@ def _decide(
             turn = turns.get(store, key)
             assert turn is not None
         is_counted = bool(call.tool_use_id) and call.tool_use_id in turn.denied
-        seen = logs.find_seen(store, turn, runtime.now, [one.memory.id for one in found])
+        by_id = {memory.id: (memory, state) for memory, state in found}
+        seen = logs.find_seen(store, turn, runtime.now, [*by_id])
         findings = [
             Finding(
-                id=one.memory.id,
-                stops=one.stops,
-                may_deny=store.is_trusted and one.memory.claimed_author is None,
-                **(as_dict(seen[one.memory.id]) if one.memory.id in seen else {}),
+                id=memory.id,
+                stops=memory.id in stopping,
+                may_deny=store.is_trusted and memory.claimed_author is None,
+                **(as_dict(seen[memory.id]) if memory.id in seen else {}),
             )
-            for one in found
+            for memory, _ in found
         ]
         outcome = consult(
             findings,
@@ -117,7 +118,6 @@ def _decide(
             denials=len(turn.denied),
             max_blocks=runtime.settings.guard.max_blocks,
         )
-        by_id = {one.memory.id: one for one in found}
         match outcome:
             case Carry(ids=ids):
                 if not is_counted:
@@ -133,13 +133,13 @@ def _decide(
                     )
                     log_decision(call, turn.key, "deny", f"carried {', '.join(ids)}", runtime)
                     flags.set_carrying(runtime.project, True)
-                carried = [by_id[id].memory for id in ids]
+                carried = [by_id[id][0] for id in ids]
                 from ademem.core import untrusted
 
                 entries = hint_events.format_entries(carried, store, hint_events.ENTRY_CHARS)
                 named = hint_events.named(what)
                 why = f"project memory has a rule for `{named}`:"
-                if irreversible and not any(by_id[id].stops for id in ids):
+                if irreversible and stopping.isdisjoint(ids):
                     why = f"`{named}` cannot be taken back, and project memory has on it:"
                 reason = (
                     f"ademem guard: {why}\n{untrusted.fence(entries)}\nNothing was run. Follow it;"
@@ -161,7 +161,7 @@ def _decide(
                 )
                 return True, client.deny(WAITING)
             case Show(ids=ids):
-                shown = [(by_id[id].memory, by_id[id].state) for id in ids]
+                shown = [by_id[id] for id in ids]
                 text = hint_events.show(payload, shown, what, key, runtime, again=ids)
                 if text:
                     hint_events.write_rest_lists(key, runtime)
@@ -199,8 +199,12 @@ def _look_up(
     runtime: Runtime,
     *,
     searches: bool,
-) -> list[Lookup]:
-    """Find memories tied to the call, then rules that name it, then those that answer it."""
+) -> tuple[list[Tied], set[str]]:
+    """Find memories tied to the call, then rules that name it, then those that answer it.
+
+    Also return the ids of those that stop it: marked ones, and those whose wording a person typed
+    or reviewed.
+    """
     from ademem.core.memory import STOP, Trust
     from ademem.guard import wording
 
@@ -229,17 +233,17 @@ def _look_up(
             or not all(wording.spares_new_file(one.content, path) for path in paths)
             or _names_command(one, call)
         ]
-    # Marked ones, and those whose wording a person typed or reviewed.
     marked = {memory.id for memory in about if STOP in memory.tags}
     worded = [one for one in about if one.id not in marked and wording.is_rule(one.content)]
     typed = {one.id for one in worded if one.trust is Trust.USER}
     others = [one.id for one in worded if one.id not in typed]
     stopping = marked | typed | memories.find_confirmed(runtime.store, others)
-    return [
-        Lookup(memory=memory, state=state, stops=memory.id in stopping)
+    found = [
+        (memory, state)
         for memory, state in found
         if memory.id in stopping or not ledger.is_own_error(runtime.store, memory, key.session_id)
     ]
+    return found, stopping
 
 
 def _names_command(memory: Memory, call: ToolCall) -> bool:
