@@ -25,9 +25,12 @@ from ademem.synthesis.procedures import command_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from ademem.core.memory import Memory
     from ademem.core.settings import GuardSettings
 
+    T = TypeVar("T")
     Roots = tuple[str, ...]
 
 ACTIONS = 200
@@ -166,10 +169,8 @@ class Conversation:
                 for sentence in _SENTENCES.split("".join(text.split("```")[::2])):
                     if found := _DECISION.match(sentence.strip()):
                         _add(self.decisions, (found["named"] or found["stated"]).strip(" *_"))
-            case Call() if event.id and event.id not in self._pending:
-                self._pending[event.id] = event
-                if len(self._pending) > PENDING:
-                    del self._pending[next(iter(self._pending))]
+            case Call() if event.id:
+                _keep(self._pending, event.id, event, PENDING)
             case Result():
                 self._add_result(event)
 
@@ -180,7 +181,7 @@ class Conversation:
         if memory.source_type == "intervention":
             _add(self.corrections, memory.content)
         elif memory.source_type == ledger.ERROR:
-            self._add_failure(memory.source_id or "", Failure(lesson=memory.content, line=""))
+            _keep(self.failures, memory.source_id or "", Failure(lesson=memory.content, line=""))
         elif memory.category is Category.DECISION:
             _add(self.decisions, memory.content)
 
@@ -228,7 +229,7 @@ class Conversation:
                 signatures = frozenset(step.signature for step in command_steps(action.target))
                 failure = Failure(lesson=lesson, line=action.target, signatures=signatures)
                 error = result.text[: errors.READ_CHARS]
-                self._add_failure(errors.fingerprint(error), failure)
+                _keep(self.failures, errors.fingerprint(error), failure)
         elif not result.failed or action.kind == "search":  # a failed search found nothing
             self._find_remedy(action)
             self._add_action(action, call)
@@ -270,12 +271,6 @@ class Conversation:
             if len(self.files) < FILES:
                 self.files[path] = None
 
-    def _add_failure(self, fingerprint: str, failure: Failure) -> None:
-        if fingerprint not in self.failures:
-            self.failures[fingerprint] = failure
-            if len(self.failures) > ITEMS:
-                del self.failures[next(iter(self.failures))]
-
 
 def cause_in(message: str, lesson: str) -> str | None:
     """Return the sentence called the cause, or one that explains and has a word of *lesson*."""
@@ -296,10 +291,14 @@ def _stems(text: str) -> set[str]:
 
 
 def _add(items: dict[str, str], text: str) -> None:
-    """Add a text under its folded words, and drop the oldest of more than ITEMS."""
     shown = preview(text, SENTENCE_CHARS)
-    items.setdefault(fold(shown), shown)
-    if len(items) > ITEMS:
+    _keep(items, fold(shown), shown)
+
+
+def _keep(items: dict[str, T], key: str, item: T, most: int = ITEMS) -> None:
+    """Add an item whose key is new, and drop the oldest of more than *most*."""
+    items.setdefault(key, item)
+    if len(items) > most:
         del items[next(iter(items))]
 
 
