@@ -15,7 +15,7 @@ from ademem.core.repository import branch
 from ademem.files import ignore, skill_files
 from ademem.search.hints import prune_lists, remove_lists, update_sites, write_lists
 from ademem.session import briefing, flags, notices
-from ademem.session.briefing import Briefing, make_reader
+from ademem.session.briefing import make_reader
 from ademem.store import commits as table
 from ademem.store import injections, jobs, ledger, logs, sessions
 from ademem.store.hints import has_sites
@@ -78,24 +78,31 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         ignore(runtime.project)
     flags.prune(runtime.project, runtime.now)
     imported, problems = _import_changes(runtime)
-    git_limit = Deadline(time.monotonic, GIT_S)
-    commits.look(runtime.project, runtime.store, runtime.now, git_limit)
+    commits.look(runtime.project, runtime.store, runtime.now, Deadline(time.monotonic, GIT_S))
+    key = TurnKey(session_id=payload.session_id)
     with runtime.store.transaction():
         # another worktree may have changed the hints, or a compaction dropped them
         update_sites(runtime.store)
         if has_sites(runtime.store, "anchor"):
             jobs.queue(runtime.store, "anchors", "project", runtime.now)
         write_lists(runtime.project, runtime.store)
-        remove_lists(runtime.project, TurnKey(session_id=payload.session_id))
+        remove_lists(runtime.project, key)
         prune_lists(runtime.project, runtime.now)
         if skill_files.have_changed(runtime.project):
             jobs.queue(runtime.store, "skills", "project", runtime.now)
         for left in sessions.list_left_open(runtime.store, runtime.now, payload.session_id):
             jobs.queue(runtime.store, "episode", left, runtime.now)
-        brief, question = _brief(source, here, payload, runtime)
+        name = program(runtime.environment)
+        goes_on = source in briefing.GOES_ON
+        seen = logs.list_in_context(runtime.store, key, runtime.now) if goes_on else ()
+        reader = make_reader(payload, runtime, here, seen=seen)
+        brief = briefing.news(reader) if seen else briefing.session(reader, name)
+        asks = source == "compact" and ledger.claim(
+            runtime.store, "flush", payload.session_id, runtime.now
+        )
+        question = FLUSH.format(program=name) if asks else ""
         text = "\n".join(filter(None, (brief.text, question, imported)))
         shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
-        key = TurnKey(session_id=payload.session_id)
         if source == "compact":  # a row without a memory: what was shown before is gone
             logs.log_shown(runtime.store, "briefing", (), runtime.now, key=key, query=source)
         logs.log_shown(runtime.store, "briefing", shown, runtime.now, key=key, query=source)
@@ -132,21 +139,6 @@ def _import_changes(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
 
     problems = (*taken.problems, *describe_fault(runtime.store, runtime.project))
     return " ".join(filter(None, (taken.summary, taken.advice))), problems
-
-
-def _brief(
-    source: str, here: str | None, payload: Payload, runtime: Runtime
-) -> tuple[Briefing, str]:
-    goes_on = source in briefing.GOES_ON
-    key = TurnKey(session_id=payload.session_id)
-    seen = logs.list_in_context(runtime.store, key, runtime.now) if goes_on else ()
-    reader = make_reader(payload, runtime, here, seen=seen)
-    if reader.seen:
-        return briefing.news(reader), ""
-    name = program(runtime.environment)
-    brief, session = briefing.session(reader, name), payload.session_id
-    asks = source == "compact" and ledger.claim(runtime.store, "flush", session, runtime.now)
-    return brief, FLUSH.format(program=name) if asks else ""
 
 
 def _rearm(payload: Payload, runtime: Runtime) -> None:
