@@ -175,6 +175,11 @@ def make_reader(
     seen: Iterable[str] = (),
 ) -> Reader:
     """Describe the main thread of a session, or its subagent of the type *agent*."""
+    own: dict[str, Memory] = {}
+    if agent is None and (personal := runtime.open_personal()):
+        visible = briefs.VisibleMemories(personal.store, None, None)
+        found = [*visible.pinned(), *visible.newest(RECENT_MEMORIES)]
+        own = {memory.id: memory for memory in found}
     return Reader(
         store=runtime.store,
         settings=runtime.settings.briefing,
@@ -185,18 +190,8 @@ def make_reader(
         mission=mission_of(runtime.environment),
         branch=branch,
         seen=frozenset(seen),
-        own=_read_personal(runtime) if agent is None else (),
+        own=tuple(own.values()),
     )
-
-
-def _read_personal(runtime: Runtime) -> tuple[Memory, ...]:
-    """Return what the person's own memories add to the briefing of a main thread."""
-    own = runtime.open_personal()
-    if own is None:
-        return ()
-    visible = briefs.VisibleMemories(own.store, None, None)
-    found = [*visible.pinned(), *visible.newest(RECENT_MEMORIES)]
-    return tuple({memory.id: memory for memory in found}.values())
 
 
 SHORT = 7
@@ -424,21 +419,17 @@ def fresh(reader: Reader) -> list[Entry]:
 
 def conflicts(reader: Reader) -> list[Entry]:
     """Name confirmed memories that contradict each other, the later first, until one decided."""
-    pairs = [
-        [memories.get(reader.store, id) for id in (pair.right, pair.left)]
-        for pair in relations.list_conflicts(reader.store)[: CONFLICTS * POOL]
-        if pair.relation == relations.CONFLICT
-    ]
     entries = []
-    for pair in pairs:
-        if all(
+    for found in relations.list_conflicts(reader.store)[: CONFLICTS * POOL]:
+        pair = tuple(memories.get(reader.store, id) for id in (found.right, found.left))
+        if found.relation == relations.CONFLICT and all(
             memory.status == Status.PROMOTED
             and memory.scope == Scope.PROJECT
             and memory.source_branch in (None, reader.branch)
             for memory in pair
         ):
             texts = (f"{one.id}: {preview(one.content, CONFLICT_CHARS)}" for one in pair)
-            entries.append(line(f"- {' contradicts '.join(texts)}", tuple(pair)))
+            entries.append(line(f"- {' contradicts '.join(texts)}", pair))
     return entries[:CONFLICTS]
 
 

@@ -174,13 +174,10 @@ def stale_states(found: Iterable[Memory], project: Project) -> dict[str, str]:
     Meant for few memories: a renamed file counts as gone, as git is not asked.
     """
     tree = WorkingTree(project.root, ask_git=False)
-    states = {
-        memory.id: max(
-            (each.location.state for each in check_memory(memory, tree)), key=STATES.index
-        )
-        for memory in found
-        if any(map(anchor.place, memory.anchors))
-    }
+    states = {}
+    for memory in found:
+        checked = (each.location.state for each in check_memory(memory, tree))
+        states[memory.id] = max(checked, key=STATES.index, default=FRESH)
     return {id: state for id, state in states.items() if state != FRESH}
 
 

@@ -197,11 +197,13 @@ def _explain_errors(
     store = runtime.store
     for fingerprint, failure in conversation.failures.items():
         memory = memory_queries.find_error(store, fingerprint, mission_id or None)
-        if memory is None or memory.trust is not Trust.TOOL or memory.quarantine_reason:
-            continue
-        if memories.find_confirmed(store, [memory.id]):
-            continue
-        if any(f"; {mark}: " in memory.content for mark in CAUSE_MARKS):
+        if (
+            memory is None
+            or memory.trust is not Trust.TOOL
+            or memory.quarantine_reason
+            or any(f"; {mark}: " in memory.content for mark in CAUSE_MARKS)
+            or memories.find_confirmed(store, [memory.id])
+        ):
             continue
         cause = failure.cause
         met = () if cause else ledger.list_endings(store, ledger.ERROR, f"{fingerprint}:")
