@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.errors import UsageError
-from ademem.core.memory import Tier, claimed_name, flags
+from ademem.core.memory import Tier, flags
 from ademem.core.text import fold, preview
+from ademem.core.value import as_dict
 from ademem.search import evidence
 from ademem.store.injections import ABOUT, PLACES
 from ademem.store.transitions import waits_for
@@ -16,10 +16,8 @@ from ademem.store.transitions import waits_for
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ademem.api.inspecting import Similar
     from ademem.core.memory import Memory
     from ademem.search.engine import Explained, Hit, Results
-    from ademem.store.hints import Site
     from ademem.store.logs import Use
 
 NOTHING: dict[str, str] = {}
@@ -27,8 +25,6 @@ WITHHELD = "(withheld until a person approves it)"
 ALIKE = 0.5
 """Share of common words from which the differences of two texts are shown."""
 MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
-STATEMENTS = ("insert", "merge", "revise")
-"""Operations by which a text was said, for the first time or again."""
 TIERS = {Tier.PINNED: "pinned", Tier.ACTIVE: "active", Tier.FADING: "fading"}
 
 
@@ -115,50 +111,14 @@ def mark_words(parts: Iterable[tuple[str, str]]) -> str:
     return " ".join(MARKS[kind].format(text) for kind, text in parts)
 
 
-def to_page(
-    memory: Memory,
-    *,
-    revisions: Sequence[Mapping[str, Any]],
-    related: Mapping[str, Sequence[Memory]],
-    drifted: Mapping[str, str],
-    can_show_digits: bool,
-) -> dict[str, Any]:
-    """Return one memory with its history, newest first."""
-    statements = [row for row in revisions if row["operation"] in STATEMENTS]
-    origins = (
-        row.get("session_id") or (row.get("reason") or "").partition(": ")[0] for row in statements
-    )
-    return {
-        "memory": memory,
-        "row": to_row(memory, drifted),
-        "origins": len(set(origins)),
-        "speakers": Counter(row["actor"] for row in statements),
-        "why": waits_for(memory),
-        "author": claimed_name(memory.claimed_author or ""),
-        "history": to_history(revisions),
-        "related": {name: [to_row(each) for each in found] for name, found in related.items()},
-        "can_show_digits": can_show_digits,
-    }
-
-
 def to_history(revisions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the revisions of a memory, newest first, each with the words that it changed."""
     history, before = [], None
     for row in revisions:
         text = row["snapshot"].get("content")
         changed = before is not None and text is not None and text != before
-        history.append(
-            {
-                "revision": row["revision"],
-                "operation": row["operation"],
-                "actor": row["actor"],
-                "at": row["created_at"],
-                "reason": row.get("reason"),
-                "event": row.get("event_id"),
-                "session": row.get("session_id"),
-                "diff": list(diff_words(before or "", text or "")) if changed else [],
-            }
-        )
+        diff = list(diff_words(before or "", text or "")) if changed else []
+        history.append({**row, "diff": diff})
         before = text if text is not None else before
     return history[::-1]
 
@@ -207,7 +167,6 @@ STATES = {
     "gone": "gone: no value, or no file",
 }
 """Meaning of the states of `verify`."""
-KINDS = {"path": "file", "anchor": "anchored file", "command": "command"}
 
 
 def to_uses(uses: Sequence[Use]) -> list[dict[str, Any]]:
@@ -215,23 +174,8 @@ def to_uses(uses: Sequence[Use]) -> list[dict[str, Any]]:
     for use in uses:
         about = preview(use.query, ABOUT_CHARS) if use.place in ABOUT else ""
         where = " ".join(filter(None, (PLACES.get(use.place, use.place), about)))
-        row = {"at": use.created_at, "session": use.session_id, "where": where}
-        rows.append(row | {"rank": use.rank, "used": use.used, "evidence": use.evidence})
+        rows.append(as_dict(use) | {"where": where})
     return rows
-
-
-def to_similar(found: Similar) -> dict[str, Any]:
-    near = found.by_meaning
-    return {
-        "words": [to_row(memory) for memory in found.by_words],
-        "meaning": None
-        if near is None
-        else [to_row(memory) | {"cosine": cosine} for memory, cosine in near],
-    }
-
-
-def to_sites(sites: Sequence[Site]) -> list[dict[str, str]]:
-    return [{"kind": KINDS[site.kind], "pattern": site.pattern} for site in sites]
 
 
 def compare_revisions(

@@ -83,7 +83,7 @@ def history(revisions: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the revisions with the words that changed."""
     for each in revisions:
         reason = f": {each['reason']}" if each["reason"] else ""
-        act = f"{each['operation']} by {each['actor']}, {local(each['at'])}"
+        act = f"{each['operation']} by {each['actor']}, {local(each['created_at'])}"
         yield f"{each['revision']}  {act}{reason}"
         yield from [f"   {mark_words(each['diff'])}"] if each["diff"] else ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,7 +12,7 @@ from ademem import api
 from ademem.api.relating import KINDS, Graph, Node
 from ademem.core.anchor import of_command
 from ademem.core.errors import Conflict, NotFound, UsageError
-from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust
+from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust, claimed_name
 from ademem.core.text import preview
 from ademem.core.value import as_dict
 from ademem.doors import views
@@ -40,30 +40,29 @@ LISTED = 100
 
 def to_graph(graph: Graph, after: str = "") -> dict[str, Any]:
     """Return the size of the graph and a page of its tree, from the node after that of a key."""
-    nodes: list[dict[str, Any]] = [
-        {"kind": node.kind, "name": node.name, "label": label(node), "relation": node.relation}
-        | {"children": []}
-        for node in graph.nodes
-    ]
-    children = _children(graph)
+    nodes, children = graph.nodes, _children(graph)
     order, waiting = [], [0]
     while waiting:  # each before those below it
         order.append(at := waiting.pop())
         waiting += reversed(children[at])
-    keys = [f"{graph.nodes[at].kind} {graph.nodes[at].name}" for at in order]
+    keys = [f"{nodes[at].kind} {nodes[at].name}" for at in order]
     start = keys.index(after) + 1 if after in keys else 0
-    listed = set(order[start : start + LISTED])
-    for at in [*listed]:  # the branch that an earlier page began
-        while (parent := graph.nodes[at].parent) is not None:
-            listed.add(parent)
-            at = parent
-    for at in sorted(listed - {0}):
-        nodes[graph.nodes[at].parent or 0]["children"].append(nodes[at])
+    listed = {0, *order[start : start + LISTED]}
+    for at in sorted(listed, reverse=True):  # with the branch that an earlier page began
+        while (parent := nodes[at].parent) is not None:
+            listed.add(at := parent)
+
+    def branch(at: int) -> dict[str, Any]:
+        node = nodes[at]
+        below = [branch(each) for each in children[at] if each in listed]
+        shown = {"kind": node.kind, "name": node.name, "label": label(node)}
+        return shown | {"relation": node.relation, "children": below}
+
     return {
         "count": len(nodes),
         "lines": len(graph.edges),
         "is_cut": graph.is_cut,
-        "tree": nodes[0],
+        "tree": branch(0),
         "next": keys[start + LISTED - 1] if start + LISTED < len(keys) else "",
     }
 
@@ -74,9 +73,8 @@ def to_drawing(graph: Graph) -> str:
     A node is its kind, name, x, y, depth and label; a line is the places of its nodes in the list,
     and whether they contradict each other.
     """
-    _, places = lay_out(graph)
     nodes = []
-    for node, (x, y) in zip(graph.nodes, places, strict=True):
+    for node, (x, y) in zip(graph.nodes, lay_out(graph)[1], strict=True):
         name = preview(label(node), SHORT_CHARS if node.depth > 1 else NODE_CHARS)
         nodes.append((node.kind, node.name, round(x), round(y), node.depth, name))
     edges = [(a, b, relation.startswith("conflicts")) for a, b, relation in graph.edges]
@@ -149,12 +147,8 @@ def _centre(request: PageRequest) -> tuple[str, str]:
 def _list_pairs(memories: Runtime) -> list[dict[str, Any]]:
     pairs = []
     for each in api.list_relations(memories, limit=PAIRS):
-        ends = [
-            to_row(memory)
-            for id in (each.source, each.target)
-            if id and (memory := find_memory(memories, id))
-        ]
-        if len(ends) == 2:
+        ends = [id and find_memory(memories, id) for id in (each.source, each.target)]
+        if all(ends):
             pairs.append({"relation": each.relation.replace("_", " "), "ends": ends})
     return pairs
 
@@ -173,7 +167,7 @@ def _read_map(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "grid": found.count_cells(CELLS) if found else [],
         "categories": found.count_categories() if found else {},
         "area": area,
-        "rows": [to_row(memory) for memory in rows],
+        "rows": rows,
         "total": total,
         "cells": CELLS,
     }
@@ -317,8 +311,9 @@ def _export(memories: Runtime, request: PageRequest) -> File:
     ids = [given.partition(":")[0] for given in request.lists.get("id", [])]
     if not ids:
         raise UsageError("no memory is selected", "tick some first")
-    lines = [json.dumps(record, ensure_ascii=False) for record in api.export_some(memories, ids)]
-    return File(name="memories.jsonl", content="".join(f"{line}\n" for line in lines))
+    records = api.export_some(memories, ids)
+    content = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    return File(name="memories.jsonl", content=content)
 
 
 def _add_golden(memories: Runtime, request: PageRequest) -> Done:
@@ -326,19 +321,23 @@ def _add_golden(memories: Runtime, request: PageRequest) -> Done:
     from ademem.api.evaluation import golden
 
     query = request.form.get("query", "")
-    before = golden.load(memories.project)
+    before = load_golden(memories)
     golden.add(memories, query, [request.form.get("golden", "")])
-    label = f"save “{preview(query, LABEL_CHARS)}” as a golden question"
-    return golden_set(memories, label, before)
+    return golden_set(
+        memories, f"save “{preview(query, LABEL_CHARS)}” as a golden question", before
+    )
 
 
-def golden_set(memories: Runtime, label: str, before: Sequence[Any]) -> Done:
-    """Return the act after which the golden questions are as they are now."""
+def load_golden(memories: Runtime) -> list[dict[str, Any]]:
     from ademem.api.evaluation import golden
 
-    now = golden.load(memories.project)
-    rows = {"before": list(map(as_dict, before)), "now": list(map(as_dict, now))}
-    return Done(label=label, way=restore_golden.__name__, given={"label": label, **rows})
+    return list(map(as_dict, golden.load(memories.project)))
+
+
+def golden_set(memories: Runtime, label: str, before: list[dict[str, Any]]) -> Done:
+    """Return the act after which the golden questions are as they are now."""
+    given = {"label": label, "before": before, "now": load_golden(memories)}
+    return Done(label=label, way=restore_golden.__name__, given=given)
 
 
 @inverse
@@ -347,38 +346,47 @@ def restore_golden(
 ) -> Done:
     from ademem.api.evaluation import golden
 
-    present = golden.load(memories.project)
-    if list(map(as_dict, present)) != now:
+    if load_golden(memories) != now:
         raise Conflict("the golden questions were changed since", "the present ones stay")
     golden.save(memories.project, [golden.Golden(**each) for each in before])
-    return golden_set(memories, label, present)
+    return golden_set(memories, label, now)
+
+
+STATEMENTS = ("insert", "merge", "revise")
+"""Operations by which a text was said, for the first time or again."""
 
 
 def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    """Show one memory with its history, newest first, and all that stands beside it."""
     memory = api.get(memories, request.path["id"])
     revisions = api.list_revisions(memories, memory.id)
-    chosen = [request.query.get(name, "") for name in ("from", "to")]
-    values = views.to_page(
-        memory,
-        revisions=revisions,
-        related=read_related(memories, memory.id),
-        drifted=api.find_drifted(memories, [memory]),
-        can_show_digits=request.site.show_digits is not None,
-    )
-    history, earlier = cut(values["history"], "revision", request.query.get("after", ""))
+    statements = [row for row in revisions if row["operation"] in STATEMENTS]
+    origins = {
+        row.get("session_id") or (row.get("reason") or "").partition(": ")[0] for row in statements
+    }
+    history, earlier = cut(views.to_history(revisions), "revision", request.query.get("after", ""))
     session = memory.source_session_id
-    return values | {
+    compared = [request.query.get(name, "") for name in ("from", "to")]
+    return {
+        "memory": memory,
+        "row": to_row(memory, api.find_drifted(memories, [memory])),
+        "origins": len(origins),
+        "speakers": Counter(row["actor"] for row in statements),
+        "why": waits_for(memory),
+        "author": claimed_name(memory.claimed_author or ""),
+        "related": read_related(memories, memory.id),
+        "can_show_digits": request.site.show_digits is not None,
         "history": history,
         "earlier": earlier,
-        "newest": values["history"][0]["revision"],
+        "newest": revisions[-1]["revision"],
         "prompt": api.find_prompt(memories, session, memory.created_at) if session else "",
         "uses": views.to_uses(api.list_uses(memories, memory.id)),
-        "similar": views.to_similar(api.compare(memories, memory.id)),
+        "similar": api.compare(memories, memory.id),
         "anchors": api.compare_anchors(memories, memory.id),
         "states": views.STATES,
-        "sites": views.to_sites(api.list_sites(memories, memory.id)),
+        "sites": api.list_sites(memories, memory.id),
         "lines": api.find_lines(memories, memory.id),
-        "compared": views.compare_revisions(revisions, *chosen),
+        "compared": views.compare_revisions(revisions, *compared),
     }
 
 

@@ -10,7 +10,7 @@ from ademem import api
 from ademem.api.curation import COUNTED, require_revision
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory
-from ademem.doors import reading, undoable, views
+from ademem.doors import reading, undoable
 from ademem.doors.undoable import Done, NotAllowed, list_recorded
 from ademem.doors.views import session as session_view
 from ademem.doors.views.practice import cut
@@ -89,14 +89,13 @@ def _why(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     """Run one selection of a session again for a memory, or find the memory by words."""
     session, at = request.path["id"], request.query.get("at", "")
     given = request.query.get("memory", "").strip()
-    values: dict[str, Any] = {"session": session, "at": at, "given": given, "rows": [], "why": None}
+    values: dict[str, Any] = {"session": session, "at": at, "given": given, "hits": (), "why": None}
     try:
         found = api.explain_selection(memories, session, at, given)
     except NoSuchMemory:
         if at:
             read_moment(at)  # the page shows it
-        hits = api.search(memories, given, None, PAGE).hits if given else ()
-        return values | {"rows": [views.to_row(hit.memory) for hit in hits]}
+        return values | {"hits": api.search(memories, given, None, PAGE).hits if given else ()}
     return values | {"why": session_view.to_reasons(found)}
 
 
@@ -106,10 +105,9 @@ def _read_sent_text(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     number = row_number(request.path["number"])
     if number is None or number >= len(texts):
         raise NotFound("this session has no such text")
-    shown = session_view.to_text(texts[number], number, _is_withheld(request))
-    if shown["text"] is None:
-        raise NotFound(f"the text is {shown['missing']}")
-    return {"raw": shown["text"]}
+    if missing := session_view.missing_text(texts[number], _is_withheld(request)):
+        raise NotFound(f"the text is {missing}")
+    return {"raw": texts[number].text}
 
 
 def _injections(memories: Runtime, _: PageRequest) -> dict[str, Any]:
@@ -130,28 +128,20 @@ def _log(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     at, after = request.query.get("at", ""), request.query.get("after", "")
     if at:
         then = api.list_at(memories, read_moment(at), PAGE, after)
-        rows = [views.to_row(memory) for memory in then.memories]
         following = then.memories[-1].id if then.has_more and then.memories else ""
-        page = {"total": then.total, "most": COUNTED, "then": rows, "next": following}
-        return {"at": at, **page}
+        return {"at": at, "then": then, "most": COUNTED, "next": following}
     events = api.list_events(memories, PAGE + 1, after)
-    return {
+    page = {
         "at": "",
         "others": list_recorded(memories),
         "events": events[:PAGE],
         "next": events[PAGE - 1].id if len(events) > PAGE else "",
-        **_page_of("refusals", request, partial(api.list_refusals, memories)),
-        **_page_of("decisions", request, partial(api.list_decisions, memories)),
     }
-
-
-def _page_of(
-    name: str, request: PageRequest, read: Callable[..., list[dict[str, Any]]]
-) -> dict[str, Any]:
-    """Return the rows of a log before the number in the query, and the number of the last one."""
-    rows = read(LOGGED + 1, before=row_number(request.query.get(name, "")))
-    earlier = rows[LOGGED - 1]["id"] if len(rows) > LOGGED else ""
-    return {name: rows[:LOGGED], f"earlier_{name}": earlier}
+    for name, read in (("refusals", api.list_refusals), ("decisions", api.list_decisions)):
+        rows = read(memories, LOGGED + 1, before=row_number(request.query.get(name, "")))
+        page[name] = rows[:LOGGED]
+        page[f"earlier_{name}"] = rows[LOGGED - 1]["id"] if len(rows) > LOGGED else ""
+    return page
 
 
 PAGES = (
@@ -233,14 +223,10 @@ def _merge(memories: Runtime, request: PageRequest) -> Done:
     return undoable.merge(memories, request.path["id"], request.revision, into, content)
 
 
-def _undo_event(memories: Runtime, request: PageRequest) -> Done:
+def _undo_event(memories: Runtime, request: PageRequest, label: str = "") -> Done:
+    """Undo an act of the log; an act is brought back by undoing the undo of it."""
     event = request.form.get("event", "")
-    return undoable.by_event(f"undo {event}", event).undo(memories)
-
-
-def _redo_event(memories: Runtime, request: PageRequest) -> Done:
-    """Bring back an act by undoing the undo of it."""
-    return undoable.by_event("redo", request.form.get("event", "")).undo(memories)
+    return undoable.by_event(label or f"undo {event}", event).undo(memories)
 
 
 def _decide_all(memories: Runtime, request: PageRequest) -> Done:
@@ -278,7 +264,7 @@ ACTS = (
     Act("/memories/decide", _decide_all),
     *memory_pages.ACTS,
     Act("/log/undo", _undo_event),
-    Act("/log/redo", _redo_event),
+    Act("/log/redo", partial(_undo_event, label="redo")),
     *practice_pages.ACTS,
     *upkeep_pages.ACTS,
 )

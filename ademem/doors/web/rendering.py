@@ -19,6 +19,7 @@ from starlette.responses import Response
 from ademem.core.clock import parse
 from ademem.core.text import bytes_hex, counted, preview, unique
 from ademem.core.untrusted import UNSEEN
+from ademem.doors.views import to_row
 
 HERE = Path(__file__).absolute().parent
 STATIC = HERE / "static"
@@ -124,6 +125,7 @@ def environment() -> Environment:
         "code": mark_code,
         "links": find_links,
         "sentence": as_sentence,
+        "row": to_row,
     }
     made.globals |= {"static": static_url}
     return made

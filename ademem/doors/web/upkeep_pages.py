@@ -18,7 +18,7 @@ from ademem.doors.undoable import Done, inverse
 from ademem.doors.views import to_row
 from ademem.doors.views.practice import cut
 from ademem.doors.web import Act, Page, PageRequest
-from ademem.doors.web.memory_pages import golden_set
+from ademem.doors.web.memory_pages import golden_set, load_golden
 from ademem.store.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -217,9 +217,9 @@ def _update_golden(memories: Runtime, _: PageRequest) -> Done:
     """Record the ranks of now as the ones to keep."""
     from ademem.api.evaluation import golden
 
-    before = golden.load(memories.project)
+    before = load_golden(memories)
     verdict = golden.update(memories)
-    if golden.load(memories.project):  # none is left where their memories are gone
+    if load_golden(memories):  # none is left where their memories are gone
         golden.measure(memories)
     label = f"record the ranks of now, {counted(len(verdict.moved), 'memory')} moved"
     return golden_set(memories, label, before)
