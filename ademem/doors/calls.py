@@ -35,8 +35,6 @@ RULES = {
     NO_STORE: "store",
 }
 """Rules of refusals by exit code, where the error names none of its own."""
-CLIENT_CHARS = 80
-"""Length of a client's name in the origin of what it writes."""
 TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,
     "integer": int,
@@ -45,7 +43,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "array": list,
     "object": dict,
 }
-REFUSED_BY_GATE = "say it otherwise; `ademem log --refused` shows what was refused and why"
+CLIENT_CHARS = 80
 WINDOW_S = 60.0
 PARENT_S = 2.0
 """Seconds between looks at the parent."""
@@ -157,7 +155,8 @@ def describe_refusal(error: Exception) -> dict[str, str]:
 
 def describe_gate_refusal(rule: str, why: str | None) -> dict[str, str]:
     """Return the same facts of a draft that the write gate did not accept."""
-    return {"rule": rule, "why": why or "", "next": REFUSED_BY_GATE}
+    step = "say it otherwise; `ademem log --refused` shows what was refused and why"
+    return {"rule": rule, "why": why or "", "next": step}
 
 
 class WriteRate:

@@ -27,13 +27,6 @@ from ademem.worker.warm_server import listening
 
 ADDRESS = "127.0.0.1"
 NAMES = (ADDRESS, "localhost")
-ANY = ("0.0.0.0", "::")
-"""Addresses that are each address of the machine."""
-FOREIGN_SITES = ("cross-site", "same-site")
-"""Values of `Sec-Fetch-Site` for requests of pages from another origin, another port included."""
-GRACE_S = 1
-"""Seconds that open streams get at the end."""
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 REQUESTS = 64
 """Connections that are served at once; further ones are refused."""
 TOKEN = os.path.join("run", "http.token")
@@ -177,7 +170,7 @@ def check_site(headers: Headers, own: set[str]) -> None:
     sites = {site.strip().lower() for site in headers.getlist("sec-fetch-site")}
     if own and sites == {"same-origin"}:
         origins.discard("null")  # of our own forms, as our pages send no referrer
-    if origins - own or sites & {*FOREIGN_SITES}:
+    if origins - own or sites & {"cross-site", "same-site"}:  # another port is the same site
         raise Refused("site", "a page of another site made this request", "type the address")
 
 
@@ -210,7 +203,7 @@ def parse_port(text: str, default: int) -> int:
         raise UsageError(
             f"memory is served at {ADDRESS} alone, not at {host}", "leave the host out"
         )
-    name = "HOST" if host.strip("[]") in ANY else host
+    name = "HOST" if host.strip("[]") in ("0.0.0.0", "::") else host
     raise UsageError(
         f"{host} can be reached from elsewhere, and memory is served to this machine alone",
         f"on the other machine: ssh -L {port}:{ADDRESS}:{port} {name}",
@@ -258,7 +251,7 @@ class Server(uvicorn.Server):
             "http": "h11",
             "ws": "none",
             "limit_concurrency": REQUESTS,
-            "timeout_graceful_shutdown": GRACE_S,
+            "timeout_graceful_shutdown": 1,  # of open streams, in seconds
         }
         super().__init__(uvicorn.Config(app, **(usual | options)))
         self.app, self.idle_limit_s = app, idle_s
@@ -266,7 +259,8 @@ class Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """End with code 0 by a signal, which uvicorn would raise again at its end."""
-        before = {each: signal.signal(each, self.handle_exit) for each in SIGNALS}
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        before = {each: signal.signal(each, self.handle_exit) for each in numbers}
         try:
             yield
         finally:

@@ -56,12 +56,8 @@ PORT = 7437
 SOCKET = "http.sock"
 BODY_BYTES = 1 << 20
 HEALTH = "/health"
-DIGITS = 20
-"""Characters that are read of a number in a query; it is out of every range with so many."""
 PROJECTS = {"project": TEXT, "expected_project": TEXT}
 """Names of a project that a request may give; it has to be the one that is served."""
-BLANK = ("replace", "cursor")
-"""Arguments that are something when they are empty."""
 
 
 class Operation(Value):
@@ -541,7 +537,7 @@ class Door:
             name: value
             for name, value in given.items()
             if name in schema["properties"]
-            if name in BLANK or not isinstance(value, str) or value.strip()
+            if not isinstance(value, str) or value.strip() or name in ("replace", "cursor")
         }
         arguments = check_arguments(schema, known)
         for name in PROJECTS:
@@ -565,7 +561,7 @@ def _read_query(query: Mapping[str, str], schema: Schema) -> Row:
         kind = schema["properties"].get(name, {})
         if kind.get("type") == "integer":
             if text.isascii() and text.removeprefix("-").isdecimal():
-                value = int(text[:DIGITS])
+                value = int(text[:20])  # out of every range with so many digits
                 given[name] = min(max(value, kind["minimum"]), kind["maximum"])
         elif kind.get("type") == "boolean":
             given[name] = text.lower() in ("1", "t", "true")

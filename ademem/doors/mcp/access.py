@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 VARIABLES = ("ADEMEM_PROJECT", "CLAUDE_PROJECT_DIR")
-TOOL_USE_ID = "claudecode/toolUseId"
-CODEX_TURN = "x-codex-turn-metadata"
 
 
 class NoCertainProject(AdememError):
@@ -205,10 +203,10 @@ class Call:
 
     def _find_turn(self, store: Store) -> TurnKey:
         """Return the turn of the call as the client's hook noted it, else its session."""
-        noted = turns.find_turn_of_call(store, str(self.meta.get(TOOL_USE_ID)))
+        noted = turns.find_turn_of_call(store, str(self.meta.get("claudecode/toolUseId")))
         if noted:
             return noted
-        codex = self.meta.get(CODEX_TURN)
+        codex = self.meta.get("x-codex-turn-metadata")
         if isinstance(codex, str):
             with suppress(ValueError):
                 codex = loads(codex)

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     Result = dict[str, Any]
 
 
-NO_HOOKS = "none: no hook runs in this session"
-HOW_TO_JUDGE = "memory_judge with each judgment_id, if you know how the two relate"
 GET_CHARS, MARGIN_CHARS, REVISION_CHARS = 9000, 300, 3000
 """Size of a whole memory as it is sent, of what the door adds, and of its revisions."""
 
@@ -144,7 +142,9 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
     }
     if memory is None:
         return facts | describe_gate_refusal(written.rule, written.reason)
-    extra: Result = {"next": HOW_TO_JUDGE} if written.candidates else {}
+    extra: Result = {}
+    if written.candidates:
+        extra["next"] = "memory_judge with each judgment_id, if you know how the two relate"
     if memory.quarantine_reason:
         extra = {"why": waits_for(memory), "next": BY_PERSON}
     return {
@@ -185,7 +185,9 @@ def status(memories: Runtime, call: Call) -> Result:
         "counts": found["memories"],
         "model": {name: found["embeddings"][name] for name in names},
         "queue": found["jobs"],
-        "guard": found["guard"] if _has_hooks(memories, call) else NO_HOOKS,
+        "guard": found["guard"]
+        if _has_hooks(memories, call)
+        else "none: no hook runs in this session",
         "version": __version__,
     }
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 TITLE_CHARS = 60
 NUMBER_DIGITS = 11
 """Digits of the longest row number; an id of ours has one more, and may be of digits alone."""
-BRIEF_FORMATS = ("compact", "concise")
-"""Formats of a search in which its lines have no texts."""
 RELATIONS = {
     "supersedes": "supersedes: #{}",
     "superseded_by": "superseded_by: #{}",
@@ -88,7 +86,7 @@ def search(
         number = _number(memories, row["id"]) if is_here else row["id"]
         title = row.get("title") or preview(row["text"], TITLE_CHARS)
         lines.append(f"#{number} [{row['category']}] {title}")
-        if given.get("response_format") not in BRIEF_FORMATS:
+        if given.get("response_format") not in ("compact", "concise"):
             lines.append(f"    {row['text']}")
         for relation, others in row.get("relations", {}).items():
             if form := RELATIONS.get(relation):
@@ -275,7 +273,13 @@ def doctor(memories: Runtime, call: Call, check: str = "") -> Result:
     patient = examining.Patient(
         project=memories.project, environment=memories.environment, now=memories.clock()
     )
-    findings = [examining.run_check(each, patient) for each in READING_CHECKS]
+    checks = (
+        examining.settings_are_readable,
+        examining.database_is_sound,
+        examining.sessions_are_whole,
+        examining.journal_is_sound,
+    )
+    findings = [examining.run_check(each, patient) for each in checks]
     if check:
         names = ", ".join(each.check for each in findings)
         findings = [each for each in findings if each.check == check]
@@ -283,14 +287,6 @@ def doctor(memories: Runtime, call: Call, check: str = "") -> Result:
             raise UsageError(f"no check {check!r}", names)
     lines = [f"{'ok' if each.ok else 'bad'} {each.check}: {each.message}" for each in findings]
     return {"result": "\n".join(lines), "ok": all(each.ok for each in findings)}
-
-
-READING_CHECKS = (
-    examining.settings_are_readable,
-    examining.database_is_sound,
-    examining.sessions_are_whole,
-    examining.journal_is_sound,
-)
 
 
 def judge(memories: Runtime, call: Call, relation: str, judgment_id: str, **given: Any) -> Result:

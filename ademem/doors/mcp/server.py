@@ -37,8 +37,6 @@ RESOURCES = ("briefing", "core", "candidates")
 TEMPLATES = {"topics": "topic", "item": "id", "session": "id"}
 """Resources with an argument."""
 NOT_FOUND = -32002
-THREADS = 4
-"""Requests that are answered at once."""
 ROOTS_S = 2.0
 """Seconds that a client has to name its folders."""
 QUESTION_S = 600.0
@@ -78,7 +76,8 @@ class Session:
         self.root, self.environment, self.cwd = root, environment, cwd or os.getcwd()
         self.settings = settings or McpSettings()
         self.tools = {tool.name: tool for tool in tools}
-        self.threads = anyio.CapacityLimiter(THREADS)
+        self.threads = anyio.CapacityLimiter(4)
+        """Of the requests that are answered at once."""
         self.writing = anyio.Lock()
         self.questions: dict[str, tuple[tuple[str, str, str], float]] = {}
         """Questions to the client that wait for its answer: their call, and until when."""

@@ -20,9 +20,6 @@ REFUSED, FAILED = -32010, -32011
 BATCH = 100
 """Most requests of one batch."""
 
-EXAMPLE = 'a line as {"jsonrpc": "2.0", "id": 1, "method": "rpc.discover", "params": {}}'
-"""The next step after a message that is no request."""
-
 Call = Callable[[str, dict[str, Any]], Any]
 """Runs a method with its parameters; raises RpcError."""
 
@@ -89,7 +86,8 @@ def _parse(message: object) -> tuple[str, dict[str, Any]]:
 
 def _malformed(code: int, why: str) -> RpcError:
     """Return the error for a message that is no request, with the facts that each refusal has."""
-    return RpcError(code, {"rule": "argument", "why": why, "next": EXAMPLE})
+    example = 'a line as {"jsonrpc": "2.0", "id": 1, "method": "rpc.discover", "params": {}}'
+    return RpcError(code, {"rule": "argument", "why": why, "next": example})
 
 
 def _error(id: object, error: RpcError) -> dict[str, Any]:

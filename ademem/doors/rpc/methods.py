@@ -16,7 +16,6 @@ from ademem.store.filters import Filters
 from ademem.store.runtime import Runtime
 
 if TYPE_CHECKING:
-    from ademem.core.memory import Memory
     from ademem.synthesis.procedures.records import Procedure
 
 Params = dict[str, Any]
@@ -56,9 +55,6 @@ STATUSES = {
 }
 BUDGETS = {"lite": 3, "standard": 8, "deep": 20}
 """Memories of each level of `getBudget`."""
-RECENT_SESSIONS = 5
-"""Sessions in the answer of `updateCore`."""
-SESSION_KEYS = ("started_at", "ended_at", "branch", "prompts", "summary")
 SCOPES = ("project", "agent", "mission", "user", "lane")
 PREFIX = "ade.memory."
 
@@ -117,9 +113,10 @@ def update_core(call: Call) -> Any:
     changed = api.update_brief(
         call.runtime, call["patch"], call["agentId"] or "", expect_version=call["version"]
     )
+    names = ("started_at", "ended_at", "branch", "prompts", "summary")
     sessions = [
-        views.camel({name: each.get(name) for name in SESSION_KEYS})
-        for each in api.list_sessions(call.runtime, RECENT_SESSIONS)
+        views.camel({name: each.get(name) for name in names})
+        for each in api.list_sessions(call.runtime, 5)
     ]
     return {"coreMemory": views.brief(changed), "recentSessions": sessions}
 
@@ -192,13 +189,17 @@ def list_procedures(call: Call) -> Any:
     statuses = STATUSES[call["status"] or "all"]
     words = (call["query"] or "").casefold().split()
     scope = Scope.parse(call["scope"]) if call["scope"] else None
+
+    def text_of(found: Procedure) -> str:
+        return f"{found.memory.title or ''}\n{found.memory.content}".casefold()
+
     found = (
         each
         for each in api.list_procedures(call.runtime, archived=Status.ARCHIVED in statuses)
         if views.is_shown(each.memory)
         and each.memory.status in statuses
         and scope in (None, each.memory.scope)
-        and all(word in _text_of(each.memory) for word in words)
+        and all(word in text_of(each) for word in words)
     )
     return [views.procedure(call.runtime, each) for each in found]
 
@@ -333,10 +334,6 @@ def _find_procedure(call: Call) -> Procedure | None:
     except AdememError:
         return None
     return found if views.is_shown(found.memory) else None
-
-
-def _text_of(memory: Memory) -> str:
-    return f"{memory.title or ''}\n{memory.content}".casefold()
 
 
 def text(chars: int, description: str = "") -> dict[str, Any]:

@@ -19,14 +19,16 @@ if TYPE_CHECKING:
     from ademem.synthesis.procedures.records import Procedure
     from ademem.synthesis.skill_registry import Listed
 
-SWEEP_COUNTS = {
-    name: f"entries_{name}" for name in ("decayed", "demoted", "promoted", "archived", "orphaned")
+SWEPT = ("decayed", "demoted", "promoted", "archived", "orphaned")
+COUNTS = {
+    "sweep": {name: f"entries_{name}" for name in SWEPT},
+    "consolidation": {
+        "found": "clusters_found",
+        "merged": "entries_merged",
+        "created": "entries_created",
+    },
 }
-CONSOLIDATION_COUNTS = {
-    "found": "clusters_found",
-    "merged": "entries_merged",
-    "created": "entries_created",
-}
+"""ADE's names of the counts of a run."""
 _ENTRY = """
     id:string scope:string scope_owner_id:string? tier:integer pinned:boolean category:string
     content:string importance:string created_at:string updated_at:string last_accessed_at:string
@@ -36,8 +38,6 @@ _ENTRY = """
 """
 """Names and types of the values of `Entry`: arrays are of texts, `?` marks what may be null."""
 _TYPES = dict(word.split(":") for word in _ENTRY.split())
-COUNTS = {"sweep": SWEEP_COUNTS, "consolidation": CONSOLIDATION_COUNTS}
-"""ADE's names of the counts of a run."""
 
 
 def entries(

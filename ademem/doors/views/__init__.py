@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ademem.core.errors import UsageError
 from ademem.core.memory import Tier, flags
-from ademem.core.text import fold, preview
+from ademem.core.text import preview
 from ademem.core.value import as_dict
 from ademem.search import evidence
 from ademem.store.injections import ABOUT, PLACES
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ademem.core.memory import Memory
-    from ademem.search.engine import Explained, Hit, Results
+    from ademem.search.engine import Explained, Hit
     from ademem.store.logs import Use
 
 NOTHING: dict[str, str] = {}
@@ -46,41 +46,6 @@ def to_row(memory: Memory, drifted: Mapping[str, str] = NOTHING, later: str = ""
         "tags": memory.tags,
         "created_at": memory.created_at,
         "flags": flags(memory, drifted, later),
-    }
-
-
-def to_rows(found: Sequence[Memory], page: int) -> dict[str, Any]:
-    return {
-        "rows": [to_row(memory) for memory in found[:page]],
-        "next": found[page - 1].id if len(found) > page else "",
-        "mode": "",
-        "note": "",
-        "marked": frozenset(),
-    }
-
-
-def to_hits(found: Results, drifted: Mapping[str, str]) -> dict[str, Any]:
-    """Return hits in their order, each with the signals of its score."""
-    return {
-        "rows": [_to_hit(hit, drifted) for hit in found.hits],
-        "next": "",
-        "mode": found.mode,
-        "note": found.note,
-        "marked": frozenset(fold(found.query).split()),
-    }
-
-
-def _to_hit(hit: Hit, drifted: Mapping[str, str]) -> dict[str, Any]:
-    row = to_row(hit.memory, drifted, hit.later.flag if hit.later else "")
-    signals = [
-        {"name": name, "value": value, "share": max(0, min(100, round(float(value) * 100)))}
-        for name, value in hit.signals.items()
-    ]
-    return row | {
-        "score": round(hit.score, 4),
-        "weak": hit.weak,
-        "missing": list(hit.missing),
-        "signals": signals,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ from ademem.api.relating import KINDS, Graph, Node
 from ademem.core.anchor import of_command
 from ademem.core.errors import Conflict, NotFound, UsageError
 from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust, claimed_name
-from ademem.core.text import preview
+from ademem.core.text import fold, preview
 from ademem.core.value import as_dict
 from ademem.doors import views
 from ademem.doors.http import Refused
@@ -22,7 +23,7 @@ from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
 from ademem.doors.views import to_row
 from ademem.doors.views.practice import cut
 from ademem.doors.web import PATTERN, Act, File, Page, PageRequest, Shown, row_number
-from ademem.search.engine import ORDERS, UNARCHIVED, Filters
+from ademem.search.engine import ORDERS, UNARCHIVED, Filters, Hit
 from ademem.search.vector_map import Area
 from ademem.store.filters import CONCERNS
 from ademem.store.runtime import Runtime
@@ -33,7 +34,6 @@ RING = 150
 NODE = 16
 """Least length of the part of a ring that a node has."""
 NODE_CHARS = 60
-SHORT_CHARS = 22
 LISTED = 100
 """Nodes of one page of the list."""
 
@@ -75,7 +75,7 @@ def to_drawing(graph: Graph) -> str:
     """
     nodes = []
     for node, (x, y) in zip(graph.nodes, lay_out(graph)[1], strict=True):
-        name = preview(label(node), SHORT_CHARS if node.depth > 1 else NODE_CHARS)
+        name = preview(label(node), 22 if node.depth > 1 else NODE_CHARS)
         nodes.append((node.kind, node.name, round(x), round(y), node.depth, name))
     edges = [(a, b, relation.startswith("conflicts")) for a, b, relation in graph.edges]
     return json.dumps({"nodes": nodes, "edges": edges}, ensure_ascii=False, separators=(",", ":"))
@@ -191,10 +191,6 @@ def _read_map_points(memories: Runtime, _: PageRequest) -> dict[str, Any]:
     return {"raw": found.content}
 
 
-def _compute(memories: Runtime, _: PageRequest) -> None:
-    api.request_map(memories)
-
-
 PAGE = 50
 """Rows of one page of a list."""
 EXPLAINED = 10
@@ -262,8 +258,23 @@ def read_moment(text: str) -> datetime:
         raise UsageError(f"{text!r} is no time", "as 2026-01-31T18:00") from error
 
 
+def _to_hit(hit: Hit, drifted: Mapping[str, str]) -> dict[str, Any]:
+    """Return the row of a hit with the signals of its score."""
+    signals = [
+        {"name": name, "value": value, "share": max(0, min(100, round(float(value) * 100)))}
+        for name, value in hit.signals.items()
+    ]
+    return to_row(hit.memory, drifted, hit.later.flag if hit.later else "") | {
+        "score": round(hit.score, 4),
+        "weak": hit.weak,
+        "missing": list(hit.missing),
+        "signals": signals,
+    }
+
+
 def read_list(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     words, filters = request.query.get("q", "").strip(), read_filters(request, memories)
+    listed: dict[str, Any] = {"next": "", "mode": "", "note": "", "marked": frozenset()}
     explanation = None
     if words:
         given = filters if any(request.query.get(name) for name in FILTERS) else None
@@ -271,11 +282,15 @@ def read_list(memories: Runtime, request: PageRequest) -> dict[str, Any]:
             explanation = api.explain_search(memories, words, given, EXPLAINED)
         found = explanation.results if explanation else api.search(memories, words, given, PAGE)
         drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
-        listed = views.to_hits(found, drifted)
+        listed |= {"mode": found.mode, "note": found.note}
+        listed["rows"] = [_to_hit(hit, drifted) for hit in found.hits]
+        listed["marked"] = frozenset(fold(found.query).split())
         if explanation:
             listed["marked"] |= explanation.matched
     else:
-        listed = views.to_rows(api.list_memories(memories, filters, PAGE + 1), PAGE)
+        rows = api.list_memories(memories, filters, PAGE + 1)
+        listed["rows"] = list(map(to_row, rows[:PAGE]))
+        listed["next"] = rows[PAGE - 1].id if len(rows) > PAGE else ""
     return {
         **listed,
         "words": words,
@@ -352,15 +367,11 @@ def restore_golden(
     return golden_set(memories, label, now)
 
 
-STATEMENTS = ("insert", "merge", "revise")
-"""Operations by which a text was said, for the first time or again."""
-
-
 def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     """Show one memory with its history, newest first, and all that stands beside it."""
     memory = api.get(memories, request.path["id"])
     revisions = api.list_revisions(memories, memory.id)
-    statements = [row for row in revisions if row["operation"] in STATEMENTS]
+    statements = [row for row in revisions if row["operation"] in ("insert", "merge", "revise")]
     origins = {
         row.get("session_id") or (row.get("reason") or "").partition(": ")[0] for row in statements
     }
@@ -443,5 +454,5 @@ ACTS = (
     Act("/memory/{id}/preview", _preview, decides=False),
     Act("/memory/{id}/bind", _bind),
     Act("/memory/{id}/renew-anchor", _renew_anchor),
-    Act("/map/compute", _compute),
+    Act("/map/compute", lambda memories, _: api.request_map(memories)),
 )

@@ -139,8 +139,6 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
-FOREVER = "private, max-age=31536000, immutable"
-"""Of static files, whose addresses change with their content."""
 
 
 async def answer_file(request: Request) -> Response:
@@ -148,6 +146,8 @@ async def answer_file(request: Request) -> Response:
     content = static_files().get(name)
     if content is None:
         raise HTTPException(404)
-    headers = {"cache-control": FOREVER} if static_url(name) == request.url.path else {}
+    headers = {}
+    if static_url(name) == request.url.path:  # which changes with the content
+        headers["cache-control"] = "private, max-age=31536000, immutable"
     kind = TYPES[os.path.splitext(name)[1]]
     return Response(content, media_type=kind, headers=headers)

@@ -44,9 +44,6 @@ from ademem.store.runtime import Runtime
 
 LARGEST_BODY = 256 * 1024
 THEMES = ("light", "dark")
-YEAR_S = 365 * 86400
-CLIENT_GONE = 499
-"""Status for a log; the browser that would get it has gone."""
 Handler = Callable[["Site", Request], Awaitable[Response]]
 
 
@@ -154,7 +151,7 @@ async def _theme(site: Site, request: Request) -> Response:
     response = _back(site, request)
     name = f"{site.cookie}_theme"
     if theme in THEMES:
-        response.set_cookie(name, theme, YEAR_S, httponly=True, samesite="strict")
+        response.set_cookie(name, theme, 365 * 86400, httponly=True, samesite="strict")
     else:
         response.delete_cookie(name, httponly=True, samesite="strict")
     return response
@@ -187,7 +184,7 @@ async def _show(page: Page, site: Site, request: Request) -> Response:
         for stack in stacks:
             stack[:] = [replace(it, label=labels.get(it.number, it.label)) for it in stack]
     if values is None:
-        return Response(status_code=CLIENT_GONE)
+        return Response(status_code=499)  # for a log; the browser that would get it has gone
     if isinstance(raw := values.get("raw"), str | bytes):
         kind = "text/plain" if isinstance(raw, str) else "application/octet-stream"
         return Response(raw, media_type=kind)
@@ -353,17 +350,12 @@ async def _refuse(site: Site, request: Request, error: Exception) -> Response:
     return _error(site, request.scope, error.status_code, facts)
 
 
-DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
-AS_ASKED = "it was started with --read-only"
-RUN_FILE_BYTES = 4096
-
-
 def find_running(project: Project) -> dict[str, Any] | None:
     """Return `pid` and `port` of the page of this database; None where none runs."""
     path = _run_file(project)
     if not shared_files.is_held(f"{path}.lock", root=project.home_root):
         return None
-    text = confined.read_text(project.home_root, path, RUN_FILE_BYTES)
+    text = confined.read_text(project.home_root, path, 4096)
     found: dict[str, Any] = json.loads(text) if text else {}
     return found if isinstance(found.get("pid"), int) else None
 
@@ -399,7 +391,8 @@ def serve(
     """Serve until a signal or an idle hour; raises UsageError for a port that is taken."""
     client = caller.client_of(environment)
     is_seen = sys.stderr.isatty()
-    has_desktop = sys.platform == "darwin" or any(environment.get(name) for name in DISPLAYS)
+    displays = (environment.get("DISPLAY"), environment.get("WAYLAND_DISPLAY"))
+    has_desktop = sys.platform == "darwin" or any(displays)
     opens = opens_browser and has_desktop and not client
     first = project_.find(roots[0], environment, os.getcwd())
     path = _run_file(first)
@@ -412,7 +405,7 @@ def serve(
             list(roots),
             environment,
             port=port,
-            read_only=forbid_reason(environment) or AS_ASKED * read_only,
+            read_only=forbid_reason(environment) or "it was started with --read-only" * read_only,
             show_digits=(lambda id, digits: echo(f"digits to approve {id}: {digits}"))
             if is_seen and not client
             else None,

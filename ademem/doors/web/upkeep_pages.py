@@ -145,7 +145,6 @@ def _run_jobs(memories: Runtime, _: PageRequest, *, retry: bool = False) -> None
 
 METRICS = {"any@5": "hits@5", "any@10": "hits@10", "MRR": "MRR", "nDCG@10": "nDCG@10"}
 """Metrics as they are shown, by their names in a run."""
-COMMIT_CHARS = 9
 
 
 def to_evaluation(
@@ -180,7 +179,7 @@ def to_evaluation(
                 "rows": [
                     {each: run[each] for each in ("at", "questions", "mode")}
                     | {
-                        "commit": (run["commit"] or "no commit")[:COMMIT_CHARS],
+                        "commit": (run["commit"] or "no commit")[:9],
                         "means": [run["means"].get(system, {}).get(key) for system in systems],
                     }
                     for run in reversed(runs)
