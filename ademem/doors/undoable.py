@@ -86,11 +86,14 @@ def reverse(memories: Runtime, done: Done) -> Done:
     try:
         turned = replace(done.undo(memories), number=done.number, at=stamp(memories.clock()))
     except Exception as error:
-        refusal = str(error) if isinstance(error, AdememError) else UNFORESEEN
-        _keep_instead(memories, replace(done, refusal=refusal))
+        _keep_instead(memories, refused(done, error))
         raise
     _keep_instead(memories, turned)
     return turned
+
+
+def refused(done: Done, error: Exception) -> Done:
+    return replace(done, refusal=str(error) if isinstance(error, AdememError) else UNFORESEEN)
 
 
 def _keep_instead(memories: Runtime, done: Done) -> None:

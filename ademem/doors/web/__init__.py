@@ -14,6 +14,8 @@ from ademem.doors.undoable import Done
 from ademem.store.runtime import Runtime
 
 if TYPE_CHECKING:
+    from starlette.responses import Response
+
     from ademem.doors.web.memory_threads import OpenProject
     from ademem.doors.web.server import Site
 
@@ -89,11 +91,6 @@ class Page:
     """Kinds of events after which there is more to show, separated by one blank."""
 
 
-class File(Value):
-    name: str
-    content: str
-
-
 class Shown(Value):
     """A page that answers a form and changes nothing."""
 
@@ -104,7 +101,7 @@ class Shown(Value):
 @dataclass(frozen=True)
 class Act:
     path: str
-    do: Callable[[Runtime, PageRequest], Done | File | Shown | None]
+    do: Callable[[Runtime, PageRequest], Done | Response | Shown | None]
     decides: bool = True
     """It changes something, so a read-only page refuses it."""
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from starlette.responses import Response
+
 from ademem import api
 from ademem.api.relating import KINDS, Graph, Node
 from ademem.core.anchor import of_command
@@ -22,7 +24,7 @@ from ademem.doors.reading import find_memory, read_related
 from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
 from ademem.doors.views import to_row
 from ademem.doors.views.practice import cut
-from ademem.doors.web import PATTERN, Act, File, Page, PageRequest, Shown, row_number
+from ademem.doors.web import PATTERN, Act, Page, PageRequest, Shown, row_number
 from ademem.search.engine import ORDERS, UNARCHIVED, Filters, Hit
 from ademem.search.vector_map import Area
 from ademem.store.filters import CONCERNS
@@ -321,14 +323,15 @@ def _add(memories: Runtime, request: PageRequest) -> Done:
     return by_memory("merge into" if written.deduped else "add", memories, written.memory)
 
 
-def _export(memories: Runtime, request: PageRequest) -> File:
+def _export(memories: Runtime, request: PageRequest) -> Response:
     """Return the selected memories as `ademem export` writes them."""
     ids = [given.partition(":")[0] for given in request.lists.get("id", [])]
     if not ids:
         raise UsageError("no memory is selected", "tick some first")
     records = api.export_some(memories, ids)
     content = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-    return File(name="memories.jsonl", content=content)
+    saved = {"content-disposition": 'attachment; filename="memories.jsonl"'}
+    return Response(content, media_type="application/jsonl", headers=saved)
 
 
 def _add_golden(memories: Runtime, request: PageRequest) -> Done:

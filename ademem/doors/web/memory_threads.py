@@ -18,6 +18,7 @@ from ademem.core import clock, confined, process, trust
 from ademem.core.client import SESSION
 from ademem.core.errors import AdememError, UnusableStore
 from ademem.core.value import Value
+from ademem.doors.undoable import Done
 from ademem.store import schema_version
 from ademem.store.ledger import file_state
 from ademem.store.runtime import Runtime, program
@@ -249,6 +250,9 @@ class OpenProject:
         self.check = Check(found.root, outside, now, self.live.announce)
         self.repairs: list[str] = []
         """Lines of the last fix."""
+        self.done: list[Done] = []
+        """Acts of the page, each of which can be undone."""
+        self.undone: list[Done] = []
 
     def close(self) -> None:
         self.reads.close()

@@ -210,7 +210,8 @@ def _delete_hard(memories: Runtime, request: PageRequest) -> None:
     if request.form.get("typed", "").strip() != memory.id:
         raise UsageError("the typed id is another one", f"type {memory.id} to delete it for good")
     api.delete(memories, memory.id, hard=True, revision=request.revision)
-    request.site.forget(request.project.name)
+    request.project.done.clear()  # which hold texts; the log takes back those of other memories
+    request.project.undone.clear()
 
 
 def _settle(memories: Runtime, request: PageRequest) -> Done:

@@ -22,7 +22,7 @@ from starlette.types import Scope
 
 from ademem.core import caller, clock, confined, shared_files
 from ademem.core import project as project_
-from ademem.core.errors import AdememError, Conflict
+from ademem.core.errors import Conflict
 from ademem.core.project import Project
 from ademem.core.value import replace
 from ademem.doors.http import ADDRESS, HEADERS, Loopback, Server, bind
@@ -34,9 +34,10 @@ from ademem.doors.undoable import (
     list_recorded,
     name_again,
     record,
+    refused,
     reverse,
 )
-from ademem.doors.web import CODE_S, Act, Entry, File, Page, PageRequest, Shown, row_number
+from ademem.doors.web import CODE_S, Act, Entry, Page, PageRequest, Shown, row_number
 from ademem.doors.web.memory_threads import OpenProject
 from ademem.doors.web.pages import ACTS, PAGES, head_of
 from ademem.doors.web.rendering import POLICY, answer_file, render
@@ -72,20 +73,12 @@ class Site:
         self.entry = entry or Entry()
         self.show_digits = show_digits
         """Shows a memory's id and its digits in the terminal; None without one."""
-        self.done: dict[str, list[Done]] = {name: [] for name in self.projects}
-        """Acts of this page by project, each of which can be undone."""
-        self.undone: dict[str, list[Done]] = {name: [] for name in self.projects}
         self.is_ending: Callable[[], bool] = lambda: False
         """Tells streams to end."""
 
     @property
     def cookie(self) -> str:
         return f"ademem_{self.port}"
-
-    def forget(self, project: str) -> None:
-        """Forget the acts of this page, which hold texts; the log takes back those of memories."""
-        self.done[project].clear()
-        self.undone[project].clear()
 
     def close(self) -> None:
         for each in self.projects.values():
@@ -168,7 +161,7 @@ async def _show(page: Page, site: Site, request: Request) -> Response:
     """Answer with a page, read in the project's thread."""
     parsed = _parse(site, request)
     project = parsed.project
-    stacks = site.done[project.name], site.undone[project.name]
+    stacks = project.done, project.undone
     labels: dict[int, str] = {}
 
     def read(memories: Runtime) -> dict[str, Any]:
@@ -188,7 +181,7 @@ async def _show(page: Page, site: Site, request: Request) -> Response:
     if isinstance(raw := values.get("raw"), str | bytes):
         kind = "text/plain" if isinstance(raw, str) else "application/octet-stream"
         return Response(raw, media_type=kind)
-    part = page.part if "hx-request" in request.headers and page.part else ""
+    part = page.part if "hx-request" in request.headers else ""
     response = _page(site, request, part or page.template, values)
     response.headers["x-event"] = str(values["event"])
     return response
@@ -202,8 +195,7 @@ async def _wait_for_end(request: Request) -> None:
 
 async def _events(site: Site, request: Request) -> Response:
     """Answer with the events of a project after the last one that the window has, as they come."""
-    given = request.headers.get("last-event-id") or request.query_params.get("last", "")
-    after = row_number(given)
+    after = row_number(request.headers.get("last-event-id") or request.query_params.get("last", ""))
     shown = site.projects.get(request.query_params.get("project", ""))
     project = shown or _choose_project(site, request)
     events = project.live.stream(after, lambda: site.is_ending())
@@ -217,20 +209,19 @@ async def _do(act: Act, site: Site, request: Request) -> Response:
     if site.read_only and act.decides:
         raise NotAllowed(f"this page decides nothing: {site.read_only}")
 
-    def do(memories: Runtime) -> Done | File | Shown | None:
+    def do(memories: Runtime) -> Done | Response | Shown | None:
         done = act.do(memories, parsed)
         return record(memories, done) if isinstance(done, Done) else done
 
     done = await project.acts.call(do)
+    if isinstance(done, Response):
+        return done
     if isinstance(done, Shown):
         head = await project.reads.call(head_of)
         return _page(site, request, done.template, {"head": head, **done.values})
-    if isinstance(done, File):
-        saved = {"content-disposition": f'attachment; filename="{done.name}"'}
-        return Response(done.content, media_type="application/jsonl", headers=saved)
     if done:
-        site.done[project.name].append(done)
-        site.undone[project.name].clear()
+        project.done.append(done)
+        project.undone.clear()
     return _back(site, request)
 
 
@@ -239,28 +230,27 @@ async def _reverse(name: str, site: Site, request: Request) -> Response:
     project = _choose_project(site, request)
     if site.read_only:
         raise NotAllowed(f"this page decides nothing: {site.read_only}")
-    stacks = site.done[project.name], site.undone[project.name]
+    stacks = project.done, project.undone
     source, target = stacks if name == "undo" else stacks[::-1]
-    number = request.state.form.get("act", "")
-    chosen = source[-1] if source and not number else None
-    if number:
+    if number := request.state.form.get("act", ""):
         recorded = await project.acts.call(list_recorded)
         same = (done for done in (*source, *recorded) if str(done.number) == number)
         chosen = next((done for done in same if done.is_undone == (name == "redo")), None)
         if chosen is None:
             raise Conflict(f"there is no such act to {name}", "load the page again")
-    if chosen:
-        try:
-            turned = await project.acts.call(partial(reverse, done=chosen))
-        except Exception as error:  # it can be tried again
-            refusal = str(error) if isinstance(error, AdememError) else UNFORESEEN
-            source[:] = [
-                replace(done, refusal=refusal) if done.number == chosen.number else done
-                for done in source
-            ]
-            raise
-        source[:] = [done for done in source if done.number != chosen.number]
-        target.append(turned)
+    elif source:
+        chosen = source[-1]
+    else:
+        return _back(site, request)
+    try:
+        turned = await project.acts.call(partial(reverse, done=chosen))
+    except Exception as error:  # it can be tried again
+        source[:] = [
+            refused(done, error) if done.number == chosen.number else done for done in source
+        ]
+        raise
+    source[:] = [done for done in source if done.number != chosen.number]
+    target.append(turned)
     return _back(site, request)
 
 
@@ -308,24 +298,23 @@ def _page(
     site: Site, request: Request, template: str, values: dict[str, Any], status: int = 200
 ) -> Response:
     theme = request.cookies.get(f"{site.cookie}_theme", "")
-    token, number = getattr(request.state, "token", ""), _number(site, request)
-    name = list(site.projects)[number]
+    token, project = getattr(request.state, "token", ""), _choose_project(site, request)
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     shared = {
         "head": None,
         "event": "",
         "live": "",
         "theme": theme if theme in THEMES else "",
-        "token": f"{token}.{number}" if token else "",
+        "token": f"{token}.{_number(site, request)}" if token else "",
         "here": here if request.method == "GET" else "/",
         "path": request.url.path,
         "q": request.query_params.get("q", ""),
         "projects": list(site.projects) if token else [],
-        "project": name if token else "",
+        "project": project.name if token else "",
         "read_only": site.read_only,
-        "last": site.done[name][-1] if token and site.done[name] else None,
+        "last": project.done[-1] if token and project.done else None,
         "pages": [page for page in PAGES if page.name],
-        "next_redo": site.undone[name][-1] if token and site.undone[name] else None,
+        "next_redo": project.undone[-1] if token and project.undone else None,
     }
     return HTMLResponse(render(template, shared | values), status)
 

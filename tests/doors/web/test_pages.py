@@ -606,4 +606,4 @@ def test_a_memory_deleted_for_good_is_in_no_act_of_the_page(browser):
 
     for path in ("/", "/agents", "/log"):
         assert "CANARY" not in browser.get(path).text
-    assert not browser.site.done["project"]
+    assert not browser.site.projects["project"].done

@@ -284,9 +284,9 @@ def left_of_canary(browser, id):
     """Return where a byte of it is: answers, events, the page's memory, tables and files."""
     world, site = browser.world, browser.site
     found = [f"{each.url}: {each.text}" for each in every_answer(browser, id)]
-    found += [each.text for each in site.projects["project"].live.events]
-    stacks = (*site.done.values(), *site.undone.values())
-    found += [done.label for stack in stacks for done in stack]
+    project = site.projects["project"]
+    found += [each.text for each in project.live.events]
+    found += [done.label for done in (*project.done, *project.undone)]
     with world.memories() as memories:
         found += memories.store.db.iterdump()
     files = [path for path in (world.root / ".ade").rglob("*") if path.is_file()]
