@@ -137,8 +137,9 @@ def put_back(store: Store, memory: Memory, change: Change, written: str | None =
             raise NoSuchMemory(memory.id)
         revision = _last_revision(db, memory.id) + 1
         row = row_of(replace(memory, revision_count=revision))
-        if not store.is_trusted:
-            row |= _claims(db, row)
+        if not store.is_trusted:  # what the store masks stays, where the change leaves it alone
+            shown, masked = row_of(get(store, memory.id)), ("trust", "pinned", "tier")
+            row |= {name: before[name] for name in masked if row[name] == shown[name]}
         if written is None:
             written = stamps.of_changed(store, before, row, change)
         row["stamps"] = written
@@ -397,18 +398,6 @@ def row_of(memory: Memory) -> dict[str, Any]:
     for name in _MOMENTS:
         row[name] = stamp(row[name]) if row[name] else None
     return row
-
-
-def _claims(db: sqlite3.Connection, row: dict[str, Any]) -> dict[str, Any]:
-    """Return values that a distrusted store masks, where the change leaves them alone."""
-    query = "select trust, pinned, tier from {} where id = ?"
-    stored, read = (
-        db.execute(query.format(table), (row["id"],)).fetchone()
-        for table in ("main.unified_memories", "unified_memories")
-    )
-    if stored is None:
-        return {}
-    return {name: stored[name] for name in stored.keys() if read[name] == row[name]}  # noqa: SIM118
 
 
 def _record(store: Store, id: str, row: dict[str, Any], revision: int, change: Change) -> None:
