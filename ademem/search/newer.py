@@ -16,7 +16,7 @@ from ademem.core.text import tells_work
 from ademem.core.value import replace
 from ademem.search.contradiction import name_two_things
 from ademem.search.ranking import names_earlier, raise_to
-from ademem.store import memories, memory_queries, relations
+from ademem.store import memories, relations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def put_newer_first(hits: Sequence[Ranked], asked: Search) -> Sequence[Ranked]:
     company = memories.entries(store, around[:COMPANY])
     if sum(tells_work(memory.whole_text) for memory in company) > MOST_WORK:
         return hits
-    found = {one.seq: one for one in memory_queries.by_seqs(store, [first.memory.seq, twin.row])}
+    found = {one.seq: one for one in memories.list_by_number(store, [first.memory.seq, twin.row])}
     if not _may_replace(found[twin.row], found[first.memory.seq], store):
         return hits
     leader = raise_to(rivals[twin.row], first)

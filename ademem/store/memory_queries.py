@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core import text as text_
-from ademem.core.json_text import array, numbers
+from ademem.core.json_text import array
 from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL, Entry, Memory
 from ademem.core.value import Value
 from ademem.store import BROWSED, CURRENT, LIVE, Store, is_in_hub, memories
@@ -368,11 +368,6 @@ class Home:
 
     def _find(self, where: str, tail: str = "", **values: Any) -> list[Memory]:
         return memories.find(self._store, where, tail, **values, **self._values)
-
-
-def by_seqs(store: Store, seqs: Iterable[int]) -> list[Memory]:
-    where = "seq in (select value from json_each(:seqs))"
-    return memories.find_by_key(store, where, "order by seq desc", seqs=numbers(seqs))
 
 
 def has_rejected(store: Store) -> bool:

@@ -143,7 +143,7 @@ def find_pairs(
     cosines = meaning(memory) if meaning else None
     found = {each.seq: each for each in find_alike(memory, store, counts)}
     nearest = cosines.nearest(NEIGHBOURS) if cosines else []
-    for each in memory_queries.by_seqs(store, [seq for seq in nearest if seq not in found]):
+    for each in memories.list_by_number(store, [seq for seq in nearest if seq not in found]):
         found[each.seq] = each
     neighbours = [other for other in found.values() if are_about_one_place(memory, other)]
     near = cosines.compare_plain([other.seq for other in neighbours]) if cosines else {}

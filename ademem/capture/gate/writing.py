@@ -316,7 +316,7 @@ class StoreLookup:
             for seq, theirs in texts.items()
             if not least or jaccard(mine, words(theirs)) >= least
         ]
-        found = memory_queries.by_seqs(self._store, near) if near else []
+        found = memories.list_by_number(self._store, sorted(near, reverse=True))
         return [memory for memory in found if memory.id != self._apart_from]
 
 
