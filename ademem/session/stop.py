@@ -5,6 +5,7 @@ from __future__ import annotations
 from ademem import worker
 from ademem.capture import may_have_learnings
 from ademem.core import client
+from ademem.core.clock import parse
 from ademem.core.project import files_changed
 from ademem.search import hints
 from ademem.session import flags
@@ -65,7 +66,9 @@ def _should_ask(payload: Payload, runtime: Runtime) -> bool:
 
     if not git.output(runtime.project.root, "status", "--porcelain"):
         return False
-    saved = memory_queries.was_saved_since(
-        runtime.store, payload.session_id, turn.started_at, except_sources=CAPTURED
+    began = parse(turn.started_at)
+    saved = any(
+        each.created_at >= began and each.source_type not in CAPTURED
+        for each in memory_queries.of_session(runtime.store, id=payload.session_id)
     )
     return not saved and ledger.claim(runtime.store, "ask_at_stop", payload.session_id, runtime.now)

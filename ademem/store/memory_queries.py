@@ -235,16 +235,6 @@ def has_session_text(store: Store, session_id: str, dedupe_key: str) -> bool:
     return store.has_row(query, (session_id, dedupe_key))
 
 
-def was_saved_since(
-    store: Store, session_id: str, moment: str, *, except_sources: Iterable[str]
-) -> bool:
-    return store.has_row(
-        "select 1 from unified_memories where source_session_id = ? and created_at >= ?"
-        " and source_type not in (select value from json_each(?)) limit 1",
-        (session_id, moment, array(except_sources)),
-    )
-
-
 def find_error(store: Store, fingerprint: str | None, owner: str | None) -> Memory | None:
     where = (
         "source_id = :fingerprint and status <> 'archived' and deleted_at is null"
