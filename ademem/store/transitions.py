@@ -118,13 +118,9 @@ def aged(memory: Memory, status: Status, tier: Tier, now: datetime) -> dict[str,
 def raised(
     memory: Memory, status: Status, tier: Tier, now: datetime, *, pinned: bool
 ) -> dict[str, Any]:
-    is_promoted = Status.PROMOTED in (memory.status, status)
-    return {
-        "status": Status.PROMOTED if is_promoted else memory.status,
-        "pinned": memory.pinned or pinned,
-        "tier": min(memory.tier, tier),
-        "promoted_at": memory.promoted_at or (now if is_promoted else None),
-    }
+    reached = status if status is Status.PROMOTED else memory.status
+    fields = aged(memory, reached, min(memory.tier, tier), now)
+    return fields | {"pinned": memory.pinned or pinned}
 
 
 def undecided() -> dict[str, Any]:
@@ -323,8 +319,8 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
     _check_of_person(memory, act, "edit")
     if memory.quarantine_reason and act.actor != Trust.USER:
         raise CannotDo(f"{memory.id} is quarantined, as it {memory.quarantine_reason}", BY_PERSON)
-    for name in ("content", "title"):
-        if changes.get(name) is not None:
+    for name in ("content", "title", "file_scope_pattern"):
+        if changes.get(name):
             changes[name] = clean(redact(changes[name]).text)
     if changes.get("content"):
         if changes.get("title") or memory.title:
@@ -333,8 +329,6 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
             changes["content"] = truncate(changes["content"], settings.max_chars)
     if not changes.get("content", memory.content):
         raise CannotDo("a memory needs a text", "`ademem delete` removes it")
-    if changes.get("file_scope_pattern"):
-        changes["file_scope_pattern"] = clean(redact(changes["file_scope_pattern"]).text)
     if "anchors" in changes:
         changes["anchors"] = tuple(clean(redact(text).text) for text in changes["anchors"])
     if "tags" in changes:
