@@ -7,6 +7,7 @@ from itertools import islice
 from ademem.core import untrusted
 from ademem.core.client import mission_of, units
 from ademem.core.clock import days_between
+from ademem.core.json_text import numbers
 from ademem.core.memory import Importance, Scope, Status
 from ademem.core.settings import LEVELS
 from ademem.core.text import counted, opening, preview, unique
@@ -27,6 +28,7 @@ from ademem.store import (
 from ademem.store.briefs import COUNTED, count_confirmed
 from ademem.store.injections import MOST_LEFT_OUT, place
 from ademem.store.logs import PATIENCE, discount
+from ademem.store.memories import Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,14 +132,13 @@ class Reader(Value):
         """Number of entries of a ranked section."""
         return LEVELS[self.settings.level]
 
-    @property
-    def visible(self) -> briefs.VisibleMemories:
-        """Memories of the project and the reader's own."""
-        return briefs.VisibleMemories(self.store, self.agent, self.branch)
+    def find(self, query: Query, **values: str | float | None) -> list[Memory]:
+        """Return memories of the project and the reader's own."""
+        return query(self.store, agent=self.agent, branch=self.branch, **values)
 
     def of_mission(self) -> list[Memory]:
         """Return the newest memories of the mission, confirmed or not."""
-        return self.visible.of_mission(self.mission, MISSION_MEMORIES)
+        return self.find(briefs.of_mission, mission=self.mission, limit=MISSION_MEMORIES)
 
     def by_worth(self, found: Iterable[Memory]) -> list[Entry]:
         """Return entries by worth, without memories that a later one replaced."""
@@ -158,7 +159,7 @@ class Reader(Value):
         valid = [one for one in found if one.seq not in later or not later[one.seq].replaces]
         paired = {later[one.seq].seq for one in valid if one.seq in later}
         added = paired.difference(one.seq for one in valid)
-        others = self.visible.among(added) if added else []
+        others = self.find(briefs.among, seqs=numbers(added))
         shown = relations.put_later_first([*valid, *others], later)
         if others:  # which may be contradicted in turn
             later |= relations.find_later(self.store, [memory.seq for memory in others])
@@ -177,9 +178,9 @@ def make_reader(
     """Describe the main thread of a session, or its subagent of the type *agent*."""
     own: dict[str, Memory] = {}
     if agent is None and (personal := runtime.open_personal()):
-        visible = briefs.VisibleMemories(personal.store, None, None)
-        found = [*visible.pinned(), *visible.newest(RECENT_MEMORIES)]
-        own = {memory.id: memory for memory in found}
+        pins = briefs.pinned(personal.store, agent=None, branch=None)
+        newest = briefs.newest(personal.store, agent=None, branch=None, limit=RECENT_MEMORIES)
+        own = {memory.id: memory for memory in (*pins, *newest)}
     return Reader(
         store=runtime.store,
         settings=runtime.settings.briefing,
@@ -328,7 +329,7 @@ class Section(Value):
 
 def pinned(reader: Reader) -> list[Entry]:
     own = (memory for memory in reader.own if memory.is_pinned)
-    return [memory_entry(memory) for memory in (*reader.visible.pinned(), *own)]
+    return [memory_entry(memory) for memory in (*reader.find(briefs.pinned), *own)]
 
 
 def core_brief(reader: Reader) -> list[Entry]:
@@ -372,7 +373,7 @@ def by_branch(reader: Reader) -> list[Entry]:
         return []
     fits = briefs.word_matches(reader.store, names, MATCHES)
     best = sorted(fits, key=lambda seq: (-fits[seq], -seq))[: reader.level + SPARE]
-    entries = reader.by_worth(reader.visible.established(best))
+    entries = reader.by_worth(reader.find(briefs.established, seqs=numbers(best)))
     top = max(fits.values(), default=1.0)
     weighed = (
         replace(each, worth=each.worth * fits[each.memory.seq] / top)
@@ -384,31 +385,31 @@ def by_branch(reader: Reader) -> list[Entry]:
 
 def recent_knowledge(reader: Reader) -> list[Entry]:
     """Return the newest memories, confirmed or not."""
-    newest = reader.visible.newest(RECENT_MEMORIES)
+    newest = reader.find(briefs.newest, limit=RECENT_MEMORIES)
     own = (memory for memory in reader.own if not memory.is_pinned)
     return [*reader.current(newest), *map(memory_entry, own)]
 
 
 def procedures(reader: Reader) -> list[Entry]:
-    return reader.by_worth(reader.visible.procedures(POOL * reader.level))
+    return reader.by_worth(reader.find(briefs.procedures, limit=POOL * reader.level))
 
 
 def knowledge(reader: Reader) -> list[Entry]:
     """Return confirmed memories by worth, an agent's own first."""
-    own = reader.visible.of_agent()
+    own = reader.find(briefs.of_agent) if reader.agent else []
     found: list[Memory] = []
     for sinking in (False, True):
         for importance in sorted(Importance, key=lambda each: -each.weight):
-            found += reader.visible.of_project(
-                importance, POOL * reader.level - len(found), sinking=sinking
-            )
+            left = POOL * reader.level - len(found)
+            place = {"importance": importance, "sinking": sinking, "limit": left}
+            found += reader.find(briefs.of_project, **place)
     return reader.by_worth(own) + reader.by_worth(found)
 
 
 def fresh(reader: Reader) -> list[Entry]:
     """Return pinned and new memories that the session was not shown."""
     of_mission = reader.of_mission()[:RECENT_MEMORIES] if reader.mission else []
-    newest = reader.current(reader.visible.newest(RECENT_MEMORIES))
+    newest = reader.current(reader.find(briefs.newest, limit=RECENT_MEMORIES))
     entries = {
         entry.memory.id: entry
         for entry in (*pinned(reader), *map(memory_entry, of_mission), *newest)

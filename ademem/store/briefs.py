@@ -8,6 +8,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex
 from ademem.store import BROWSED, CURRENT, LIVE, Store, database, memories
 from ademem.store.logs import SINKING
+from ademem.store.memories import Query, find_by_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,54 +106,39 @@ def accept(store: Store) -> None:
     store.db.execute(query, (store.project_id,))
 
 
-class VisibleMemories:
-    def __init__(self, store: Store, agent: str | None, branch: str | None) -> None:
-        self._store, self._agent, self._branch = store, agent, branch
-
-    def pinned(self) -> list[Memory]:
-        # The plus keeps SQLite from scanning all memories in order to avoid sorting these few.
-        where = "status = 'promoted' and pinned = 1 and claimed_author is null"
-        return self._find(where, "order by +created_at, seq")
-
-    def newest(self, limit: int) -> list[Memory]:
-        where = f"status <> 'archived' and ({_KNOWLEDGE} or {_PRACTICE})"
-        return self._find(where, "order by created_at desc, seq desc limit :limit", limit=limit)
-
-    def procedures(self, limit: int) -> list[Memory]:
-        where = f"status = 'promoted' and {_UNPINNED} and {_PRACTICE}"
-        return self._find(where, "order by updated_at desc limit :limit", limit=limit)
-
-    def among(self, seqs: Iterable[int]) -> list[Memory]:
-        where = f"status <> 'archived' and seq in ({', '.join(map(str, seqs))})"
-        return self._find(where, "order by seq desc")
-
-    def established(self, seqs: Iterable[int]) -> list[Memory]:
-        return self._find(f"{_ESTABLISHED} and seq in ({', '.join(map(str, seqs))})")
-
-    def of_agent(self) -> list[Memory]:
-        return self._find(f"scope = 'agent' and {_ESTABLISHED}") if self._agent else []
-
-    def of_project(self, importance: str, limit: int, *, sinking: bool) -> list[Memory]:
-        """With *sinking* those that were shown too often since their last use, else the others."""
-        where = (
-            f"scope = 'project' and importance = :importance and {_ESTABLISHED} and {CURRENT}"
-            f" and {_HERE} and id {'in' if sinking else 'not in'} ({SINKING})"
-        )
-        values = {"importance": importance, "limit": limit, "branch": self._branch}
-        return memories.find(self._store, where, "order by updated_at desc limit :limit", **values)
-
-    def of_mission(self, mission: str | None, limit: int) -> list[Memory]:
-        where = f"scope_owner_id = :mission and {BROWSED} and {CURRENT} and {LIVE} and {_HERE}"
-        tail = "order by created_at desc, seq desc limit :limit"
-        values = {"mission": mission, "branch": self._branch, "limit": limit}
-        return memories.find(self._store, f"scope = 'mission' and {where}", tail, **values)
-
-    def _find(self, where: str, tail: str = "", **values: object) -> list[Memory]:
-        own = "(scope = 'project' or (scope = 'agent' and scope_owner_id is :agent))"
-        values |= {"agent": self._agent, "branch": self._branch}
-        return memories.find(
-            self._store, f"{where} and {CURRENT} and {_HERE} and {own}", tail, **values
-        )
+_VISIBLE = (
+    f"{CURRENT} and {_HERE} and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)"
+)
+_LISTED = "seq in (select value from json_each(:seqs))"
+# The plus keeps SQLite from scanning all memories in order to avoid sorting these few.
+pinned = Query(
+    f"status = 'promoted' and pinned = 1 and claimed_author is null and {_VISIBLE}",
+    "order by +created_at, seq",
+)
+newest = Query(
+    f"status <> 'archived' and ({_KNOWLEDGE} or {_PRACTICE}) and {_VISIBLE}",
+    "order by created_at desc, seq desc limit :limit",
+)
+procedures = Query(
+    f"status = 'promoted' and {_UNPINNED} and {_PRACTICE} and {_VISIBLE}",
+    "order by updated_at desc limit :limit",
+)
+among = Query(
+    f"status <> 'archived' and {_LISTED} and {_VISIBLE}", "order by seq desc", find_by_key
+)
+established = Query(f"{_ESTABLISHED} and {_LISTED} and {_VISIBLE}", find=find_by_key)
+of_agent = Query(f"scope = 'agent' and {_ESTABLISHED} and {_VISIBLE}")
+of_project = Query(
+    f"scope = 'project' and importance = :importance and {_ESTABLISHED} and {_VISIBLE}"
+    f" and (id in ({SINKING})) = :sinking",
+    "order by updated_at desc limit :limit",
+)
+"""Those that were shown too often since their last use are *sinking*."""
+of_mission = Query(
+    f"scope = 'mission' and scope_owner_id = :mission and {BROWSED} and {CURRENT} and {LIVE}"
+    f" and {_HERE}",
+    "order by created_at desc, seq desc limit :limit",
+)
 
 
 def count_confirmed(store: Store) -> int:

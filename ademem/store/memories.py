@@ -29,11 +29,12 @@ from ademem.store import Store, database
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, TypeVar
 
     from ademem.core.registers import Commit
 
+    Find = Callable[..., list[Memory]]
     Made = TypeVar("Made", bound=Entry)
 
 TABLE = "unified_memories"
@@ -252,6 +253,19 @@ def find_by_key(store: Store, where: str, tail: str = "", **values: Any) -> list
     """Find by the index of *where*: without the plus SQLite reads all rows of the project."""
     query = f"select * from unified_memories where +project_id = :project and ({where}) {tail}"
     return from_rows(store.db.execute(query, values | {"project": store.project_id}))
+
+
+class Query:
+    """A query for whole memories of the project; its parameters are given by name.
+
+    *find* is `find_by_key` where all of the project are more than the condition finds.
+    """
+
+    def __init__(self, where: str, tail: str = "", find: Find = find) -> None:
+        self._where, self._tail, self._find = where, tail, find
+
+    def __call__(self, store: Store, **values: str | float | None) -> list[Memory]:
+        return self._find(store, self._where, self._tail, **values)
 
 
 def any_of(store: Store, statuses: Iterable[str]) -> bool:

@@ -7,13 +7,13 @@ from ademem.core.json_text import array
 from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL, Entry, Memory
 from ademem.core.value import Value
 from ademem.store import BROWSED, CURRENT, LIVE, Store, is_in_hub, memories
+from ademem.store.memories import Query, find_by_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any, Literal
 
-    Find = Callable[..., list[Memory]]
     Key = Literal["topic_key", "knowledge_key", "dedupe_key"]
     Index = Literal["unified_memories_fts", "unified_memories_trigram"]
 
@@ -66,7 +66,7 @@ def by_sync_id(store: Store, sync_id: str | None) -> Memory | None:
 
 def by_ids(store: Store, ids: Iterable[str]) -> list[Memory]:
     where = "id in (select value from json_each(:ids))"
-    return memories.find_by_key(store, where, "order by seq", ids=array(ids))
+    return find_by_key(store, where, "order by seq", ids=array(ids))
 
 
 def find_sharing(store: Store, kind: str, name: str) -> list[int]:
@@ -78,25 +78,12 @@ def find_sharing(store: Store, kind: str, name: str) -> list[int]:
     return store.column(query, (name,))
 
 
-class Query:
-    """A query for whole memories of a project; its parameters are given by name.
-
-    *find* is `memories.find_by_key` where all of the project are more than the condition finds.
-    """
-
-    def __init__(self, where: str, tail: str = "", find: Find = memories.find) -> None:
-        self._where, self._tail, self._find = where, tail, find
-
-    def __call__(self, store: Store, **values: str | float | None) -> list[Memory]:
-        return self._find(store, self._where, self._tail, **values)
-
-
 everything = Query("true")
 page = Query("seq > :after", "order by seq limit :limit")
 in_review = Query(
     f"seq in (select seq from unified_memories where {_WAITING} {_WAITING_ORDER})",
     _WAITING_ORDER,
-    memories.find_by_key,
+    find_by_key,
 )
 list_claimed = Query(CLAIMED, _WAITING_ORDER)
 with_files_and_not_quarantined = Query(f"{_WITH_FILES} and quarantine_reason is null")
@@ -127,7 +114,7 @@ of_session = Query("source_session_id = :id", "order by seq")
 learned_in_session = Query(
     f"source_session_id = :id and {BROWSED} and {_UNQUARANTINED}", "order by seq desc limit :limit"
 )
-merged_into = Query("superseded_by = :id", "order by seq", memories.find_by_key)
+merged_into = Query("superseded_by = :id", "order by seq", find_by_key)
 promoted_errors = Query(
     f"source_id = :fingerprint and status = 'promoted' and {CURRENT} and {BROWSED}"
     " and (scope = 'project' or scope = 'agent' and scope_owner_id is :owner)"
@@ -138,11 +125,9 @@ feedback = Query(
     "order by seq desc limit :limit",
 )
 skills = Query(f"source_type = '{SKILL}' and {LIVE}")
-with_skill_file = Query(
-    "id in (select memory_id from memory_skill_index)", find=memories.find_by_key
-)
+with_skill_file = Query("id in (select memory_id from memory_skill_index)", find=find_by_key)
 with_procedure_details = Query(
-    "id in (select memory_id from memory_procedure_details)", find=memories.find_by_key
+    "id in (select memory_id from memory_procedure_details)", find=find_by_key
 )
 procedures_without_details = Query(f"{ARRIVED} and {LIVE}")
 
@@ -354,7 +339,7 @@ class Home:
             "seq in (select rowid from unified_memories_fts where unified_memories_fts match :match"
             f"  order by rank limit :limit) and {_HOME} and {_UNQUARANTINED}"
         )
-        return memories.find_by_key(self._store, where, match=match, limit=limit, **self._values)
+        return find_by_key(self._store, where, match=match, limit=limit, **self._values)
 
     def _find(self, where: str, tail: str = "", **values: Any) -> list[Memory]:
         return memories.find(self._store, where, tail, **values, **self._values)
