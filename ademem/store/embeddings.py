@@ -81,14 +81,6 @@ def dimensions(store: Store, model: str) -> int:
     return store.first(query, (model,), 0)
 
 
-def any_waiting(store: Store, model: str) -> bool:
-    return store.has_row(
-        f"select 1 from unified_memories as memory where {_WANTED} and {_MISSING}"
-        f" and not exists ({_FAILURE} and failure.parked_at is not null) limit 1",
-        {"project": store.project_id, "model": model},
-    )
-
-
 def put(store: Store, model: str, vectors: Sequence[Vector], now: datetime) -> int:
     with store.transaction() as db:
         written = 0

@@ -56,7 +56,7 @@ def run(context: JobContext) -> datetime | None:
         jobs.queue(context.store, "mirror", "project", context.now())
     from ademem.search import dense
 
-    if not embeddings.any_waiting(context.store, model.id):
+    if not embeddings.counts(context.store, model.id).waiting:
         second = model_id(second_settings(context.runtime.settings.embed))  # or it is away
         context.figures["dropped"] = embeddings.drop_others(context.store, [model.id, second])
         dense.update_whitening(context.store, model.id, DIMENSIONS)

@@ -226,7 +226,7 @@ def is_embedding_needed(context: JobContext) -> bool:
     """Return True while the store has no vector of a model; later each change queues it."""
     store, first = context.store, context.model
     return any(
-        not embeddings.has_any(store, model.id) and embeddings.any_waiting(store, model.id)
+        not embeddings.has_any(store, model.id) and embeddings.counts(store, model.id).waiting
         for model in (first, first and first.second)
         if model
     )
