@@ -23,7 +23,6 @@ from ademem.core.value import Value, as_dict, replace
 from ademem.files import records
 from ademem.files.records import Import, Imported, text, texts, unix_moment
 from ademem.files.texts import BadLine
-from ademem.store import database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def import_files(
     counts: Counter[str] = Counter()
     misread = [_misread(line, line.fault) for line in lines if line.record is None]
     sound = [(line, line.record) for line in lines if line.record is not None]
-    with database.BulkWrites(store.db), store.transaction():
+    with store.transaction():
         for line, record in sorted(sound, key=lambda each: unix_moment(each[1]) or OLDEST):
             try:
                 key = records.key_of(record)

@@ -37,7 +37,6 @@ from ademem.files.records import at_most
 from ademem.guard.injection import instruction_in
 from ademem.store import (
     Store,
-    database,
     foreign,
     ledger,
     memories,
@@ -281,7 +280,7 @@ def import_document(document: Document, job: Job) -> Report:
     job = replace(job, kept=foreign.get_all(job.store, foreign.MEMORY))
     counts: Counter[str] = Counter()
     skipped: list[Skipped] = []
-    with database.BulkWrites(job.store.db), job.store.transaction():
+    with job.store.transaction():
         rows = (*document["observations"], *document["prompts"])
         used = {text_of(row.get("session_id")) for row in _of_project(rows, job)}
         for row in document["sessions"]:

@@ -33,7 +33,6 @@ from ademem.core.value import Value, replace
 from ademem.files.knowledge import VALUES
 from ademem.files.texts import BadLine
 from ademem.store import (
-    database,
     jobs,
     ledger,
     memories,
@@ -213,18 +212,17 @@ def import_lines(
     counts: Counter[str] = Counter()
     errors: list[tuple[int, str]] = []
     numbered = enumerate(lines, 1)
-    with database.BulkWrites(store.db):
-        while chunk := list(islice(numbered, CHUNK)):
-            with store.transaction():
-                for number, line in chunk:
-                    try:
-                        if line.strip():
-                            counts[_import_line(line, job, confirms=confirms).value] += 1
-                            errors += [(number, cut) for cut in job.take_cuts()]
-                    except BadLine as error:
-                        errors.append((number, str(error)))
-            if on_progress:
-                on_progress(chunk[-1][0])
+    while chunk := list(islice(numbered, CHUNK)):
+        with store.transaction():
+            for number, line in chunk:
+                try:
+                    if line.strip():
+                        counts[_import_line(line, job, confirms=confirms).value] += 1
+                        errors += [(number, cut) for cut in job.take_cuts()]
+                except BadLine as error:
+                    errors.append((number, str(error)))
+        if on_progress:
+            on_progress(chunk[-1][0])
     return Imported(event=event, errors=tuple(errors), **counts)
 
 

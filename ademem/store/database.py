@@ -42,8 +42,6 @@ FIRST_VERSION = 19
 SCHEMA_VERSION = 35
 FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
-BULK_CACHE_KIB = 64 * 1024
-BULK_CHECKPOINT_PAGES = 16_000
 _SECRETS = {
     "CREATE TABLE store_values (\n"
     "  name text primary key,"
@@ -170,23 +168,6 @@ class Savepoint:
 
 class DryRun(Exception):
     """Raised inside of a transaction to take its writes back."""
-
-
-class BulkWrites:
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self.db = db
-
-    def __enter__(self) -> None:
-        self.cache, self.pages = (
-            self.db.execute(f"pragma {name}").fetchone()[0]
-            for name in ("cache_size", "wal_autocheckpoint")
-        )
-        self.db.execute(f"pragma cache_size = -{BULK_CACHE_KIB}")
-        self.db.execute(f"pragma wal_autocheckpoint = {BULK_CHECKPOINT_PAGES}")
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self.db.execute(f"pragma cache_size = {self.cache}")
-        self.db.execute(f"pragma wal_autocheckpoint = {self.pages}")
 
 
 def value(db: sqlite3.Connection, name: str) -> str:

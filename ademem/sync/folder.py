@@ -23,7 +23,6 @@ from ademem.core.redaction import redact
 from ademem.core.shared_files import locked
 from ademem.core.value import Value
 from ademem.store import journal, replication, stamps
-from ademem.store.database import BulkWrites
 from ademem.store.memories import Change, new_event
 from ademem.sync.provenance import safe_name
 from ademem.sync.record_import import make_admission_rule
@@ -160,9 +159,8 @@ def exchange(
     problems: list[str] = []
     event = new_event()
     with locked(os.path.join(project.home, "run", "sync.lock"), root=project.home_root):
-        with BulkWrites(store.db):
-            change = Change(operation="import", actor="import", at=now, event_id=event)
-            read, changed = _read(store, settings, folder, change, problems, trusted=trusted)
+        change = Change(operation="import", actor="import", at=now, event_id=event)
+        read, changed = _read(store, settings, folder, change, problems, trusted=trusted)
         written: dict[str, Any] = {}
         try:
             written = _write(store, project, folder, now, name)

@@ -23,7 +23,6 @@ from ademem.guard.injection import instruction_in, instruction_in_titled
 from ademem.store import (
     Store,
     briefs,
-    database,
     ledger,
     memory_queries,
     relations,
@@ -120,7 +119,7 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
     skipped: list[Skipped] = []
     cut: list[Skipped] = []
     made: dict[str, Item] = {}
-    with database.BulkWrites(job.store.db), job.store.transaction():
+    with job.store.transaction():
         for number, found in enumerate(reader.read(path, job.project), 1):
             if number % STEP == 0:
                 job.on_progress(number)
