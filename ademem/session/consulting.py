@@ -100,7 +100,7 @@ def _decide(
             assert turn is not None
         is_counted = bool(call.tool_use_id) and call.tool_use_id in turn.denied
         by_id = {memory.id: (memory, state) for memory, state in found}
-        seen = logs.find_seen(store, turn, runtime.now, [*by_id])
+        seen = logs.find_seen(store, turn.key, runtime.now, by_id, turn.begins_after)
         findings = [
             Finding(
                 id=memory.id,

@@ -24,8 +24,6 @@ OUTPUT = "hook_output/"
 
 PLACES = frozenset({"briefing", "agent", "prompt", "site", "failure", "guard"})
 """Places in `recall_log` at which memories are shown unasked."""
-BRIEFINGS = ("briefing", "agent")
-"""Places at the start of a session or subagent, apart from the orders of a turn."""
 PATIENCE = 10
 """Unused impressions that cost a memory nothing; more of them lower its worth."""
 SINKING = f"select memory_id from memory_exposure where unused > {PATIENCE}"
@@ -66,6 +64,7 @@ class Use(Value):
 
 class Seen(Value):
     in_turn: bool
+    """Not in the briefing of the session or subagent."""
     in_context: bool
     carried: bool
 
@@ -78,10 +77,13 @@ _COMPACTED = """ifnull((
   and place = 'briefing' and query = 'compact' and memory_id is null), 0)"""
 """SQL for the row that records the last compaction; without an agent it may be a subagent's."""
 _SEEN = f"""
-select memory_id, place, id, pending and created_at > :overdue as carried from recall_log
+select memory_id, max(not carried and id > :turn and place not in ('briefing', 'agent')),
+  max(not carried), max(carried)
+from (select *, pending and created_at > :overdue as carried from recall_log)
 where session_id = :session and agent_id = :agent and memory_id is not null
 and (:ids is null or memory_id in (select value from json_each(:ids)))
 and id > {_COMPACTED}
+group by memory_id
 """
 
 
@@ -173,40 +175,27 @@ def note_compaction(store: Store, key: TurnKey, now: datetime) -> bool:
 
 
 def find_seen(
-    store: Store, turn: Turn, now: datetime, ids: Iterable[str] | None = None
+    store: Store, key: TurnKey, now: datetime, ids: Iterable[str] | None = None, after: int = 0
 ) -> dict[str, Seen]:
-    rows: dict[str, list[sqlite3.Row]] = {}
-    for row in _find_seen(store, turn.key, now, ids):
-        rows.setdefault(row["memory_id"], []).append(row)
-    found: dict[str, Seen] = {}
-    for id, mine in rows.items():
-        read = [row for row in mine if not row["carried"]]
-        found[id] = Seen(
-            in_turn=any(
-                row["id"] > turn.begins_after and row["place"] not in BRIEFINGS for row in read
-            ),
-            in_context=bool(read),
-            carried=len(read) < len(mine),
-        )
-    return found
-
-
-def list_in_context(store: Store, key: TurnKey, now: datetime) -> set[str]:
-    return {row["memory_id"] for row in _find_seen(store, key, now) if not row["carried"]}
-
-
-def _find_seen(
-    store: Store, key: TurnKey, now: datetime, ids: Iterable[str] | None = None
-) -> sqlite3.Cursor:
-    return store.db.execute(
+    """Return what was seen since the last compaction; the turn has the rows *after* this one."""
+    rows = store.db.execute(
         _SEEN,
         {
             "session": key.session_id,
             "agent": key.agent_id,
             "ids": None if ids is None else array(ids),
+            "turn": after,
             "overdue": stamp(now - timedelta(seconds=OVERDUE_S)),
         },
     )
+    return {
+        id: Seen(in_turn=bool(in_turn), in_context=bool(in_context), carried=bool(carried))
+        for id, in_turn, in_context, carried in rows
+    }
+
+
+def list_in_context(store: Store, key: TurnKey, now: datetime) -> set[str]:
+    return {id for id, seen in find_seen(store, key, now).items() if seen.in_context}
 
 
 def was_denied(store: Store, turn: Turn, target: str) -> bool:

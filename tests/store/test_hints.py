@@ -161,7 +161,7 @@ def test_a_look_up_scans_neither_memories_nor_sites(store):
     plans = []
     for query in (table.AT_PATH, table.AT_PROGRAMS, logs._SEEN):
         names = dict.fromkeys(
-            ["programs", "path", "project", "agent", "session", "ids", "overdue"], ""
+            ["programs", "path", "project", "agent", "session", "ids", "turn", "overdue"], ""
         )
         plans += [row["detail"] for row in store.db.execute(f"explain query plan {query}", names)]
 
