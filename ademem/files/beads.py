@@ -10,31 +10,27 @@ import json
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ademem.capture import learned
 from ademem.capture.learned import Lesson, draft_of
 from ademem.core import confined
 from ademem.core.clock import UTC, datetime
 from ademem.core.errors import UsageError, suppress
-from ademem.core.memory import Origin, Trust
+from ademem.core.memory import Draft, Origin, Trust
+from ademem.core.project import Project
 from ademem.core.redaction import redact
+from ademem.core.settings import GateSettings
 from ademem.core.text import unique
 from ademem.core.value import Value, as_dict, replace
 from ademem.files import records
 from ademem.files.records import Import, Imported, text, texts, unix_moment
 from ademem.files.texts import BadLine
+from ademem.store import Store
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
+Record = dict[str, Any]
 
-    from ademem.core.memory import Draft
-    from ademem.core.project import Project
-    from ademem.core.settings import GateSettings
-    from ademem.store import Store
-
-    Record = dict[str, Any]
 
 FILES = ("knowledge.archive.jsonl", "knowledge.jsonl")
 FOLDERS = ("", "memory", ".beads/memory")

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import islice
 
 from ademem.core import confined, git
 from ademem.core.memory import Category, Status
+from ademem.core.project import Project
 from ademem.core.redaction import redact
 from ademem.core.repository import under_way
-from ademem.core.settings import GateSettings
+from ademem.core.settings import GateSettings, MirrorSettings
 from ademem.core.text import unique
 from ademem.core.value import Value, replace
 from ademem.files import (
@@ -30,22 +32,13 @@ from ademem.files.project_brief import BadCore
 from ademem.files.review_sheet import parse_sheet
 from ademem.files.snapshot import conflict_problems, find_oversized, is_imported
 from ademem.files.texts import OVERSIZE, Problem, Texts
-from ademem.store import admission, memory_queries
+from ademem.store import Store, admission, memory_queries
 from ademem.store.transitions import describe_excess
 from ademem.sync import rendering
 from ademem.sync.branches import Place
-from ademem.sync.mirror import is_rendered, survey
+from ademem.sync.importer import ImportReport
+from ademem.sync.mirror import File, is_rendered, survey
 from ademem.sync.tracked_files import NOT_TEXT, load_fingerprints, present_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ademem.core.project import Project
-    from ademem.core.settings import MirrorSettings
-    from ademem.store import Store
-    from ademem.sync.importer import ImportReport
-    from ademem.sync.mirror import File
 
 FIELD_TYPES = {
     "key": str,

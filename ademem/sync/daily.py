@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from itertools import groupby
 
 from ademem.core import confined
 from ademem.core.clock import stamp, timedelta
+from ademem.core.project import Project
 from ademem.core.text import counted
 from ademem.files import project_brief
 from ademem.files.markdown import one_line
-from ademem.store import statistics
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import datetime
-
-    from ademem.core.project import Project
-    from ademem.files.project_brief import Agent
-    from ademem.store import Store
-    from ademem.store.statistics import Event, SessionSummary
-
+from ademem.files.project_brief import Agent
+from ademem.store import Store, statistics
+from ademem.store.statistics import Event, SessionSummary
 
 EVENT_CHARS = 180
 FIRST_DAYS = 7

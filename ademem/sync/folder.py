@@ -12,32 +12,27 @@ import hashlib
 import json
 import os
 import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from datetime import datetime
 from itertools import pairwise
+from typing import Any
 
 from ademem.core import confined, record_json
 from ademem.core.confined import Refused, SharedRoot
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.json_text import loads
+from ademem.core.project import Project
 from ademem.core.redaction import redact
+from ademem.core.settings import GateSettings
 from ademem.core.shared_files import locked
 from ademem.core.value import Value
-from ademem.store import journal, replication, stamps
+from ademem.store import Store, journal, replication, stamps
 from ademem.store.memories import Change, new_event
 from ademem.sync.provenance import safe_name
 from ademem.sync.record_import import make_admission_rule
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import datetime
-    from typing import Any
-
-    from ademem.core.project import Project
-    from ademem.core.settings import GateSettings
-    from ademem.store import Store
-
-    Entry = dict[str, Any]
+Entry = dict[str, Any]
 
 
 OURS = os.path.join(".ade", "sync")

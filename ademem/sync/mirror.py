@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from itertools import islice
 
 from ademem.core import confined, git, record_json, trust
 from ademem.core.bytecode import source_state
+from ademem.core.memory import Memory
 from ademem.core.project import (
+    Project,
     files_changed,
     import_waits,
     record_state,
@@ -16,6 +20,7 @@ from ademem.core.project import (
     watched_refs,
 )
 from ademem.core.repository import under_way
+from ademem.core.settings import MirrorSettings, Settings
 from ademem.core.shared_files import locked
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, as_dict, replace
@@ -29,12 +34,13 @@ from ademem.files import (
     knowledge,
     project_brief,
 )
-from ademem.files.project_brief import BadCore
+from ademem.files.project_brief import BadCore, CoreMemory
 from ademem.files.review_sheet import make_sheet, parse_sheet, render_sheet
 from ademem.files.snapshot import CONFLICT_MARKS, count_states, is_imported
-from ademem.files.texts import OVERSIZE, Texts, clean_lines
-from ademem.store import briefs, changes, creation_time, ledger, memory_queries, relations
+from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines
+from ademem.store import Store, briefs, changes, creation_time, ledger, memory_queries, relations
 from ademem.store.database import DryRun
+from ademem.store.runtime import Runtime
 from ademem.sync import rendering
 from ademem.sync.branches import Place, follow_branches
 from ademem.sync.git_history import GitHistory, is_committed_text
@@ -65,19 +71,6 @@ from ademem.sync.tracked_files import (
     save_fingerprints,
     save_rendered,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from datetime import datetime
-
-    from ademem.core.memory import Memory
-    from ademem.core.project import Project
-    from ademem.core.settings import MirrorSettings, Settings
-    from ademem.files.project_brief import CoreMemory
-    from ademem.files.texts import Problem
-    from ademem.store import Store
-    from ademem.store.runtime import Runtime
 
 
 class File(Value):

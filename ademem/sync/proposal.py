@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
 from itertools import islice
 
 from ademem.core import git
@@ -13,14 +14,9 @@ from ademem.core.text import counted
 from ademem.core.value import Value, replace
 from ademem.files import SHEET
 from ademem.files.review_sheet import make_sheet, render_sheet
+from ademem.store.runtime import Runtime
 from ademem.sync import rendering
 from ademem.sync.branches import Place
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ademem.store.runtime import Runtime
 
 BRANCH = "ademem/candidates"
 """The branch for review, unless another one is named."""

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
 
 from ademem.capture.gate.rows import id_of
 from ademem.core import record_json
 from ademem.core.memory import Importance, Memory, Scope, Status, Tier
-from ademem.core.registers import LIVE, join, join_all
+from ademem.core.registers import LIVE, Record, join, join_all
+from ademem.core.settings import MirrorSettings
 from ademem.core.text import number
 from ademem.files import ARCHIVE, BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE, knowledge, markdown
+from ademem.files.markdown import FreeText
+from ademem.files.project_brief import CoreMemory
 from ademem.files.texts import Texts, clean_lines
 from ademem.store import (
+    Store,
     database,
     memories,
     memory_queries,
@@ -21,18 +27,7 @@ from ademem.store import (
     revisions,
     stamps,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
-    from typing import Any
-
-    from ademem.core.registers import Record
-    from ademem.core.settings import MirrorSettings
-    from ademem.files.markdown import FreeText
-    from ademem.files.project_brief import CoreMemory
-    from ademem.store import Store
-    from ademem.sync.branches import Place
+from ademem.sync.branches import Place
 
 _PAGE_FIELDS = (
     *("id", "category", "title", "content", "tags", "file_scope_pattern", "pinned", "tier"),

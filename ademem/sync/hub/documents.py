@@ -7,26 +7,22 @@ arrives waits until the memory that it is about is here.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable, Iterator
 
 from ademem.core import record_json
 from ademem.core.clock import parse, stamp
 from ademem.core.memory import Category
 from ademem.core.text import sha256_hex
 from ademem.files import project_brief
-from ademem.store import hub_state, logs, memories, procedures, replication
+from ademem.store import Store, hub_state, logs, memories, procedures, replication
+from ademem.store.memories import Change
 from ademem.store.procedures import Details
 from ademem.sync.hub import mutations
+from ademem.sync.hub.mutations import Fields
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+Read = Callable[[Store, str], Iterator[Fields]]
+Apply = Callable[[Store, Fields, str, Change], bool | None]
 
-    from ademem.store import Store
-    from ademem.store.memories import Change
-    from ademem.sync.hub.mutations import Fields
-
-    Read = Callable[[Store, str], Iterator[Fields]]
-    Apply = Callable[[Store, Fields, str, Change], bool | None]
 
 BRIEF = "brief"
 _INVALID = (

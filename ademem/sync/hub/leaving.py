@@ -6,21 +6,15 @@ target; texts of prompts, sessions and logs are no memories at all.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from ademem.core import record_json
 from ademem.core.memory import Status, claimed_name
 from ademem.core.value import Value
-from ademem.store import memories, relations, replication
-from ademem.store.hub_state import Parked
+from ademem.store import Store, memories, relations, replication
+from ademem.store.hub_state import HubState, Parked
 from ademem.sync.hub import mutations
-from ademem.sync.hub.mutations import Refusal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ademem.store import Store
-    from ademem.store.hub_state import HubState
-    from ademem.sync.hub.mutations import Fields
+from ademem.sync.hub.mutations import Fields, Refusal
 
 
 class Sender(Value):

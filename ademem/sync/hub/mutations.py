@@ -12,6 +12,9 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
 
 from ademem.core import record_json, registers
 from ademem.core.clock import stamp
@@ -22,18 +25,12 @@ from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.store import relations
 from ademem.store.hub import administration
+from ademem.store.hub.database import Connection
 from ademem.store.runtime import redact_branch
 from ademem.sync.provenance import safe_name
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
-    from typing import Any
+Fields = dict[str, Any]
 
-    from ademem.store.hub.database import Connection
-
-    Fields = dict[str, Any]
 
 PROTOCOL = 2
 """Version of the requests; a server also answers the one before."""

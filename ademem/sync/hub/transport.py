@@ -8,18 +8,15 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 from urllib.parse import urlsplit
 
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.text import preview
 from ademem.core.untrusted import visible
 from ademem.sync.hub.mutations import PROTOCOL, digest_body
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 TIMEOUT_S = 20
 """Longest wait for the next bytes of an answer."""
