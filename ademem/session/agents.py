@@ -40,13 +40,10 @@ class Reply(Value):
     """An answer of our events; empty texts for nothing."""
 
     context: str = ""
-    """Text for the model."""
     denial: str = ""
-    """Reason to deny a tool call."""
     block: str = ""
     """Reason to stop a prompt, or to go on at the end of a turn."""
     notice: str = ""
-    """Lines for the person."""
 
 
 class Client(Value):

@@ -51,7 +51,6 @@ FRESH = 0.5
 ENTRY_CHARS = 400
 """Length of an entry; `get` shows a longer memory whole."""
 RECENT_MEMORIES = 5
-"""Most recent memories in a briefing."""
 MISSION_MEMORIES = 200
 """Most memories of a mission that are compared."""
 
@@ -117,7 +116,6 @@ class Reader(Value):
     agent: str | None = None
     session: str = ""
     root: str = ""
-    """Worktree of the session."""
     mission: str | None = None
     """Mission that the session works for, whose memories it sees."""
     branch: str | None = None
@@ -198,9 +196,7 @@ def make_reader(
 SHORT = 7
 """Digits of a commit's name."""
 AUTHORS = 5
-"""Most authors that are named."""
 CONFLICTS = 3
-"""Most contradictions that are named."""
 CONFLICT_CHARS = 120
 """Length of each of two memories that contradict each other."""
 
@@ -302,7 +298,6 @@ def _minute(moment: str) -> str:
 
 
 FIELD_CHARS = 600
-"""Length of a field of the project brief."""
 POOL = 2
 """Rows read for each that is shown, by importance."""
 SPARE = 4
@@ -469,10 +464,8 @@ SECTIONS = (
 """Sections of a briefing in order; unused parts of a share are left to the later ones."""
 
 NEWS = (PEOPLE, Section(title="New", entries=fresh, share=1.0))
-"""Sections for a resumed session."""
 
 AGENT_MEMORIES = 8
-"""Most memories in the briefing of a subagent."""
 GOES_ON = ("resume", "fork")
 """Sources of a session whose context is there already: it gets the news alone."""
 
@@ -484,7 +477,6 @@ class Step(Value):
     entries: tuple[Entry, ...]
     fitting: tuple[Entry, ...]
     most: int
-    """Most entries that are shown."""
     room: int
     """UTF-16 units left for them."""
 

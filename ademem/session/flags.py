@@ -25,7 +25,6 @@ MAX_AGE_S = 86_400
 CONSULT = "consult"
 """First line of a flag that lists calls."""
 LISTED = 200
-"""Most calls in a flag."""
 MARK = "$ "
 """Begins a line with a program and its subcommand, which were searched for."""
 

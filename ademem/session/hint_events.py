@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     """A memory, and the state of the anchor that ties it."""
 
 ENTRY_CHARS = 600
-"""Length of one memory."""
 ERROR_CHARS = 1000
 """Length of the line that names an error."""
 WHAT_CHARS = 120

@@ -28,13 +28,11 @@ if TYPE_CHECKING:
 CHARS = 120
 """Length of one line."""
 NAMED = 3
-"""Most authors that are named."""
 NAMES_CHARS = 44
 """Length of their names together."""
 PLACE_CHARS = 32
 """Longest path in a command; a longer one, or one that a shell reads otherwise, is `PATH`."""
 MOST_WAITING = 100
-"""Most waiting memories that are counted."""
 MOST_STORED = 3
 """Most texts of one prompt that have a line each."""
 ENTRIES = 2000

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     Command = Callable[[str, Payload, Runtime], str]
 
 HITS = 5
-"""Most memories that a recall shows."""
 LISTED = 20
-"""Most memories that a list shows."""
 CHARS = 100
 """Length of the text of a memory in a list."""
 DECIDE = "/ademem:review keep ID confirms, /ademem:review drop ID removes; several ids are fine"

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
 
 from ademem.capture import gate, provenance, record, transcript
 from ademem.capture.errors import COMMAND_CHARS
@@ -64,21 +63,12 @@ ACTIONS_SHOWN = ("edit", "run", "test")
 MOST_CANDIDATES = 30
 MISSION_OUTCOMES = {"succeeded": "succeeded", "failed": "failed", "cancelled": "unknown"}
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "task": {"type": "string", "minLength": 3, "maxLength": 200},
-        "summary": {"type": "string", "minLength": 3, "maxLength": 900},
-        "outcome": {"type": "string", "enum": ["succeeded", "failed", "unknown"]},
-        "decisions": {
-            "type": "array",
-            "items": {"type": "string", "maxLength": 300},
-            "maxItems": 10,
-        },
-    },
-    "required": ["task", "summary", "outcome", "decisions"],
-    "additionalProperties": False,
-}
+SCHEMA = ai.schema_of(
+    task={"type": "string", "minLength": 3, "maxLength": 200},
+    summary={"type": "string", "minLength": 3, "maxLength": 900},
+    outcome={"type": "string", "enum": ["succeeded", "failed", "unknown"]},
+    decisions={"type": "array", "items": {"type": "string", "maxLength": 300}, "maxItems": 10},
+)
 PROMPT = """\
 Below is what one coding session did, as data. Say in `task` what was wanted, in one sentence
 without "the user"; in `summary` how it was approached, what worked and what did not, so that

@@ -78,7 +78,6 @@ class AgingMemory(NamedTuple):
     pinned: bool
     quarantined: bool
     weight: float
-    """Weight of its importance."""
     confidence: float
     base: float
     """Access score at the last access."""

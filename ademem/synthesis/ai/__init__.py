@@ -71,6 +71,16 @@ def number(data: Any, *path: str) -> float:
     return data if is_number and 0 <= data < 1e12 else 0
 
 
+def schema_of(**properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of an object that has all of these properties and no other."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }
+
+
 def ask(
     runtime: Runtime, purpose: str, prompt: str, schema: dict[str, Any]
 ) -> dict[str, Any] | None:

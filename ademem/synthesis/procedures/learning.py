@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import combinations
-from typing import Any
 
 from ademem.core.clock import parse
 from ademem.core.memory import Trust
@@ -84,16 +83,12 @@ PROMPT_TASKS = 12
 ANSWER_AGREEMENT = 0.8
 """Share of the steps that an AI's wording has to keep in their order."""
 _TEXT = {"type": "string", "minLength": 3, "maxLength": 400}
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "title": {"type": "string", "minLength": 3, "maxLength": 60},
-        "trigger": _TEXT,
-        "steps": {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": 20},
-        "pitfalls": {"type": "array", "items": _TEXT, "maxItems": 8},
-    },
-    "required": ["title", "trigger", "steps", "pitfalls"],
-}
+SCHEMA = ai.schema_of(
+    title={"type": "string", "minLength": 3, "maxLength": 60},
+    trigger=_TEXT,
+    steps={"type": "array", "items": _TEXT, "minItems": 1, "maxItems": 20},
+    pitfalls={"type": "array", "items": _TEXT, "maxItems": 8},
+)
 PROMPT = """\
 Several coding sessions in one project did the same kind of work. Word the procedure for others.
 
