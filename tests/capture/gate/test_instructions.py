@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ademem.capture.gate.form import Insert
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.guard import injection
-from ademem.guard.injection import KNOWN, instruction_in
+from ademem.guard.injection import KNOWN, effect_of_phrase, instruction_in
 from tests.builders import memory
 from tests.capture.gate.lookup import judged
 
@@ -121,7 +121,9 @@ def test_no_text_is_read_for_long(piece):
     assert time.process_time() - started < 1.0
 
 
-SPOKEN = st.sampled_from(sorted({word for phrase in KNOWN for group in phrase for word in group}))
+SPOKEN = st.sampled_from(
+    sorted({word for _, phrase in KNOWN for group in phrase for word in group})
+)
 SIGNS = st.sampled_from(["", "s", ".", "!\n", " 3 ", "x1"])
 
 
@@ -138,22 +140,18 @@ def holds(words, groups, gap):
 @given(words=st.lists(SPOKEN.filter(lambda word: word not in injection.NEGATIONS), max_size=12))
 def test_the_first_phrase_is_found_as_by_trying_every_one(words):
     text = " ".join(words)
-    known = [phrase for phrase in KNOWN if all(map(injection.NEGATIONS.isdisjoint, phrase))]
     spoken = [set(injection.forms(word)) for word in words]
-    tried = (at for at, phrase in enumerate(known) if holds(spoken, phrase, len(words)))
+    tried = (effect for effect, phrase in KNOWN if holds(spoken, phrase, len(words)))
 
-    assert injection.first_match(text, known) == next(tried, None)
+    assert effect_of_phrase(text) == next(tried, None)
 
 
 @given(pieces=st.lists(st.tuples(SPOKEN.filter(lambda word: set(word) - set("oie")), SIGNS)))
 def test_digits_in_place_of_letters_hide_no_phrase(pieces):
     text = " ".join(word + sign for word, sign in pieces)
-    found = injection.first_match(text, KNOWN)
+    disguised = text.translate(str.maketrans("oie", "013"))
 
-    if found is not None:
-        disguised = injection.first_match(text.translate(str.maketrans("oie", "013")), KNOWN)
-        assert disguised is not None
-        assert disguised <= found
+    assert effect_of_phrase(disguised) or not effect_of_phrase(text)
 
 
 @pytest.mark.parametrize(
@@ -165,8 +163,8 @@ def test_digits_in_place_of_letters_hide_no_phrase(pieces):
     ],
 )
 def test_plural_and_digits_are_forms_of_one_word(text):
-    assert injection.first_match(text.lower(), KNOWN) is not None
+    assert effect_of_phrase(text.lower())
 
 
 def test_a_text_without_a_phrase_matches_none():
-    assert injection.first_match("wal needs 2 shared regions, v2 of them; naïve", KNOWN) is None
+    assert effect_of_phrase("wal needs 2 shared regions, v2 of them; naïve") is None
