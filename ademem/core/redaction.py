@@ -52,17 +52,8 @@ def redact(text: str) -> Redacted:
     return Redacted(text=_PRIVATE, found=(*found, "private"))
 
 
-def suspicious(text: str) -> bool:
-    """Pass clean text by plain string tests, without compiling a pattern."""
-    return _may_have_tags(text) or any(match_hints(text)) or any(_places(text.lower()))
-
-
-def _may_have_tags(text: str) -> bool:
-    return "<" in text and "private" in text.lower()
-
-
 def _without_private_spans(text: str) -> tuple[str, int]:
-    if not _may_have_tags(text):
+    if "<" not in text or "private" not in text.lower():
         return text, 0
     import re
 
@@ -409,12 +400,6 @@ _PLACEHOLDER = (
 
 
 def match_hints(text: str) -> Iterator[tuple[int, str, str]]:
-    yield from _match_hints(text)
-    if unescaped := unescape(text):
-        yield from _match_hints(unescaped[0])
-
-
-def _match_hints(text: str) -> Iterator[tuple[int, str, str]]:
     written = f"{text}\n{text.lower()}"
     found = {hint for hint in _HINTS if hint in written}
     for rank, (name, hints, pattern) in enumerate(TABLE if found else ()):
@@ -447,7 +432,7 @@ def mask(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _spans_in(text: str) -> Iterator[tuple[int, int, int]]:
-    for rank, name, pattern in _match_hints(text):
+    for rank, name, pattern in match_hints(text):
         import re
 
         for match in re.finditer(pattern, text, re.ASCII):

@@ -16,7 +16,7 @@ from ademem.core.memory import (
     Scope,
     Trust,
 )
-from ademem.core.redaction import redact, suspicious
+from ademem.core.redaction import redact
 from ademem.core.text import (
     clean,
     dedupe_key,
@@ -161,20 +161,18 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 def redaction(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """Remove secrets before anything is hashed, compared or stored."""
-    content, fields, origin = draft.content, draft.__dict__, draft.origin.__dict__
-    texts = (*(fields[name] for name in _TEXTS), *draft.tags, *draft.anchors, *origin.values())
-    if suspicious("\n".join(text for text in texts if type(text) is str)):
-        found: list[str] = []
+    content = draft.content
+    found: list[str] = []
 
-        def without_secrets(text: str) -> str:
-            redacted = redact(text)
-            found.extend(redacted.found)
-            return redacted.text
+    def without_secrets(text: str) -> str:
+        redacted = redact(text)
+        found.extend(redacted.found)
+        return redacted.text
 
-        cleaned = _each_origin_text(draft.origin, without_secrets)
-        draft = replace(_each_text(draft, without_secrets), origin=cleaned)
-        if found:
-            draft = with_note(draft, f"redacted: {', '.join(unique(found))}")
+    cleaned = _each_origin_text(draft.origin, without_secrets)
+    draft = replace(_each_text(draft, without_secrets), origin=cleaned)
+    if found:
+        draft = with_note(draft, f"redacted: {', '.join(unique(found))}")
     if _says_something(draft.content):
         return draft
     if _says_something(content):
