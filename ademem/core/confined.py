@@ -105,11 +105,9 @@ def printable(path: str) -> str:
 
 def read_bytes(root: str, path: str, limit: int | None = None) -> bytes | None:
     """Read the file; None without a file. Raises Refused above *limit* bytes."""
-    try:
-        with _parent(root, path) as (folder, name):
-            return _content(folder, name, limit_of(root, path) if limit is None else limit)
-    except FileNotFoundError:
-        return None
+    with suppress(FileNotFoundError), _parent(root, path) as (folder, name):
+        return _content(folder, name, limit_of(root, path) if limit is None else limit)
+    return None
 
 
 def read_text(root: str, path: str, limit: int | None = None) -> str | None:
@@ -192,22 +190,17 @@ def names(root: str, path: str) -> list[str]:
 
 
 def entries(root: str, path: str) -> list[tuple[str, os.stat_result]]:
-    try:
-        with _walk(root, _parts(root, path)) as folder:
-            listed = sorted(filter(str.isprintable, folder.names()))
-            found = [(name, folder.status(name)) for name in listed]
-    except FileNotFoundError:
-        return []
-    return [(name, there) for name, there in found if there is not None]
+    with suppress(FileNotFoundError), _walk(root, _parts(root, path)) as folder:
+        listed = sorted(filter(str.isprintable, folder.names()))
+        return [(name, there) for name in listed if (there := folder.status(name))]
+    return []
 
 
 def status(root: str, path: str) -> os.stat_result | None:
     """Return the `lstat`; None if nothing is there. Raises Refused below a link."""
-    try:
-        with _parent(root, path) as (folder, name):
-            return folder.status(name)
-    except FileNotFoundError:
-        return None
+    with suppress(FileNotFoundError), _parent(root, path) as (folder, name):
+        return folder.status(name)
+    return None
 
 
 def exists(root: str, path: str) -> bool:
@@ -215,27 +208,22 @@ def exists(root: str, path: str) -> bool:
 
 
 def is_file(root: str, path: str) -> bool:
-    try:
-        with _parent(root, path) as (folder, name):
-            return folder.regular_status(name) is not None
-    except OSError:
-        return False
+    with suppress(OSError), _parent(root, path) as (folder, name):
+        return folder.regular_status(name) is not None
+    return False
 
 
 def is_socket(root: str, path: str) -> bool:
-    try:
+    with suppress(OSError):
         there = status(root, path)
-    except OSError:
-        return False
-    return bool(there and stat.S_ISSOCK(there.st_mode) and there.st_uid == os.geteuid())
+        return bool(there and stat.S_ISSOCK(there.st_mode) and there.st_uid == os.geteuid())
+    return False
 
 
 def is_folder(root: str, path: str) -> bool:
-    try:
-        os.close(_walk(root, _parts(root, path)).fd)
-    except OSError:
-        return False
-    return True
+    with suppress(OSError), _walk(root, _parts(root, path)):
+        return True
+    return False
 
 
 def remove(root: str, path: str) -> bool:
@@ -247,17 +235,13 @@ def remove(root: str, path: str) -> bool:
     inside = _inside(root, path)
     if not any(_matches(inside, pattern) for pattern in REMOVABLE):
         raise Refused(path, "is not a file that ademem makes")
-    try:
-        with _parent(root, path) as (folder, name):
-            there = folder.status(name)
-            if there is None:
-                return False
-            if not (stat.S_ISSOCK(there.st_mode) and _matches(inside, SOCKETS)):
-                folder.check(there, name, stat.S_IFREG)
-            folder.unlink(name)
-            return True
-    except FileNotFoundError:
-        return False
+    with suppress(FileNotFoundError), _parent(root, path) as (folder, name):
+        there = folder.status(name)
+        if there and not (stat.S_ISSOCK(there.st_mode) and _matches(inside, SOCKETS)):
+            folder.check(there, name, stat.S_IFREG)
+        folder.unlink(name)
+        return True
+    return False
 
 
 def prune(root: str, path: str, before: float, *, having: str = "") -> None:
@@ -273,20 +257,17 @@ def prune(root: str, path: str, before: float, *, having: str = "") -> None:
 
 def rename(root: str, path: str, name: str) -> None:
     with _parent(root, path) as (folder, old):
-        if folder.regular_status(old) is None:
-            raise FileNotFoundError(2, os.strerror(2), path)
+        folder.regular_status(old)
         folder.regular_status(name)
         folder.rename(old, name)
 
 
 def check_database(path: str, root: str = "") -> None:
     """Raise Refused unless SQLite may open the database and the files beside it, if they exist."""
-    try:
-        with _parent(root or os.path.dirname(os.path.dirname(path)), path) as (folder, name):
-            for suffix in ("", "-wal", "-shm", "-journal"):
-                folder.regular_status(name + suffix)
-    except FileNotFoundError:
-        return
+    root = root or os.path.dirname(os.path.dirname(path))
+    with suppress(FileNotFoundError), _parent(root, path) as (folder, name):
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            folder.regular_status(name + suffix)
 
 
 def files_below(root: str, path: str) -> Iterator[str]:
@@ -310,12 +291,10 @@ def refusal(root: str, path: str) -> Refused | None:
     try:
         with _parent(root, path) as (folder, name):
             folder.regular_status(name)
-    except Refused as refused:
-        return refused
     except FileNotFoundError:
         return None
     except OSError as error:
-        return _unreadable(os.path.join(root, path), error)
+        return _as_refusal(os.path.join(root, path), error)
     return None
 
 
@@ -331,10 +310,8 @@ def refusals(
         _survey(_walk(root, _parts(root, path)), root, found, most, removes_stale)
     except FileNotFoundError:
         return found
-    except Refused as refused:
-        found.append(refused)
     except OSError as error:
-        found.append(_unreadable(os.path.join(root, path), error))
+        found.append(_as_refusal(os.path.join(root, path), error))
     return found
 
 
@@ -396,7 +373,7 @@ class _Folder:
             if there and not isinstance(error, FileExistsError):
                 self.check(there, name, wanted)
             if there and isinstance(error, PermissionError):
-                raise _unreadable(self.whole(name), error) from None
+                raise _as_refusal(self.whole(name), error) from None
             error.filename = self.whole(name)
             raise
         try:
@@ -497,18 +474,14 @@ def _replace(
 
 
 def _is_stale(name: str) -> bool:
-    if ".tmp" not in name and ".new" not in name:
-        return False
     stem, _, kind = name.rpartition(".")
     maker = stem.rpartition(".")[2].partition("-")[0]
     if kind.partition("-")[0] not in ("tmp", "new") or not (maker.isdecimal() and len(maker) < 10):
         return False
     try:
         os.kill(int(maker), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:  # another user's
-        return False
+    except OSError as error:  # another user's lives
+        return isinstance(error, ProcessLookupError)
     return False
 
 
@@ -538,10 +511,8 @@ def _survey(
                     folder.check(there, name, stat.S_IFREG)
                     if there.st_size > KIB and not _matches(inside, "ade.db*"):
                         _check_size(there.st_size, limit_of(root, path), path)
-            except Refused as refused:
-                found.append(refused)
             except OSError as error:
-                found.append(_unreadable(path, error))
+                found.append(_as_refusal(path, error))
     return left
 
 
@@ -550,7 +521,9 @@ def _check_size(size: int, limit: int, path: str) -> None:
         raise Refused(path, f"has {size:,} bytes, more than {limit:,}")
 
 
-def _unreadable(path: str, error: OSError) -> Refused:
+def _as_refusal(path: str, error: OSError) -> Refused:
+    if isinstance(error, Refused):
+        return error
     return Refused(path, f"cannot be opened ({error.strerror})")
 
 
