@@ -8,6 +8,7 @@ from itertools import pairwise
 from ademem.core.settings import GuardSettings
 from ademem.core.value import Value
 from ademem.guard import programs, shell
+from ademem.guard.programs import matches
 from ademem.guard.shell import Command, Word, is_option, sets_option, takes_value
 
 TYPE_CHECKING = False
@@ -112,11 +113,6 @@ def _pieces(word: Word) -> list[str]:
     return [word.text, *re.split(r"[\s{}(),:$\"'`]+", word.text)]
 
 
-def _matches(text: str, name: str) -> bool:
-    """Compare with a name of a table or a setting; `test:*` is a prefix."""
-    return text.startswith(name[:-1]) if name.endswith("*") else text == name
-
-
 def redirection(part: CommandPart) -> Judgement | None:
     for redirect in part.command.redirects:
         target = redirect.target.text
@@ -196,7 +192,7 @@ def not_listed(part: CommandPart) -> Judgement | None:
     parent, _, last = part.key.rpartition(" ")
     renews = programs.RENEWING_WORDS.intersection(programs.split_words(last.partition(":")[2]))
     names = (_subcommands(parent) or "").split()
-    is_listed = not renews and any(_matches(last, name) for name in names)
+    is_listed = not renews and any(matches(last, name) for name in names)
     reads = is_listed if parent else part.key in _READERS
     return None if reads else _mutates(f"`{part.key}` is not known to only read")
 
@@ -271,7 +267,7 @@ def _begins_with(entry: str, command: Command) -> bool:
     if not names or len(given) < len(names) or any(word.expands for word in given):
         return False
     pairs = zip(given[1:], names[1:], strict=True)
-    return _is_program(command, names[0]) and all(_matches(word.text, name) for word, name in pairs)
+    return _is_program(command, names[0]) and all(matches(word.text, name) for word, name in pairs)
 
 
 def _has_words_of(entry: str, command: Command) -> bool:
@@ -279,7 +275,7 @@ def _has_words_of(entry: str, command: Command) -> bool:
     names = entry.split()
     left = iter(command.words[1:])
     return bool(names and _is_program(command, names[0])) and all(
-        any(_matches(word.text, name) for word in left) for name in names[1:]
+        any(matches(word.text, name) for word in left) for name in names[1:]
     )
 
 

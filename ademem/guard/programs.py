@@ -419,11 +419,12 @@ def mcp_tool_changes(tool: str, settings: GuardSettings) -> bool:
 
 def _is_listed(tool: str, entries: tuple[str, ...]) -> bool:
     """`mcp__docs__*` lists every tool of that server."""
-    return any(
-        tool.startswith(entry[:-1]) if entry.endswith("*") else tool == entry
-        for entry in entries
-        if entry.startswith("mcp__")
-    )
+    return any(entry.startswith("mcp__") and matches(tool, entry) for entry in entries)
+
+
+def matches(text: str, name: str) -> bool:
+    """Compare with a name of a table or a setting; `test:*` is a prefix."""
+    return text.startswith(name[:-1]) if name.endswith("*") else text == name
 
 
 def split_words(name: str) -> list[str]:

@@ -15,7 +15,7 @@ from ademem.core.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 
 class Word(Value):
@@ -244,7 +244,7 @@ def _unwrap_once(command: Command) -> list[Command]:
     name = command.name
     if name in _SHELLS:
         words = command.words
-        at = _behind_options(words, 1, ["-o", "-O", "--rcfile", "--init-file"], lambda _: False)
+        at = _behind_options(words, 1, ["-o", "-O", "--rcfile", "--init-file"])
         if at < len(words) and any(sets_option(word.text, "-c") for word in words[1:at]):
             return _parse_text(command, words[at])
         if command.stdin and at >= len(words):
@@ -268,7 +268,7 @@ def _unwrap_once(command: Command) -> list[Command]:
 
 def _unwrap_prefix(command: Command, prefix: Prefix, start: int) -> list[Command]:
     words = command.words
-    at = _behind_options(words, start, prefix.valued.split(), is_assignment)
+    at = _behind_options(words, start, prefix.valued.split())
     if prefix.marked:
         at = next((i + 1 for i, word in enumerate(words) if word.text == "--"), len(words))
     own, inner = words[start:at], words[at + prefix.operands :]
@@ -282,10 +282,8 @@ def _unwrap_prefix(command: Command, prefix: Prefix, start: int) -> list[Command
     return [_add_input(bare, own)] if command.name == "xargs" else [bare]
 
 
-def _behind_options(
-    words: tuple[Word, ...], at: int, valued: list[str], skipped: Callable[[str], bool]
-) -> int:
-    while at < len(words) and (is_option(words[at].text) or skipped(words[at].text)):
+def _behind_options(words: tuple[Word, ...], at: int, valued: list[str]) -> int:
+    while at < len(words) and (is_option(words[at].text) or is_assignment(words[at].text)):
         option = words[at].text
         at += 2 if takes_value(option, valued) else 1
         if option == "--":

@@ -382,11 +382,6 @@ class Grammar:
         self._heredocs = outer
         return self._printed_text(first)
 
-    def _script(self, text: str) -> Word | None:
-        first = len(self.drafts)
-        Grammar(text, outer=self).commands("")
-        return self._printed_text(first)
-
     def _printed_text(self, first: int) -> Word | None:
         return printed_text(self.drafts[first].command) if len(self.drafts) == first + 1 else None
 
@@ -472,7 +467,9 @@ class Grammar:
         if self.takes("`"):
             body, escapable = self._closed(r"(?s)((?:[^`\\]|\\.)*)`", "`"), special or "\\`$"
             plain = re.sub(r"(?s)\\(.)", lambda found: found[found[1] in escapable], body)
-            part = self._script(plain)
+            first = len(self.drafts)
+            Grammar(plain, outer=self).commands("")
+            part = self._printed_text(first)
         elif self.takes("$(("):
             self.arithmetic()
         elif self.takes("$("):
