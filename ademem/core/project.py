@@ -26,14 +26,29 @@ class Ambiguous(AdememError):
         self.candidates = candidates
 
 
+class _Path:
+    """A path of a project: a name in the folder that another attribute has."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        self.folder, self.name = folder, name
+
+    def __get__(self, project: Project, _: type) -> str:
+        return os.path.join(getattr(project, self.folder), self.name)
+
+
 class Project(Value):
     root: str
     home: str
     """Folder of `ade.db`, which all worktrees of a repository share."""
 
-    @property
-    def ade(self) -> str:
-        return os.path.join(self.root, ".ade")
+    ade = _Path("root", ".ade")
+    config = _Path("ade", "config.toml")
+    local_config = _Path("home", "config.local.toml")
+    database = _Path("home", "ade.db")
+    memory = _Path("ade", "memory")
+    log = _Path("ade", "log")
+    run = _Path("ade", "run")
+    readings = _Path("run", "files.seen")
 
     @property
     def has_home(self) -> bool:
@@ -45,38 +60,10 @@ class Project(Value):
         return os.path.dirname(self.home)
 
     @property
-    def database(self) -> str:
-        return os.path.join(self.home, "ade.db")
-
-    @property
-    def config(self) -> str:
-        return os.path.join(self.ade, "config.toml")
-
-    @property
-    def local_config(self) -> str:
-        return os.path.join(self.home, "config.local.toml")
-
-    @property
     def main(self) -> str:
         """Main worktree, which names the project in agreements; git's folder without one."""
         folder, kind = os.path.split(self.home)
         return folder if kind == ".ade" else self.home
-
-    @property
-    def run(self) -> str:
-        return os.path.join(self.ade, "run")
-
-    @property
-    def readings(self) -> str:
-        return os.path.join(self.run, "files.seen")
-
-    @property
-    def log(self) -> str:
-        return os.path.join(self.ade, "log")
-
-    @property
-    def memory(self) -> str:
-        return os.path.join(self.ade, "memory")
 
     @property
     def name(self) -> str:

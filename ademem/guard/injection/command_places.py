@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ademem.core.text import normal
 from ademem.core.untrusted import visible
 from ademem.core.value import Value
 from ademem.guard.injection import PROGRAMS
@@ -44,9 +45,7 @@ _JSON_SCRIPT = r"\"(?:pre|post)?(?:install|prepare|test|build)\"\s*:\s*\"((?:[^\
 def command_in(text: str) -> str | None:
     """Return the effect of the first command that no memory may order; None if there is none."""
     if not text.isascii():
-        import unicodedata
-
-        text = visible(unicodedata.normalize("NFKC", text))
+        text = visible(normal("NFKC", text))
     read = 0
     for count, place in enumerate(places(text), 1):
         from ademem.guard.injection.commands import effect  # most texts have no command
