@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem.core.text import counted
-from ademem.core.value import Value
+from ademem.core.value import StrEnum, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,14 +57,11 @@ class CallContext(Value):
     empty_store: Callable[[], bool]
 
 
-class Pass(Value):
-    reason: str
-    is_final: bool = False
-    """True if no later call of this turn can be denied."""
-
-
-class Deny(Value):
-    reason: str
+class Outcome(StrEnum):
+    DENY = "deny"
+    PASS = "pass"
+    PASS_TURN = "pass turn"
+    """No later call of this turn can be denied either."""
 
 
 MOST_CARRIED = 3
@@ -131,63 +127,36 @@ def consult(
     return Show(ids=tuple(one.id for one in findings if one in stopping or not one.in_context))
 
 
-def turn_is_free(call: ToolCall, context: CallContext) -> Pass | None:
-    if context.settings.mode == "off":
-        return Pass(reason="the guard is off", is_final=True)
-    if context.turn is None:
-        return Pass(reason="no prompt of this turn was seen")
-    if context.turn.turn_class != "required":
-        return Pass(
-            reason=f"the turn is {context.turn.turn_class}: {context.turn.why}", is_final=True
-        )
-    if context.turn.searched:
-        return Pass(reason="memory was consulted in this turn", is_final=True)
-    return None
+def decide(call: ToolCall, context: CallContext) -> Outcome:
+    """Decide about a call where memory must be searched before a change."""
+    settings, turn = context.settings, context.turn
+    if settings.mode == "off":
+        return Outcome.PASS_TURN
+    if turn is None:  # no prompt of it was seen
+        return Outcome.PASS
+    if turn.turn_class != "required" or turn.searched:
+        return Outcome.PASS_TURN
+    if is_harmless(call, context):
+        return Outcome.PASS
+    if len(turn.denied) >= settings.max_blocks and call.tool_use_id not in turn.denied:
+        return Outcome.PASS_TURN
+    return Outcome.PASS if context.empty_store() else Outcome.DENY
 
 
-def call_is_harmless(call: ToolCall, context: CallContext) -> Pass | None:
+def is_harmless(call: ToolCall, context: CallContext) -> bool:
+    """True for a call that changes nothing, or a file that is never guarded."""
     if call.tool in WRITING_TOOLS:
         real = os.path.realpath(call.path)
         lower = f"{real.lower()}/"  # a file system may ignore case
         if any(lower.startswith(f"{switch.lower()}/") for switch in context.switches):
-            return None
-        ours = (folder for folder in context.ours if real.startswith(folder + os.sep))
-        folder = next(ours, None)
-        return Pass(reason=f"{os.path.basename(folder)} is never guarded") if folder else None
+            return False
+        return any(real.startswith(folder + os.sep) for folder in context.ours)
     if call.tool in SHELL_TOOLS:
         from ademem.guard.mutation import judge
 
-        judgement = judge(call.command, context.settings)
-        return None if judgement.mutates else Pass(reason=judgement.reason)
-    if own_tool(call.tool, context.settings.mcp_servers):
-        return Pass(reason="memory's own tool")
-    if call.tool.startswith("mcp__"):
+        return not judge(call.command, context.settings).mutates
+    if call.tool.startswith("mcp__") and not own_tool(call.tool, context.settings.mcp_servers):
         from ademem.guard.programs import mcp_tool_changes
 
-        mutates = mcp_tool_changes(call.tool, context.settings)
-        return None if mutates else Pass(reason="a reading MCP tool")
-    return Pass(reason=f"{call.tool} changes nothing")
-
-
-def was_denied_often(call: ToolCall, context: CallContext) -> Pass | None:
-    denied = context.turn.denied if context.turn else ()
-    if len(denied) >= context.settings.max_blocks and call.tool_use_id not in denied:
-        times = counted(len(denied), "time")
-        return Pass(reason=f"denied {times} in this turn; it is not denied again", is_final=True)
-    return None
-
-
-def nothing_to_recall(call: ToolCall, context: CallContext) -> Pass | None:
-    return Pass(reason="the store is empty") if context.empty_store() else None
-
-
-RULES = (turn_is_free, call_is_harmless, was_denied_often, nothing_to_recall)
-
-
-def decide(call: ToolCall, context: CallContext) -> Pass | Deny:
-    """Return the first pass of a rule; else deny, because memory must be searched first."""
-    for rule in RULES:
-        outcome = rule(call, context)
-        if outcome is not None:
-            return outcome
-    return Deny(reason="memory was not consulted in this turn")
+        return not mcp_tool_changes(call.tool, context.settings)
+    return True

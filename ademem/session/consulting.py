@@ -14,8 +14,8 @@ from ademem.guard.policy import (
     Finding,
     Show,
     Wait,
-    call_is_harmless,
     consult,
+    is_harmless,
 )
 from ademem.search.hints import lacks_lists
 from ademem.session import flags, hint_events
@@ -52,7 +52,7 @@ def before_call(
     line = payload.path or call.command or call.tool
     if len(line) > LISTED_CHARS or redact(line).found:
         line = ""
-    if call_is_harmless(call, context):
+    if is_harmless(call, context):
         answer = hint_events.before_call(payload, key, runtime)
         _list_calls(key, runtime, [*listed, line])
         return answer

@@ -11,8 +11,7 @@ from ademem.guard.policy import (
     SHELL_TOOLS,
     WRITING_TOOLS,
     CallContext,
-    Deny,
-    Pass,
+    Outcome,
     ToolCall,
     decide,
     own_tool,
@@ -69,15 +68,14 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         from ademem.session import consulting
 
         return consulting.before_call(call, payload, key, make_context(None, runtime), runtime)
-    match decide(call, make_context(turns.get(runtime.store, key), runtime)):
-        case Pass(is_final=is_final):
-            if is_final:
-                flags.set_quiet(runtime.project, key, True)
-            from ademem.session import hint_events  # a denial tells nothing else
+    outcome = decide(call, make_context(turns.get(runtime.store, key), runtime))
+    if outcome is Outcome.DENY:
+        return _deny(call, key, runtime)
+    if outcome is Outcome.PASS_TURN:
+        flags.set_quiet(runtime.project, key, True)
+    from ademem.session import hint_events  # a denial tells nothing else
 
-            return hint_events.before_call(payload, key, runtime)
-        case Deny():
-            return _deny(call, key, runtime)
+    return hint_events.before_call(payload, key, runtime)
 
 
 def _refuse(reason: str, why: str, call: ToolCall, key: TurnKey, runtime: Runtime) -> str:
@@ -142,7 +140,7 @@ def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
     mode = runtime.settings.guard.mode
     with runtime.store.transaction():
         turn = turns.get(runtime.store, key)
-        if turn is None or isinstance(decide(call, make_context(turn, runtime)), Pass):
+        if turn is None or decide(call, make_context(turn, runtime)) is not Outcome.DENY:
             return None
         if turns.deny(runtime.store, turn, call.tool_use_id):
             log_decision(call, key, "warn" if mode == "warn" else "deny", turn.why, runtime)
