@@ -359,16 +359,18 @@ def name_two_things(one: str, other: str) -> bool:
 @lru_cache(maxsize=CACHED)
 def read(text: str) -> Facts:
     text = re.sub(r"\b(front|back) end\b", r"\1end", text[:MOST_CHARS])
-    raw = [token.strip(".-") or token for token in _TOKEN.findall(text)]
-    folded = [token.lower() if token.isascii() else fold(token) for token in raw]
+    forms = [token.strip(".-") or token for token in _TOKEN.findall(text)]
+    plain = [token.lower() if token.isascii() else fold(token) for token in forms]
+    raw, folded = (["", "", "", *words, "", ""] for words in (forms, plain))
+    first = at = 3
     values: set[tuple[str, str]] = set()
     subject: list[str] = []
     labels: dict[str, str] = {}
     changes = _CHANGE.search(text) is not None
-    if changes and len(folded) > 1 and folded[0] in _NUMBERED and _is_label(raw, folded, 1):
-        labels[folded[0]] = folded[1]  # of what the news is about; others may be the new value
-    at = 0
-    while at < len(raw):
+    if changes and folded[first] in _NUMBERED and _is_label(raw, folded, first + 1):
+        # of what the news is about; others may be the new value
+        labels[folded[first]] = folded[first + 1]
+    while at < first + len(forms):
         if not changes and "version" not in folded and _is_label(raw, folded, at):
             subject.append(folded[at])
             labels[folded[at - 1]] = folded[at]
@@ -390,7 +392,7 @@ def read(text: str) -> Facts:
     banned = {stem for ban in _FORBIDDEN.findall(text) for stem in _stems(ban)}
     if banned:
         banned -= _stems(_FORBIDDEN.sub(" ", text))
-    words = [word for word in folded if word not in _ARTICLES]
+    words = [word for word in plain if word not in _ARTICLES]
     tokens = tuple(map(stem, words))
     begins = {
         stem(fold(token[0]))
@@ -408,7 +410,7 @@ def read(text: str) -> Facts:
         parts=frozenset(part for _, value in values for part in _parts(value)) - banned,
         words=tuple(words),
         tokens=tokens,
-        stems=frozenset(map(stem, folded)) - banned,
+        stems=frozenset(map(stem, plain)) - banned,
         changes=changes,
         tells_work=tells_work(text),
         adds=not begins.isdisjoint(_ADDITIONS),
@@ -466,13 +468,14 @@ _MANY = word_set("""
 
 
 def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[str, str]], int]:
-    """Return the values that begin at a token, and the number of tokens they take."""
-    token = folded[at]
-    before = folded[at - 1] if at else ""
-    after = folded[at + 1] if at + 1 < len(folded) else ""
+    """Return the values that begin at a token, and the number of tokens they take.
+
+    At the ends of both lists stand empty tokens, three and two.
+    """
+    before, token, after, last = folded[at - 1 : at + 3]
     if joined := SLOTS.get(f"{token}-{after}"):
         return [(kind, f"{token}-{after}") for kind in joined], 2
-    if token in SLOTS and (token not in PLAIN_WORDS or (at and raw[at][:1].isupper())):
+    if token in SLOTS and (token not in PLAIN_WORDS or (before and raw[at][:1].isupper())):
         called = _name_kind(raw, folded, at)
         return [(kind, token) for kind in (*SLOTS[token], *([called] if called else []))], 1
     if measured := _MEASURE.fullmatch(token):
@@ -485,9 +488,8 @@ def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[
     if token in _OFTEN:
         return [("time", f"each {_OFTEN[token]}")], 1
     if token in _TIMES and (after in _ARTICLES or after in ("per", "each", "every")):
-        unit = folded[at + 2] if at + 2 < len(folded) else ""
-        is_often = _UNITS.get(unit) == "time"
-        return ([("time", f"{_TIMES[token]}each {unit}")], 3) if is_often else ([], 1)
+        is_often = _UNITS.get(last) == "time"
+        return ([("time", f"{_TIMES[token]}each {last}")], 3) if is_often else ([], 1)
     if token in _ARTICLES and _UNITS.get(after) == "time" and before in _SPANS:
         return [("time", f"1 {after}")], 2
     if token in ("each", "every") and after in _TRIGGERS:
@@ -495,7 +497,7 @@ def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[
     if (day := token.removesuffix("s")) in _DAYS:
         return [("date", day)], 1
     if token in _ORDINALS and after in ("of", "day", "working", "business"):
-        return [("date", " ".join(folded[at : at + 3]))], 3
+        return [("date", f"{token} {after} {last}".rstrip())], 3
     if token in _MANNERS:
         manner = _MANNERS[token]
         often = [("time", manner)] if manner == BY_HAND else []
@@ -510,7 +512,7 @@ def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[
         return [("acronym", token)], 1
     if "@" in token[1:] or _HOST.fullmatch(raw[at]):
         return [("address", token)], 1
-    is_title = raw[at][:1].isupper() and at > 0
+    is_title = raw[at][:1].isupper() and bool(before)
     is_mixed = raw[at][1:] != raw[at][1:].lower() or re.search(r"[a-z]\d|\d[a-z]", token)
     if not raw[at].isupper() and (is_title or is_mixed):
         return [("name", token)], 1
@@ -519,21 +521,18 @@ def _read_value(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[
 
 def _name_kind(raw: list[str], folded: list[str], at: int) -> str:
     """Return the kind of thing that the token names by its neighbours; "" if it is no name."""
-    three, two, one = ["", "", "", *folded[max(0, at - 3) : at]][-3:]
-    after, last = [*folded[at + 1 : at + 3], "", ""][:2]
+    three, two, one, _, after, last = folded[at - 3 : at + 3]
     if after in _CREWS or (after in _THINGS and one not in _THINGS and (last in _STOP or not last)):
         return NAME_OF + after
     if one in _THINGS and (not two or two in _ARTICLES or three in _ARTICLES):
         return NAME_OF + one
-    is_called = one in _RUNNERS and raw[at - 1] == one and (two in _CALLED_BY or at == 1)
+    is_called = one in _RUNNERS and raw[at - 1] == one and (not two or two in _CALLED_BY)
     return NAME_OF + one if is_called or (one == "run" and two in _SCRIPTED) else ""
 
 
 def _read_number(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple[str, str]], int]:
-    token = folded[at]
+    before, token, after = folded[at - 1 : at + 2]
     amount = _NUMBERS.get(token, token)
-    before = folded[at - 1] if at else ""
-    after = folded[at + 1] if at + 1 < len(folded) else ""
     if kind := _UNITS.get(after) or _UNITS.get(after.rstrip("sn")):
         return [(kind, f"{amount} {after.rstrip('s')}")], 2
     if after in MONTHS or before in MONTHS:
@@ -541,9 +540,7 @@ def _read_number(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple
     if token in _NUMBERS:
         counts = bool(after) and after not in _STOP
         return ([("number", amount), (f"number {stem(after)}", amount)], 1) if counts else ([], 1)
-    if before == "port":
-        return [(before, amount), ("number", amount)], 1
-    named = at and raw[at - 1][:1].isupper() and fold(raw[at - 1]) not in _STOP
+    named = raw[at - 1][:1].isupper() and fold(raw[at - 1]) not in _STOP
     if before in SLOTS or before in _VERSIONED or (named and "." in raw[at]):  # `Kubernetes 1.27`
         return [(f"version {stem(before)}", amount)], 1
     if "version" in folded:
@@ -557,7 +554,7 @@ def _is_label(raw: list[str], folded: list[str], at: int) -> bool:
     """True for what tells one of several things: `Shard 2`, `HTTP 404`, `worker B`, `v2`."""
     if re.fullmatch(r"v\d+", folded[at]):
         return True
-    before = folded[at - 1] if at else ""
+    before = folded[at - 1]
     if before in _STOP or before in SLOTS or before in _VERSIONED or before in MONTHS:
         return False
     if len(raw[at]) == 1 and raw[at].isupper():
