@@ -56,7 +56,6 @@ class Comment(Value):
     """Identifies the comment when it is read again."""
     text: str
     path: str | None = None
-    line: int | None = None
     url: str | None = None
 
 
@@ -78,13 +77,12 @@ def parse_comments(text: str) -> list[Comment]:
         kind = author.get("type") or author.get("__typename")
         if author.get("is_bot") or kind == "Bot" or re.search(_BOTS, login.lower()):
             continue
-        number, path = raw.get("line") or raw.get("original_line"), raw.get("path")
+        path = raw.get("path")
         key = raw.get("id") or raw.get("url") or f"{author.get('login')}:{raw.get('createdAt')}"
         comment = Comment(
             key=str(key),
             text=request,
             path=path if isinstance(path, str) and path else None,
-            line=number if type(number) is int else None,
             url=str(raw.get("url") or raw.get("html_url") or "") or None,
         )
         found.append(comment)

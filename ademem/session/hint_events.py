@@ -6,7 +6,7 @@ import os
 
 from ademem.core import client
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
-from ademem.search.hints import lacks_lists, update_sites, write_lists, write_rest
+from ademem.search.hints import lacks_lists, refresh, write_rest
 from ademem.store import hints as table
 from ademem.store import logs
 
@@ -79,8 +79,7 @@ def name_target(payload: Payload, runtime: Runtime) -> str:
 
 def find_tied(payload: Payload, runtime: Runtime, paths: Iterable[str] = ()) -> list[Tied]:
     """Find memories tied to the file or command, or to further *paths*, best first, with states."""
-    if update_sites(runtime.store):
-        write_lists(runtime.project, runtime.store)
+    refresh(runtime)
     what = name_target(payload, runtime)
     is_path = payload.tool_name in WRITING_TOOLS
     return find_at(what, payload, runtime, is_path=is_path, paths=paths) if what else []

@@ -103,9 +103,8 @@ def record(pair: Pair, store: Store, now: datetime) -> Pair | None:
     """Store a pair; None where it is known, settled by another one, or said to be true of both."""
     with store.transaction():
         both = memory_queries.by_ids(store, (pair.earlier.id, pair.later.id))
-        if not all(one.live for one in both):  # another pair was recorded since this one was found
-            return None
-        if not relations.add(
+        # another pair may have been recorded since this one was found
+        if not all(one.live for one in both) or not relations.add(
             store,
             pair.earlier,
             pair.later,
