@@ -7,7 +7,7 @@ import re
 import stat
 
 from ademem.capture import is_placeholder
-from ademem.core.memory import Category, Draft, Origin
+from ademem.core.memory import Category, Draft
 from ademem.core.repository import first_line
 from ademem.core.text import sha256_hex, slug, truncate_bytes
 from ademem.core.untrusted import without_recalled
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     ReadFile = Callable[[str], str | None]
     from ademem.capture.gate import Written
     from ademem.core.client import Payload
+    from ademem.core.memory import Origin
     from ademem.store.runtime import Runtime
 
 CATEGORY = {
@@ -308,12 +309,7 @@ def capture_lessons(payload: Payload, runtime: Runtime) -> list[Written]:
     """Write every lesson of the command once, however often the hook runs."""
     from ademem.capture import provenance, record
 
-    origin = Origin(
-        trust=provenance.trust_of(payload, runtime),
-        source_type=source_of(payload.cwd),
-        session_id=payload.session_id,
-        agent_id=payload.agent_type or None,
-    )
+    origin = provenance.origin_of(payload, runtime, source_of(payload.cwd))
     found = marked_lessons(
         payload.command, read_file=lambda path: _small_file(path, payload, runtime)
     )

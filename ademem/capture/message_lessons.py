@@ -39,14 +39,12 @@ def learnings(message: str) -> list[str]:
         for shape in (_NUMBERED, _BULLET):
             matches = filter(None, map(shape.match, section))
             items = (_EMPHASIS.sub("", found[1]).strip() for found in matches)
-            kept = [
-                item
-                for item in items
-                if _has_length(item, *MIN_LEARNING) and not is_placeholder(item)
-            ]
+            kept: dict[str, str] = {}
+            for item in items:
+                if _has_length(item, *MIN_LEARNING) and not is_placeholder(item):
+                    kept.setdefault(fold(item), item)
             if kept:
-                first = {fold(item): item for item in reversed(kept[:MAX_ITEMS])}
-                return list(first.values())[::-1]
+                return list(kept.values())[:MAX_ITEMS]
     return []
 
 
@@ -67,14 +65,14 @@ def _prose(message: str) -> list[str]:
 def _sections(lines: list[str]) -> list[list[str]]:
     """Return the lines below each title of learnings."""
     found: list[list[str]] = []
-    section: list[str] | None = None
+    is_inside = False
     for line in lines:
         if heading := _HEADING.match(line.strip()):
-            section = [] if _TITLE.match(heading["title"] or heading["pseudo"]) else None
-            if section is not None:
-                found.append(section)
-        elif section is not None:
-            section.append(line)
+            is_inside = bool(_TITLE.match(heading["title"] or heading["pseudo"]))
+            if is_inside:
+                found.append([])
+        elif is_inside:
+            found[-1].append(line)
     return found
 
 

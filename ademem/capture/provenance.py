@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core import client
-from ademem.core.memory import Trust
+from ademem.core.memory import Origin, Trust
 from ademem.store import ledger
 
 TYPE_CHECKING = False
@@ -39,9 +39,15 @@ def record_source(payload: Payload, runtime: Runtime) -> None:
         ledger.claim(runtime.store, _RECEIVED + source, key, runtime.now)
 
 
-def trust_of(payload: Payload, runtime: Runtime) -> Trust:
+def origin_of(payload: Payload, runtime: Runtime, source_type: str) -> Origin:
+    """Return the origin of what the agent of a turn says."""
     turn = payload.agent_id or _prompt(payload, runtime)
-    return trust_of_turn(f"{payload.session_id}:{turn}", runtime.store)
+    return Origin(
+        trust=trust_of_turn(f"{payload.session_id}:{turn}", runtime.store),
+        source_type=source_type,
+        session_id=payload.session_id,
+        agent_id=payload.agent_type or None,
+    )
 
 
 def trust_of_caller(environment: Mapping[str, str], store: Store) -> Trust:

@@ -77,12 +77,7 @@ def capture_learnings(payload: Payload, runtime: Runtime) -> list[Written]:
 
     if not runtime.settings.capture.learnings:
         return []
-    origin = Origin(
-        trust=provenance.trust_of(payload, runtime),
-        source_type="passive",
-        session_id=payload.session_id,
-        agent_id=payload.agent_type or None,
-    )
+    origin = provenance.origin_of(payload, runtime, "passive")
     written = []
     for text in message_lessons.learnings(payload.last_message):
         draft = Draft(content=text, category=category_of(text), origin=origin)
