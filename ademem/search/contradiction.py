@@ -540,6 +540,8 @@ def _read_number(raw: list[str], folded: list[str], at: int) -> tuple[list[tuple
     if token in _NUMBERS:
         counts = bool(after) and after not in _STOP
         return ([("number", amount), (f"number {stem(after)}", amount)], 1) if counts else ([], 1)
+    if before == "port":
+        return [(before, amount), ("number", amount)], 1
     named = raw[at - 1][:1].isupper() and fold(raw[at - 1]) not in _STOP
     if before in SLOTS or before in _VERSIONED or (named and "." in raw[at]):  # `Kubernetes 1.27`
         return [(f"version {stem(before)}", amount)], 1
