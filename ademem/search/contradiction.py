@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 
 CACHED = 4096
 """Texts that are kept as they were read: a batch compares each with many."""
-MOST_FRAME_TOKENS = 25
-"""Tokens of a text above which it is no plain sentence."""
-SHARED_FRAME = 0.4
-"""Share of the shorter sentence that keeps its place around what is exchanged."""
 SHORTEST_FRAME = 3
 """Tokens that two sentences share at least, of which one says something else."""
 SUBJECT, COMPLEMENT, TWO_THINGS = "subject", "complement", "two things"
@@ -360,7 +356,7 @@ def name_two_things(one: str, other: str) -> bool:
 def read(text: str) -> Facts:
     text = re.sub(r"\b(front|back) end\b", r"\1end", text[:MOST_CHARS])
     forms = [token.strip(".-") or token for token in _TOKEN.findall(text)]
-    plain = [token.lower() if token.isascii() else fold(token) for token in forms]
+    plain = [fold(token) for token in forms]
     raw, folded = (["", "", "", *words, "", ""] for words in (forms, plain))
     first = at = 3
     values: set[tuple[str, str]] = set()
@@ -576,8 +572,6 @@ def compare_subjects(left: Facts, right: Facts) -> tuple[set[str], set[str], set
 
 def _find_exchange(left: Facts, right: Facts) -> str:
     """Name the role of the words that are exchanged in one sentence; "" where it is not one."""
-    if max(len(left.tokens), len(right.tokens)) > MOST_FRAME_TOKENS:
-        return ""
     steps = SequenceMatcher(None, left.tokens, right.tokens, autojunk=False).get_opcodes()
     kept = sum(step[2] - step[1] for step in steps if step[0] == "equal")
     replaced = [
@@ -599,8 +593,6 @@ def _find_exchange(left: Facts, right: Facts) -> str:
         ]
         if any(values) and not all(values):
             return TWO_THINGS
-    if kept < SHARED_FRAME * min(len(left.tokens), len(right.tokens)):
-        return ""
     exchanged = [
         (start, end, since, to)
         for start, end, since, to in replaced
