@@ -27,19 +27,18 @@ Row = tuple[str, ...]
 
 def commands() -> Iterator[Row]:
     yield "Command", "Does", "Options"
-    below = dict(leaves())
-    for name in (name for names in PANELS.values() for name in names):
-        command = below[name]
+    words = " ".join(PANELS.values()).split()
+    shown = [(name, command) for name, command in leaves() if not command.hidden]
+    for name, command in sorted(shown, key=lambda leaf: words.index(leaf[0].split()[0])):
         arguments = [metavar(given) for given in parameters(command, "argument")]
-        shown = [code(option) for option in options(command) if option not in COMMON]
-        yield code(" ".join([name, *arguments])), command.help.strip(), " ".join(shown)
+        given = [code(option) for option in options(command) if option not in COMMON]
+        yield code(" ".join([name, *arguments])), command.help.strip(), " ".join(given)
 
 
 def hidden() -> Iterator[Row]:
     yield "Command", "Does"
-    listed = {name for names in PANELS.values() for name in names}
     for name, command in sorted(leaves()):
-        if name not in listed:
+        if command.hidden:
             arguments = [metavar(given) for given in parameters(command, "argument")]
             yield code(" ".join([name, *arguments])), command.help.strip()
 

@@ -49,35 +49,23 @@ MODULES = {
 """Modules of this package, with the commands and groups that each defines."""
 
 PANELS = {
-    "Every day": tuple("recall search add get list".split()),
-    "Review": tuple(
-        "web tui review promote reject edit pin archive restore delete undo propose".split()
-    ),
-    "Team": (
-        *("files refresh", "files import", "files check", "core show", "core set"),
-        *("sync", "import", "export", "trust", "hub join", "hub leave", "hub serve", "hub migrate"),
-        *("hub check", "hub project add", "hub project list", "hub project close", "hub invite"),
-        *("hub member list", "hub member role", "hub member remove", "hub token list"),
-        *("hub token revoke", "hub audit", "hub purge", "hub receipts", "hub compact"),
-        *("hub backup", "hub restore", "hub move"),
-    ),
-    "Set-up": (
-        *("init", "install", "uninstall", "mcp", "config list", "config set"),
-        *("model install", "model status", "model remove"),
-    ),
-    "Upkeep": (
-        *("doctor", "backup", "sweep", "scrub", "verify"),
-        *("projects list", "projects merge", "projects consolidate", "projects forget"),
-    ),
-    "Insight": (
-        *("status", "log", "why", "session list", "session show", "session start", "session end"),
-        *("session summary", "session delete", "prompts search", "prompts delete"),
-        *("relations list", "relations judge", "relations scan", "relations deferred"),
-        *("guard explain", "mission start", "mission end", "mission list"),
-        *("procedures list", "procedures export"),
-    ),
+    "Every day": "recall search add get list",
+    "Review": "web tui review promote reject edit pin archive restore delete undo propose",
+    "Team": "files core sync import export trust hub",
+    "Set-up": "init install uninstall mcp config model",
+    "Upkeep": "doctor backup sweep scrub verify projects",
+    "Insight": "status log why session prompts relations guard mission procedures",
 }
-"""Commands that the help lists, by panel; scripts, git and agents call the others."""
+"""Commands and groups that the help lists, by panel."""
+
+HIDDEN = frozenset(
+    (
+        *("learn", "topic-key", "timeline", "context", "work", "merge-file", "serve", "rpc", "ui"),
+        *("cost", "procedures outcome", "skills", "skills list", "skills reindex"),
+        *("mission promote", "hub page", "eval", "eval run", "eval add", "eval gate"),
+    )
+)
+"""Commands and groups for scripts, git and agents, which no help lists."""
 
 FORMS = {
     "agents list": "core show --agents",
@@ -130,8 +118,11 @@ GROUPS = {
 
 HELP = ["--help", "-h"]
 
-USUAL = {"prompts": "search", "relations": "list"}
-"""Commands of groups that are meant where none of the group is named."""
+USUAL = {
+    "prompts": ("search", "delete"),
+    "relations": ("list", "judge", "scan", "deferred"),
+}
+"""Commands of groups, of which the first is meant where none is named."""
 
 
 _ParserError: Any = typer.BadParameter.__base__
@@ -143,15 +134,12 @@ class Panels(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for panel, names in PANELS.items():
-            tops = dict.fromkeys(name.partition(" ")[0] for name in names)
-            rows = [
-                (name, self.commands[name].get_short_help_str(formatter.width - 6 - 12))
-                for name in tops
-                if name in self.commands
+            width = formatter.width - 6 - 12
+            shown = [
+                (name, self.commands[name].get_short_help_str(width)) for name in names.split()
             ]
-            if rows:
-                with formatter.section(panel):
-                    formatter.write_dl(rows)
+            with formatter.section(panel):
+                formatter.write_dl(shown)
 
 
 app = typer.Typer(
@@ -189,26 +177,15 @@ def group_of(path: str) -> typer.Typer:
         return app
     above, _, name = path.rpartition(" ")
     group = typer.Typer(help=GROUPS[path], no_args_is_help=True)
-    group_of(above).add_typer(group, name=name)
+    group_of(above).add_typer(group, name=name, hidden=path in HIDDEN)
     return group
 
 
 def load(modules: Iterable[str] = MODULES) -> typer.Typer:
-    """Define the commands of these modules, and hide those in no panel."""
+    """Define the commands of these modules."""
     for module in modules:
         import_module(f"{__package__}.{module}")
-    _hide(app, "", {name for names in PANELS.values() for name in names})
     return app
-
-
-def _hide(group: typer.Typer, prefix: str, listed: set[str]) -> None:
-    for command in group.registered_commands:
-        name = command.name or getattr(command.callback, "__name__", "")
-        command.hidden = f"{prefix}{name}" not in listed
-    for below in group.registered_groups:
-        if below.typer_instance and isinstance(below.name, str):
-            _hide(below.typer_instance, f"{prefix}{below.name} ", listed)
-            below.hidden = all(not name.startswith(f"{prefix}{below.name} ") for name in listed)
 
 
 def run() -> None:
@@ -240,9 +217,8 @@ def replace_form(arguments: Sequence[str]) -> list[str]:
     """Return the arguments in their listed form; name it on standard error where it is another."""
     if arguments and arguments[0] in USUAL:
         group, *rest = arguments
-        listed = {name for names in PANELS.values() for name in names}
-        if not rest or (rest[0] not in HELP and f"{group} {rest[0]}" not in listed):
-            return [group, USUAL[group], *rest]
+        if not rest or rest[0] not in (*HELP, *USUAL[group]):
+            return [group, USUAL[group][0], *rest]
     for words in (1, 2, 3):
         old, rest = " ".join(arguments[:words]), list(arguments[words:])
         if old in FORMS:
@@ -334,7 +310,7 @@ def command(
     With *on* its first argument is what that opens, and the first argument of that is an option.
     """
 
-    group, _, own_name = name.rpartition(" ")
+    group, _, last = name.rpartition(" ")
 
     def define(function: Function) -> Function:
         own = [*signature(function, eval_str=True).parameters.values()]
@@ -353,7 +329,9 @@ def command(
 
         run.__signature__ = Signature(options)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in options}
-        group_of(group).command(own_name or None)(run)
+        own_name = last or function.__name__
+        hidden = f"{group} {own_name}".strip() in HIDDEN
+        group_of(group).command(own_name, hidden=hidden)(run)
         return function
 
     return define

@@ -91,7 +91,7 @@ def leave(memories: Runtime) -> None:
     show.report({"left": state.slug}, [f"left {state.slug}; what came from it stays"])
 
 
-@group_of("hub").command("page")
+@group_of("hub").command("page", hidden=True)
 def open_page(project: Project = None) -> None:
     """Show an owner the page of this project at the hub, at an address that opens once."""
     if not sys.stderr.isatty() or caller.client_of(os.environ):

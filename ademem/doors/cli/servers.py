@@ -54,7 +54,7 @@ def mcp(
     streamable.serve(chosen, found, number, os.environ, show.serving)
 
 
-@app.command()
+@app.command(hidden=True)
 def rpc(
     trust: str = option(
         "--trust WHO", "`user` acts for a person; an agent may not say so.", "agent"
