@@ -25,7 +25,7 @@ from ademem.store import logs, memories, memory_queries, sessions, statistics, v
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from ademem.core.client import TurnKey
@@ -99,8 +99,7 @@ def find(
         head = {"mode": first.mode, "relaxed": first.relaxed, "total": len(hits)}
         head |= {"asked": asked, "at": stamp(runtime.clock())}
         ranked = [(number, hit.memory.seq, hit.score) for number, hit in hits]
-    looked_at = limit + 1 if hits else None  # what was just found is there
-    found = _list_shown(sources, ranked[:looked_at], filters, are_fresh=bool(hits))
+    found = _list_shown(sources, ranked, filters)
     marks = {(number, hit.memory.seq): _marks(hit) for number, hit in hits}
     page: list[Row] = []
     size, last = ENVELOPE_CHARS + len(json.dumps(query)) + len(ranked) * 12, 0
@@ -128,20 +127,13 @@ def find(
 
 
 def _list_shown(
-    sources: Mapping[str, Runtime], ranked: Iterable[Position], filters: Filters, *, are_fresh: bool
+    sources: Mapping[str, Runtime], ranked: Sequence[Position], filters: Filters
 ) -> dict[tuple[int, int], Row]:
-    """Return previews of what may be shown, by source and row; all may that was just found."""
-    statuses = filters.statuses or tuple(Status)
+    """Return previews of what may be shown, by source and row."""
     found: dict[tuple[int, int], Row] = {}
-    wanted: dict[int, list[int]] = {}
-    for number, seq, _ in ranked:
-        wanted.setdefault(number, []).append(seq)
     for number, (name, each) in enumerate(sources.items()):
-        seqs = wanted.get(number, [])
-        if are_fresh:
-            live = memories.list_by_number(each.store, seqs)
-        else:
-            live = rows.visible(seqs, each.store, filters, statuses, len(seqs))
+        seqs = [seq for source, seq, _ in ranked if source == number]
+        live = rows.visible(seqs, each.store, filters, filters.statuses or tuple(Status), len(seqs))
         related = verdicts.annotate(each.store, live)
         for memory in live:
             row = preview_row(memory, PREVIEW_CHARS)
