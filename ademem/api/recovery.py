@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 
@@ -50,19 +50,15 @@ def restore_backup(
     *,
     force: bool = False,
     dry_run: bool = False,
-    on_wait: Callable[[], None] = lambda: None,
 ) -> Restored:
     """Replace the database by a backup, then import what the files know beyond it.
 
     The person's own memories, which are in no files, are those of the project `personal_project`.
 
-    What is replaced is kept, and *force* accepts the backup of another project. *on_wait* is called
-    where a worker has to end first. Raises NoBackup, BadBackup, DamagedBackup, NewerDatabase, or
-    InUse.
+    What is replaced is kept, and *force* accepts the backup of another project. Raises NoBackup,
+    BadBackup, DamagedBackup, NewerDatabase, or InUse.
     """
     path = backups.find(project, environment, named)
-    if worker.is_running(project):
-        on_wait()
     with locked(worker.lock(project), root=project.home_root), ExitStack() as stack:
         candidate = backups.take_in(project, environment, path, now)
         stack.callback(remove_files, candidate.path)

@@ -20,7 +20,7 @@ from ademem.api.searching import load_embedder
 from ademem.core import clock
 from ademem.core.errors import UsageError
 from ademem.core.settings import load_configuration
-from ademem.core.text import MONTHS, bytes_hex
+from ademem.core.text import bytes_hex
 from ademem.core.value import Value, as_dict
 from ademem.files import records
 from ademem.guard.prompts import TurnClass, classify
@@ -464,12 +464,8 @@ def _evidence(given: Any) -> list[str]:
 def _turns(conversation: dict[str, Any]) -> Iterator[Item]:
     number = 1
     while turns := conversation.get(f"session_{number}"):
-        # `4:04 pm on 20 January, 2023`.
-        spoken = conversation[f"session_{number}_date_time"].replace(" on ", " ")
-        hour, minute, half, day, month, year = re.findall(r"\w+", spoken)
-        hours = int(hour) % 12 + (12 if half.lower() == "pm" else 0)
-        place = MONTHS.index(month.lower()) + 1
-        date = datetime(int(year), place, int(day), hours, int(minute)).isoformat()
+        spoken = conversation[f"session_{number}_date_time"]
+        date = datetime.strptime(spoken, "%I:%M %p on %d %B, %Y").isoformat()
         for turn in turns:
             id, text = turn["dia_id"], _with_caption(turn["text"], turn.get("blip_caption"))
             yield Item(id=id, text=text, speaker=turn["speaker"], session=f"D{number}", date=date)

@@ -453,7 +453,6 @@ def restore(
             *(here or personal_project(os.environ), os.environ, backup, clock.now()),
             force=force,
             dry_run=dry_run,
-            on_wait=lambda: show.echo("waiting for the worker of this project", err=True),
         )
         verb = "would restore" if dry_run else "restored"
         lines = [f"{verb} {counted(done.memories, 'memory')} of {done.backup}", *done.done]
