@@ -9,24 +9,18 @@ from typing import TYPE_CHECKING, Any
 from ademem import api
 from ademem.api import configuring, doctor, reports
 from ademem.core.errors import Conflict, UsageError
-from ademem.core.memory import Memory
 from ademem.core.settings import key_of
 from ademem.core.text import counted
-from ademem.core.value import as_dict
 from ademem.doors.reading import find_memory
 from ademem.doors.undoable import Done, inverse
-from ademem.doors.views import to_row
 from ademem.doors.views.practice import cut
 from ademem.doors.web import Act, Page, PageRequest
 from ademem.doors.web.memory_pages import golden_set, load_golden
 from ademem.store.runtime import Runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from datetime import timedelta
 
-    from ademem.api.configuring import Setting
-    from ademem.api.evaluation.golden import Ranks
 
 
 def to_age(since: timedelta) -> str:
@@ -42,22 +36,6 @@ def to_text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return ", ".join(value) if isinstance(value, (list, tuple)) else str(value)
-
-
-def _to_setting(setting: Setting) -> dict[str, Any]:
-    described = configuring.describe_keys()[setting.key]
-    key = described.key
-    choices = ("true", "false") if isinstance(key.default, bool) else key.choices
-    has_range = key.least is not None and not choices
-    return as_dict(setting) | {
-        "value": to_text(setting.value),
-        "default": to_text(key.default),
-        "is_default": setting.value == key.default,
-        "is_shared": key.is_shared,
-        "meaning": described.meaning,
-        "choices": choices,
-        "range": f"{key.least:,} to {key.most:,}" if has_range else "",
-    }
 
 
 def _patient(memories: Runtime) -> doctor.Patient:
@@ -96,14 +74,15 @@ def _fix(memories: Runtime, request: PageRequest) -> None:
 def _settings(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     root, environment = memories.project.root, memories.environment
     found, warnings = configuring.list_settings(root, environment=environment)
-    rows = list(map(_to_setting, found))
     chosen = request.query.get("key", "")
-    if chosen and chosen not in {row["key"] for row in rows}:
+    if chosen and chosen not in {each.key for each in found}:
         raise UsageError(f"there is no setting {chosen!r}", "`ademem config list` names all")
-    groups = groupby(rows, key=lambda row: row["key"].partition(".")[0])
+    groups = groupby(found, key=lambda each: each.key.partition(".")[0])
     return {
-        "sections": [{"name": name, "rows": list(group)} for name, group in groups],
-        "chosen": next((row for row in rows if row["key"] == chosen), None),
+        "sections": [(name, list(group)) for name, group in groups],
+        "chosen": next((each for each in found if each.key == chosen), None),
+        "described": configuring.describe_keys(),
+        "as_text": to_text,
         "warnings": [str(each) for each in warnings],
         "vectors": reports.vectors(memories),
         "models": [
@@ -147,49 +126,6 @@ METRICS = {"any@5": "hits@5", "any@10": "hits@10", "MRR": "MRR", "nDCG@10": "nDC
 """Metrics as they are shown, by their names in a run."""
 
 
-def to_evaluation(
-    ranks: Sequence[Ranks], runs: Sequence[Mapping[str, Any]], memories: Mapping[str, Memory | None]
-) -> dict[str, Any]:
-    """Return the questions, and a table of the runs for each metric, newest first."""
-    questions: list[dict[str, Any]] = [
-        {
-            "query": each.golden.query,
-            "memories": [
-                {
-                    "id": id,
-                    "row": to_row(memory) if (memory := memories.get(id)) else None,
-                    "before": before,
-                    "now": each.now.get(id) if each.now else None,
-                    "state": each.state_of(id),
-                }
-                for id, before in sorted(each.golden.ranks.items())
-            ],
-        }
-        for each in ranks
-    ]
-    systems = list(dict.fromkeys(name for run in runs for name in run["means"]))
-    return {
-        "questions": questions,
-        "worse": sum(row["state"] == "worse" for each in questions for row in each["memories"]),
-        "run": runs[-1] if runs else None,
-        "systems": systems,
-        "metrics": [
-            {
-                "name": name,
-                "rows": [
-                    {each: run[each] for each in ("at", "questions", "mode")}
-                    | {
-                        "commit": (run["commit"] or "no commit")[:9],
-                        "means": [run["means"].get(system, {}).get(key) for system in systems],
-                    }
-                    for run in reversed(runs)
-                ],
-            }
-            for key, name in METRICS.items()
-        ],
-    }
-
-
 RUNS = 20
 """Runs that are plotted, the last ones."""
 
@@ -197,12 +133,20 @@ RUNS = 20
 def _evaluation(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     from ademem.api.evaluation import golden
 
-    ranks = golden.list_ranks(memories)
-    by_id = {id: find_memory(memories, id) for each in ranks for id in each.golden.ranks}
-    page = to_evaluation(ranks, golden.list_runs(memories)[-RUNS:], by_id)
-    questions, after = cut(page["questions"], "query", request.query.get("after", ""))
-    count = len(page["questions"])
-    return page | {"questions": questions, "count": count, "next": after}
+    ranks, runs = golden.list_ranks(memories), golden.list_runs(memories)[-RUNS:]
+    states = [each.state_of(id) for each in ranks for id in each.golden.ranks]
+    rows = [{"query": each.golden.query, "ranks": each} for each in ranks]
+    questions, following = cut(rows, "query", request.query.get("after", ""))
+    return {
+        "questions": questions,
+        "count": len(ranks),
+        "next": following,
+        "by_id": {id: find_memory(memories, id) for each in ranks for id in each.golden.ranks},
+        "worse": states.count("worse"),
+        "runs": runs[::-1],
+        "systems": list(dict.fromkeys(name for run in runs for name in run["means"])),
+        "metrics": METRICS,
+    }
 
 
 def _run_gate(memories: Runtime, _: PageRequest) -> None:

@@ -11,7 +11,6 @@ from ademem.api.evaluation import golden
 from ademem.api.evaluation.golden import Golden, Ranks
 from ademem.core.clock import stamp
 from ademem.doors.views.session import spent_days, spent_json
-from ademem.doors.web import upkeep_pages
 from ademem.doors.web.upkeep_pages import RUNS
 from ademem.store.database import set_value
 from tests import builders
@@ -121,9 +120,8 @@ def test_an_empty_page_names_the_command_that_fills_it(browser):
 )
 def test_a_rank_is_compared_with_the_recorded_one(before, now, state):
     each = Ranks(golden=Golden(query="q", ranks={"m": before}), now=now)
-    (question,) = upkeep_pages.to_evaluation([each], [], {})["questions"]
 
-    assert question["memories"][0]["state"] == state
+    assert each.state_of("m") == state
 
 
 def test_texts_and_calls_are_summed_by_day(browser):
