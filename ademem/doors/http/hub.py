@@ -407,17 +407,13 @@ class Hub:
             self._check_caller(caller, "owner")
             self.rate.check(visit.token.hex(), self.limits.requests_per_minute)
             members = await requests.list_members(db, visit.project)
-            verdicts = sorted(self.verdicts[visit.project].items())
             return {
                 "project": await requests.read_project(db, visit.project),
                 "members": members,
                 "person": next(each["name"] for each in members if each["id"] == caller.person),
                 "devices": await requests.list_devices(db, visit.project),
                 "audit": await requests.list_audit(db, visit.project, AUDITED),
-                "verdicts": [
-                    {"verdict": verdict, "rule": rule, "count": count}
-                    for (verdict, rule), count in verdicts
-                ],
+                "verdicts": sorted(self.verdicts[visit.project].items()),
             }
 
     async def health(self, _request: Request) -> Response:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ademem.core.memory import Memory
-    from ademem.search.engine import Explained, Hit
+    from ademem.search.engine import Hit
     from ademem.store.logs import Use
 
 NOTHING: dict[str, str] = {}
@@ -86,30 +86,6 @@ def to_history(revisions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         history.append({**row, "diff": diff})
         before = text if text is not None else before
     return history[::-1]
-
-
-ALONE = 10
-"""Rows of each order that words or vectors alone would give."""
-
-
-def to_stages(found: Explained) -> dict[str, Any]:
-    ranks = {hit.memory.id: rank for rank, hit in enumerate(found.results.hits, 1)}
-    return {
-        "weights": {"relevance": found.relevance_weights, "score": found.score_weights},
-        "left_out": [
-            to_row(hit.memory) | {"score": round(hit.score, 4), "why": why}
-            for hit, why in found.left_out
-        ],
-        "unprompted": {
-            hit.memory.id: why_unprompted(hit, found.results.hits)
-            for hit in found.results.hits
-            if hit.memory.id not in found.prompted
-        },
-        "alone": {
-            name: [to_row(memory) | {"rank": ranks.get(memory.id)} for memory in rows[:ALONE]]
-            for name, rows in (("words", found.by_words), ("meaning", found.by_meaning))
-        },
-    }
 
 
 def why_unprompted(hit: Hit, hits: Sequence[Hit]) -> str:

@@ -25,7 +25,7 @@ from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
 from ademem.doors.views import to_row
 from ademem.doors.views.practice import cut
 from ademem.doors.web import PATTERN, Act, Page, PageRequest, Shown, row_number
-from ademem.search.engine import ORDERS, UNARCHIVED, Filters, Hit
+from ademem.search.engine import ORDERS, UNARCHIVED, Explained, Filters, Hit
 from ademem.search.vector_map import Area
 from ademem.store.filters import CONCERNS
 from ademem.store.runtime import Runtime
@@ -165,9 +165,7 @@ def _read_map(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     return {
         "has_vectors": bool(found) or api.has_vectors(memories),
         "is_requested": not found and api.is_map_requested(memories),
-        "count": found.head["count"] if found else 0,
-        "grid": found.count_cells(CELLS) if found else [],
-        "categories": found.count_categories() if found else {},
+        "map": found,
         "area": area,
         "rows": rows,
         "total": total,
@@ -260,6 +258,21 @@ def read_moment(text: str) -> datetime:
         raise UsageError(f"{text!r} is no time", "as 2026-01-31T18:00") from error
 
 
+def _to_stages(found: Explained) -> dict[str, Any]:
+    hits = found.results.hits
+    return {
+        "weights": {"relevance": found.relevance_weights, "score": found.score_weights},
+        "left_out": found.left_out,
+        "unprompted": {
+            hit.memory.id: views.why_unprompted(hit, hits)
+            for hit in hits
+            if hit.memory.id not in found.prompted
+        },
+        "ranks": {hit.memory.id: rank for rank, hit in enumerate(hits, 1)},
+        "alone": {"words": found.by_words, "meaning": found.by_meaning},
+    }
+
+
 def _to_hit(hit: Hit, drifted: Mapping[str, str]) -> dict[str, Any]:
     """Return the row of a hit with the signals of its score."""
     signals = [
@@ -302,7 +315,7 @@ def read_list(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "choices": CHOICES,
         "typed": TYPED,
         "explain": bool(request.query.get("explain")),
-        "stages": views.to_stages(explanation) if explanation else None,
+        "stages": _to_stages(explanation) if explanation else None,
     }
 
 

@@ -40,22 +40,13 @@ def _procedure(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     """Show a procedure with its steps, its outcomes, and the episodes behind it."""
     found = api.get_procedure(memories, request.path["id"])
     past = api.get_procedure_history(memories, found.id)
-    memory = found.memory
-    sources = []
-    for id in past["sources"]:
-        source = find_memory(memories, id)
-        session = source.source_session_id if source else None
-        sources.append({"id": id, "row": to_row(source) if source else None, "session": session})
-    each = views.procedure_json(found) | {
-        "revision": memory.revision_count,
-        "is_live": memory.live,
-        "is_candidate": memory.live and memory.status == "candidate",
-        "withheld": memory.quarantine_reason,
-        "markdown": WITHHELD if memory.quarantine_reason else found.wording.markdown,
+    return {
+        "each": views.procedure_json(found),
+        "memory": found.memory,
+        "markdown": WITHHELD if found.memory.quarantine_reason else found.wording.markdown,
         "history": past["history"],
-        "sources": sources,
+        "sources": {id: find_memory(memories, id) for id in past["sources"]},
     }
-    return {"each": each}
 
 
 def _skills(memories: Runtime, request: PageRequest) -> dict[str, Any]:
@@ -93,28 +84,17 @@ def _agents(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     brief = api.get_brief(memories, chosen)
     labelled = api.get_brief(memories, chosen, labelled=True)
     earlier = api.list_earlier_briefs(memories, chosen)
-    fields = []
-    for field in FIELDS:
-        text = field_text(brief, field.name)
-        claimed = [each for each in brief.claimed if each in text.split("\n")] if brief else []
-        fields.append(
-            {
-                "name": field.name,
-                "label": field.label,
-                "is_list": field.is_list,
-                "text": text,
-                "shown": field_text(labelled, field.name).split("\n") if labelled else [],
-                "earlier": list(views.earlier_texts(brief, earlier, field.name)),
-                "claimed": claimed,
-            }
-        )
     return {
         "agents": api.list_agents(memories),
         "chosen": chosen,
-        "version": brief.version if brief else 0,
+        "brief": brief,
+        "labelled": labelled,
         "came": import_label(brief.claimed_author) if brief else "",
-        "updated_at": brief.updated_at if brief and brief.version else None,
-        "fields": fields,
+        "fields": FIELDS,
+        "text_of": field_text,
+        "earlier": {
+            each.name: list(views.earlier_texts(brief, earlier, each.name)) for each in FIELDS
+        },
     }
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
 
-
 def to_age(since: timedelta) -> str:
     """Return a length of time in the largest unit that it fills."""
     seconds = max(0, round(since.total_seconds()))
