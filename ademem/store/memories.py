@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from ademem.core.clock import datetime, parse, stamp
 from ademem.core.errors import NoSuchMemory, SeveralMemories, UnusableStore
@@ -223,17 +222,14 @@ def touch(store: Store, memory: Memory, score: float, now: datetime) -> None:
 
 def get(store: Store, id: str) -> Memory:
     """The memory with this id, sync id, or unambiguous beginning of its id; raises NoSuchMemory."""
-    query = (  # the sync id of one may be the id of another, as other stores choose both
+    # The sync id of one may be the id of another, as other stores choose both.
+    rows = store.db.execute(
         "select * from unified_memories where id = :id or sync_id = :id"
-        " order by id = :id desc limit 1"
-    )
-    rows = store.db.execute(query, {"id": id}).fetchall()
-    if not rows and len(id) >= 4:
-        rows = store.db.execute(
-            "select * from unified_memories where id > :id and id < :end limit 2",
-            {"id": id, "end": id + chr(sys.maxunicode)},
-        ).fetchall()
-    if len(rows) != 1:
+        " or length(:id) >= 4 and id > :id and id < :id || char(1114111)"
+        " order by id = :id desc, sync_id = :id desc limit 2",
+        {"id": id},
+    ).fetchall()
+    if not rows or (len(rows) == 2 and id not in (rows[0]["id"], rows[0]["sync_id"])):
         raise SeveralMemories(id) if rows else NoSuchMemory(id)
     return from_row(rows[0])
 
