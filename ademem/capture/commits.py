@@ -91,12 +91,12 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
     cursor = table.get_cursor(store, project.root, here)
     if cursor and cursor.sha == head:
         return True
-    cursors = table.list_cursors(store, project.root)
-    if not cursors:
+    known = table.list_seen(store, project.root)
+    if not known:
         table.move_cursor(store, project.root, here, head, now)
         return True
     last = cursor.sha if cursor and here else ""  # a detached HEAD may go anywhere
-    seen = list(dict.fromkeys([*([last] if last else []), *(each.sha for each in cursors)]))
+    seen = list(dict.fromkeys([*([last] if last else []), *known]))
     since = int(parse(cursor.seen_at).timestamp()) if cursor else 0
     from ademem.core import git  # most sessions start where HEAD did not move
 

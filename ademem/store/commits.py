@@ -67,13 +67,12 @@ def list_of_session(store: Store, session_id: str) -> list[str]:
     )
 
 
-def list_cursors(store: Store, root: str) -> list[Cursor]:
-    rows = store.db.execute(
-        "select branch, sha, seen_at, lost_sha from head_cursors where project_id = ?"
+def list_seen(store: Store, root: str) -> list[str]:
+    return store.column(
+        "select sha from head_cursors where project_id = ?"
         " order by root <> ?, seen_at desc limit ?",
         (store.project_id, root, BRANCHES),
     )
-    return [Cursor(**dict(row)) for row in rows]
 
 
 def get_cursor(store: Store, root: str, branch: str) -> Cursor | None:
