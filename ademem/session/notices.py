@@ -211,16 +211,15 @@ def pending_import(runtime: Runtime) -> Iterator[str]:
 
 def changed_sources(runtime: Runtime) -> Iterator[str]:
     """Report files that memories were imported from and that changed since."""
-    for source in ledger.list_followed(runtime.store):
-        if changed := ledger.list_changed(source):
-            name = confined.printable(os.path.basename(changed[0]))
-            more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
-            place = os.path.relpath(source.path, runtime.project.root)
-            place = source.path if place.startswith("..") else place
-            is_plain = all(char.isalnum() or char in "/._-" for char in place)
-            place = place if is_plain and len(place) <= PLACE_CHARS else "PATH"
-            again = f"`ademem import {place} --format {source.format} --follow`"
-            yield _fitting("ademem: ", name, f"{more} changed since its import; {again}")
+    for format, path, changed in ledger.changed_sources(runtime.store):
+        name = confined.printable(os.path.basename(changed[0]))
+        more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
+        place = os.path.relpath(path, runtime.project.root)
+        place = path if place.startswith("..") else place
+        is_plain = all(char.isalnum() or char in "/._-" for char in place)
+        place = place if is_plain and len(place) <= PLACE_CHARS else "PATH"
+        again = f"`ademem import {place} --format {format} --follow`"
+        yield _fitting("ademem: ", name, f"{more} changed since its import; {again}")
 
 
 def came_with_files(runtime: Runtime) -> Iterator[str]:

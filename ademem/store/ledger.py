@@ -7,12 +7,11 @@ import os
 from ademem.core.clock import datetime, parse, stamp, timedelta
 from ademem.core.json_text import loads
 from ademem.core.text import sha256_hex
-from ademem.core.value import Value, as_dict
 from ademem.store.database import read_list, write_list
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from ademem.core.memory import Memory
@@ -174,30 +173,18 @@ def _renew(store: Store, kind: str, key: str, now: datetime) -> None:
         claim(store, kind, key, now)
 
 
-class FollowedSource(Value):
-    """Files of another program that stay the source of memories imported from them."""
-
-    format: str
-    path: str
-    files: dict[str, str]
-    """States by path."""
-
-
-def list_followed(store: Store) -> list[FollowedSource]:
-    names = FollowedSource._fields
-    rows = read_list(store.db, _FOLLOWED)
-    return [FollowedSource(**dict(zip(names, row, strict=True))) for row in rows]
-
-
 def follow(store: Store, format: str, path: str, files: Iterable[str]) -> None:
+    """Let files of another program stay the source of memories imported from them."""
     states = {each: file_state(each) for each in list(files)[:MOST_FOLLOWED]}
-    source = FollowedSource(format=format, path=path, files=states)
-    others = [each for each in list_followed(store) if (each.format, each.path) != (format, path)]
-    write_list(store.db, _FOLLOWED, [list(as_dict(each).values()) for each in (*others, source)])
+    others = [row for row in read_list(store.db, _FOLLOWED) if row[:2] != [format, path]]
+    write_list(store.db, _FOLLOWED, [*others, [format, path, states]])
 
 
-def list_changed(source: FollowedSource) -> list[str]:
-    return [path for path, state in source.files.items() if file_state(path) != state]
+def changed_sources(store: Store) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield format, path and changed files of each followed source."""
+    for format, path, states in read_list(store.db, _FOLLOWED):
+        if changed := [file for file, state in states.items() if file_state(file) != state]:
+            yield format, path, changed
 
 
 def file_state(path: str) -> str:
