@@ -124,7 +124,7 @@ def _import_changes(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
             jobs.queue(runtime.store, "mirror", "project", runtime.now)
             return "", ()
         if not files_changed(runtime.project):
-            ledger.note_reading(runtime.store, runtime.project.root, runtime.now)
+            ledger.renew(runtime.store, ledger.READ, runtime.project.root, runtime.now)
             return "", ()
         from ademem.sync.importer import import_changes_until
 

@@ -50,7 +50,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     if files_changed(runtime.project):
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
     else:
-        ledger.note_reading(runtime.store, runtime.project.root, runtime.now)
+        ledger.renew(runtime.store, ledger.READ, runtime.project.root, runtime.now)
     hints.refresh(runtime)
     worker.start(runtime)
     return None

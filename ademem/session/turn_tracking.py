@@ -158,4 +158,4 @@ def note_edit(call: ToolCall, payload: Payload, runtime: Runtime) -> None:
             return
         path = ledger.ANY_FILE
     turn = f"{payload.session_id}:{payload.agent_id or key_of(payload, runtime).prompt_id}"
-    ledger.note_edit(runtime.store, path, turn, runtime.now)
+    ledger.renew(runtime.store, ledger.NAMED, f"{path}\t{turn}", runtime.now)

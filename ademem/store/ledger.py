@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 NAMED = "file_edit"
-"""Type of an entry for a tool call that named a file; its key is path, tab, session and turn."""
+"""Type of an entry for a tool call that named a file; its key is path, tab, `session:turn`."""
 ANY_FILE = "*"
 """The path of a call that may change any file."""
 ERROR = "error_capture"
@@ -34,11 +34,7 @@ MOST_FOLLOWED = 200
 ABANDONED = timedelta(days=1)
 """Time after which a turn without an end counts as ended."""
 
-_EVENT = "project_id = :project and source_type = :type and source_key = :key"
-
-
-def _name(store: Store, source_type: str, source_key: str) -> dict[str, str]:
-    return {"project": store.project_id, "type": source_type, "key": source_key}
+_EVENT = "project_id = ? and source_type = ? and source_key = ?"
 
 
 def claim(store: Store, source_type: str, source_key: str, now: datetime) -> bool:
@@ -47,15 +43,15 @@ def claim(store: Store, source_type: str, source_key: str, now: datetime) -> boo
     cursor = store.db.execute(
         "insert or ignore into memory_capture_ledger"
         " (id, project_id, source_type, source_key, created_at, updated_at)"
-        " values (:id, :project, :type, :key, :now, :now)",
-        _name(store, source_type, source_key) | {"id": id, "now": stamp(now)},
+        " values (?1, ?2, ?3, ?4, ?5, ?5)",
+        (id, store.project_id, source_type, source_key, stamp(now)),
     )
     return cursor.rowcount > 0
 
 
 def is_claimed(store: Store, source_type: str, source_key: str) -> bool:
     query = f"select 1 from memory_capture_ledger where {_EVENT}"
-    return store.has_row(query, _name(store, source_type, source_key))
+    return store.has_row(query, (store.project_id, source_type, source_key))
 
 
 def list_endings(store: Store, source_type: str, beginning: str) -> list[str]:
@@ -64,7 +60,7 @@ def list_endings(store: Store, source_type: str, beginning: str) -> list[str]:
         " where project_id = :project and source_type = :type"
         " and source_key >= :key and source_key < :key || char(1114111)"
         " order by created_at, rowid",
-        _name(store, source_type, beginning),
+        {"project": store.project_id, "type": source_type, "key": beginning},
     )
 
 
@@ -76,7 +72,13 @@ def is_own_error(store: Store, memory: Memory, session_id: str) -> bool:
 
 def release(store: Store, source_type: str, source_key: str) -> None:
     query = f"delete from memory_capture_ledger where {_EVENT}"
-    store.db.execute(query, _name(store, source_type, source_key))
+    store.db.execute(query, (store.project_id, source_type, source_key))
+
+
+def renew(store: Store, source_type: str, source_key: str, now: datetime) -> None:
+    with store.transaction():
+        release(store, source_type, source_key)
+        claim(store, source_type, source_key, now)
 
 
 def add_answer(
@@ -86,34 +88,27 @@ def add_answer(
     import json  # which no hook needs
 
     claim(store, OPERATION, operation_id, now)
-    query = (
-        f"update memory_capture_ledger set memory_id = :id, metadata_json = :json where {_EVENT}"
-    )
-    values = {"id": memory_id, "json": json.dumps(answer)}
-    store.db.execute(query, values | _name(store, OPERATION, operation_id))
+    query = f"update memory_capture_ledger set memory_id = ?, metadata_json = ? where {_EVENT}"
+    event = (store.project_id, OPERATION, operation_id)
+    store.db.execute(query, (memory_id, json.dumps(answer), *event))
 
 
 def find_answer(store: Store, operation_id: str) -> tuple[str | None, dict[str, Any]] | None:
     query = f"select memory_id, metadata_json from memory_capture_ledger where {_EVENT}"
-    row = store.db.execute(query, _name(store, OPERATION, operation_id)).fetchone()
+    row = store.db.execute(query, (store.project_id, OPERATION, operation_id)).fetchone()
     return (row[0], loads(row[1])) if row else None
 
 
 def credit(
     store: Store, source_type: str, source_key: str, memory_id: str, column: str = "memory_id"
 ) -> None:
-    query = f"update memory_capture_ledger set {column} = :id where {_EVENT}"
-    store.db.execute(query, _name(store, source_type, source_key) | {"id": memory_id})
+    query = f"update memory_capture_ledger set {column} = ? where {_EVENT}"
+    store.db.execute(query, (memory_id, store.project_id, source_type, source_key))
 
 
 def memory_of(store: Store, source_type: str, source_key: str) -> str | None:
     query = f"select memory_id from memory_capture_ledger where {_EVENT}"
-    return store.first(query, _name(store, source_type, source_key), None)
-
-
-def note_edit(store: Store, path: str, turn: str, now: datetime) -> None:
-    """Record that a tool call of the turn, `session:turn`, is about to change the file."""
-    _renew(store, NAMED, f"{path}\t{turn}", now)
+    return store.first(query, (store.project_id, source_type, source_key), None)
 
 
 def turns_naming(store: Store, path: str, *, since: str) -> list[str]:
@@ -126,14 +121,10 @@ def turns_naming(store: Store, path: str, *, since: str) -> list[str]:
     return [turn for found, turn in named if found in (path, ANY_FILE)]
 
 
-def note_reading(store: Store, root: str, now: datetime) -> None:
-    _renew(store, READ, root, now)
-
-
 def last_reading(store: Store, root: str) -> str:
     """Return its stamp, or that of a turn that ran then and may have changed files; empty: none."""
     query = f"select created_at from memory_capture_ledger where {_EVENT}"
-    seen = store.first(query, _name(store, READ, root), "")
+    seen = store.first(query, (store.project_id, READ, root), "")
     return seen and store.first(
         "select min(started_at) from turns where project_id = :project and started_at <= :seen"
         " and (ended_at > :seen or (ended_at is null and started_at >= :abandoned))",
@@ -149,12 +140,8 @@ def sessions_between(store: Store, since: str, until: str) -> list[tuple[str, st
         " where turns.project_id = :project and turns.started_at <= :until"
         " and (turns.ended_at >= :since or turns.started_at >= :since"
         "  or (turns.ended_at is null and turns.started_at >= :abandoned))",
-        {
-            "project": store.project_id,
-            "since": since,
-            "until": until,
-            "abandoned": _abandoned(until),
-        },
+        {"project": store.project_id, "since": since, "until": until}
+        | {"abandoned": _abandoned(until)},
     )
 
 
@@ -165,12 +152,6 @@ def session_of_commit(store: Store, sha: str) -> str | None:
 
 def _abandoned(moment: str) -> str:
     return stamp(parse(moment) - ABANDONED)
-
-
-def _renew(store: Store, kind: str, key: str, now: datetime) -> None:
-    with store.transaction():
-        release(store, kind, key)
-        claim(store, kind, key, now)
 
 
 def follow(store: Store, format: str, path: str, files: Iterable[str]) -> None:

@@ -169,7 +169,7 @@ def _import_changes(
     agreed = replace(base, texts=combine_texts(base.texts, read))
     save_agreement(project, agreed, refused_lines(texts, report.refused))
     record_state(project, place.watched(store))
-    ledger.note_reading(store, project.root, now)
+    ledger.renew(store, ledger.READ, project.root, now)
     if progress:
         progress.end()
     return report

@@ -159,7 +159,7 @@ def refresh(
             _note_own_records(runtime, due, {*refused, *base.refused})
         record_state(project, place.watched(store))
         if due or report.count:
-            ledger.note_reading(store, project.root, now)
+            ledger.renew(store, ledger.READ, project.root, now)
         progress.end()
         is_whole = all(file in due or (waits_only and file.can_wait) for file in stale)
         # Of the store that was rendered: another process may have written since.
