@@ -110,18 +110,12 @@ def record(
 
 def undo_outcomes(store: Store, event: str, by: str) -> None:
     """Discount the outcomes that the act *event* recorded; count again what it took back."""
-    undone = store.db.execute(
-        "update memory_procedure_history set taken_back_by = :by"
-        " where event_id = :event and taken_back_by is null returning procedure_memory_id, outcome",
+    steps = store.dicts(
+        "update memory_procedure_history set taken_back_by = iif(taken_back_by = :event, null, :by)"
+        " where taken_back_by = :event or event_id = :event and taken_back_by is null"
+        " returning procedure_memory_id as id, outcome, iif(taken_back_by is null, 1, -1) as step",
         {"event": event, "by": by},
-    ).fetchall()
-    redone = store.db.execute(
-        "update memory_procedure_history set taken_back_by = null"
-        " where taken_back_by = ? returning procedure_memory_id, outcome",
-        (event,),
-    ).fetchall()
-    steps = [{"id": id, "outcome": outcome, "step": -1} for id, outcome in undone]
-    steps += [{"id": id, "outcome": outcome, "step": 1} for id, outcome in redone]
+    )
     store.db.executemany(
         "update memory_procedure_details set"
         " success_count = success_count + iif(:outcome = 'success', :step, 0),"
