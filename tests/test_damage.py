@@ -20,6 +20,7 @@ import ademem
 from ademem import api
 from ademem.api import doctor, install
 from ademem.api.doctor import rehearse
+from ademem.core.errors import UnusableStore
 from ademem.doors import cli
 from ademem.store import full_text, repair
 from ademem.worker import read_only
@@ -286,7 +287,7 @@ def test_a_database_that_changes_while_it_is_copied_is_not_read(locked, monkeypa
     world = locked("exclusive")
     states = iter(range(99))
     monkeypatch.setattr(read_only, "_state", lambda *_: str(next(states)))
-    with pytest.raises(read_only.Changing) as raised:
+    with pytest.raises(UnusableStore, match="changes while it is copied") as raised:
         world.memories()
     assert raised.value.hint == "another program holds it; try again"
 

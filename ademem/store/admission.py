@@ -44,13 +44,6 @@ _SCRATCH = ("run", "log")
 """Folders below `.ade/` whose files are always of this machine."""
 
 
-class Busy(UnusableStore):
-    hint = "try again"
-
-    def __init__(self, path: str) -> None:
-        super().__init__(f"another process is taking over {path}")
-
-
 def state(project: Project) -> str:
     """Return the state that a close look depends on, in a line; empty where one is always needed.
 
@@ -94,8 +87,8 @@ def admit(
 
     *noted* is the state of the last look before; a later one by another process is enough.
     *find_instruction* tells what a text orders a model to do, for rows that are adopted. Raises
-    NewerDatabase, sqlite3.Error, Busy after *wait_s*, or Refused where a component of the path is a
-    link.
+    NewerDatabase, sqlite3.Error, UnusableStore after *wait_s*, or Refused where a component of the
+    path is a link.
     """
     if not confined.exists(project.home_root, project.home):
         return
@@ -124,7 +117,7 @@ def admit(
                     )
                 return None
         if time.monotonic() > deadline:
-            raise Busy(project.database)
+            raise UnusableStore(f"another process is taking over {project.database}", "try again")
         time.sleep(PAUSE_S)
 
 

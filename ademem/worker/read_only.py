@@ -29,16 +29,10 @@ ATTEMPTS = 3
 _COPIED = ("", "-wal")
 
 
-class Changing(UnusableStore):
-    """The database changed during each attempt to copy it."""
-
-    hint = "another program holds it; try again"
-
-
 def open_copy(
     project: Project, environment: Mapping[str, str], now: datetime, *, is_locked: bool = False
 ) -> Runtime:
-    """Open a copy of the database, or of the files where there is none; raises Changing, too."""
+    """Open a copy of the database, or of the files where there is none."""
     found = load_configuration(project, environment)
     folder = _folder(project, environment)
     copy = replace(project, home=folder)
@@ -87,7 +81,10 @@ def _refresh(project: Project, copy: Project, has_database: bool) -> bool:
             shared_files.write_atomic(noted, state)
             return True
         state = _state(project, has_database)
-    raise Changing(f"{project.database} is locked, and changes while it is copied")
+    raise UnusableStore(
+        f"{project.database} is locked, and changes while it is copied",
+        "another program holds it; try again",
+    )
 
 
 def _state(project: Project, has_database: bool) -> str:

@@ -191,14 +191,6 @@ def _copy(
     return count
 
 
-class DifferentRestore(AdememError):
-    def __init__(self, slugs: list[str]) -> None:
-        super().__init__(
-            f"what was restored differs from the manifest in {', '.join(slugs)}",
-            "do not serve it; `drop schema hub cascade`, then restore another backup",
-        )
-
-
 def back_up(dsn: str, folder: Path, now: datetime) -> tuple[Path, list[str]]:
     made = folder / now.strftime(_NAME)
     part = made.with_suffix(".part")
@@ -224,7 +216,7 @@ def back_up(dsn: str, folder: Path, now: datetime) -> tuple[Path, list[str]]:
 
 
 def restore(dsn: str, folder: Path) -> dict[str, dict[str, Any]]:
-    """Restore a backup into an empty database, and begin new epochs; raises DifferentRestore."""
+    """Restore a backup into an empty database, and begin new epochs; raises AdememError."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -237,7 +229,10 @@ def restore(dsn: str, folder: Path) -> dict[str, dict[str, Any]]:
         _run(db, "pg_restore", *options, f"--dbname={db.info.dbname}", str(folder / DUMP))
         found, meant = describe(db), manifest["projects"]
         if different := [slug for slug in {**found, **meant} if found.get(slug) != meant.get(slug)]:
-            raise DifferentRestore(different)
+            raise AdememError(
+                f"what was restored differs from the manifest in {', '.join(different)}",
+                "do not serve it; `drop schema hub cascade`, then restore another backup",
+            )
         with db.transaction():
             for slug in found:
                 administration.begin_epoch(db, slug)
