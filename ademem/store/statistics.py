@@ -29,14 +29,6 @@ class Event(Value):
     count: int = 0
 
 
-class SessionSummary(Value):
-    started_at: str
-    ended_at: str | None
-    branch: str | None
-    prompts: int
-    asked: str
-
-
 _ASKED = (
     "ifnull((select content from user_prompts where session_id = sessions.id"
     " and deleted_at is null order by seq limit 1), '')"
@@ -211,15 +203,6 @@ def events_since(store: Store, moment: str) -> list[Event]:
         {"project": store.project_id, "moment": moment, "most": MOST},
     )
     return [Event(**dict(row)) for row in rows]
-
-
-def latest_sessions(store: Store, limit: int) -> list[SessionSummary]:
-    rows = store.db.execute(
-        f"select started_at, ended_at, branch, {_PROMPTS} as prompts, {_ASKED} as asked"
-        " from sessions where project_id = ? order by started_at desc, id limit ?",
-        (store.project_id, limit),
-    )
-    return [SessionSummary(**dict(row)) for row in rows]
 
 
 class Position(Value):

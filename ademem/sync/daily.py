@@ -14,8 +14,8 @@ from ademem.core.text import counted
 from ademem.files import project_brief
 from ademem.files.markdown import one_line
 from ademem.files.project_brief import Agent
-from ademem.store import Store, statistics
-from ademem.store.statistics import Event, SessionSummary
+from ademem.store import Store, sessions, statistics
+from ademem.store.statistics import Event
 
 EVENT_CHARS = 180
 FIRST_DAYS = 7
@@ -93,8 +93,10 @@ def write_current(project: Project, store: Store, now: datetime) -> bool:
     parts = ["# Where things stand", "", "Made from memory; changes to this page are lost.", ""]
     parts += section("Focus", document.active_focus if document else ())
     parts += section("Notes", document.notes if document else ())
-    sessions = statistics.latest_sessions(store, SESSIONS)
-    parts += section("Last sessions", map(_session_line, sessions))
+    listed = sessions.list_sessions(store, SESSIONS)
+    asked = sessions.find_first_prompts(store, [row["id"] for row in listed])
+    lines = (_session_line(row, asked.get(row["id"], "")) for row in listed)
+    parts += section("Last sessions", lines)
     agents = project_brief.list_agents(store, project)
     parts += section("Agents", map(_agent_line, agents))
     for day, most in zip(days_of(project), (TODAY, BEFORE), strict=False):
@@ -103,11 +105,11 @@ def write_current(project: Project, store: Store, now: datetime) -> bool:
     return confined.write_text(project.root, page, "\n".join(parts))
 
 
-def _session_line(session: SessionSummary) -> str:
-    where = f" on {session.branch}" if session.branch else ""
-    asked = f": {one_line(session.asked, SESSION_CHARS)}" if session.asked else ""
-    state = "" if session.ended_at else ", open"
-    return f"{session.started_at[:16].replace('T', ' ')}{where}{state}{asked}"
+def _session_line(row: Mapping[str, Any], prompt: str) -> str:
+    where = f" on {row['branch']}" if row.get("branch") else ""
+    asked = f": {one_line(prompt, SESSION_CHARS)}" if prompt else ""
+    state = "" if "ended_at" in row else ", open"
+    return f"{row['started_at'][:16].replace('T', ' ')}{where}{state}{asked}"
 
 
 def _agent_line(agent: Agent) -> str:
