@@ -171,12 +171,15 @@ def open_store(
     noted = trust.last_inspection(project.database, environment)
     store = None
     if admission.is_still_admitted(project, noted, state):
-        store = _open_noted(project, now, wait_s, environment)
-        if store and state != noted:
-            _note_inspection(project, state, environment)
+        store = _open(project, now, wait_s, environment, is_copy=is_copy, is_noted=True)
     if store is None:
         admission.admit(project, environment, stamp(now), wait_s, find_instruction, noted)
-        store = _open_admitted(project, now, wait_s, environment, is_copy=is_copy)
+        store = _open(project, now, wait_s, environment, is_copy=is_copy, is_noted=False)
+        assert store
+        state = admission.state(project)
+    if state != noted:
+        with suppress(OSError):  # a look at each opening is what it costs not to note this one
+            trust.note_inspection(project.database, state, environment)
     if not store.is_trusted:
         if trust.is_under_trusted_root(project.root, trusted_roots(), environment):
             store.is_trusted = True
@@ -219,66 +222,54 @@ def _quarantine_instructions(
     return None if is_complete else last
 
 
-def _open_noted(
-    project: Project, now: datetime, wait_s: float, environment: Mapping[str, str]
+def _open(
+    project: Project,
+    now: datetime,
+    wait_s: float,
+    environment: Mapping[str, str],
+    *,
+    is_copy: bool,
+    is_noted: bool,
 ) -> Store | None:
-    """Open a database that was inspected before; None where another one has its inode."""
-    db = database.connect(project.database, wait_s)
-    try:
-        if not database.is_outdated(db):
-            secret = database.read_secret(db)
-            is_registered = trust.is_registered(secret, environment)
-            if not is_registered:
-                from ademem.store import inspection  # the person's own databases need none of it
-            if is_registered or inspection.has_shipped_schema(db):
-                database.write_ahead(db, project.database)
-                id = _project_id(db, project, now)
-                return Store(db, id, secret=secret, is_trusted=is_registered)
-    except BaseException:
-        db.close()
-        raise
-    db.close()
-    return None
-
-
-def _open_admitted(
-    project: Project, now: datetime, wait_s: float, environment: Mapping[str, str], *, is_copy: bool
-) -> Store:
+    """Open the database; None where one that *is_noted* needs a look, as another has its inode."""
     path = project.database
     if not os.path.exists(path):
         forget_readings(project)
         _register(database.create(path), environment)
-    db = database.connect(path, wait_s)
 
     def back_up() -> str:
         from ademem.store import backups  # a migration is rare
 
         return "" if is_copy else backups.make_before_migration(project, environment, now)
 
+    store = None
+    db = database.connect(path, wait_s)
     try:
-        found = database.version(db)
-        if found == 0:
-            forget_readings(project)
-        database.migrate(db, now, back_up)
+        if database.is_outdated(db):
+            if is_noted:
+                return None
+            found = database.version(db)
+            if found == 0:
+                forget_readings(project)
+            database.migrate(db, now, back_up)
+            if found == 0 or (
+                found < database.FIRST_WITH_SECRET and _has_sessions_of(db, project, environment)
+            ):
+                _register(database.read_secret(db), environment)
         secret = database.read_secret(db)
-        if found == 0 or (
-            found < database.FIRST_WITH_SECRET and _has_sessions_of(db, project, environment)
-        ):
-            _register(secret, environment)
-        database.write_ahead(db, path)
         is_registered = trust.is_registered(secret, environment)
+        if is_noted and not is_registered:
+            from ademem.store import inspection  # the person's own databases need none of it
+
+            if not inspection.has_shipped_schema(db):
+                return None
+        database.write_ahead(db, path)
         id = _project_id(db, project, now)
         store = Store(db, id, secret=secret, is_trusted=is_registered)
-    except BaseException:
-        db.close()
-        raise
-    _note_inspection(project, admission.state(project), environment)
+    finally:
+        if store is None:
+            db.close()
     return store
-
-
-def _note_inspection(project: Project, state: str, environment: Mapping[str, str]) -> None:
-    with suppress(OSError):  # a look at each opening is what it costs not to note this one
-        trust.note_inspection(project.database, state, environment)
 
 
 def forget_readings(project: Project) -> None:
