@@ -37,7 +37,6 @@ from ademem.store import (
 )
 from ademem.store.maintenance import CONSOLIDATION, SWEEP
 from ademem.store.runtime import Runtime, on_store
-from ademem.store.statistics import Held
 from ademem.sync.importer import describe_waiting
 from ademem.worker import running
 
@@ -49,11 +48,10 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
     """Return the keys of `ademem status --json`."""
     runtime.now = runtime.clock()
     store, settings = runtime.store, runtime.settings
-    held, pairs = statistics.count_held(store), curation.list_conflicts(runtime)
-    owners = statistics.by_owner(held)
+    owners, pairs = statistics.by_owner(store), curation.list_conflicts(runtime)
     call = maintenance.last_call(store)
     saved = backups.list_all(runtime.project, runtime.environment)
-    listed = statistics.listed(held, mission_of(runtime.environment))
+    listed = statistics.listed(store, mission_of(runtime.environment))
     counts = statistics.count_rows(store)
     return {
         "project": store.project_id,
@@ -72,12 +70,12 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
             for scope in Scope
             for sizes in (owners.get(scope, []),)
         },
-        "overfull": find_overfull(runtime, held),
+        "overfull": find_overfull(runtime),
         "memories": {
             "promoted": listed.get(Status.PROMOTED, 0),
             "candidates": listed.get(Status.CANDIDATE, 0),
         }
-        | statistics.memories(held),
+        | statistics.memories(store),
         "concerns": filters.count_concerns(store, mission_of(runtime.environment)),
         "sessions": counts["sessions"],
         "prompts": counts["prompts"],
@@ -276,7 +274,7 @@ def get_knowledge(runtime: Runtime) -> dict[str, Any]:
     return {
         "observations": statistics.observations(store),
         "entries": len(rows),
-        "archived": statistics.memories(statistics.count_held(store))["archived"],
+        "archived": statistics.memories(store)["archived"],
         "by_category": dict(Counter(row["category"] for row in rows).most_common()),
         "by_source": dict(Counter(row["source_type"] for row in rows).most_common()),
         "top_tags": dict(tags.most_common(TOP_TAGS)),
@@ -331,12 +329,11 @@ def get_guard_state(runtime: Runtime) -> dict[str, Any]:
     }
 
 
-def find_overfull(runtime: Runtime, held: Sequence[Held] = ()) -> str | None:
+def find_overfull(runtime: Runtime) -> str | None:
     """Name the memories that the next sweep archives above a limit, and how to keep them."""
     settings = runtime.settings.lifecycle
     under_way = [mission.id for mission in missions.list_all(runtime.store, running=True)]
-    held = held or statistics.count_held(runtime.store)
-    over = statistics.above(held, settings.limit_of, under_way)
+    over = statistics.above(runtime.store, settings.limit_of, under_way)
     if not over:
         return None
     above = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from ademem.core.json_text import array
 from ademem.core.memory import SKILL
 from ademem.core.value import Value, replace
-from ademem.store import BROWSED, LIVE
+from ademem.store import BROWSED, CURRENT, LIVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator
     from typing import Any
 
     from ademem.store import Store
@@ -38,57 +39,25 @@ _PROMPTS = (
 )
 
 
-class Held(Value):
-    scope: str
-    owner: str | None
-    status: str
-    all: int
-    current: int
-    """Not superseded; the numbers below are of these."""
-    aging: int
-    """Skills do not age."""
-    quarantined: int
-    pinned: int
-    listed: int
-
-    @property
-    def live(self) -> int:
-        return self.current if self.status != "archived" else 0
+def memories(store: Store) -> dict[str, int]:
+    (counts,) = store.dicts(
+        f"select ifnull(sum({LIVE} and quarantine_reason is not null), 0) as quarantined,"
+        " ifnull(sum(status = 'archived'), 0) as archived,"
+        f" ifnull(sum({LIVE} and pinned), 0) as pinned"
+        " from unified_memories where project_id = ? and deleted_at is null",
+        (store.project_id,),
+    )
+    return counts
 
 
-_HELD = f"""
-select scope, scope_owner_id, status, count(*), sum(superseded_by is null),
-  sum(superseded_by is null and source_type <> '{SKILL}'),
-  sum(superseded_by is null and quarantine_reason is not null),
-  sum(superseded_by is null and pinned),
-  sum(superseded_by is null and quarantine_reason is null and {BROWSED})
-from unified_memories where project_id = ? and deleted_at is null
-group by scope, scope_owner_id, status
-"""
-
-
-def count_held(store: Store) -> list[Held]:
-    rows = store.db.execute(_HELD, (store.project_id,))
-    return [Held(**dict(zip(Held._fields, row, strict=True))) for row in rows]
-
-
-def memories(held: Sequence[Held]) -> dict[str, int]:
-    live = [some for some in held if some.live]
-    return {
-        "quarantined": sum(some.quarantined for some in live),
-        "archived": sum(some.all for some in held if some.status == "archived"),
-        "pinned": sum(some.pinned for some in live),
-    }
-
-
-def listed(held: Iterable[Held], mission: str | None) -> dict[str, int]:
+def listed(store: Store, mission: str | None) -> dict[str, int]:
     """Count by status what a list without filters has, of the person and of the mission."""
-    found: dict[str, int] = {}
-    for some in held:
-        own = mission if some.scope == "mission" else None
-        if some.scope == "project" or some.owner == own:
-            found[some.status] = found.get(some.status, 0) + some.listed
-    return found
+    return store.pairs(
+        f"select status, count(*) from unified_memories where project_id = ? and {CURRENT}"
+        f" and {BROWSED} and (scope = 'project'"
+        "  or scope_owner_id is iif(scope = 'mission', ?, null)) group by status",
+        (store.project_id, mission),
+    )
 
 
 def count_promoted(store: Store) -> int:
@@ -104,26 +73,29 @@ def by_scope(store: Store) -> dict[str, dict[str, int]]:
     )
 
 
-def by_owner(held: Iterable[Held]) -> dict[str, list[int]]:
-    found: dict[str, dict[str | None, int]] = {}
-    for some in held:
-        if some.live:
-            counts = found.setdefault(some.scope, {})
-            counts[some.owner] = counts.get(some.owner, 0) + some.live
-    return {scope: [*counts.values()] for scope, counts in found.items()}
+def by_owner(store: Store) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for scope, count in store.tuples(
+        f"select scope, count(*) from unified_memories where project_id = ? and {LIVE}"
+        " group by scope, scope_owner_id",
+        (store.project_id,),
+    ):
+        found.setdefault(scope, []).append(count)
+    return found
 
 
 def above(
-    held: Iterable[Held], limit_of: Callable[[str], int], missions: Collection[str]
+    store: Store, limit_of: Callable[[str], int], missions: Collection[str]
 ) -> dict[str, int]:
     """Count by scope live memories beyond a limit (0: none), but those of *missions* that run."""
-    counts: dict[tuple[str, str | None], int] = {}
-    for some in held:
-        if some.live and not (some.scope == "mission" and some.owner in missions):
-            key = some.scope, some.owner
-            counts[key] = counts.get(key, 0) + some.aging
     over: dict[str, int] = {}
-    for (scope, _), count in counts.items():
+    for scope, count in store.tuples(
+        f"select scope, count(*) from unified_memories where project_id = ? and {LIVE}"
+        f" and source_type <> '{SKILL}' and not (scope = 'mission'"
+        "  and ifnull(scope_owner_id, '') in (select value from json_each(?)))"
+        " group by scope, scope_owner_id",
+        (store.project_id, array(missions)),
+    ):
         if 0 < limit_of(scope) < count:
             over[scope] = over.get(scope, 0) + count - limit_of(scope)
     return over

@@ -275,7 +275,7 @@ def sweep(context: JobContext, _job: Job) -> None:
     context.figures |= {name: getattr(swept, name) for name in maintenance.COUNTED}
     if any(
         max(counts) > CROWDED_SHARE * limit
-        for scope, counts in statistics.by_owner(statistics.count_held(context.store)).items()
+        for scope, counts in statistics.by_owner(context.store).items()
         if (limit := context.runtime.settings.lifecycle.limit_of(scope))
     ):
         jobs.plan(context.store, CROWDED, context.now())

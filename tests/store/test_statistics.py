@@ -20,7 +20,7 @@ HOMES = [
 
 @pytest.fixture
 def held(store):
-    """Memories of each kind, and their counts."""
+    """Memories of each kind, and their store."""
     choice = random.Random(5)
     for number in range(200):
         scope, owner = choice.choice(HOMES)
@@ -38,14 +38,14 @@ def held(store):
                 deleted_at=choice.choice((None, None, NOW)),
             ),
         )
-    return memories.find(store, "deleted_at is null"), statistics.count_held(store)
+    return memories.find(store, "deleted_at is null"), store
 
 
 def test_memories_are_counted_by_what_they_are(held):
-    known, counts = held
+    known, store = held
     live = [each for each in known if each.live]
 
-    assert statistics.memories(counts) == {
+    assert statistics.memories(store) == {
         "quarantined": sum(bool(each.quarantine_reason) for each in live),
         "archived": sum(each.status is Status.ARCHIVED for each in known),
         "pinned": sum(each.pinned for each in live),
@@ -54,12 +54,12 @@ def test_memories_are_counted_by_what_they_are(held):
         [each.scope_owner_id for each in live if each.scope is Scope.AGENT].count(owner)
         for owner in (None, "ada")
     ]
-    assert sorted(statistics.by_owner(counts)["agent"]) == sorted(of_agents)
+    assert sorted(statistics.by_owner(store)["agent"]) == sorted(of_agents)
 
 
 @pytest.mark.parametrize("mission", [None, "m1"])
 def test_what_is_listed_is_counted_by_status(held, mission):
-    known, counts = held
+    known, store = held
     listed = [
         each.status
         for each in known
@@ -69,12 +69,12 @@ def test_what_is_listed_is_counted_by_status(held, mission):
         and not each.hidden
     ]
 
-    found = statistics.listed(counts, mission)
+    found = statistics.listed(store, mission)
     assert found == {status: listed.count(status) for status in Status}
 
 
 def test_what_is_above_a_limit_is_counted_without_skills_and_running_missions(held):
-    known, counts = held
+    known, store = held
     aging = [
         (each.scope, each.scope_owner_id)
         for each in known
@@ -84,5 +84,5 @@ def test_what_is_above_a_limit_is_counted_without_skills_and_running_missions(he
     for home in set(aging):
         over[home[0]] = over.get(home[0], 0) + max(0, aging.count(home) - 2)
 
-    assert statistics.above(counts, lambda _: 2, ["m1"]) == over
-    assert statistics.above(counts, lambda _: 0, []) == {}
+    assert statistics.above(store, lambda _: 2, ["m1"]) == over
+    assert statistics.above(store, lambda _: 0, []) == {}
