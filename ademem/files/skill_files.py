@@ -14,6 +14,7 @@ from ademem.core.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from ademem.core.project import Project
 
@@ -29,6 +30,8 @@ FRONT_MATTER_CHARS = 10_000
 """Longest front matter: YAML is slow."""
 _FRONT_MATTER = r"(?ms)\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)"
 _LINE = r"(?m)^(\w[\w-]*):[ \t]*(\S.*)$"
+_GLOB = r"(?m)^(\w+:[ \t]*|[ \t]*-[ \t]+)(\*[^'\n]*)$"
+"""A pattern that stands without quotes, as Cursor writes it; YAML takes its `*` for an alias."""
 
 
 def root(project: Project) -> str:
@@ -155,10 +158,11 @@ def digest_of(text: str) -> str:
     return bytes_hex(text.replace("\r\n", "\n").strip().encode("utf-8", "surrogatepass"))
 
 
-def split_front_matter(text: str) -> tuple[dict[str, str], str, str]:
-    """Return the texts of the front matter by key, the text below it, and a YAML error if any.
+def split_front_matter(text: str) -> tuple[dict[str, Any], str, str]:
+    """Return the fields of the front matter, whose values are texts, lists and objects of them.
 
-    Of invalid YAML, the lines that hold a key and a text are returned.
+    Behind them come the text below it, and a YAML error if any. Of invalid YAML, the lines that
+    hold a key and a text are returned.
     """
     import re  # the start of a session lists the files and reads none
 
@@ -166,22 +170,24 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str, str]:
     body = re.sub(_FRONT_MATTER, "", text, count=1)
     if found is None:
         return {}, body, ""
-    import yaml  # only while a skill file is read
+    import yaml  # only while a file is read
 
+    front = re.sub(_GLOB, r"\1'\2'", found[1])
     try:
-        head = yaml.load(found[1], Loader=yaml.BaseLoader)  # BaseLoader makes nothing but text
+        head = yaml.load(front, Loader=yaml.BaseLoader)  # BaseLoader makes nothing but text
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         reason = str(getattr(error, "problem", None) or type(error).__name__)
         line = f"line {mark.line + 2}: " if mark else ""
-        return dict(re.findall(_LINE, found[1])), body, f"{line}{reason}"
+        return dict(re.findall(_LINE, front)), body, f"{line}{reason}"
     if not isinstance(head, dict):
         return {}, body, ""
-    return {k: v for k, v in head.items() if isinstance(k, str) and isinstance(v, str)}, body, ""
+    return {name: value for name, value in head.items() if isinstance(name, str)}, body, ""
 
 
 def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skill | SkillProblem]:
-    head, rest, error = split_front_matter(text)
+    fields, rest, error = split_front_matter(text)
+    head = {name: value for name, value in fields.items() if isinstance(value, str)}
     if error:
         yield SkillProblem(path=path, reason=f"its head is no YAML: {error}")
     body = clean(redact(rest).text)

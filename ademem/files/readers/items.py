@@ -23,8 +23,6 @@ FILES = 5000
 """Most files of one folder."""
 SECTION_CHARS = 2000
 """Longest section of a page that becomes one memory."""
-FRONT_CHARS = 8192
-"""Longest front matter that is read."""
 TAG_CHARS = 60
 SECONDS_TO_2100 = 4_102_444_800
 
@@ -166,26 +164,6 @@ def files_below(folder: str, *endings: str) -> list[str]:
         if len(found) > FILES:
             raise UsageError(f"{folder} has more than {FILES:,} files", "name a folder in it")
     return found
-
-
-_FRONT = re.compile(r"\A---[ \t]*\n(.*?\n)---[ \t]*(?:\n|\Z)", re.S)
-_GLOB = re.compile(r"^(\w+:[ \t]*|[ \t]*-[ \t]+)(\*[^'\n]*)$", re.M)
-"""A pattern that stands without quotes, as Cursor writes it; YAML takes its `*` for an alias."""
-
-
-def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """Return the fields above a page, and the page; none where they are long or no YAML."""
-    import yaml  # which a command that imports nothing need not load
-
-    text = text.replace("\r\n", "\n")
-    if not (found := _FRONT.match(text)):
-        return {}, text
-    try:
-        front = _GLOB.sub(r"\1'\2'", found[1])
-        fields = yaml.safe_load(front) if len(front) <= FRONT_CHARS else None
-    except (yaml.YAMLError, ValueError, RecursionError):
-        fields = None
-    return (fields if isinstance(fields, dict) else {}), text[found.end() :]
 
 
 _BULLET = re.compile(r"^(\s*)(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")

@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 from ademem.core.errors import UsageError
@@ -23,10 +23,10 @@ from ademem.files.readers.items import (
     moment_of,
     passages,
     read_text,
-    split_front_matter,
     text_of,
     texts_of,
 )
+from ademem.files.skill_files import split_front_matter
 
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})")
 _TIME = re.compile(r"(?:[A-Za-z ]+ )?\d\d:\d\d")
@@ -54,7 +54,8 @@ def _pages(paths: Iterable[str], root: str) -> Iterator[Page | Skipped]:
         try:
             if _leads_out(path, root):
                 raise UsageError(OUTSIDE)
-            fields, text = split_front_matter(read_text(path))
+            text = read_text(path).replace("\r\n", "\n")
+            fields, text, _ = split_front_matter(text)
         except UsageError as error:
             yield Skipped(where=name, why=str(error))
         else:
@@ -170,8 +171,7 @@ def _note(page: Page, links: tuple[tuple[str, str], ...]) -> Iterator[Item | Ski
     fields, text = page.fields, page.text
     permalink = text_of(fields.get("permalink")) or page.name
     title = text_of(fields.get("title")) or permalink
-    created = fields.get("created") or fields.get("date")
-    created_at = moment_of(str(created)) if isinstance(created, str | date) else None
+    created_at = moment_of(fields.get("created") or fields.get("date"))
     is_first = True
     for kind, observation in _OBSERVATION.findall(text):
         content = observation.rstrip()

@@ -335,7 +335,8 @@ def render_skill_file(wording: Wording, name: str, sync_id: str) -> str:
 def parse_skill_file(text: str) -> SkillFile:
     found = _MARK.search(text)
     unmarked = _MARK.sub("", text)
-    head, body, _ = split_front_matter(unmarked.replace("\r\n", "\n"))
+    fields, body, _ = split_front_matter(unmarked.replace("\r\n", "\n"))
+    head = {name: value for name, value in fields.items() if isinstance(value, str)}
     heading = _HEADING.match(body.lstrip("\n"))
     title = heading[1].strip() if heading else head.get("name", "")
     markdown = _HEADING.sub("", body.lstrip("\n"), count=1).strip()
