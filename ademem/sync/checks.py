@@ -141,13 +141,20 @@ def refused_files(subject: Subject) -> Iterator[Problem]:
 
 
 def outdated_files(subject: Subject) -> Iterator[Problem]:
-    """Report files that a refresh would write, and edits that it would not import."""
-    for file in () if subject.fresh else subject.files:
-        if file.can_wait or (file.path == BRIEF and not file.ours):
-            continue
+    """Report files that a refresh would write, and edits that it would not import.
+
+    Of a fresh clone those that are not UTF-8, where no other check does.
+    """
+    for file in subject.files:
         is_conflicted = subject.is_conflicted(file.path)
         if is_conflicted or OVERSIZE in (file.present or "") or subject.is_refused(file.path):
             continue  # other checks report them
+        if subject.fresh:
+            if file.present == NOT_TEXT:
+                yield Problem(path=file.path, line=None, message="is not UTF-8 text; restore it")
+            continue
+        if file.can_wait or (file.path == BRIEF and not file.ours):
+            continue
         line = None
         if file.present is None:
             message = f"is missing; {REFRESH} writes it"
@@ -295,13 +302,6 @@ class _Ids:
         return {name for line in lines for name in re.findall(r'"id":"([^"]+)"', line)}
 
 
-def non_text_files(subject: Subject) -> Iterator[Problem]:
-    """Report files that are not UTF-8 in a fresh clone, where no other check does."""
-    for file in subject.files if subject.fresh else ():
-        if file.present == NOT_TEXT and not subject.is_refused(file.path):
-            yield Problem(path=file.path, line=None, message="is not UTF-8 text; restore it")
-
-
 def secrets(subject: Subject) -> Iterator[Problem]:
     """Report secrets by line, or by file where several lines make one."""
     for path in subject.texts:
@@ -371,7 +371,6 @@ CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     wrong_lines,
     wrong_items,
     wrong_candidates,
-    non_text_files,
     secrets,
     ignored_files,
     index_bounds,

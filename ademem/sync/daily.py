@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import groupby
@@ -62,13 +63,9 @@ def _event_line(event: Event) -> str:
 
 
 def days_of(project: Project) -> list[str]:
-    found = []
-    for name in confined.names(project.root, os.path.dirname(_path(project, ""))):
-        parts = name.removesuffix(".md").split("-")
-        is_date = [len(part) for part in parts if part.isdecimal()] == [4, 2, 2]
-        if name.endswith(".md") and is_date:
-            found.append(name[:-3])
-    return sorted(found, reverse=True)
+    names = confined.names(project.root, os.path.dirname(_path(project, "")))
+    found = (re.fullmatch(r"(\d{4}-\d\d-\d\d)\.md", name) for name in names)
+    return sorted((date[1] for date in found if date), reverse=True)
 
 
 def log_lines(project: Project, day: str) -> list[str]:

@@ -368,23 +368,24 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
     new_sessions, session_edits = _sessions(store, project, (*rows, *edits), states)
     since = journal.last_written(store, TARGET)
     gone = sessions.list_deleted(store, since) if since else []
-    mutations = []
-    for row in session_edits:
-        at = str(row.get("ended_at", row["started_at"]))
-        mutations.append(_mutation("session", row["id"], row, at, project))
-    for row in edits:
-        edit = _mutation("observation", row["sync_id"], row, row["updated_at"], project)
-        mutations.append(edit)
+    mutations = [
+        _mutation("session", row["id"], row, str(row.get("ended_at", row["started_at"])), project)
+        for row in session_edits
+    ]
+    mutations += [
+        _mutation("observation", row["sync_id"], row, row["updated_at"], project) for row in edits
+    ]
     for values in written["relation"]:
         if values["marked_by_actor"] != SOURCE:
             names = ("created_at", "updated_at")
             times = {name: engram.format_time(parse(values[name])) for name in names}
             row = values | times | {"project": project}
-            relation = _mutation("relation", row["sync_id"], row, row["updated_at"], project)
-            mutations.append(relation)
+            at = times["updated_at"]
+            mutations.append(_mutation("relation", row["sync_id"], row, at, project))
     mutations += sorted(deletes, key=lambda one: str(one["entity_key"]))
-    for id in gone:
-        mutations.append(_mutation("session", id, {"id": id}, since[:19], project, op="delete"))
+    mutations += [
+        _mutation("session", id, {"id": id}, since[:19], project, op="delete") for id in gone
+    ]
     numbered = ({"seq": seq} | one for seq, one in enumerate(mutations, 1))
     return Outgoing(
         sessions=tuple(new_sessions),

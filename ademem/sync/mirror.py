@@ -94,6 +94,12 @@ class File(Value):
     def is_current(self) -> bool:
         return self.wanted == self.present
 
+    @property
+    def is_replaceable(self) -> bool:
+        """True for a text that was read whole, and that has another one to replace it."""
+        is_read = self.present != NOT_TEXT and OVERSIZE not in str(self.present)
+        return is_read and self.wanted is not None
+
 
 class Refreshed(Value):
     """The result of a refresh: paths in the project, and the bytes written."""
@@ -146,7 +152,7 @@ def refresh(
         surveyed = _store_state(store)
         found = survey(project, store, settings.mirror, texts, place, report.refused)
         stale = [file for file in found if not file.is_current]
-        due = [file for file in stale if _may_change(file, force)]
+        due = [file for file in stale if file.ours or (force and file.is_replaceable)]
         waits_only = lazily and bool(due) and all(file.can_wait for file in due)
         if waits_only:
             due = []
@@ -391,14 +397,6 @@ def _render_candidates(
     waiting = list(islice(asked, settings.topic_entries))
     needed = settings.candidates or waiting or old.free_texts
     return render_sheet(make_sheet(waiting, old)) if needed else None
-
-
-def _may_change(file: File, force: bool) -> bool:
-    """Return True for a file of ours; by *force* for any text that has one to replace it."""
-    if file.ours or not force:
-        return file.ours
-    readable = file.present != NOT_TEXT and OVERSIZE not in str(file.present)
-    return readable and file.wanted is not None
 
 
 def _write_files(project: Project, found: Iterable[File], due: Sequence[File]) -> None:

@@ -16,6 +16,7 @@ from ademem.core.text import number
 from ademem.files import ARCHIVE, BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE, knowledge, markdown
 from ademem.files.markdown import FreeText
 from ademem.files.project_brief import CoreMemory
+from ademem.files.snapshot import topic_of
 from ademem.files.texts import Texts, clean_lines
 from ademem.store import (
     Store,
@@ -161,13 +162,17 @@ def render(
     """
     rows = {one.id: _PageFields(one) for one in lines if is_on_page(one)}
     shown: list[Memory] = _put_later_first(rows, later)  # type: ignore[assignment]
-    free_texts = _list_free_texts(present)
+    free_texts = {  # a person's lines, by page
+        path.removeprefix(FOLDER): texts
+        for path in sorted(present)
+        if topic_of(path) and (texts := markdown.free_texts_of(present[path]))
+    }
     categories = {memory.category for memory in shown}
     empty = (topic.name for topic in markdown.TOPICS if topic.category not in categories)
     left = {topic for topic in empty if f"{FOLDER}{topic}.md" in present}
     there = set(committed()) if left else set()
     stay = {topic for topic in left if f"{FOLDER}{topic}.md" in there}
-    stay |= {topic for topic, _ in free_texts}
+    stay |= {re.split(r"[-.]", name)[0] for name in free_texts}
     files = markdown.split_topics(shown, settings.topic_entries, stay)
     regions, _ = markdown.split_regions(present.get(INDEX) or "")
     rendered = {
@@ -176,8 +181,9 @@ def render(
     }
     names = {name for file in files for name in file.names}
     by_page: dict[str, list[FreeText]] = {}
-    for (topic, name), texts in free_texts.items():  # of a removed page: on the topic's first one
-        by_page.setdefault(name if name in names else f"{topic}.md", []).extend(texts)
+    for name, texts in free_texts.items():  # of a removed page: on the topic's first one
+        page = name if name in names else re.split(r"[-.]", name)[0] + ".md"
+        by_page.setdefault(page, []).extend(texts)
     for file in files:
         for name, text in markdown.render_topic(file, by_page).items():
             rendered[FOLDER + name] = text
@@ -198,18 +204,6 @@ def render(
     if unread:
         written[KNOWLEDGE] += "".join(unread)
     return rendered | written
-
-
-def _list_free_texts(present: Texts) -> dict[tuple[str, str], list[FreeText]]:
-    """Return a person's lines in the topic files, by the topic and the name of the page."""
-    topics = {topic.name for topic in markdown.TOPICS}
-    found = {}
-    for path in sorted(present):
-        name = path.removeprefix(FOLDER)
-        topic = re.split(r"[-.]", name)[0]
-        if topic in topics and path.endswith(".md"):
-            found[topic, name] = markdown.free_texts_of(present[path])
-    return {page: texts for page, texts in found.items() if texts}
 
 
 class _PageFields:
