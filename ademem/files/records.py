@@ -43,7 +43,7 @@ from ademem.store import (
     transitions,
     verdicts,
 )
-from ademem.store.memories import Change
+from ademem.store.transitions import Act
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,24 +114,15 @@ class Outcome(StrEnum):
     REJECTED = "rejected"
 
 
-class Import(Value):
-    store: Store
+class Import(Act):
     settings: GateSettings
-    now: datetime
-    event_id: str = ""
-    branch: str | None = None
-    """The branch that the lines wait on."""
+    actor: str = Trust.IMPORT
     trust: Trust = Trust.IMPORT
     """The trust of lines that claim no lower one."""
-    claimed_author: str | None = None
     mission: str | None = None
     """The mission of memories that name none."""
     cuts: list[str]
     """Notes on texts of which only a part was stored, until they are reported."""
-
-    @property
-    def change(self) -> Change:
-        return Change(operation="import", actor=Trust.IMPORT, at=self.now, event_id=self.event_id)
 
     def take_cuts(self) -> list[str]:
         """Return what to report of the texts that were cut since the last call."""
@@ -268,7 +259,7 @@ def _restore_relation(record: Record, job: Import, *, confirms: bool) -> Outcome
     if not confirms:
         values |= {"judgment_status": "pending", "marked_by_kind": Trust.IMPORT}
     try:
-        is_new = replication.apply_relation(job.store, values, job.change)
+        is_new = replication.apply_relation(job.store, values, job.change("import"))
     except (ValueError, sqlite3.Error) as error:
         raise BadLine(f"is a relation that cannot be stored: {error}") from error
     return Outcome.INSERTED if is_new else Outcome.MERGED
@@ -322,7 +313,7 @@ def restore(record: Record, job: Import) -> Outcome:
         return Outcome.MERGED
     if current and not shared and not (newer and current.live and not row.quarantine_reason):
         return Outcome.MERGED
-    change = job.change
+    change = job.change("import")
     by_id = memory_queries.by_id(job.store, row.id)
     try:
         if shared and (current or not by_id):
@@ -472,7 +463,7 @@ def write_once(key: str, draft: Draft, status: Status | None, job: Import) -> Ou
     if written.rule != "insert":
         return Outcome.MERGED
     if status is Status.ARCHIVED:
-        change = replace(job.change, operation="archive", reason="the line is archived")
+        change = replace(job.change("archive"), reason="the line is archived")
         archived = replace(written.memory, **transitions.archived(), promoted_at=None)
         memories.update(job.store, archived, change)
     return Outcome.INSERTED

@@ -31,7 +31,7 @@ from ademem.store import (
     verdicts,
 )
 from ademem.store.memories import new_event
-from ademem.store.transitions import Act, CannotDo
+from ademem.store.transitions import CannotDo
 
 READERS: tuple[Reader, ...] = (*programs.READERS, *notes.READERS)
 AUTO = "auto"
@@ -226,10 +226,9 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
             break
         ledger.release(job.store, records.SOURCE, key)
     id = ledger.memory_of(job.store, records.SOURCE, key) or ""
-    act = Act(store=job.store, now=job.now, actor=Trust.IMPORT, event_id=importing.event_id)
     for text in texts:
         with suppress(CannotDo):  # another memory says the same
-            transitions.edit(id, act, job.settings, content=text)
+            transitions.edit(id, importing, job.settings, content=text)
     return str(outcome)
 
 
