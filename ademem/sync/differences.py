@@ -7,6 +7,7 @@ from functools import cache, cached_property, partial
 
 from ademem.core import registers
 from ademem.core.clock import parse
+from ademem.core.errors import suppress
 from ademem.core.memory import Category, Draft, Origin, Status, Trust
 from ademem.core.registers import as_time, candidate_id
 from ademem.core.text import sha256_hex
@@ -307,7 +308,10 @@ class _Comparison:
         yield placed
 
     def _read_merges(self, path: str) -> list[dict[ListItem, Variants]]:
-        if not (merges := list(self._history.read_merges(path))):
+        merges = []
+        with suppress(OSError):
+            merges = list(self._history.read_merges(path))
+        if not merges:
             return []
         from ademem.sync.merging import find_combined  # most imports have no use for it
 

@@ -94,34 +94,21 @@ class GitHistory(Value):
     def read_merges(self, path: str) -> Iterator[tuple[str, ...]]:
         """Yield base, sides and result of the last merges that git made of the file, newest first.
 
-        A result with a line that neither side has was written by a person.
+        Raises OSError. A result with a line that neither side has was written by a person.
         """
         asked = ("rev-list", "--merges", "--parents", f"--max-count={MOST_MERGES}", self.since)
         listed = git.text(self.root, *asked).split("\n") if self.since else []
         merges = [line.split()[:3] for line in listed if line]
-        versions = self._read_versions(path, {sha for merge in merges for sha in merge})
+        versions = _read_versions(self.root, path, {sha for merge in merges for sha in merge})
         bases = {}
         for merge, one, other in merges:
             left, ours, theirs = (versions[sha].split("\n") for sha in (merge, one, other))
             if left not in (ours, theirs) and {*left} <= {*ours, *theirs}:
                 bases[merge, one, other] = git.text(self.root, "merge-base", one, other).strip()
-        versions |= self._read_versions(path, {*bases.values()} - {""})
+        versions |= _read_versions(self.root, path, {*bases.values()} - {""})
         versions[""] = ""  # the base of unrelated histories
         for (merge, one, other), base in bases.items():
             yield tuple(versions[sha] for sha in (base, one, other, merge))
-
-    def _read_versions(self, path: str, commits: Iterable[str]) -> dict[str, str]:
-        """Return the file as each of the commits has it, empty where it has none."""
-        if not (texts := dict.fromkeys(commits, "")):
-            return texts
-        asked = "".join(f"{commit}:./{path}\n" for commit in texts).encode()
-        try:
-            printed = git.run(self.root, "cat-file", "--batch", stdin=asked).output
-        except OSError:
-            return texts
-        for sha, content in zip([*texts], git.parse_objects(printed), strict=False):
-            texts[sha] = (content or b"").decode("utf-8", "replace")
-        return texts
 
     def commits_with(
         self, path: str, id: str | None, states: Collection[object] = (), text: str = ""
@@ -345,11 +332,20 @@ def _states_at(root: str, head: str | None, path: str) -> frozenset[object] | No
     if not attributes or not {*attributes} <= {"unspecified", "unset"}:
         return None
     try:
-        ran = git.run(root, "cat-file", "--batch", stdin=f"{head}:./{path}\n".encode())
+        versions = _read_versions(root, path, [str(head)])
     except OSError:
         return None
-    content = next(git.parse_objects(ran.output), b"")
-    return frozenset(count_states(path, (content or b"").decode("utf-8", "replace")))
+    return frozenset(count_states(path, versions[str(head)]))
+
+
+def _read_versions(root: str, path: str, commits: Iterable[str]) -> dict[str, str]:
+    """Return the file as each of the commits has it, empty where it has none; raises OSError."""
+    texts = dict.fromkeys(commits, "")
+    asked = "".join(f"{commit}:./{path}\n" for commit in texts).encode()
+    printed = git.run(root, "cat-file", "--batch", stdin=asked).output if texts else b""
+    for sha, content in zip([*texts], git.parse_objects(printed), strict=False):
+        texts[sha] = (content or b"").decode("utf-8", "replace")
+    return texts
 
 
 def _is_in_history(root: str, path: str, object: str) -> bool:
