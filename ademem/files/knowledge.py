@@ -132,16 +132,12 @@ def to_line(record: Record, key: str | None = None) -> dict[str, Any]:
         return _to_tombstone(record)
     values = record_json.to_json(record)
     category, tags, given = values.get("category"), values["tags"], values.get("key")
-    found = {
-        "key": key or given or _derived_key(record),
+    found = _beads_fields(record, key or given or _derived_key(record), record.created_at) | {
         "type": tags[0] if tags and tags[0] in TYPES else category,
         "content": values["content"],
         "source": values.get("source"),
         "tags": tags,
-        "ts": _seconds(record.created_at),
         "bead": values.get("bead") or "",
-        "id": record.id,
-        "sync_id": record.sync_id,
         **{name: values[name] for name in _READABLE if name in values},
         "anchors": list(anchor.plain(values["anchors"])),
     }
@@ -223,15 +219,7 @@ def _to_tombstone(record: Record) -> dict[str, Any]:
     had = {name: values[name] for name in FIELDS if name in later}
     had |= {kind: values[kind] for kind in SETS if values[kind]}
     return {
-        "key": f"gone-{record.id}",
-        "type": TOMBSTONE,
-        "content": "",
-        "source": "",
-        "tags": [],
-        "ts": _seconds(values["updated_at"]),
-        "bead": "",
-        "id": record.id,
-        "sync_id": record.sync_id,
+        **_beads_fields(record, f"gone-{record.id}", values["updated_at"]),
         "status": ARCHIVED,
         **({} if record.life == ARCHIVED else {LIFE: record.life}),
         "created_at": record.created_at,
@@ -239,6 +227,13 @@ def _to_tombstone(record: Record) -> dict[str, Any]:
         **({HAD: had} if had else {}),
         **({"stamps": values["stamps"]} if values["stamps"] else {}),
     }
+
+
+def _beads_fields(record: Record, key: str, time: str) -> dict[str, Any]:
+    """Return the fields that Beads reads, of a tombstone, and the ids, in the order of a line."""
+    found: dict[str, Any] = {"key": key, "type": TOMBSTONE, "content": "", "source": "", "tags": []}
+    seconds = int(clock.parse(time).timestamp()) if time else 0
+    return found | {"ts": seconds, "bead": "", "id": record.id, "sync_id": record.sync_id}
 
 
 def _anchors(line: dict[str, Any]) -> Any:
@@ -252,10 +247,6 @@ def _anchors(line: dict[str, Any]) -> Any:
         return found
     texts = {place: tuple(names) for place, names in values.items() if is_texts(names)}
     return list(anchor.with_values(found, texts))
-
-
-def _seconds(time: str) -> int:
-    return int(clock.parse(time).timestamp()) if time else 0
 
 
 def render_line(found: Line) -> str:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 NOT_TEXT = "\0"
 """The text in place of a file that is not UTF-8, or is refused."""
 
-BLOCK_CHARS = 1024 * 1024
 LINE_CHARS = 256 * 1024
 """Characters of the longest line that is read."""
 
@@ -82,24 +81,16 @@ def _stream(project: Project, path: str) -> Iterator[str]:
             yield file.read(most + 1).decode("utf-8")
             return
         lines = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        block: list[str] = []
-        room = BLOCK_CHARS
         while part := lines.readline(LINE_CHARS + 1):
-            room -= len(part)
-            if room < 0:
-                yield "".join(block)
-                block, room = [], BLOCK_CHARS
-            if len(part) <= LINE_CHARS or part[-1] in "\r\n":
-                block.append(part)
-                continue
-            length = len(part.encode())
-            while part and part[-1] not in "\r\n":
-                part = lines.readline(LINE_CHARS + 1)
-                length += len(part.rstrip("\r\n").encode())
-            end = part[len(part.rstrip("\r\n")) :]
-            block.append(f"{OVERSIZE}{length} of {LINE_CHARS}{end}")
+            if len(part) > LINE_CHARS and part[-1] not in "\r\n":
+                length = len(part.encode())
+                while part and part[-1] not in "\r\n":
+                    part = lines.readline(LINE_CHARS + 1)
+                    length += len(part.rstrip("\r\n").encode())
+                end = part[len(part.rstrip("\r\n")) :]
+                part = f"{OVERSIZE}{length} of {LINE_CHARS}{end}"
+            yield part
         lines.detach()
-        yield "".join(block)
 
 
 _OFFSET_DIGITS = 20
