@@ -114,9 +114,9 @@ def _report(
         from ademem.capture.prompt_lessons import dictations
 
         if dictations(payload.prompt):
-            return client.notice(notices.describe_unstored(event, error))
-    about = f"failure {payload.session_id}"
-    is_first = trust.claim_notice(about, found.database, environment)
+            failure = notices.describe_failure(event, error)
+            return client.notice(f"{failure}; dictate it again, as it may not be stored")
+    is_first = trust.claim_notice(f"failure {payload.session_id}", found.database, environment)
     return client.notice(notices.describe_failure(event, error)) if is_first else ""
 
 

@@ -52,8 +52,7 @@ class Client(Value):
 
 
 def run(client: Client) -> None:
-    raw = sys.stdin.buffer.read()
-    sys.stdout.write(answer(client, raw, os.environ, clock.now()))
+    sys.stdout.write(answer(client, sys.stdin.buffer.read(), os.environ, clock.now()))
     sys.stdout.flush()
     os._exit(0)
 

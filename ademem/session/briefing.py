@@ -236,8 +236,7 @@ def latest_commits(reader: Reader) -> list[Entry]:
 
 
 def _unseen_commits(reader: Reader) -> list[PeopleCommit]:
-    session = "" if reader.seen else reader.session
-    return commits.list_unshown(reader.store, reader.root, session)
+    return commits.list_unshown(reader.store, reader.root, "" if reader.seen else reader.session)
 
 
 MOST_CHANGES = 200

@@ -122,10 +122,6 @@ def describe_failure(event: str, error: Exception) -> str:
     return f"ademem: its hook {event} failed ({type(error).__name__}); `ademem doctor` shows why"
 
 
-def describe_unstored(event: str, error: Exception) -> str:
-    return f"{describe_failure(event, error)}; dictate it again, as it may not be stored"
-
-
 def offer_init(session_id: str, environment: Mapping[str, str]) -> list[str]:
     """Return the offer to enrol this project, once, in an interactive session of a repository.
 

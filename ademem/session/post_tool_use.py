@@ -26,18 +26,11 @@ def handle(payload: Payload, runtime: Runtime) -> None:
         from ademem.capture import commits
 
         commits.note_session_commits(payload, runtime)
-    if is_shell and runtime.settings.capture.learned and _has_succeeded(payload):
+    response = payload.tool_response if isinstance(payload.tool_response, dict) else {}
+    # interrupted and background commands are left out; other failures are another event
+    is_over = not any(map(response.get, ("interrupted", "backgroundTaskId", "is_error")))
+    if is_shell and is_over and runtime.settings.capture.learned:
         from ademem.capture import learned
 
         if learned.may_have_lessons(payload.command):
             learned.capture_lessons(payload, runtime)
-
-
-def _has_succeeded(payload: Payload) -> bool:
-    """Exclude interrupted and background commands; other failures are another event."""
-    response = payload.tool_response
-    if not isinstance(response, dict):
-        return True
-    return not (
-        response.get("interrupted") or response.get("backgroundTaskId") or response.get("is_error")
-    )

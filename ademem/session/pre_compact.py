@@ -90,8 +90,7 @@ def summary_instructions(
         ("In project memory already (`ademem get ID`)", stored),
     )
     lines = [line for title, items in sections for line in _render(title, items)]
-    text = truncate("\n".join([KEEP, "", INTRO, *lines] if lines else [KEEP]), CHARS)
-    return text, learned
+    return truncate("\n".join([KEEP, "", INTRO, *lines] if lines else [KEEP]), CHARS), learned
 
 
 def _render(title: str, items: Iterable[str]) -> list[str]:

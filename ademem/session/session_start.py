@@ -129,8 +129,7 @@ def _import_changes(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
         from ademem.sync.importer import import_changes_until
 
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
-        deadline = Deadline(time.monotonic, READING_S)
-        taken = import_changes_until(deadline, runtime)
+        taken = import_changes_until(Deadline(time.monotonic, READING_S), runtime)
     except confined.Refused:  # a notice reports it, and the session is briefed nevertheless
         return "", ()
     if taken is None:

@@ -52,9 +52,7 @@ RENAMES = 2000
 NEW_FILES = 500
 """Untracked files searched for moved text."""
 
-FRESH, MOVED, REWRITTEN, CHANGED, GONE = STATES = (
-    *("fresh", "moved", "rewritten", "changed", "gone"),
-)
+FRESH, MOVED, REWRITTEN, CHANGED, GONE = STATES = "fresh moved rewritten changed gone".split()
 """As noted; the text is elsewhere; other text with all values; another value; no value or file."""
 
 
@@ -339,14 +337,12 @@ def state_of(missing: Iterable[Finding]) -> str:
 
 def stored_values(place: Place, text: str) -> list[CodeValue]:
     """Return the values of an anchor that the text, which may have been edited, still has."""
-    found = map(parse_value, place.values)
-    return [value for value in found if is_named(value, text)]
+    return [value for value in map(parse_value, place.values) if is_named(value, text)]
 
 
 def named_path(text: str, old: str, new: str) -> tuple[Finding, ...]:
     """Return the path, or the file name, that the text has and a file no longer has."""
-    pairs = ((old, new), (os.path.basename(old), os.path.basename(new)))
-    for was, now in pairs:
+    for was, now in ((old, new), (os.path.basename(old), os.path.basename(new))):
         if was != now and contains(text, was):
             return (Finding(value=CodeValue(name="path", token=was), now=now),)
     return ()

@@ -237,8 +237,7 @@ def _row(
     first = members[0]
     sources = [memory.trust for memory in members] + ([Trust.AGENT] if text else [])
     content = text or first.content
-    ids = sorted(memory.sync_id for memory in members)
-    sync_id = free_sync_id(store, SOURCE, content, *ids)
+    sync_id = free_sync_id(store, SOURCE, content, *sorted(memory.sync_id for memory in members))
     return replace(
         first,
         seq=0,

@@ -216,8 +216,7 @@ class Conversation:
         if call.tool in SHELL_TOOLS and action.kind == "run" and call.at and result.at:
             self.runs = [*self.runs, (call.at, result.at)][-ACTIONS:]
         if action.kind == "test":
-            output = redact(result.text).text
-            run = parse_test_run(action.target, output, failed=result.failed)
+            run = parse_test_run(action.target, redact(result.text).text, failed=result.failed)
             self.tests = [*self.tests, run][-TESTS:]
             self._changed_since_test = False
             if not run.error:
@@ -228,8 +227,7 @@ class Conversation:
             if lesson and not is_check(call.text("command")):
                 signatures = frozenset(step.signature for step in command_steps(action.target))
                 failure = Failure(lesson=lesson, line=action.target, signatures=signatures)
-                error = result.text[: errors.READ_CHARS]
-                _keep(self.failures, errors.fingerprint(error), failure)
+                _keep(self.failures, errors.fingerprint(result.text[: errors.READ_CHARS]), failure)
         elif not result.failed or action.kind == "search":  # a failed search found nothing
             self._find_remedy(action)
             self._add_action(action, call)

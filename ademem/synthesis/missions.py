@@ -17,10 +17,7 @@ from ademem.store.transitions import Act, CannotDo
 
 OUTCOMES = {"success": "succeeded", "failure": "failed", "cancelled": "cancelled"}
 """Outcomes that a person names, with the status of the mission."""
-LASTING = (
-    *(Category.FACT, Category.PREFERENCE, Category.PATTERN),
-    *(Category.DECISION, Category.GOTCHA, Category.CONVENTION),
-)
+LASTING = frozenset("fact preference pattern decision gotcha convention".split())
 COPIED_CONFIDENCE = 0.6
 """Confidence from which a memory of a successful mission is copied to the project."""
 PROMOTION = "mission_promotion"

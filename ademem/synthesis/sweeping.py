@@ -210,8 +210,7 @@ def enforce_limits(found: list[AgingMemory], settings: LifecycleSettings) -> lis
     archived: dict[int, AgingMemory] = {}
     for (scope, _), held in by_owner.items():
         limit = settings.limit_of(scope)
-        excess = max(0, len(held) - limit) if limit else 0
-        if excess:
+        if limit and len(held) > limit:
             movable = [memory for memory in held if not memory.is_exempt]
             movable.sort(
                 key=lambda memory: (
@@ -224,7 +223,8 @@ def enforce_limits(found: list[AgingMemory], settings: LifecycleSettings) -> lis
                 )
             )
             why = f"{len(held):,} memories where {limit:,} may be"
-            archived |= {memory.seq: memory.archived(why) for memory in movable[:excess]}
+            lowest = movable[: len(held) - limit]
+            archived |= {memory.seq: memory.archived(why) for memory in lowest}
     return [archived.get(memory.seq, memory) for memory in found]
 
 

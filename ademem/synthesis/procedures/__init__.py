@@ -128,8 +128,7 @@ def command_steps(command: str) -> list[Step]:
         return []
     found: list[Step | None] = []
     for each, edits in edits_by_command(script):
-        whole = [edit_step(edit.path) for edit in edits if edit.is_whole]
-        found += whole or [_command_step(each)]
+        found += [edit_step(edit.path) for edit in edits if edit.is_whole] or [_command_step(each)]
     return [
         step
         for step in found

@@ -93,8 +93,7 @@ def export_all(runtime: Runtime, now: datetime, find_authors: FindAuthors) -> li
     """Update the files of promoted procedures, and remove those of archived ones."""
     publish = runtime.settings.skills.publish
     job = Export(runtime=runtime, now=now, find_authors=find_authors, publish=publish)
-    written = _export_promoted(job)
-    return written + [
+    return _export_promoted(job) + [
         each for procedure in records.find_all(runtime.store) for each in _remove(procedure, job)
     ]
 

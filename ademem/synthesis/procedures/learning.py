@@ -273,8 +273,7 @@ def reword(wording: Wording, cluster: Sequence[Work], runtime: Runtime) -> Wordi
     if not ai.is_available(runtime):
         return wording
     tasks = "\n".join(f"- {work.task[:PROMPT_TASK_CHARS]}" for work in cluster[-PROMPT_TASKS:])
-    prompt = PROMPT.format(tasks=tasks, steps=wording.markdown)
-    answer = ai.ask(runtime, PURPOSE, prompt, SCHEMA)
+    answer = ai.ask(runtime, PURPOSE, PROMPT.format(tasks=tasks, steps=wording.markdown), SCHEMA)
     if answer is None:
         return wording
     lines = [" ".join(line.split()) for line in answer["steps"]]
