@@ -61,10 +61,6 @@ def array(items: Iterable[str | int]) -> str:
     return f"[{','.join(written)}]"
 
 
-def numbers(items: Iterable[int]) -> str:
-    return f"[{','.join(map(str, map(int, items)))}]"
-
-
 def flat(items: Mapping[str, str | float | None]) -> str:
     """Write an object of texts, numbers and nulls, with sorted names."""
     if _encode is None:

@@ -231,11 +231,6 @@ def is_one_edit(one: str, other: str) -> bool:
     )
 
 
-def plain_sha256(text: str) -> str:
-    """Return the hex digest of the text in UTF-8, as other programs have it."""
-    return str(sha256(text.encode()).hexdigest())
-
-
 def sha256_hex(*parts: str) -> str:
     """Return the hex digest of the parts, by which ("ab", "c") differs from ("a", "bc")."""
     if len(parts) == 1 and len(parts[0]) > LONG:

@@ -7,7 +7,7 @@ from itertools import islice
 from ademem.core import untrusted
 from ademem.core.client import mission_of, units
 from ademem.core.clock import days_between
-from ademem.core.json_text import numbers
+from ademem.core.json_text import array
 from ademem.core.memory import Importance, Scope, Status
 from ademem.core.settings import LEVELS
 from ademem.core.text import counted, opening, preview, unique
@@ -157,7 +157,7 @@ class Reader(Value):
         valid = [one for one in found if one.seq not in later or not later[one.seq].replaces]
         paired = {later[one.seq].seq for one in valid if one.seq in later}
         added = paired.difference(one.seq for one in valid)
-        others = self.find(briefs.among, seqs=numbers(added))
+        others = self.find(briefs.among, seqs=array(added))
         shown = relations.put_later_first([*valid, *others], later)
         if others:  # which may be contradicted in turn
             later |= relations.find_later(self.store, [memory.seq for memory in others])
@@ -367,7 +367,7 @@ def by_branch(reader: Reader) -> list[Entry]:
         return []
     fits = briefs.word_matches(reader.store, names, MATCHES)
     best = sorted(fits, key=lambda seq: (-fits[seq], -seq))[: reader.level + SPARE]
-    entries = reader.by_worth(reader.find(briefs.established, seqs=numbers(best)))
+    entries = reader.by_worth(reader.find(briefs.established, seqs=array(best)))
     top = max(fits.values(), default=1.0)
     weighed = (
         replace(each, worth=each.worth * fits[each.memory.seq] / top)

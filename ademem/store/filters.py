@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.client import mission_of
 from ademem.core.clock import datetime, stamp
-from ademem.core.json_text import array, numbers
+from ademem.core.json_text import array
 from ademem.core.memory import Memory, Status, Tier
 from ademem.core.value import Value, as_dict
 from ademem.store import BROWSED, CURRENT, Store, memories
@@ -161,14 +161,14 @@ def of_session(runtime: Runtime, statuses: tuple[str, ...], owner: str | None = 
 def visible(
     ranked: Sequence[int], store: Store, filters: Filters, statuses: tuple[str, ...], limit: int
 ) -> list[Memory]:
-    given = {"limit": limit, "ranked": numbers(ranked)}
+    given = {"limit": limit, "ranked": array(ranked)}
     return memories.from_rows(store.db.execute(_ROWS, _bind(store, filters, statuses) | given))
 
 
 def visible_rows(
     ranked: Sequence[int], store: Store, filters: Filters, statuses: tuple[str, ...], limit: int
 ) -> dict[int, bool]:
-    given = {"limit": limit, "ranked": numbers(ranked)}
+    given = {"limit": limit, "ranked": array(ranked)}
     rows = store.db.execute(_VISIBLE_ROWS, _bind(store, filters, statuses) | given)
     return {seq: bool(turn) for seq, turn in rows}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ademem.core.json_text import array, numbers
+from ademem.core.json_text import array
 from ademem.core.value import StrEnum, Value
 from ademem.store.database import is_locked
 
@@ -98,7 +98,7 @@ def find_matched_words(
     rows = store.db.execute(
         f"select {', '.join(marked)} from unified_memories_fts"
         " where unified_memories_fts match ? and rowid in (select value from json_each(?))",
-        (" OR ".join(words), numbers(seqs)),
+        (" OR ".join(words), array(seqs)),
     )
     texts = (text for row in rows for text in row if text)
     found = (part for text in texts for part in re.findall("\x02([^\x03]+)\x03", text))

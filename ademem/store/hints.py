@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.json_text import array, numbers
+from ademem.core.json_text import array
 from ademem.core.value import Value
 from ademem.store import BROWSED, CURRENT, Store
 
@@ -105,4 +105,4 @@ def find_misplaced(store: Store, seqs: Iterable[int]) -> set[int]:
         "select memory_seq from memory_sites"
         " where memory_seq in (select value from json_each(?)) and state in ('changed', 'gone')"
     )
-    return set(store.column(query, (numbers(seqs),)))
+    return set(store.column(query, (array(seqs),)))

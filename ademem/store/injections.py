@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.clock import datetime, stamp, timedelta
-from ademem.core.text import plain_sha256
+from ademem.core.text import bytes_hex
 from ademem.core.value import Value, as_dict
 
 TYPE_CHECKING = False
@@ -60,7 +60,7 @@ def record(
         " :now, :characters, :sha256, :text)",
         as_dict(key)
         | {"call": tool_use_id, "event": event, "now": stamp(runtime.now), "characters": len(text)}
-        | {"sha256": plain_sha256(text), "text": text if keep_text else None},
+        | {"sha256": bytes_hex(text.encode()), "text": text if keep_text else None},
     ).lastrowid
     db.executemany(
         "insert into injection_memories"

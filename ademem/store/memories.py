@@ -6,7 +6,7 @@ import os
 
 from ademem.core.clock import datetime, parse, stamp
 from ademem.core.errors import NoSuchMemory, SeveralMemories, UnusableStore
-from ademem.core.json_text import array, flat, loads, numbers
+from ademem.core.json_text import array, flat, loads
 from ademem.core.memory import (
     DIALOGUE,
     EPISODE,
@@ -315,7 +315,7 @@ def list_by_number(store: Store, seqs: Iterable[int]) -> list[Memory]:
         "select memory.* from json_each(?) as asked"
         " cross join unified_memories as memory on memory.seq = asked.value"
     )
-    return from_rows(store.db.execute(query, (numbers(seqs),)))
+    return from_rows(store.db.execute(query, (array(seqs),)))
 
 
 def entries(store: Store, seqs: Iterable[int]) -> list[Entry]:
@@ -323,7 +323,7 @@ def entries(store: Store, seqs: Iterable[int]) -> list[Entry]:
         f"select {_ENTRY} from json_each(?) as asked"
         " cross join unified_memories as memory on memory.seq = asked.value"
     )
-    found = store.db.execute(query, (numbers(seqs),))
+    found = store.db.execute(query, (array(seqs),))
     found.row_factory = None  # plain tuples, as they are many
     return list(_each(Entry, Entry._fields, found))
 
@@ -448,7 +448,7 @@ def session_neighbours(
 ) -> dict[int, tuple[tuple[int, ...], ...]]:
     """Rows of the same session at distance 1 to *reach* of each row, and of those *around* it."""
     found: dict[int, tuple[tuple[int, ...], ...]] = {}
-    values = {"rows": numbers(rows), "most": reach + around}
+    values = {"rows": array(rows), "most": reach + around}
     for seq, before, after in store.db.execute(_NEIGHBOURS, values):
         before, after = loads(before), loads(after)
         if not before and not after:

@@ -8,7 +8,7 @@ that both are true (`not_conflict`), or when one of the two is no longer live.
 from __future__ import annotations
 
 from ademem.core.clock import datetime, stamp
-from ademem.core.json_text import array, numbers
+from ademem.core.json_text import array
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
 from ademem.store import Store, database
@@ -219,7 +219,7 @@ def find_later(store: Store, rows: Sequence[int]) -> dict[int, Later]:
             seq: Later(
                 **dict(zip(Later._fields, rest, strict=True)) | {"is_settled": bool(rest[-1])}
             )
-            for seq, *rest in store.db.execute(_LATER, {"rows": numbers(asked)})
+            for seq, *rest in store.db.execute(_LATER, {"rows": array(asked)})
         }
         steps |= found
         asked = {later.seq for later in found.values()} - steps.keys()

@@ -6,7 +6,7 @@ both, as they have texts that nothing else finds.
 
 from __future__ import annotations
 
-from ademem.core.json_text import array, loads, numbers
+from ademem.core.json_text import array, loads
 from ademem.core.value import Value
 from ademem.store import BROWSED, LIVE, Store, database, memories
 
@@ -103,7 +103,7 @@ def list_changes(store: Store, events: Sequence[str]) -> list[tuple[str, int, st
 
 def by_seqs(store: Store, seqs: Iterable[int]) -> list[Revision]:
     query = "select * from memory_revisions where seq in (select value from json_each(?))"
-    rows = store.db.execute(query, (numbers(seqs),))
+    rows = store.db.execute(query, (array(seqs),))
     return database.read_rows(rows, _from_row)
 
 

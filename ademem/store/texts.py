@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from ademem.core.text import dedupe_key, fold, plain_sha256, sha256_hex
+from ademem.core.text import bytes_hex, dedupe_key, fold, sha256_hex
 from ademem.store import Store, database, full_text, replication
 from ademem.store.revisions import forget_acts
 
@@ -89,7 +89,7 @@ def _renew_digests(store: Store) -> None:
         redacted = "select id, text from injections where text like '%[redacted:%'"
         for id, text in db.execute(redacted).fetchall():
             update = "update injections set sha256 = ? where id = ?"
-            db.execute(update, (plain_sha256(text), id))
+            db.execute(update, (bytes_hex(text.encode()), id))
 
 
 def rewrite(store: Store, change: Change) -> dict[str, int]:

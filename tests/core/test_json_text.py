@@ -23,6 +23,6 @@ def test_a_flat_object_is_written_as_json_writes_it(encode, items):
     assert written == json.dumps(items, ensure_ascii=False, sort_keys=True)
 
 
-@given(items=st.lists(st.integers()))
-def test_numbers_are_written_as_a_json_array(items):
-    assert json.loads(json_text.numbers(items)) == items
+@given(items=st.lists(st.integers() | st.text()))
+def test_texts_and_numbers_are_written_as_a_json_array(items):
+    assert json.loads(json_text.array(items)) == items
