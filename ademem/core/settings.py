@@ -487,6 +487,13 @@ def load_configuration(project: Project | None, environment: Mapping[str, str]) 
                 variables.append((name, f"{section}.{key}"))
     if not there and not variables:
         return Configuration()
+    if not there:
+        try:  # without importing the reader of files
+            values = {key: as_value(key, environment[name]) for name, key in variables}
+            origins = {key: name for name, key in variables}
+            return Configuration(settings=as_settings(values), origins=origins)
+        except BadSetting:
+            pass  # which the reader words
     from ademem.core import setting_sources
 
     return setting_sources.read(project, environment, there, variables)
