@@ -636,7 +636,16 @@ def _password(named: re.Match[str], text: str) -> tuple[int, int] | None:
         is_assigned = not named["about"] and named["link"].strip() in (":", "=")
         name = named["password"].lower()
         return None if is_assigned and name in ("password", "passphrase", "passcode") else span
-    return span if _is_bare_word(named, value, text) else None
+    is_word = (
+        named["link"].strip().lower() in ("is", "is:", "was")
+        and named["password"].lower().startswith("pass")
+        and value.isascii()
+        and value.isalpha()
+        and len(value) >= 6
+        and not re.match(_DESCRIBING, value)
+        and re.compile(_ENDS_SENTENCE).match(text, span[1])
+    )
+    return span if is_word else None
 
 
 def _find_quoted(
@@ -668,17 +677,3 @@ def _is_strong(value: str) -> bool:
     digit = any(sign.isdigit() for sign in value)
     sign = any(each in "!@#$%^&*?~+" for each in value[1:-1])
     return len(value) >= 5 and letter and (digit or sign)
-
-
-def _is_bare_word(named: re.Match[str], value: str, text: str) -> bool:
-    import re
-
-    return (
-        named["link"].strip().lower() in ("is", "is:", "was")
-        and named["password"].lower().startswith("pass")
-        and value.isascii()
-        and value.isalpha()
-        and len(value) >= 6
-        and not re.match(_DESCRIBING, value)
-        and re.compile(_ENDS_SENTENCE).match(text, named.end() + len(value)) is not None
-    )

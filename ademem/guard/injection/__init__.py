@@ -33,19 +33,6 @@ _WORD = re.compile(r"[\w@$]+")
 _LEET = str.maketrans("013457@$", "oieastas")
 
 
-def phrases(*lines: str) -> tuple[Phrase, ...]:
-    """Parse `say|tell ... user`: one word of each group, in this order, in one sentence.
-
-    Of letters that look alike the words have the Latin one, as a folded text has.
-    """
-    return tuple(
-        [
-            tuple([frozenset(group.split("|")) for group in as_latin(line).split(" ... ")])
-            for line in lines
-        ]
-    )
-
-
 def effect_of_phrase(text: str) -> str | None:
     """Return the effect of the first of all phrases that the folded text has."""
     words = frozenset([form for word in _WORD.findall(text) for form in forms(word)])
@@ -112,7 +99,7 @@ _NOT = "not|never|don|dont|without|nobody"
 _TELL = "tell|mention|inform|ask|reveal|notify|alert|report|disclose|announce|show"
 
 PHRASES = {
-    "tells to forget instructions": phrases(
+    "tells to forget instructions": (
         f"ignore|disregard|forget|override|overrule|bypass|discard ... {_EARLIER} ... {_RULES}",
         "ignore|disregard|forget|override|overrule|discard ... your|system|those|these|the"
         " ... instruction|prompt|guideline|directive|safeguard|constraint",
@@ -138,7 +125,7 @@ PHRASES = {
         "outrank|override|supersede|overrule ... user|person|developer|human",
         "ignore|disregard|forget|skip ... claude|agents ... md",
     ),
-    "asks for its reader's instructions": phrases(
+    "asks for its reader's instructions": (
         "repeat|print|output|reveal|show|display|write|append|summarise|summarize|disclose|leak"
         " ... your|hidden|initial|original|secret ... prompt|instruction|directive|guideline",
         "repeat|print|output|reveal|show|disclose|leak ... system ... prompt|instruction",
@@ -147,7 +134,7 @@ PHRASES = {
         " ... above|context",
         "what ... were|are|was|is ... your ... instruction|prompt|directive",
     ),
-    "gives the reader a role": phrases(
+    "gives the reader a role": (
         "you ... are|re|become ... now ... a|an|root|in|dan|no|the",
         "you ... are|re ... no ... longer",
         "from ... now ... on ... you|your|answer|reply|respond",
@@ -180,7 +167,7 @@ PHRASES = {
         "play ... part|role ... of",
         "you ... speak|act|decide ... for ... team|owner|user|maintainer",
     ),
-    "asks for credentials": phrases(
+    "asks for credentials": (
         "send|post|upload|share|reveal|give|show|print|output|paste|mail|email|leak|tell|report"
         " ... your|their|all|every ... password|token|secret|credential",
         "send|post|upload|share|reveal|give|show|print|output|paste|mail|email|leak|tell|report"
@@ -203,7 +190,7 @@ PHRASES = {
         " ... password|passphrase|token|secret|credential",
         "take|grab|read|get|look ... cookie|cookies|signing ... put|append|write|copy|store|paste",
     ),
-    "wants something hidden from the user": phrases(
+    "wants something hidden from the user": (
         f"{_NOT} ... {_TELL} ... this|it|these|step|note ... {_PERSON}",
         f"{_NOT} ... {_TELL} ... {_PERSON} ... this|it|these|step|note|about|what|that",
         f"{_NOT} ... mention|reveal|disclose ... this|it|these",
@@ -257,7 +244,7 @@ PHRASES = {
         "so ... not ... stand ... out",
         f"if|when ... {_PERSON} ... wonder|ask|complain ... blame|say|claim|pretend|answer",
     ),
-    "wants to steer later sessions": phrases(
+    "wants to steer later sessions": (
         "remember|save|store|add|write|note|commit ... your ... memory",
         "update ... your ... memory",
         "for|in ... all|every|each|any ... future ... session|conversation|chat|interaction",
@@ -271,12 +258,12 @@ PHRASES = {
         " ... first|also|instead|must|secretly|silently|without",
         f"soon|once ... {_PERSON} ... approve ... run|execute|listed",
     ),
-    "addresses the AI": phrases(
+    "addresses the AI": (
         f"if|since|because|as ... you ... are|re ... {_AI}|language",
         f"as ... {_AI} ... you ... must|should|have|need|are|will",
         f"{_AI} ... read|reading|process|processing|parse|parsing|see|seeing ... this",
     ),
-    "claims an authority": phrases(
+    "claims an authority": (
         "message|notice|announcement|instruction|order ... from"
         " ... anthropic|openai|administrator|admin|developer|support",
         "this ... is ... system|security|your ... administrator|admin|developer|operator",
@@ -318,7 +305,7 @@ PHRASES = {
         " ... confirmation|approval|check|permission|prompt",
         "warning|prompt|confirmation ... already|as ... acknowledged|accepted|confirmed",
     ),
-    "orders what it does not show": phrases(
+    "orders what it does not show": (
         "decode|decipher|unscramble|decrypt ... follow|obey|execute|run|act",
         "execute|run|eval|combine|join|concatenate ... followed|concatenated|joined",
         "end|over|close|closed ... new|following|real|actual ... instruction|order|directive|task",
@@ -337,7 +324,7 @@ PHRASES = {
         "soon|when|whenever|once|time ... this|memory|note ... recalled|retrieved|read|loaded",
         "first ... thing ... every|each|any|new ... session ... call|invoke|run|use|execute|open",
     ),
-    "switches protection off": phrases(
+    "switches protection off": (
         "edit|change|modify|remove|delete|disable|overwrite|open"
         " ... claude|setting ... hook|permission|allow",
         "disable|remove|uninstall|bypass|kill|skip ... pretooluse|guard|permission ... hook|prompt",
@@ -348,7 +335,12 @@ PHRASES = {
 }
 """Effects of instructions, and phrases: one word of each group, in order, in one sentence."""
 
-KNOWN = [(effect, phrase) for effect, known in PHRASES.items() for phrase in known]
+KNOWN: list[tuple[str, Phrase]] = [
+    (effect, tuple([frozenset(group.split("|")) for group in as_latin(phrase).split(" ... ")]))
+    for effect, phrases in PHRASES.items()
+    for phrase in phrases
+]
+"""The same as sets of words, with Latin letters for those that look alike, as in a folded text."""
 
 SHAPES = (
     (
