@@ -72,13 +72,10 @@ MAX_CORRECTIONS = 4
 
 
 class Rule(Value):
-    """A pattern of rules behind `_OPENING`, and the words without which it is not compiled."""
-
     pattern: str
-    first: frozenset[str] = frozenset()
-    """The first word is one of these, or one of *inside* stands anywhere."""
-    inside: tuple[str, ...] = ()
-    """Phrases, each between two blanks."""
+    """A pattern of rules behind `_OPENING`, with the group *rule* or *preferred*."""
+    cues: tuple[str, ...]
+    """Phrases, each between two blanks; without any of them the pattern is not compiled."""
 
 
 class Correction(Value):
@@ -89,25 +86,11 @@ class Correction(Value):
     """False for a long sentence or prompt, and below a line that introduces another's words."""
 
 
-CORRECTION_CUES = (
-    *("use ", "we ", "rather", "n't ", "n’t ", " not ", "always", "never", "instead", "prefer"),
-    *("stop ", "avoid ", "from now on", "future", "next time", "must", "should", " to ", "belong"),
-    *("convention", " go in", " go through", "immer", "nie ", "niemals", "kein", "nimm ", "nutze"),
-    *("verwende", "wir ", "ab jetzt", "siempre", "nunca", "toujours", "jamais", "utilise", "on "),
-    *("ne ", "n'", "usa", "no uses", "partir de"),
-)
-"""Parts of which every prompt with a correction has one."""
-
 _OPENING = (
     r"(?:(?:stop|wait)\s*[,.!:–—-]+\s*|(?:(?:no+|nope|wrong(?:\s+\w+)?|nein|non|actually|sorry"
     r"|(?:that|this)(?:['’]?s|\s+is)(?:\s+not|n['’]t)?\s+(?:wrong|right|correct|true)"
     r"|i\s+(?:meant|mean|said|told\s+you)(?:\s+(?:to|that))?)\b[\s,.!:–—-]*)|(?:please|and|so|but"
     r"|also|then|ok(?:ay)?|bitte|por\s+favor|s['’]il\s+te\s+pla[iî]t|remember)[\s,:]+)*"
-)
-BEFORE = frozenset(
-    "no nope wrong nein non actually sorry wait stop please and so but also then ok okay that's"
-    " that’s thats that this is isn't isn’t right correct true i meant mean said told you to not"
-    " bitte por favor s'il te plaît remember".split()
 )
 _OBJECTIONS = frozenset(
     "no nope wrong actually sorry that's that’s meant nein non it's it’s".split()
@@ -132,61 +115,56 @@ _CONTRAST = r"(?:\binstead\s+of\b|\brather\s+than\b|,\s*(?:and\s+)?(?:not|never)
 _VERBS = r"(?:use|take|call|run|write|import)"
 
 
-def _rule(pattern: str, first: str = "", inside: str = "") -> Rule:
-    phrases = tuple(f" {phrase.replace('_', ' ')} " for phrase in inside.split())
-    return Rule(pattern=pattern, first=frozenset(first.split()), inside=phrases)
+def _rule(pattern: str, cues: str) -> Rule:
+    phrases = (f" {phrase.replace('_', ' ')} " for phrase in cues.split())
+    return Rule(pattern=pattern, cues=tuple(phrases))
 
 
-_PLACED = " ".join(
-    f"{verb}_{place}"
-    for verb in "go goes belong belongs live lives".split()
-    for place in "in into through to under on behind".split()
-)
 RULES = (
     _rule(rf"(?P<rule>(?:always|never(?:\s+ever)?)\s+(?!{_REPORTED})\w+.*)", "always never"),
     _rule(
         rf"(?:here[\s,]+)?we\s+(?P<rule>(?:(?:always|never|only|don['’]?t|do\s+not)\s+(?!{_REPORTED})"
         rf"|(?:use|prefer|keep|write|name|call|test|deploy|run|put)\s).*)",
-        "here we",
+        "we",
     ),
     _rule(
         rf"(?P<rule>(?:{_VERBS}|prefer|we\s+want|it['’]s)\s(?!an?\s).+(?:{_CONTRAST}|\binstead$).*)",
-        "use take call run write import prefer we it's it’s",
+        "instead rather not never",
     ),
     _rule(
         rf"(?P<rule>(?:don['’]?t(?:\s+ever)?|do\s+not(?:\s+ever)?|stop|avoid|quit)\s+"
         rf"(?!{_HARMLESS})\w+.*)",
-        "don't don’t dont do stop avoid quit",
+        "don't don’t dont do_not stop avoid quit",
     ),
     _rule(
         rf"you\s+(?:should|must|need\s+to|have\s+to)\s+(?P<rule>(?:(?:always|never|only|not)\s+)?"
         rf"(?!{_REPORTED})\w+\s.*(?:\b(?:always|never|not|instead|only)\b|{_CONTRAST}).*"
         rf"|(?:always|never|only|not)\s+(?!{_REPORTED})\w+.*)",
-        "you",
+        "you_should you_must you_need_to you_have_to",
     ),
     _rule(
         r"(?:i|we)(?:['’]d|\s+would)?\s+(?:rather\s+(?:have|use)|prefer)\s+"
         r"(?P<preferred>(?!to\b|you\b|that\b).+)",
-        "i i'd i’d we'd we’d",
+        "rather prefer",
     ),
     _rule(
         r"(?:from\s+now\s+on|in\s+(?:the\s+)?future|next\s+time|ab\s+jetzt|in\s+zukunft|künftig"
         r"|désormais|à\s+partir\s+de\s+maintenant|a\s+partir\s+de\s+ahora|de\s+ahora\s+en\s+adelante)"
         r"[\s,:]+(?P<rule>(?!i\b|i['’]|ich\b).+)",
-        "from in next ab künftig désormais à a de",
+        "from_now_on in_future in_the_future next_time ab_jetzt in_zukunft künftig désormais"
+        " à_partir_de a_partir_de de_ahora",
     ),
     _rule(
         r"(?P<rule>(?!(?:the|this|that|these|those|it|you|he|she|they|there|i|we|what|who|why|how|if"
         r"|something|nothing|everything)\b)(?:[\w/.-]+\s+){1,4}?(?:must(?:\s+not)?|should(?:\s+not)?"
         r"|(?:have|has)\s+to|(?:are|is)\s+(?:always|never|only)|(?:go(?:es)?|belongs?|lives?)\s+"
         r"(?:in|into|through|to|under|on|behind)\b)\s*(?!pass\b|work\b).+)",
-        inside="must should have_to has_to are_always are_never are_only is_always is_never"
-        f" is_only {_PLACED}",
+        "must should have_to has_to always never only go goes belong belongs live lives",
     ),
     _rule(
         r"(?P<rule>(?:the|our)\s+(?:\w+\s+)?(?:convention|rule|policy|style|standard)\s+(?:here\s+)?"
         r"is\s.+)",
-        inside="convention rule policy style standard",
+        "convention rule policy style standard",
     ),
     _rule(
         r"(?P<rule>(?:immer|nie|niemals)\s+\w+.*|(?:nimm|verwende|nutze|benutze)\s.*"
@@ -194,27 +172,26 @@ RULES = (
         r"|machen)\s.*(?:\b(?:immer|nie|niemals|nur|statt|keine?n?)\b|,\s*nicht\s).*"
         r"|[\w-]+\s+(?:schreiben|benutzen|verwenden|nutzen|machen)\s+wir\s.+)",
         "immer nie niemals wir nimm verwende nutze benutze",
-        "schreiben benutzen verwenden nutzen machen",
     ),
     _rule(
         r"(?P<rule>(?:toujours|jamais)\s+\w+.*|(?:on\s+)?utilise[sz]?\s.*(?:\bau\s+lieu\s+d|\bplutôt\s+qu"
         r"|,\s*pas\s|\btoujours\b|\bjamais\b).*|(?:on\s+)?n['’]utilise[sz]?\s+(?:jamais|pas|plus)\s.+"
         r"|ne\s+\w+\s+(?:jamais|pas|plus)\s.+|il\s+(?:ne\s+)?faut\s+(?:toujours|jamais)\s.+)",
-        "toujours jamais on utilise utilises utilisez ne il n'utilise n’utilise n'utilisez",
+        "toujours jamais utilise utilises utilisez ne n'utilise n’utilise n'utilisez n’utilisez",
     ),
     _rule(
         r"(?P<rule>(?:siempre|nunca|jamás)\s+\w+.*|(?:aquí\s+)?usamos\s.*(?:,\s*no\s|\ben\s+vez\s+de\b"
         r"|\bsiempre\b).*|usad?\s.*(?:\ben\s+(?:vez|lugar)\s+de\b|,\s*no\s).*"
         r"|no\s+(?:uses|utilices|hagas|subas|pongas|escribas|cambies|toques|añadas)\s.+)",
-        "siempre nunca jamás aquí usamos usa usad"
-        " uses utilices hagas subas pongas escribas cambies toques añadas",
+        "siempre nunca jamás usamos usa usad uses utilices hagas subas pongas escribas cambies"
+        " toques añadas",
     ),
 )
-"""Patterns with the group *rule*, or *preferred*."""
-_CORRECTED = (
+_CORRECTED = _rule(
     r"(?P<rule>(?!(?:i|you|that|this|he|she|they|we)\b|(?:the|my|your)\s+(?:\w+\s+)?(?:bug|cause|error"
     r"|failure|goal|issue|mistake|point|problem|question|reason|task)\b)[\w\"'`/.-]+\s.*\b(?:is|are|lives?|go(?:es)?|belongs?"
-    r"|comes?|means?|spelled|called|named)\b.*,\s*not\s.+)"
+    r"|comes?|means?|spelled|called|named)\b.*,\s*not\s.+)",
+    "not",
 )
 """A fact that contradicts what was done; it needs an opening, or a sentence before it, as "no"."""
 
@@ -244,8 +221,7 @@ _ENDS = (".", "!", "?", "–", "—")
 
 def corrections(prompt: str) -> list[Correction]:
     """Return the rules that a person states: no orders for the task, reports, quotes or code."""
-    low = prompt.lower()
-    if not any(cue in low for cue in CORRECTION_CUES):
+    if not possible_rules(prompt):
         return []
     import re
 
@@ -290,19 +266,21 @@ def state_rule(sentence: str, *, was_denied: bool = False) -> str | None:
         return None
     if sentence.endswith(("?", ":")) or sentence.startswith(_NOT_TYPED):
         return None
-    patterns = possible_patterns(sentence, was_denied=was_denied)
-    if not patterns:
+    rules = possible_rules(sentence)
+    if not rules:
         return None
     import re
 
-    bare = sentence
-    if _is_opener(sentence.lower().translate(_MARKS).split()[0]):
-        opening = re.match(_OPENING, sentence, re.I)
-        bare = sentence[opening.end() :] if opening else sentence
+    opening = re.match(_OPENING, sentence, re.I)
+    said = opening[0] if opening else ""
+    first = len(said.translate(_MARKS).split())
+    words = sentence.lower().translate(_MARKS).split()[: first + 1]
+    denies = was_denied or not _OBJECTIONS.isdisjoint(words)
     matches = (
-        re.match(pattern, text, re.I)
-        for text in dict.fromkeys((bare, sentence))  # "No uses var" is Spanish
-        for pattern in patterns
+        re.match(rule.pattern, text, re.I)
+        for text in dict.fromkeys((sentence[len(said) :], sentence))  # "No uses var" is Spanish
+        for rule in rules
+        if denies or rule is not _CORRECTED
     )
     found = next(filter(None, matches), None)
     if found is None or re.search(ONCE, sentence, re.I) or re.search(_QUOTED, sentence):
@@ -315,24 +293,7 @@ def state_rule(sentence: str, *, was_denied: bool = False) -> str | None:
     return rule[:1].upper() + rule[1:]
 
 
-def possible_patterns(sentence: str, *, was_denied: bool = False) -> list[str]:
-    """Return the patterns of rules that the words allow: compiling all of them costs 5 ms."""
-    words = sentence.lower().translate(_MARKS).split()
-    text = f" {' '.join(words)} "
-    openers: set[str] = set()
-    for word in words:
-        openers.add(word)
-        if not _is_opener(word):
-            break
-    found = [
-        rule.pattern
-        for rule in RULES
-        if not rule.first.isdisjoint(openers) or any(phrase in text for phrase in rule.inside)
-    ]
-    denies = was_denied or not openers.isdisjoint(_OBJECTIONS)
-    return [*found, _CORRECTED] if "not" in words and denies else found
-
-
-def _is_opener(word: str) -> bool:
-    """True for words of `_OPENING`, also for "nooo"."""
-    return word in BEFORE or word.strip("o") == "n"
+def possible_rules(text: str) -> list[Rule]:
+    """Return the rules that the words allow: compiling all of their patterns costs 5 ms."""
+    words = f" {' '.join(text.lower().translate(_MARKS).split())} "
+    return [rule for rule in (*RULES, _CORRECTED) if any(cue in words for cue in rule.cues)]
