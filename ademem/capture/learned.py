@@ -293,11 +293,7 @@ def _parse_body(
         content = text[start:end]
         if lines_only:
             content = content.partition("\n\n")[0]
-        if ">" in content:
-            content = re.sub(_QUOTE, "", content)
-        if "\n" in content:
-            content = re.sub(_NEXT_ITEM, "", content)
-        content = content.strip()
+        content = re.sub(_NEXT_ITEM, "", re.sub(_QUOTE, "", content)).strip()
         if opening:
             content = content.removesuffix(opening).rstrip()
         content = truncate_bytes(content, CONTENT_BYTES).strip()

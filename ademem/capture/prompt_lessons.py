@@ -215,8 +215,6 @@ _NOT_TYPED = (">", "/", "#", "<", "|", "    ", "\t", '"', "“", "«", "'")
 _COURTESY = r"(?:[\s,]+(?:please|instead|ever|thanks|bitte))?[\s.!;,]*$"
 _INSTEAD_OF = r",?\s+(?:instead\s+of|rather\s+than)\s+(?!\w+ing\b)"
 _SENTENCE_END = r"(?<=[.!?])\s+|\s+[–—]\s+"
-_ENDS = (".", "!", "?", "–", "—")
-"""Without one of these a line has one sentence."""
 
 
 def corrections(prompt: str) -> list[Correction]:
@@ -228,13 +226,9 @@ def corrections(prompt: str) -> list[Correction]:
     is_short = len(prompt) <= SHORT_PROMPT_CHARS
     found: dict[str, Correction] = {}
     is_introduced = was_denied = False
-    typed_text = without_recalled(prompt)
-    if any(mark in typed_text for mark in ("```", "~~~", "</")):
-        typed_text = re.sub(_PASTED, "\n", typed_text)
-    for line in typed_text.splitlines():
+    for line in re.sub(_PASTED, "\n", without_recalled(prompt)).splitlines():
         typed = not line.startswith(_NOT_TYPED)
-        ends = any(mark in line for mark in _ENDS)
-        for part in (re.split(_SENTENCE_END, line) if ends else [line]) if typed else ():
+        for part in re.split(_SENTENCE_END, line) if typed else ():
             sentence = part.strip(" -*\u2022\t")
             if not sentence:
                 continue
