@@ -86,6 +86,15 @@ class Correction(Value):
     """False for a long sentence or prompt, and below a line that introduces another's words."""
 
 
+CORRECTION_CUES = (
+    *("use ", "we ", "rather", "n't ", "n’t ", " not ", "always", "never", "instead", "prefer"),
+    *("stop ", "avoid ", "from now on", "future", "next time", "must", "should", " to ", "belong"),
+    *("convention", " go in", " go through", "immer", "nie ", "niemals", "kein", "nimm ", "nutze"),
+    *("verwende", "wir ", "ab jetzt", "siempre", "nunca", "toujours", "jamais", "utilise", "on "),
+    *("ne ", "n'", "usa", "no uses", "partir de"),
+)
+"""Parts of which every prompt with a correction has one."""
+
 _OPENING = (
     r"(?:(?:stop|wait)\s*[,.!:–—-]+\s*|(?:(?:no+|nope|wrong(?:\s+\w+)?|nein|non|actually|sorry"
     r"|(?:that|this)(?:['’]?s|\s+is)(?:\s+not|n['’]t)?\s+(?:wrong|right|correct|true)"
@@ -159,7 +168,8 @@ RULES = (
         r"|something|nothing|everything)\b)(?:[\w/.-]+\s+){1,4}?(?:must(?:\s+not)?|should(?:\s+not)?"
         r"|(?:have|has)\s+to|(?:are|is)\s+(?:always|never|only)|(?:go(?:es)?|belongs?|lives?)\s+"
         r"(?:in|into|through|to|under|on|behind)\b)\s*(?!pass\b|work\b).+)",
-        "must should have_to has_to always never only go goes belong belongs live lives",
+        "must should have_to has_to always never only go goes belong belongs live_in lives_in"
+        " live_under lives_under live_on lives_on live_behind lives_behind",
     ),
     _rule(
         r"(?P<rule>(?:the|our)\s+(?:\w+\s+)?(?:convention|rule|policy|style|standard)\s+(?:here\s+)?"
@@ -219,7 +229,8 @@ _SENTENCE_END = r"(?<=[.!?])\s+|\s+[–—]\s+"
 
 def corrections(prompt: str) -> list[Correction]:
     """Return the rules that a person states: no orders for the task, reports, quotes or code."""
-    if not possible_rules(prompt):
+    low = prompt.lower()
+    if not any(cue in low for cue in CORRECTION_CUES):
         return []
     import re
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.capture.gate.duplicates import is_same_family
-from ademem.core.memory import Category
 from ademem.search.opposition import contradicts
 
 
@@ -45,17 +43,3 @@ def test_texts_at_odds_are_not_one(left, right):
 )
 def test_texts_that_agree_may_be_one(left, right):
     assert not contradicts(left, right)
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "expected"),
-    [
-        pytest.param(Category.FACT, Category.FACT, True, id="the same"),
-        pytest.param(Category.FACT, Category.GOTCHA, True, id="how things are"),
-        pytest.param(Category.DECISION, Category.CONVENTION, True, id="how we want them"),
-        pytest.param(Category.FACT, Category.DECISION, False, id="is and shall be"),
-        pytest.param(Category.EPISODE, Category.EPISODE, False, id="two events stay two"),
-    ],
-)
-def test_some_categories_are_kin(left, right, expected):
-    assert is_same_family(left, right) is expected

@@ -21,14 +21,10 @@ NEAR_DUPLICATE = 0.85
 """Jaccard similarity of the words from which a draft merges into a memory."""
 
 CATEGORY_FAMILIES = (
-    (Category.FACT, Category.PATTERN, Category.GOTCHA),
-    (Category.DECISION, Category.CONVENTION, Category.PREFERENCE),
+    {Category.FACT, Category.PATTERN, Category.GOTCHA},
+    {Category.DECISION, Category.CONVENTION, Category.PREFERENCE},
 )
 """Categories that may hold the same statement; two of the others are two events, however alike."""
-
-
-def is_same_family(left: Category, right: Category) -> bool:
-    return any(left in family and right in family for family in CATEGORY_FAMILIES)
 
 
 PART_CHARS = 20
@@ -148,7 +144,7 @@ def _is_same_memory(draft: Reviewed, memory: Memory) -> bool:
         draft.topic_key in (None, memory.topic_key)
         and draft.knowledge_key in (None, memory.knowledge_key)
         and draft.path in (None, memory.file_scope_pattern)
-        and is_same_family(Category(draft.category), memory.category)
+        and any({draft.category, memory.category} <= family for family in CATEGORY_FAMILIES)
         and not contradicts(draft.whole_text, memory.whole_text)
     )
 

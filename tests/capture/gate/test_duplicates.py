@@ -168,10 +168,18 @@ def test_the_same_text_is_one_memory(content):
     assert outcome.verdict.into == known
 
 
-def test_six_of_seven_words_are_nearly_the_same():
-    known = memory(CAR_MANUAL)
+@pytest.mark.parametrize(
+    ("known", "draft"),
+    [
+        pytest.param("fact", "fact", id="the same"),
+        pytest.param("gotcha", "fact", id="how things are"),
+        pytest.param("convention", "decision", id="how we want them"),
+    ],
+)
+def test_six_of_seven_words_are_nearly_the_same(known, draft):
+    known = memory(CAR_MANUAL, category=known)
 
-    outcome = judged(Draft(content=f"{CAR_MANUAL} safety"), known)
+    outcome = judged(Draft(content=f"{CAR_MANUAL} safety", category=draft), known)
 
     assert outcome.rule == "near_duplicate"
     assert outcome.verdict.into == known
