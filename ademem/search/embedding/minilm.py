@@ -145,25 +145,20 @@ def split_identifiers(text: str) -> str:
 
 
 def open_session(folder: str, *, once: bool) -> Any:
-    """The graph prepared for this onnxruntime if it can be had, else the graph as published."""
-    if (ready := prepared_graph(folder)) is not None:
-        with suppress(*UNREADABLE):
-            return _session(ready, once=once, optimised=True)
-    try:
-        return _session(os.path.join(folder, cache.GRAPH), once=once, optimised=False)
-    except UNREADABLE as error:
-        raise DamagedModel(_first_line(error)) from error
-
-
-def _session(graph: str, *, once: bool, optimised: bool) -> Any:
+    """The graph prepared for this onnxruntime where there is one, else the graph as published."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    if optimised:
+    ready = prepared_graph(folder)
+    if ready is not None:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     for name, value in (OPTIONS | ONCE if once else OPTIONS).items():
         options.add_session_config_entry(name, value)
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    graph = ready or os.path.join(folder, cache.GRAPH)
+    try:
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    except UNREADABLE as error:
+        raise DamagedModel(_first_line(error)) from error
 
 
 def _first_line(error: Exception) -> str:
