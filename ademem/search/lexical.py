@@ -138,8 +138,6 @@ def _match(
     most, always = postings + 1, ALWAYS if alone else 1
     counts = full_text.count_rows(store, terms, most)
     if capitals is not None and min(counts.values(), default=0) <= RARE:
-        # which no search for a prompt needs
-
         wider = widen({t: counts[t] for t in terms if counts[t] <= RARE}, terms, capitals, store)
         terms = {wider.get(term, term): index for term, index in terms.items()}
         times = {wider.get(term, term): number for term, number in times.items()}
@@ -161,11 +159,8 @@ def _match(
         of = [(bits[term], math.sqrt(times.get(term, 1))) for term in mine]
         for at, seq, points in rows:
             bit, factor = of[at]
-            if seq in held:
-                held[seq] |= bit
-                bm25[seq] += points * factor
-            else:
-                held[seq], bm25[seq] = bit, points * factor
+            held[seq] = held.get(seq, 0) | bit
+            bm25[seq] = bm25.get(seq, 0.0) + points * factor
     # Many rows hold the same terms.
     places = {
         some: tuple(place for place in range(some.bit_length()) if some >> place & 1)
@@ -173,12 +168,11 @@ def _match(
     }
     shares = {some: min(1.0, sum(weights[place] for place in places[some])) for some in places}
     every = (1 << len(information)) - 1
-    whole = [seq for seq, some in held.items() if some == every] if every in places else ()
     return Matches(
-        share=dict(zip(held, map(shares.__getitem__, held.values()), strict=True)),
+        share={seq: shares[some] for seq, some in held.items()},
         bm25=bm25,
-        whole=frozenset(whole),
-        terms=dict(zip(held, map(places.__getitem__, held.values()), strict=True)),
+        whole=frozenset(seq for seq, some in held.items() if some == every),
+        terms={seq: places[some] for seq, some in held.items()},
         weights=weights,
         words=tuple(map(bare_word, information)),
     )
