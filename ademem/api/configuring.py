@@ -55,7 +55,6 @@ class Changed(Value):
     """Other people have to agree to it first."""
     in_force: bool
     source: str
-    """Source of the value in force."""
 
 
 class Unnoted(AdememError):
@@ -71,7 +70,6 @@ class UntrustedParts(Value):
     """Unaccepted memories of the files, except quarantined ones."""
     briefs: tuple[str, ...]
     authors: tuple[str, ...]
-    """Authors that the memories claim."""
     trusts_files: bool
     """The person trusts the files, and what later pulls bring."""
     database: DatabaseClaims | None

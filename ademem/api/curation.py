@@ -112,9 +112,7 @@ class Waiting(NamedTuple):
     seq: int
     id: str
     other: str = ""
-    """The id of the memory that it contradicts."""
     conflict: str = ""
-    """How they contradict each other."""
 
     @property
     def key(self) -> str:
@@ -169,7 +167,6 @@ def review_imported(
 
 
 def continue_review(runtime: Runtime, queue: Sequence[Waiting]) -> list[Waiting]:
-    """Put what the last review did not get to first."""
     position = read_list(runtime.store.db, _POSITION)
     rest = [each for each in queue if position and each.position >= position]
     return [*rest, *(each for each in queue if each not in rest)]
@@ -486,7 +483,6 @@ class Event(Value):
     operations: dict[str, int]
     """How many memories it inserted, merged, archived, …"""
     memories: tuple[str, ...]
-    """Their ids, in the order they were changed."""
     text: str
     """Content of the first one after the act; empty when it was deleted for good."""
     undone_by: str = ""
@@ -494,7 +490,6 @@ class Event(Value):
 
 
 QUARANTINED = "(in quarantine; `ademem review` shows it)"
-"""Text of a quarantined memory in the log."""
 
 
 def list_revisions(runtime: Runtime, id: str) -> list[dict[str, Any]]:

@@ -43,17 +43,13 @@ class FolderState(Value):
     """Records that are to be sent; those of the first exchange are not counted."""
     unread: tuple[str, ...] = ()
     replicas: tuple[str, ...] = ()
-    """Databases that write there."""
 
 
 class SyncStatus(Value):
     folders: tuple[FolderState, ...]
     deferred: int
-    """Records that wait for another one."""
     oldest: str
-    """When the oldest of these arrived."""
     dead: tuple[str, ...]
-    """Records that were given up, with the reasons."""
 
 
 def sync_folder(runtime: Runtime, path: str, *, force: bool = False) -> Exchanged:
@@ -144,7 +140,6 @@ class EngramStatus(Value):
     chunks: int
     unread: tuple[str, ...]
     waiting: Sent
-    """What an export would write."""
     is_conflicted: bool
     """The manifest has both sides of a merge; the next import or export makes it one."""
 

@@ -55,7 +55,6 @@ def _settings(root: str | None, dtype: str) -> EmbedSettings:
 
 
 ANSWER_S = 2.0
-"""Longest wait for the answer of a busy process."""
 
 
 class NoModel(AdememError):

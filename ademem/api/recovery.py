@@ -81,7 +81,6 @@ def restore_backup(
 
 
 WAIT_S = 5.0
-"""Longest wait for another process."""
 LISTED = "knowledge.jsonl"
 
 
@@ -169,7 +168,6 @@ def _take_from_files(runtime: Runtime) -> list[str]:
 TABLES = ("unified_memories", "memories")
 """Tables of memories, ours or ADE's; the first existing one is read."""
 DONE = ".imported"
-"""Suffix of a database whose rows were imported."""
 
 
 def import_foreign(project: Project, environment: Mapping[str, str], now: datetime) -> list[str]:

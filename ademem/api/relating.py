@@ -237,7 +237,6 @@ class Node(Value):
     parent: int | None = None
     """Place of the node from which it was reached; None for the centre."""
     relation: str = ""
-    """Relation to the parent."""
     depth: int = 0
 
 
@@ -247,7 +246,6 @@ class Graph(Value):
     edges: tuple[tuple[int, int, str], ...]
     """Places of two nodes, and their relation."""
     is_cut: bool
-    """There are more nodes."""
 
 
 def get_graph(runtime: Runtime, kind: str, name: str, most: int = MOST_NODES) -> Graph:

@@ -165,7 +165,6 @@ class Ledger(Value):
     by_session: tuple[injections.Spent, ...]
     by_day: tuple[injections.Spent, ...]
     by_memory: tuple[injections.Spent, ...]
-    """Those that cost most."""
     unused: tuple[injections.Spent, ...]
     """Those that cost most of which nothing was used."""
     memories: dict[str, Memory]
@@ -173,7 +172,6 @@ class Ledger(Value):
 
 
 COSTLY = 20
-"""Memories that are listed by their cost."""
 
 
 def get_ledger(runtime: Runtime, days: int = 30, session: str = "") -> Ledger:

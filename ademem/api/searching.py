@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _models: WeakKeyDictionary[Runtime, Embedder] = WeakKeyDictionary()
 
 SIMILAR_CHARS = 300
-"""Length of the text that similar ones are searched by."""
 
 
 def recall(

@@ -23,7 +23,6 @@ Row = dict[str, Any]
 SUMMARY = "session_summary"
 ID_CHARS = 200
 PROMPT_CHARS, SUMMARY_CHARS, NAME_CHARS = 200, 200, 120
-"""Lengths in lists."""
 MOST_READ = 2_000
 """Characters of a prompt that its session's name is made from."""
 

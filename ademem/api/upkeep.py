@@ -79,7 +79,6 @@ def download_model(runtime: Runtime) -> None:
 
 DATABASE = "ade.db"
 WAIT_S = 10.0
-"""Longest wait for other users of the database."""
 
 
 class Left(Value):

@@ -22,13 +22,10 @@ from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
 
 BEST = 10
-"""Memories of the week that the overview shows."""
 COUNTED = 1000
-"""Memories of the week that are counted."""
 NEARLY_FULL = 0.8
 """Share of a scope's limit from which it is marked."""
 QUEUE_ROWS = 100
-"""Rows of the list beside the card."""
 PROMPTS, DECISIONS = 500, 500
 """Most rows of each that are read of a session."""
 NAME_CHARS = 120
@@ -38,7 +35,6 @@ class Item(Value):
     """A memory to decide about, with the other one of a contradiction."""
 
     key: str
-    """The key in the queue."""
     memory: Memory
     other: Memory | None = None
     conflict: str = ""

@@ -276,7 +276,6 @@ class Kind(Value):
     right: float | None
     """Share of those with relevant memories that one of them is shown for; None without any."""
     memories: float
-    """Memories a prompt."""
 
 
 class Report(Value):
@@ -284,7 +283,6 @@ class Report(Value):
     """hybrid or lexical: whether a model compared meanings."""
     kinds: tuple[Kind, ...]
     right: float | None
-    """The share of all prompts that have relevant memories."""
 
 
 def read_prompts(data: bytes) -> list[Prompt]:

@@ -35,7 +35,6 @@ RUNS, RANKS = "eval/runs", "eval/ranks"
 """Names of the recorded runs, and of the ranks of the last one, among the values of the store."""
 MOST_RUNS = 200
 SHOWN = ("any@5", "any@10", "MRR", "nDCG@10")
-"""Metrics that a recorded run has of each system."""
 CUT = 10
 """Hits within which a golden memory counts as found, for the reported recall."""
 
@@ -61,8 +60,6 @@ class Moved(Value):
 
 
 class Ranks(Value):
-    """A question with the ranks of its memories in the last run."""
-
     golden: Golden
     now: dict[str, int | None] | None
     """By sync id; None where the last run did not ask it."""
@@ -77,7 +74,6 @@ class Ranks(Value):
 
 class Verdict(Value):
     golden: int
-    """Questions asked."""
     recall: float
     """Mean share of their memories within the first CUT."""
     moved: tuple[Moved, ...]

@@ -258,7 +258,6 @@ def put_back(change: Change, record: tuple[str, str], original: Original | None)
 
 
 PLUGIN_MARK = "// ademem: project memory"
-"""Beginning of our plugin for OpenCode."""
 
 
 def add_plugin(

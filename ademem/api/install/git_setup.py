@@ -31,7 +31,6 @@ GUARDS = {
 """Skip checkouts of single files, and those within a rebase, which has a hook at its end."""
 
 HIDDEN = (".claude/settings.local.json", ".claude/commands/ademem/")
-"""Files of one person in the project."""
 
 
 class NoGitHooks(AdememError):
@@ -99,7 +98,6 @@ def hide(project: str) -> bool:
 
 
 def unhide(project: str) -> None:
-    """Undo `hide`, byte for byte."""
     path, block = _exclusion(project)
     text = shared_files.read_text(path) if path else None
     if text and block in text:

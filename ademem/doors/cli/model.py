@@ -36,7 +36,6 @@ Which = Annotated[
 ]
 
 BAR = 30
-"""Characters of a full progress bar."""
 
 
 def _format(name: Name | None, dtype: Dtype | None) -> str:

@@ -177,7 +177,6 @@ class Subject(Value):
     memory: Memory
     alike: tuple[Memory, ...] = ()
     conflict: str = ""
-    """Why they cannot both be true."""
     doubt: Checked | None = None
     """The code that no longer has a value of the memory."""
 

@@ -203,7 +203,6 @@ def _show_change(
 
 
 AUTHORS = 5
-"""Most authors that are shown."""
 
 
 @command("config list")

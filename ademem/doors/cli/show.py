@@ -37,7 +37,6 @@ READER_ENDED = 128 + 13
 
 CANDIDATE_CHARS = 120
 QUERY_CHARS = 120
-"""Length of a query in the line that it found nothing."""
 
 WITHHELD = "(withheld until a person approves it)"
 
