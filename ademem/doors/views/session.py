@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from ademem.core.clock import parse
 from ademem.core.text import counted, preview
-from ademem.doors.views import WITHHELD, to_row
+from ademem.doors.views import WITHHELD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,33 +51,16 @@ def _part(part: Part, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]:
         "id": part.memory_id,
         "about": describe(part, is_withheld),
         "is_there": part.memory is not None,
-        "section": part.section,
         "used": part.used,
-        "characters": part.characters,
         "left_out": LEFT_OUT.get(part.left_out, part.left_out),
     }
 
 
-def to_reasons(found: Reconsidered) -> dict[str, Any]:
-    """Return the stages of a selection with their numbers as text."""
-    stages = [
-        {
-            "name": stage.name,
-            "passed": stage.passed,
-            "figures": {name: _figure(value) for name, value in stage.figures.items()},
-        }
-        for stage in found.stages
-    ]
+def why_stopped(found: Reconsidered) -> str:
+    """Return the reason why a selection stopped at a memory; empty where it would show it."""
     stop = next((stage.name for stage in found.stages if not stage.passed), "")
     no_room = f"{stop[:1].lower()}{stop[1:]} of the briefing has no room for it" if stop else ""
-    return {
-        "row": to_row(found.memory),
-        "about": found.about,
-        "was_shown": found.was_shown,
-        "left_out": LEFT_OUT.get(found.left_out, found.left_out),
-        "stages": stages,
-        "stopped": STOPS.get(stop, no_room),
-    }
+    return STOPS.get(stop, no_room)
 
 
 STOPS = {
@@ -97,7 +78,7 @@ STOPS = {
 """Why a memory is not shown, by the first stage that it does not pass."""
 
 
-def _figure(value: Any) -> str:
+def figure(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -105,30 +86,7 @@ def _figure(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def to_days(
-    sessions: Sequence[Row], episodes: Sequence[Episode], decisions: Mapping[str, Mapping[str, int]]
-) -> list[dict[str, Any]]:
-    """Group sessions, the newest first, by the local day on which they started, with their work."""
-    summaries = {each.session_id: each for each in reversed(episodes)}
-    return [
-        {
-            "day": day,
-            "sessions": [
-                {
-                    **row,
-                    "decisions": _join_counts(decisions.get(row["id"], {})),
-                    "work": _to_work(summaries[row["id"]]) if row["id"] in summaries else None,
-                }
-                for row in rows
-            ],
-        }
-        for day, rows in groupby(
-            sessions, key=lambda row: parse(row["started_at"]).astimezone().date().isoformat()
-        )
-    ]
-
-
-def _to_work(episode: Episode) -> dict[str, Any]:
+def to_work(episode: Episode) -> dict[str, Any]:
     """Return the tools of an episode by kind, and its outcome with the last tests as evidence."""
     evidence = [counted(len(episode.errors), "error")] if episode.errors else []
     if episode.tests:
@@ -139,34 +97,13 @@ def _to_work(episode: Episode) -> dict[str, Any]:
     return {
         "id": episode.memory_id,
         "outcome": episode.outcome,
-        "tools": _join_counts(Counter(action.kind for action in episode.actions)),
+        "tools": Counter(action.kind for action in episode.actions),
         "evidence": ", ".join(evidence),
     }
 
 
-def _join_counts(counts: Mapping[str, int]) -> str:
+def join_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {counts[name]}" for name in sorted(counts))
-
-
-def to_costs(impressions: Row, ledger: Ledger) -> dict[str, Any]:
-    """Return the texts for models by day and event, and the live memories of no use in them."""
-    costly = [(spent, ledger.memories.get(spent.name)) for spent in ledger.unused]
-    by_day = sorted(ledger.by_day, key=lambda spent: spent.name.partition(" ")[0], reverse=True)
-    return {
-        "days": [
-            {"day": day, "event": event, "texts": spent.texts, **measure(spent.characters)}
-            for spent in by_day
-            for day, _, event in [spent.name.partition(" ")]
-        ],
-        "texts": sum(spent.texts for spent in by_day),
-        **measure(sum(spent.characters for spent in by_day)),
-        "impressions": impressions,
-        "costly": [
-            {**to_row(memory), **measure(spent.characters), "times": spent.texts}
-            for spent, memory in costly
-            if memory and memory.live
-        ],
-    }
 
 
 CHARS = 80

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 from ademem import api
 from ademem.api.curation import COUNTED, require_revision
+from ademem.core.clock import parse
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory
 from ademem.doors import reading, undoable
@@ -58,13 +60,13 @@ def _timeline(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     after = request.query.get("after") or None
     rows = api.list_sessions(memories, PAGE + 1, **chosen, after=after)
     found = rows[:PAGE]
+    days = groupby(found, lambda row: parse(row["started_at"]).astimezone().date().isoformat())
+    episodes = api.list_episodes(memories, None, session_ids=[row["id"] for row in found])
     return {
         "next": found[-1]["id"] if len(rows) > PAGE else "",
-        "days": session_view.to_days(
-            found,
-            api.list_episodes(memories, None, session_ids=[row["id"] for row in found]),
-            api.count_decisions(memories, found),
-        ),
+        "days": [(day, list(sessions)) for day, sessions in days],
+        "works": {each.session_id: session_view.to_work(each) for each in reversed(episodes)},
+        "decisions": api.count_decisions(memories, found),
         "filters": filters,
         "choices": {
             "agent": [each.name for each in api.list_agents(memories)],
@@ -96,7 +98,12 @@ def _why(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         if at:
             read_moment(at)  # the page shows it
         return values | {"hits": api.search(memories, given, None, PAGE).hits if given else ()}
-    return values | {"why": session_view.to_reasons(found)}
+    left_out = session_view.LEFT_OUT.get(found.left_out, found.left_out)
+    return values | {
+        "why": found,
+        "left_out": left_out,
+        "stopped": session_view.why_stopped(found),
+    }
 
 
 def _read_sent_text(memories: Runtime, request: PageRequest) -> dict[str, Any]:
@@ -111,7 +118,18 @@ def _read_sent_text(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 def _injections(memories: Runtime, _: PageRequest) -> dict[str, Any]:
-    return session_view.to_costs(api.get_impressions(memories), api.get_ledger(memories))
+    ledger = api.get_ledger(memories)
+    by_day = sorted(ledger.by_day, key=lambda spent: spent.name.partition(" ")[0], reverse=True)
+    return {
+        "impressions": api.get_impressions(memories),
+        "by_day": by_day,
+        "characters": sum(spent.characters for spent in by_day),
+        "costly": [
+            (spent, memory)
+            for spent in ledger.unused
+            if (memory := ledger.memories.get(spent.name)) and memory.live
+        ],
+    }
 
 
 def _cost(memories: Runtime, request: PageRequest) -> dict[str, Any]:

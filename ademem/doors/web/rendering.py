@@ -20,6 +20,7 @@ from ademem.core.clock import parse
 from ademem.core.text import bytes_hex, counted, preview, unique
 from ademem.core.untrusted import UNSEEN
 from ademem.doors.views import to_row
+from ademem.doors.views.session import estimate_tokens, figure, join_counts
 
 HERE = Path(__file__).absolute().parent
 STATIC = HERE / "static"
@@ -126,6 +127,9 @@ def environment() -> Environment:
         "links": find_links,
         "sentence": as_sentence,
         "row": to_row,
+        "figure": figure,
+        "joined": join_counts,
+        "tokens": estimate_tokens,
     }
     made.globals |= {"static": static_url}
     return made
