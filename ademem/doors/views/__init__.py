@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ademem.core.errors import UsageError
 from ademem.core.memory import Tier, flags
-from ademem.core.text import preview
-from ademem.core.value import as_dict
 from ademem.search import evidence
-from ademem.store.injections import ABOUT, PLACES
 from ademem.store.transitions import waits_for
 
 if TYPE_CHECKING:
@@ -18,7 +15,6 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.search.engine import Hit
-    from ademem.store.logs import Use
 
 NOTHING: dict[str, str] = {}
 WITHHELD = "(withheld until a person approves it)"
@@ -99,7 +95,6 @@ def why_unprompted(hit: Hit, hits: Sequence[Hit]) -> str:
     return f"evidence {mine:.2f}, and a prompt is shown at most {evidence.MOST}"
 
 
-ABOUT_CHARS = 120
 STATES = {
     "fresh": "as noted",
     "moved": "moved: the same text is elsewhere",
@@ -108,15 +103,6 @@ STATES = {
     "gone": "gone: no value, or no file",
 }
 """Meaning of the states of `verify`."""
-
-
-def to_uses(uses: Sequence[Use]) -> list[dict[str, Any]]:
-    rows = []
-    for use in uses:
-        about = preview(use.query, ABOUT_CHARS) if use.place in ABOUT else ""
-        where = " ".join(filter(None, (PLACES.get(use.place, use.place), about)))
-        rows.append(as_dict(use) | {"where": where})
-    return rows
 
 
 def compare_revisions(

@@ -28,6 +28,7 @@ from ademem.doors.web import PATTERN, Act, Page, PageRequest, Shown, row_number
 from ademem.search.engine import ORDERS, UNARCHIVED, Explained, Filters, Hit
 from ademem.search.vector_map import Area
 from ademem.store.filters import CONCERNS
+from ademem.store.injections import ABOUT, PLACES
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
 
@@ -54,17 +55,11 @@ def to_graph(graph: Graph, after: str = "") -> dict[str, Any]:
         while (parent := nodes[at].parent) is not None:
             listed.add(at := parent)
 
-    def branch(at: int) -> dict[str, Any]:
-        node = nodes[at]
-        below = [branch(each) for each in children[at] if each in listed]
-        shown = {"kind": node.kind, "name": node.name, "label": label(node)}
-        return shown | {"relation": node.relation, "children": below}
-
     return {
-        "count": len(nodes),
+        "nodes": nodes,
+        "children": [[each for each in below if each in listed] for below in children],
         "lines": len(graph.edges),
         "is_cut": graph.is_cut,
-        "tree": branch(0),
         "next": keys[start + LISTED - 1] if start + LISTED < len(keys) else "",
     }
 
@@ -132,6 +127,7 @@ def _read_graph(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "chosen": chosen,
         "name": name,
         "graph": to_graph(found, request.query.get("after", "")) if found else None,
+        "label": label,
         "pairs": [] if found else _list_pairs(memories),
     }
 
@@ -407,7 +403,9 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "earlier": earlier,
         "newest": revisions[-1]["revision"],
         "prompt": api.find_prompt(memories, session, memory.created_at) if session else "",
-        "uses": views.to_uses(api.list_uses(memories, memory.id)),
+        "uses": api.list_uses(memories, memory.id),
+        "places": PLACES,
+        "with_query": ABOUT,
         "similar": api.compare(memories, memory.id),
         "anchors": api.compare_anchors(memories, memory.id),
         "states": views.STATES,
