@@ -60,15 +60,7 @@ def read_review(memories: Runtime, key: str) -> dict[str, Any]:
         "card": next((read_card(memories, item) for item in items if item.key == key), None),
         "next_key": queue[(at + 1) % len(queue)].key if queue else "",
         "previous_key": queue[at - 1].key if queue else "",
-        "queue": [
-            to_row(each.memory)
-            | {
-                "key": each.key,
-                "waits": bool(waits_for(each.memory)),
-                "is_current": each.key == key,
-            }
-            for each in items
-        ],
+        "queue": items,
     }
 
 
@@ -92,12 +84,10 @@ def read_card(memories: Runtime, item: Item) -> dict[str, Any]:
     return {
         "key": item.key,
         "memory": memory,
-        "waits": bool(why),
-        "row": to_row(memory),
         "why": f"contradictory: {item.conflict}" if item.other else why,
-        "other": to_row(item.other) | {"text": item.other.content} if item.other else None,
+        "other": item.other,
         "similar": [
-            to_row(each) | {"diff": list(diff_words(each.content, memory.content))}
+            (each, list(diff_words(each.content, memory.content)))
             for each in others
             if not each.quarantine_reason
         ],
@@ -133,7 +123,7 @@ def read_overview(memories: Runtime) -> dict[str, Any]:
         "health": health(status),
         "waiting": sum(status["review"].values()),
         "learned": f"{min(count, COUNTED):,}{'+' * (count > COUNTED)}",
-        "best": [to_row(memory) for memory in [*pinned, *best][:BEST]],
+        "best": [*pinned, *best][:BEST],
         "scopes": scopes,
         "last_session": next(iter(api.list_sessions(memories, 1)), None),
     }

@@ -528,7 +528,7 @@ class Terminal(App[None]):
         card = reading.read_card(self.memories, self.row.item or Item(key=memory.id, memory=memory))
         if not card["similar"] or memory.quarantine_reason:
             return self.say("there is nothing like it to merge it with")
-        into = card["similar"][0]["id"]
+        into = card["similar"][0][0].id
         merge = partial(undoable.merge, id=memory.id, revision=memory.revision_count, into=into)
         return self.ask(
             f"One text for {memory.id} and {into}",

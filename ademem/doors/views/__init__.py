@@ -37,9 +37,7 @@ def to_row(memory: Memory, drifted: Mapping[str, str] = NOTHING, later: str = ""
         "tier": TIERS[memory.tier],
         "title": None if held else memory.title,
         "text": waits_for(memory) if held else memory.content,
-        "trust": memory.trust.value,
         "pinned": memory.is_pinned,
-        "tags": memory.tags,
         "created_at": memory.created_at,
         "flags": flags(memory, drifted, later),
     }

@@ -62,9 +62,9 @@ def memory(
     yield from ((found.title, "") if found.title else ())
     yield from found.content.split("\n")
     yield ""
-    for each in card["similar"]:
-        yield f"{'contradicts' if card['other'] else 'like it'}: {each['id']}"
-        yield f"  {mark_words(each['diff'])}"
+    for each, diff in card["similar"]:
+        yield f"{'contradicts' if card['other'] else 'like it'}: {each.id}"
+        yield f"  {mark_words(diff)}"
     for name, others in related.items():
         for other in others if name != "conflicts with" or not card["other"] else ():
             text = WITHHELD if is_withheld(other) else preview(other.content, ROW_CHARS)

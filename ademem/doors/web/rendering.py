@@ -21,6 +21,7 @@ from ademem.core.text import bytes_hex, counted, preview, unique
 from ademem.core.untrusted import UNSEEN
 from ademem.doors.views import to_row
 from ademem.doors.views.session import estimate_tokens, figure, join_counts
+from ademem.store.transitions import waits_for
 
 HERE = Path(__file__).absolute().parent
 STATIC = HERE / "static"
@@ -127,6 +128,7 @@ def environment() -> Environment:
         "links": find_links,
         "sentence": as_sentence,
         "row": to_row,
+        "waits": waits_for,
         "figure": figure,
         "joined": join_counts,
         "tokens": estimate_tokens,
