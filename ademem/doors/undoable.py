@@ -172,9 +172,19 @@ def promote(memories: Runtime, id: str, revision: int | None, *, pinned: bool = 
     return by_memory("pin" if pinned else "promote", memories, memory)
 
 
-def reject(memories: Runtime, id: str, revision: int | None, reason: str = "") -> Done:
-    memory = api.refuse(memories, id, revision=revision, reason=reason.strip())
-    return by_memory("reject", memories, memory)
+def act_on(verb: str, do: Callable[..., Memory]) -> Callable[..., Done]:
+    """Return *do*, which changes one memory, as an act with this verb."""
+
+    def act(memories: Runtime, id: str, revision: int | None, **given: Any) -> Done:
+        return by_memory(verb, memories, do(memories, id, revision=revision, **given))
+
+    return act
+
+
+reject = act_on("reject", api.refuse)
+merge = act_on("merge into", api.merge)
+supersede = act_on("archive", api.supersede)
+"""It archives one memory of a contradiction, and keeps the other."""
 
 
 def edit(memories: Runtime, id: str, revision: int | None, **changes: Any) -> Done:
@@ -188,16 +198,6 @@ def edit_and_promote(memories: Runtime, id: str, revision: int | None, **changes
     """Edit a candidate and confirm it; both are undone together."""
     edited = edit(memories, id, revision, **changes)
     return in_order(edited.label, edited, promote(memories, id, None))
-
-
-def merge(memories: Runtime, id: str, revision: int | None, into: str, content: str) -> Done:
-    memory = api.merge(memories, id, into, content.strip(), revision=revision)
-    return by_memory("merge into", memories, memory)
-
-
-def supersede(memories: Runtime, id: str, revision: int | None, by: str) -> Done:
-    """Archive one memory of a contradiction, and keep the other."""
-    return by_memory("archive", memories, api.supersede(memories, id, by, revision=revision))
 
 
 def _twin(memories: Runtime, verb: str, opposite: str, id: str, **given: str) -> Done:

@@ -20,6 +20,7 @@ from ademem.core.memory import flags
 from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
 from ademem.core.value import Value
+from ademem.doors import calls
 from ademem.doors.calls import (
     NOTICE,
     check_arguments,
@@ -93,11 +94,7 @@ def _observation(memories: Runtime, memory: Memory) -> Row:
 
 
 def _observations(memories: Runtime, found: Iterable[Memory]) -> list[Row]:
-    return [
-        _observation(memories, memory)
-        for memory in found
-        if not (memory.quarantine_reason or memory.deleted_at or memory.superseded_by)
-    ]
+    return [_observation(memories, memory) for memory in found if calls.is_shown(memory)]
 
 
 def _session(memories: Runtime, row: Row) -> Row:
@@ -245,10 +242,6 @@ def mark_reviewed(memories: Runtime, call: Call, observation_id: Id = "", id: Id
         raise UsageError("observation_id is required", "give observation_id")
     memory = engram.find_memory(memories, observation_id or id)
     return _due(api.mark_reviewed(memories, memory.id), memories)
-
-
-def export(memories: Runtime, call: Call) -> Row:
-    return api.export_engram(memories)
 
 
 def import_export(memories: Runtime, call: Call, **document: Any) -> Row:
@@ -468,7 +461,7 @@ OPERATIONS = (
     _route("GET /doctor", examine, "check"),
     _route("GET /review", list_due, "limit=1-100:10"),
     _route("POST /review/mark_reviewed", mark_reviewed, "observation_id id"),
-    _route("GET /export", export),
+    _route("GET /export", lambda memories, call: api.export_engram(memories)),
     _route("POST /import", import_export, "version! exported_at sessions observations prompts"),
     _route("GET /project/current", get_project, "cwd"),
     _route("GET /sync/status", get_sync_status),

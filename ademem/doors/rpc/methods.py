@@ -196,7 +196,7 @@ def list_procedures(call: Call) -> Any:
     found = (
         each
         for each in api.list_procedures(call.runtime, archived=Status.ARCHIVED in statuses)
-        if views.is_shown(each.memory)
+        if calls.is_shown(each.memory)
         and each.memory.status in statuses
         and scope in (None, each.memory.scope)
         and all(word in text_of(each) for word in words)
@@ -333,7 +333,7 @@ def _find_procedure(call: Call) -> Procedure | None:
         found = api.get_procedure(call.runtime, call["id"])
     except AdememError:
         return None
-    return found if views.is_shown(found.memory) else None
+    return found if calls.is_shown(found.memory) else None
 
 
 def text(chars: int, description: str = "") -> dict[str, Any]:

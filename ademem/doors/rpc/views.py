@@ -10,6 +10,7 @@ from ademem import api
 from ademem.core.clock import stamp
 from ademem.core.memory import flags
 from ademem.core.value import as_dict
+from ademem.doors import calls
 from ademem.files.project_brief import FIELDS
 
 if TYPE_CHECKING:
@@ -44,17 +45,13 @@ def entries(
     runtime: Runtime, memories: Iterable[Memory], scores: Mapping[str, float] | None = None
 ) -> list[dict[str, Any]]:
     """Return memories that may be shown, as `Entry`."""
-    shown = [memory for memory in memories if is_shown(memory)]
+    shown = list(filter(calls.is_shown, memories))
     embedded = api.list_embedded(runtime, [memory.id for memory in shown])
     return [_entry(memory, embedded, scores or {}) for memory in shown]
 
 
 def entry(runtime: Runtime, memory: Memory) -> dict[str, Any] | None:
     return next(iter(entries(runtime, [memory])), None)
-
-
-def is_shown(memory: Memory) -> bool:
-    return not (memory.quarantine_reason or memory.deleted_at or memory.superseded_by)
 
 
 def _entry(

@@ -179,23 +179,26 @@ PAGES = (
 )
 
 
-def _decision(verb: str, decide: Callable[..., Memory], **options: Any) -> Act:
+def _act(
+    verb: str, act: Callable[..., Done], read: Callable[[PageRequest], Any] = lambda _: {}
+) -> Act:
     """Return an act on one memory at the revision that the browser saw."""
-
-    def do(memories: Runtime, request: PageRequest) -> Done:
-        memory = decide(memories, request.path["id"], revision=request.revision, **options)
-        return undoable.by_memory(verb, memories, memory)
-
-    return Act(f"/memory/{{id}}/{verb}", do)
-
-
-def _act(verb: str, act: Callable[..., Done], read: Callable[[PageRequest], Any]) -> Act:
-    """Return such an act, with what it reads of the form."""
 
     def do(memories: Runtime, request: PageRequest) -> Done:
         return act(memories, request.path["id"], request.revision, **read(request))
 
     return Act(f"/memory/{{id}}/{verb}", do)
+
+
+def _fields(*names: str) -> Callable[[PageRequest], dict[str, str]]:
+    """Return what reads these fields of the form."""
+    return lambda request: {
+        name: request.form.get(name, "").replace("\r\n", "\n").strip() for name in names
+    }
+
+
+def _decision(verb: str, decide: Callable[..., Memory]) -> Act:
+    return _act(verb, undoable.act_on(verb, decide))
 
 
 def _skip(memories: Runtime, request: PageRequest) -> Done:
@@ -236,12 +239,6 @@ def _settle(memories: Runtime, request: PageRequest) -> Done:
     return undoable.settle(memories, request.path["id"], request.form.get("other", ""))
 
 
-def _merge(memories: Runtime, request: PageRequest) -> Done:
-    into, content = (request.form.get(name, "") for name in ("into", "content"))
-    content = content.replace("\r\n", "\n")
-    return undoable.merge(memories, request.path["id"], request.revision, into, content)
-
-
 def _undo_event(memories: Runtime, request: PageRequest, label: str = "") -> Done:
     """Undo an act of the log; an act is brought back by undoing the undo of it."""
     event = request.form.get("event", "")
@@ -269,17 +266,17 @@ ACTS = (
     Act("/memory/{id}/digits", _show_digits),
     _act("edit-promote", undoable.edit_and_promote, lambda request: request.changes),
     Act("/memory/{id}/skip", _skip),
-    _act("reject", undoable.reject, lambda request: {"reason": request.form.get("reason", "")}),
+    _act("reject", undoable.reject, _fields("reason")),
     _decision("archive", api.archive),
     _decision("restore", api.restore),
     _decision("delete", api.delete),
     _decision("pin", api.pin),
-    _decision("unpin", api.pin, pinned=False),
+    _decision("unpin", partial(api.pin, pinned=False)),
     _act("edit", undoable.edit, lambda request: request.changes),
     Act("/memory/{id}/delete-hard", _delete_hard),
     Act("/memory/{id}/settle", _settle),
-    _act("supersede", undoable.supersede, lambda request: {"by": request.form.get("by", "")}),
-    Act("/memory/{id}/merge", _merge),
+    _act("supersede", undoable.supersede, _fields("by")),
+    _act("merge", undoable.merge, _fields("into", "content")),
     Act("/memories/decide", _decide_all),
     *memory_pages.ACTS,
     Act("/log/undo", _undo_event),
