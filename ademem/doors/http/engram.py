@@ -4,54 +4,41 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 from anyio import to_thread
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, Router
 
 from ademem import __version__, api
 from ademem.core import git
 from ademem.core.errors import NotFound, UsageError
-from ademem.core.memory import flags
+from ademem.core.memory import Memory, flags
+from ademem.core.project import Project
 from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
 from ademem.core.value import Value
 from ademem.doors import calls
-from ademem.doors.calls import (
-    NOTICE,
-    check_arguments,
-    choose_schemas,
-    name_agent,
-    number,
-    without_session,
-)
 from ademem.doors.http import ADDRESS, Loopback, Refused, Server, bind, bind_file, read_token
 from ademem.doors.mcp import core, engram
 from ademem.doors.mcp.access import Call, Caller
+from ademem.doors.mcp.engram import Id
 from ademem.doors.mcp.tools import CURSOR, ENGRAM_ARGUMENTS, NO, QUERY, TEXT
 from ademem.files.engram import observation_of
 from ademem.files.enrolment import name_of, normalize_name, strip_credentials
 from ademem.guard.injection import instruction_in
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.journal import FAILURES
+from ademem.store.runtime import Runtime
+from ademem.store.verdicts import Verdict
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from starlette.requests import Request
-
-    from ademem.core.memory import Memory
-    from ademem.core.project import Project
-    from ademem.doors.mcp.engram import Id
-    from ademem.store.runtime import Runtime
-    from ademem.store.verdicts import Verdict
-
-    Row = dict[str, Any]
-    Schema = dict[str, Any]
+Row = dict[str, Any]
+Schema = dict[str, Any]
 
 PORT = 7437
 SOCKET = "http.sock"
@@ -75,7 +62,7 @@ class Operation(Value):
     @property
     def schema(self) -> Schema:
         in_path = [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
-        takes, required = choose_schemas(self.names, SCHEMAS)
+        takes, required = calls.choose_schemas(self.names, SCHEMAS)
         properties = {**dict.fromkeys(in_path, TEXT), **takes, **PROJECTS}
         return {"properties": properties, "required": [*in_path, *required]}
 
@@ -203,7 +190,7 @@ def get_context(
     memories: Runtime, call: Call, compact: bool, max_bytes: int, session_id: str = ""
 ) -> Row:
     found = api.get_context(memories, max_bytes, compact=compact, session=session_id)
-    return {"notice": NOTICE, "context": found["text"], "left_out": found["left_out"]}
+    return {"notice": calls.NOTICE, "context": found["text"], "left_out": found["left_out"]}
 
 
 def get_stats(memories: Runtime, call: Call) -> Row:
@@ -406,8 +393,8 @@ SCHEMAS: dict[str, Schema] = {
     **dict.fromkeys(("hard", "apply", "semantic"), NO),
     **dict.fromkeys(("sessions", "observations", "prompts"), ROWS),
     "q": QUERY,
-    "max_bytes": number(500, 64 << 10, 16 << 10),
-    "offset": number(0, 2**31, 0),
+    "max_bytes": calls.number(500, 64 << 10, 16 << 10),
+    "offset": calls.number(0, 2**31, 0),
     "cursor": CURSOR,
     "confidence": {"type": "number", "minimum": 0, "maximum": 1},
 }
@@ -489,7 +476,7 @@ class Door:
     """One project that is served, and the one thread in which it is opened for each request."""
 
     def __init__(self, found: Project, environment: Mapping[str, str]) -> None:
-        environment = without_session(environment)
+        environment = calls.without_session(environment)
         self.project = found
         self.settings = load_configuration(found, environment).settings
         self.caller = Caller(found.root, environment, found.root, door="http")
@@ -521,7 +508,7 @@ class Door:
         given |= request.path_params
         agent = request.headers.get("user-agent", "")
         answer = await to_thread.run_sync(self.run, operation, given, agent, limiter=self.thread)
-        return JSONResponse(answer, operation.status, {"x-ademem-notice": NOTICE})
+        return JSONResponse(answer, operation.status, {"x-ademem-notice": calls.NOTICE})
 
     def run(self, operation: Operation, given: Row, agent: str) -> Any:
         """Check the arguments, then open the project and call the function of the route."""
@@ -532,7 +519,7 @@ class Door:
             if name in schema["properties"]
             if not isinstance(value, str) or value.strip() or name in ("replace", "cursor")
         }
-        arguments = check_arguments(schema, known)
+        arguments = calls.check_arguments(schema, known)
         for name in PROJECTS:
             named = arguments.pop(name, "")
             if named and normalize_name(named) not in self.names:
@@ -542,7 +529,7 @@ class Door:
         if operation.writes:
             rows = sum(len(given) for given in arguments.values() if isinstance(given, list))
             self.caller.admit_write(self.project, max(1, rows))
-        call = Call(self.caller, {}, {}, name_agent(agent))
+        call = Call(self.caller, {}, {}, calls.name_agent(agent))
         with call.open(self.project, writes=False) as memories:
             return operation.run(memories, call, **arguments)
 

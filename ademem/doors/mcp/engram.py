@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from ademem.doors.mcp.access import Call
     from ademem.store.runtime import Runtime
 
-    Result = dict[str, Any]
-    Id = int | str
-    """A row number, or an id of ours."""
+Result = dict[str, Any]
+Id = int | str
+"""A row number, or an id of ours."""
 
 TITLE_CHARS = 60
 NUMBER_DIGITS = 11

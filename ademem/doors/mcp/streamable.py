@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
 
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.routing import Route, Router
 
+from ademem.core.project import Project
 from ademem.core.settings import load_configuration
 from ademem.doors.calls import without_session
 from ademem.doors.http import ADDRESS, Loopback, Server, bind, read_token
 from ademem.doors.mcp.process import LINE_BYTES
 from ademem.doors.mcp.server import Session, make_server
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from ademem.core.project import Project
-    from ademem.doors.mcp.tools import Tool
+from ademem.doors.mcp.tools import Tool
 
 PATH = "/mcp"
 PORT = 7438
