@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import groupby
+from typing import Any
 
 from ademem.core import confined
 from ademem.core.clock import stamp, timedelta
