@@ -427,19 +427,13 @@ def _last_revision(db: sqlite3.Connection, id: str) -> int:
 
 
 # An episode has the words of its whole session, so it is no neighbour of its notes.
-_SIDE = """
-(select json_group_array(near.seq) from (
-  select seq from unified_memories
-  where source_session_id = memory.source_session_id and deleted_at is null
-    and source_type <> '{EPISODE}' and seq {beyond} memory.seq
-  order by seq {order} limit :most) as near)
-"""
-_NEIGHBOURS = f"""
-select memory.seq, {_SIDE.format(beyond="<", order="desc", EPISODE=EPISODE)},
-  {_SIDE.format(beyond=">", order="", EPISODE=EPISODE)}
-from json_each(:rows) as asked
-cross join unified_memories as memory on memory.seq = asked.value
-where memory.source_session_id is not null and memory.source_type <> '{EPISODE}'
+_SESSIONS = f"""
+select json_group_array(seq) from unified_memories
+where source_session_id in (
+    select source_session_id from unified_memories
+    where seq in (select value from json_each(?)) and source_type <> '{EPISODE}')
+  and deleted_at is null and source_type <> '{EPISODE}'
+group by source_session_id having count(*) > 1
 """
 
 
@@ -447,16 +441,12 @@ def session_neighbours(
     store: Store, rows: Iterable[int], reach: int, around: int
 ) -> dict[int, tuple[tuple[int, ...], ...]]:
     """Rows of the same session at distance 1 to *reach* of each row, and of those *around* it."""
+    asked = set(rows)
     found: dict[int, tuple[tuple[int, ...], ...]] = {}
-    values = {"rows": array(rows), "most": reach + around}
-    for seq, before, after in store.db.execute(_NEIGHBOURS, values):
-        before, after = loads(before), loads(after)
-        if not before and not after:
-            continue
-        line = [*reversed(before), seq, *after]
-        at = len(before)
-        for place in range(max(0, at - around), min(len(line), at + around + 1)):
-            if line[place] not in found:
+    for session in store.column(_SESSIONS, (array(asked),)):
+        line = sorted(loads(session))
+        for at in (place for place, seq in enumerate(line) if seq in asked):
+            for place in range(max(0, at - around), min(len(line), at + around + 1)):
                 found[line[place]] = tuple(
                     (*line[max(0, place - far) : max(0, place - far + 1)], *line[place + far :][:1])
                     for far in range(1, reach + 1)
