@@ -223,16 +223,16 @@ def _make_room(store: Store, memory: Memory, change: Change) -> Memory:
     if not memory.live:
         return memory
     withdraw(store, memory.dedupe_key, memory.id)
-    alike = _live(store, "dedupe_key = ?", memory.dedupe_key, memory)
+    alike = _live(store, "dedupe_key = ?", memory.dedupe_key, memory.id)
     if memory.topic_key:  # also one that lost the topic to another
-        for other in _live(store, _LOST_TOPIC, memory.topic_key, memory):
+        for other in _live(store, _LOST_TOPIC, memory.topic_key, memory.id):
             if dedupe_key(other.content, memory.topic_key) == memory.dedupe_key:
                 alike.append(other)
     for other in alike:
         if _age(other) < _age(memory):
             return replace(memory, **transitions.hidden_behind(other.id))
         _show(store, other, replace(other, **transitions.hidden_behind(memory.id)), change)
-    for other in _live(store, "topic_key = ?", memory.topic_key, memory):
+    for other in _live(store, "topic_key = ?", memory.topic_key, memory.id):
         if _age(other) < _age(memory):
             return _make_room(store, _without_topic(memory), change)
         _show(store, other, _make_room(store, _without_topic(other), change), change)
@@ -243,11 +243,11 @@ def _without_topic(memory: Memory) -> Memory:
     return replace(memory, topic_key=None, dedupe_key=dedupe_key(memory.content, None))
 
 
-def _live(store: Store, where: str, key: str | None, but: Memory | None = None) -> list[Memory]:
+def _live(store: Store, where: str, key: str | None, but: str = "") -> list[Memory]:
     rows = store.db.execute(
         "select * from main.unified_memories where project_id = ? and scope = 'project'"
         f" and ifnull(scope_owner_id, '') = '' and {LIVE} and {where} and id <> ?",
-        (store.project_id, key, but.id if but else ""),
+        (store.project_id, key, but),
     )
     return memories.from_rows(rows)
 
@@ -344,7 +344,7 @@ def _reveal(store: Store, key: str, topic: str | None, change: Change) -> None:
     ]
     if hidden:
         eldest = min(hidden, key=_age)
-        if not _live(store, "dedupe_key = ?", key, eldest):
+        if not _live(store, "dedupe_key = ?", key, eldest.id):
             shown = replace(eldest, **transitions.hidden_behind(None))
             _show(store, eldest, _make_room(store, shown, change), change)
     lost = _live(store, _LOST_TOPIC, topic) if topic else []
@@ -374,7 +374,7 @@ def _show_candidates(
         if memories.raw_row(store.db, one.id) is None and read(store, one.id) is None:
             memory = memories.get(store, one.memory_id)
             row = admit(_row_of_candidate(one, memory, change.at), None)
-            if not _live(store, "dedupe_key = ?", row.dedupe_key, row):
+            if not _live(store, "dedupe_key = ?", row.dedupe_key, row.id):
                 shown = replace(change, operation="insert", actor="system")
                 memories.insert(store, row, shown, json.dumps({stamps.DERIVED: memory.id}))
 
@@ -412,13 +412,8 @@ def _drop_candidates(store: Store, record: Record, but: Container[str]) -> None:
 
 def withdraw(store: Store, key: str, id: str) -> bool:
     """Delete an undecided candidate whose text the memory *id* takes over."""
-    query = (
-        "select id from main.unified_memories where project_id = ? and scope = 'project'"
-        f" and ifnull(scope_owner_id, '') = '' and {LIVE} and dedupe_key = ? and id <> ?"
-        " and source_type = ?"
-    )
-    found = store.db.execute(query, (store.project_id, key, id, MERGE)).fetchall()
-    return any(_delete_derived(store, row[0]) for row in found)
+    found = _live(store, "dedupe_key = ?", key, id)
+    return any(_delete_derived(store, one.id) for one in found if one.source_type == MERGE)
 
 
 def _delete_derived(store: Store, id: str) -> bool:
