@@ -268,10 +268,7 @@ def _show(store: Store, before: Memory, after: Memory, change: Change) -> None:
 def scrub(store: Store, change_text: Callable[[str], str], now: datetime) -> dict[str, Record]:
     found = {}
     for row in store.db.execute("select * from main.unified_memories").fetchall():
-        try:
-            record = stamps.record_of_row(memories.columns(row))
-        except database.MISREAD:
-            continue  # no other store gets it
+        record = database.read_row(memories.columns(row), stamps.record_of_row)
         if record and (new := redact_record(record, change_text, store, now)) != record:
             found[record.id] = new
             _drop_candidates(store, record, frozenset())
@@ -334,15 +331,10 @@ def _reveal(store: Store, key: str, topic: str | None, change: Change) -> None:
     rows = store.db.execute(
         # The plus leaves the index of the few hidden texts, not one of all memories.
         "select * from main.unified_memories where dedupe_key = ? and superseded_by is not null"
-        " and +project_id = ? and scope = 'project'",
-        (key, store.project_id),
-    ).fetchall()
-    hidden = [
-        memories.from_row(row)
-        for row in rows
-        if loads(row["stamps"]).get(stamps.VALUES, {}).get(registers.LIFE) == registers.LIVE
-    ]
-    if hidden:
+        " and +project_id = ? and scope = 'project' and json_extract(stamps, '$.values.life') = ?",
+        (key, store.project_id, registers.LIVE),
+    )
+    if hidden := memories.from_rows(rows):
         eldest = min(hidden, key=_age)
         if not _live(store, "dedupe_key = ?", key, eldest.id):
             shown = replace(eldest, **transitions.hidden_behind(None))
