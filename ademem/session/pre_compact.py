@@ -40,19 +40,16 @@ def handle(payload: Payload, runtime: Runtime) -> str:
     """Return plain text, which the client appends to the summariser's instructions."""
     key = TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
     if payload.agent_id:
-        injections.record_alone(runtime, "pre_compact", KEEP, key)
+        with suppress(runtime.store.db.Error):
+            injections.record(runtime, "pre_compact", KEEP, key)
         return KEEP
     instructions, learned = summary_instructions(
         payload.session_id, payload.transcript_path, runtime
     )
-    injections.record_alone(
-        runtime,
-        "pre_compact",
-        instructions,
-        key,
-        map(injections.place, learned),
-        keep_text=runtime.settings.capture.prompts,  # which it quotes
-    )
+    placed = map(injections.place, learned)
+    keep = runtime.settings.capture.prompts  # which it quotes
+    with suppress(runtime.store.db.Error):
+        injections.record(runtime, "pre_compact", instructions, key, placed, keep_text=keep)
     try:
         sessions.note_compaction(runtime.store, payload.session_id, runtime.now)
         location = current_location(payload.session_id, runtime)

@@ -6,6 +6,7 @@ from ademem import worker
 from ademem.capture import may_have_learnings
 from ademem.core import client
 from ademem.core.clock import parse
+from ademem.core.errors import suppress
 from ademem.core.project import files_changed
 from ademem.search import hints
 from ademem.session import flags
@@ -41,7 +42,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         question = QUESTION.format(program=program(runtime.environment))
         from ademem.store import injections
 
-        injections.record_alone(runtime, "stop", question, key_of(payload, runtime))
+        with suppress(runtime.store.db.Error):
+            injections.record(runtime, "stop", question, key_of(payload, runtime))
         return client.keep_going(question)
     key = key_of(payload, runtime)
     turns.end(runtime.store, key, runtime.now)

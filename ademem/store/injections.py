@@ -53,38 +53,19 @@ def record(
     """Record a text, in the transaction that logs its memories as shown."""
     if not text or not runtime.settings.capture.injections:
         return
-    db = runtime.store.db
-    id = db.execute(
-        "insert into injections (session_id, agent_id, prompt_id, tool_use_id, event, created_at,"
-        " characters, sha256, text) values (:session_id, :agent_id, :prompt_id, :call, :event,"
-        " :now, :characters, :sha256, :text)",
-        as_dict(key)
-        | {"call": tool_use_id, "event": event, "now": stamp(runtime.now), "characters": len(text)}
-        | {"sha256": bytes_hex(text.encode()), "text": text if keep_text else None},
-    ).lastrowid
-    db.executemany(
-        "insert into injection_memories"
-        " (injection_id, rank, memory_id, revision, section, characters, left_out)"
-        " values (?, ?, ?, ?, ?, ?, ?)",
-        [(id, rank, *row) for rank, row in enumerate(placed, 1)],
-    )
-
-
-def record_alone(
-    runtime: Runtime,
-    event: str,
-    text: str,
-    key: TurnKey,
-    placed: Iterable[Placed] = (),
-    *,
-    keep_text: bool = True,
-) -> None:
-    """Record a text of which nothing else is logged; a failure must not cost the hook's answer."""
-    try:
-        with runtime.store.transaction():
-            record(runtime, event, text, key, placed, keep_text=keep_text)
-    except runtime.store.db.Error:
-        return
+    about = (*as_dict(key).values(), tool_use_id, event, stamp(runtime.now), len(text))
+    with runtime.store.transaction() as db:
+        id = db.execute(
+            "insert into injections (session_id, agent_id, prompt_id, tool_use_id, event,"
+            " created_at, characters, sha256, text) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*about, bytes_hex(text.encode()), text if keep_text else None),
+        ).lastrowid
+        db.executemany(
+            "insert into injection_memories"
+            " (injection_id, rank, memory_id, revision, section, characters, left_out)"
+            " values (?, ?, ?, ?, ?, ?, ?)",
+            [(id, rank, *row) for rank, row in enumerate(placed, 1)],
+        )
 
 
 def prune(store: Store, settings: CaptureSettings, now: datetime) -> int:
