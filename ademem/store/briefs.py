@@ -73,27 +73,16 @@ def get(store: Store, agent: str = "") -> sqlite3.Row | None:
     return row
 
 
-def put(
-    store: Store,
-    agent: str,
-    *,
-    version: int,
-    payload_json: str,
-    updated_at: str,
-    claimed: str | None = None,
-) -> None:
+def put(store: Store, agent: str, **row: str | int | None) -> None:
     from ademem.store.revisions import add_brief  # which few hooks need
 
     before = get(store, agent)
-    if before and before["version"] != version:
+    if before and before["version"] != row["version"]:
         names = ("version", "payload_json", "updated_at")
         add_brief(store, agent, {name: before[name] for name in names})
-    store.db.execute(
-        "insert or replace into cto_core_memory_state"
-        " (project_id, agent_id, version, payload_json, updated_at, claimed)"
-        " values (?, ?, ?, ?, ?, ?)",
-        (store.project_id, agent, version, payload_json, updated_at, claimed),
-    )
+    keys = {"project_id": store.project_id, "agent_id": agent}
+    row = {"claimed": None, **row, **keys}
+    database.upsert(store.db, "cto_core_memory_state", row, list(keys))
 
 
 def list_folders(store: Store) -> set[str]:

@@ -112,19 +112,12 @@ def replace_rewritten(
     store: Store, root: str, branch: str, dropped: Iterable[tuple[str, str]]
 ) -> None:
     """Give commits that were not shown their new sha; remove those without one."""
+    unshown = "project_id = ? and root = ? and branch = ? and sha = ? and told_at is null"
     for old, new in dropped:
-        values = (new, store.project_id, root, branch, old)
+        place = (store.project_id, root, branch, old)
         if new:
-            store.db.execute(
-                "update or ignore commits set sha = ?"
-                " where project_id = ? and root = ? and branch = ? and sha = ? and told_at is null",
-                values,
-            )
-        store.db.execute(
-            "delete from commits where project_id = ? and root = ? and branch = ? and sha = ?"
-            " and told_at is null and session_id is null",
-            values[1:],
-        )
+            store.db.execute(f"update or ignore commits set sha = ? where {unshown}", (new, *place))
+        store.db.execute(f"delete from commits where {unshown} and session_id is null", place)
 
 
 def list_unshown(store: Store, root: str, session_id: str = "") -> list[PeopleCommit]:

@@ -104,13 +104,9 @@ class SessionLocation(Value):
 
     @classmethod
     def parse(cls, key: str) -> SessionLocation:
-        session_id, _, rest = key.partition(" ")
-        branch, _, mission_id = rest.partition(" ")
-        return cls(
-            session_id=session_id,
-            branch="" if branch == NO_BRANCH else branch,
-            mission_id=mission_id,
-        )
+        session_id, branch, mission_id = [*key.split(" ", 2), "", ""][:3]
+        branch = "" if branch == NO_BRANCH else branch
+        return cls(session_id=session_id, branch=branch, mission_id=mission_id)
 
     @property
     def key(self) -> str:
