@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-
 COUNTED = 2500
 """Most memories that are counted; beyond, "at least" is said."""
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-
 KEPT_DAYS = 90
 """Days that a commit is kept after a session was shown it."""
 BRANCHES = 20

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-
 RULES = "rules"
 """Author of an episode that no model summarised."""
 SESSION = "session"
@@ -58,7 +57,6 @@ class Episode(Value):
     transcript_offset: int = 0
 
 
-TABLE = "episodes"
 _TEXTS = ("files", "errors", "decisions", "corrections")
 _COLUMNS = ", ".join(Episode._fields)
 
@@ -73,7 +71,7 @@ def put(store: Store, episode: Episode, now: datetime) -> None:
         row[name] = json.dumps(row[name], ensure_ascii=False)
     row |= {"project_id": store.project_id, "created_at": stamp(now), "updated_at": stamp(now)}
     keys = ["project_id", "session_id", "mission_id"]
-    database.upsert(store.db, TABLE, row, keys, kept=["created_at"])
+    database.upsert(store.db, "episodes", row, keys, kept=["created_at"])
 
 
 def of_session(store: Store, session_id: str, mission_id: str = "") -> Episode | None:

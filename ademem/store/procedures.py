@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-
-TABLE = "memory_procedure_details"
 HISTORY = 50
 SHARED = 500
 ELSEWHERE = "hub"
@@ -51,20 +49,18 @@ _COLUMNS = Details._fields
 
 def all_of(store: Store) -> list[Details]:
     query = f"select {', '.join(_COLUMNS)} from memory_procedure_details order by created_at, rowid"
-    rows = store.db.execute(query)
-    return database.read_rows(rows, _details)
+    return database.read_rows(store.db.execute(query), _details)
 
 
 def get(store: Store, memory_id: str) -> Details | None:
     query = f"select {', '.join(_COLUMNS)} from memory_procedure_details where memory_id = ?"
-    row = store.db.execute(query, (memory_id,)).fetchone()
-    return database.read_row(row, _details)
+    return database.read_row(store.db.execute(query, (memory_id,)).fetchone(), _details)
 
 
 def put(store: Store, details: Details) -> None:
     row = as_dict(details)
     row |= {name: stamp(row[name]) if row[name] else None for name in _MOMENTS}
-    database.upsert(store.db, TABLE, row, ["memory_id"])
+    database.upsert(store.db, "memory_procedure_details", row, ["memory_id"])
 
 
 def link(store: Store, memory_id: str, episode_ids: Iterable[str]) -> None:
