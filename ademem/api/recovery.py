@@ -21,7 +21,7 @@ from ademem.core.value import Value, replace
 from ademem.store import admission, backups, forget_readings, inspection, repair
 from ademem.store.ade import text, word
 from ademem.store.database import NewerDatabase, remove_files
-from ademem.store.runtime import Runtime, find_instruction, open_runtime, personal_project
+from ademem.store.runtime import Runtime, open_runtime, personal_project
 from ademem.sync import mirror, tracked_files
 from ademem.sync.importer import lock_path
 
@@ -120,7 +120,7 @@ def _admit(
     """Check as every opening does; return corrections, and the damage that prevented the checks."""
     noted = trust.last_inspection(project.database, environment)  # which does: look again
     try:
-        admission.admit(project, environment, clock.stamp(now), WAIT_S, find_instruction, noted)
+        admission.admit(project, environment, clock.stamp(now), WAIT_S, noted)
     except NewerDatabase:
         corrected = repair.correct_version(project.database)
         if not corrected:

@@ -14,7 +14,7 @@ from ademem.store import admission, database
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from typing import Any, TypeVar
 
@@ -153,19 +153,15 @@ def open_store(
     *,
     wait_s: float = 5.0,
     environment: Mapping[str, str] = os.environ,
-    trusted_roots: Callable[[], Iterable[str]] = tuple,
-    find_instruction: Callable[[str], str | None] = lambda _text: "was not judged",
     is_copy: bool = False,
 ) -> Store:
     """Open the project's database, made or migrated if need be.
 
     A database that may not be used is set aside and made anew (see `admission`), and so is one that
-    ADE left; *find_instruction* describes the instruction to a model in a text of the latter, or of
-    a database that was not made here. *trusted_roots* are patterns of folders whose databases count
-    as made here. *wait_s* bounds the waiting for another writer; a database that *is_copy* of
-    another one needs no backup. Raises NewerDatabase, MigrationFailed, sqlite3.OperationalError
-    (locked, read-only, cannot be opened), sqlite3.DatabaseError (damaged), Refused, or OSError when
-    the folder cannot be made.
+    ADE left. *wait_s* bounds the waiting for another writer; a database that *is_copy* of another
+    one needs no backup. Raises NewerDatabase, MigrationFailed, sqlite3.OperationalError (locked,
+    read-only, cannot be opened), sqlite3.DatabaseError (damaged), Refused, or OSError when the
+    folder cannot be made.
     """
     state = admission.state(project)
     noted = trust.last_inspection(project.database, environment)
@@ -173,7 +169,7 @@ def open_store(
     if admission.is_still_admitted(project, noted, state):
         store = _open(project, now, wait_s, environment, is_copy=is_copy, is_noted=True)
     if store is None:
-        admission.admit(project, environment, stamp(now), wait_s, find_instruction, noted)
+        admission.admit(project, environment, stamp(now), wait_s, noted)
         store = _open(project, now, wait_s, environment, is_copy=is_copy, is_noted=False)
         assert store
         state = admission.state(project)
@@ -181,21 +177,22 @@ def open_store(
         with suppress(OSError):  # a look at each opening is what it costs not to note this one
             trust.note_inspection(project.database, state, environment)
     if not store.is_trusted:
-        if trust.is_under_trusted_root(project.root, trusted_roots(), environment):
+        from ademem.core.settings import trust_roots  # the person's own databases need none of it
+
+        if trust.is_under_trusted_root(project.root, trust_roots(environment), environment):
             store.is_trusted = True
         else:
-            store.judged = _quarantine_instructions(store, project, environment, find_instruction)
+            store.judged = _quarantine_instructions(store, project, environment)
             distrust(store.db, store.judged)
     return store
 
 
 def _quarantine_instructions(
-    store: Store,
-    project: Project,
-    environment: Mapping[str, str],
-    find_instruction: Callable[[str], str | None],
+    store: Store, project: Project, environment: Mapping[str, str]
 ) -> int | None:
     """Quarantine orders to a model; return the last row that was searched, None if all were."""
+    from ademem.guard.injection import instruction_in
+
     identity = f"{store.secret} {os.stat(project.database).st_ino}"
     last = trust.last_judged_row(project.database, identity, environment)
     deadline = time.monotonic() + JUDGING_S
@@ -206,7 +203,7 @@ def _quarantine_instructions(
     )
     held, is_complete, before = [], True, last
     for seq, title, content, reason in rows:
-        found = None if reason else find_instruction("\n".join(filter(None, (title, content))))
+        found = None if reason else instruction_in("\n".join(filter(None, (title, content))))
         if found:
             held.append((found, seq))
         last = seq

@@ -6,7 +6,7 @@ import json
 import math
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from ademem.core.memory import Category, Importance, Scope, Status, Tier, Trust
 from ademem.core.record_json import texts_in
 from ademem.core.redaction import redact
 from ademem.core.text import dedupe_key, sha256_hex
+from ademem.guard.injection import instruction_in
 from ademem.store import Store, memories
 from ademem.store.inspection import plain_tables, read_rows
 from ademem.store.memories import COLUMNS, Change
@@ -40,17 +41,11 @@ PROSE = ("content", "trigger", "procedure_markdown", "payload_json")
 LARGEST = 2**31
 
 
-def adopt(
-    source: sqlite3.Connection,
-    db: sqlite3.Connection,
-    now_stamp: str,
-    find_instruction: Callable[[str], str | None],
-) -> None:
+def adopt(source: sqlite3.Connection, db: sqlite3.Connection, now_stamp: str) -> None:
     """Copy every row that has a place in our schema into *db*, which has nothing but that.
 
-    A text in which *find_instruction* finds an instruction to a model is quarantined, or left out
-    where there is no quarantine. Belongs in a transaction, with foreign keys off. Raises
-    sqlite3.Error or TooMuch.
+    A text with an instruction to a model is quarantined, or left out where there is no quarantine.
+    Belongs in a transaction, with foreign keys off. Raises sqlite3.Error or TooMuch.
     """
     tables = plain_tables(source)
 
@@ -75,7 +70,7 @@ def adopt(
     _copy(db, "projects", projects, project, now_stamp)
     steps = {table: rows(table) for table in COPIED}
     shapes = {
-        str(row.get("memory_id")): find_instruction(_prose(row))
+        str(row.get("memory_id")): instruction_in(_prose(row))
         for row in steps["memory_procedure_details"]
     }
     orders = {id: order for id, order in shapes.items() if order}
@@ -83,7 +78,7 @@ def adopt(
     pairs = [(old, convert_memory(old, project, now_stamp)) for old in current]
     pairs.sort(key=lambda pair: (pair[1]["created_at"], pair[1]["id"]))
     for _, new in pairs:
-        if shape := find_instruction(new["content"]) or orders.get(new["id"]):
+        if shape := instruction_in(new["content"]) or orders.get(new["id"]):
             status = new["status"]
             waiting = Status.CANDIDATE if status is Status.PROMOTED else status
             new |= {"quarantine_reason": shape, "status": waiting, "tier": Tier.FADING}
@@ -106,7 +101,7 @@ def adopt(
             event_id=event,
         )
         memories.insert(Store(db, project), memories.from_values(new), change)
-    steps[BRIEFS] = [row for row in steps[BRIEFS] if not find_instruction(_prose(row))]
+    steps[BRIEFS] = [row for row in steps[BRIEFS] if not instruction_in(_prose(row))]
     steps["memory_procedure_details"] = _with_sources(
         steps["memory_procedure_details"], rows("memory_procedure_sources")
     )

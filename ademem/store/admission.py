@@ -29,7 +29,7 @@ from ademem.store.database import SIDECARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from ademem.core.project import Project
 
@@ -80,13 +80,11 @@ def admit(
     environment: Mapping[str, str],
     now_stamp: str,
     wait_s: float,
-    find_instruction: Callable[[str], str | None],
     noted: str,
 ) -> None:
     """Look closely and set aside what may not be used; one process at a time.
 
-    *noted* is the state of the last look before; a later one by another process is enough.
-    *find_instruction* tells what a text orders a model to do, for rows that are adopted. Raises
+    *noted* is the state of the last look before; a later one by another process is enough. Raises
     NewerDatabase, sqlite3.Error, UnusableStore after *wait_s*, or Refused where a component of the
     path is a link.
     """
@@ -112,9 +110,7 @@ def admit(
                 elif seen:
                     from ademem.store import inspection
 
-                    inspection.admit(
-                        project, seen, environment, now_stamp, wait_s, find_instruction
-                    )
+                    inspection.admit(project, seen, environment, now_stamp, wait_s)
                 return None
         if time.monotonic() > deadline:
             raise UnusableStore(f"another process is taking over {project.database}", "try again")

@@ -65,7 +65,6 @@ def admit(
     environment: Mapping[str, str],
     now_stamp: str,
     wait_s: float,
-    find_instruction: Callable[[str], str | None],
 ) -> None:
     match kind_of(project.database, environment, wait_s):
         case Kind.ADE:
@@ -74,7 +73,7 @@ def admit(
                 from ademem.store.ade import adopt
 
                 database.run_schema(db)
-                adopt(source, db, now_stamp, find_instruction)
+                adopt(source, db, now_stamp)
                 database.add_secret(db)
 
             _replace(project, seen, fill, wait_s)

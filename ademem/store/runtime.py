@@ -12,7 +12,7 @@ import sys
 from ademem.core.errors import NoSuchMemory, suppress
 from ademem.core.project import Project
 from ademem.core.repository import staging
-from ademem.core.settings import load_configuration, trust_roots
+from ademem.core.settings import load_configuration
 from ademem.core.text import clean
 from ademem.core.trust import has_personal, personal_folder
 from ademem.store import Store, database, open_store
@@ -87,12 +87,7 @@ class Runtime:
             if not create and not (self.with_personal and has_personal(self.environment)):
                 return None
             place = personal_project(self.environment)
-            store = open_store(
-                place,
-                self.clock(),
-                environment=self.environment,
-                find_instruction=find_instruction,
-            )
+            store = open_store(place, self.clock(), environment=self.environment)
             self._personal = Runtime(place, self.settings, store, self.environment, self.now)
             self._personal.clock = self.clock
         return self._personal
@@ -144,21 +139,8 @@ def open_runtime(
 ) -> Runtime:
     """Raises NewerDatabase, Refused, sqlite3.Error or OSError."""
     found = load_configuration(project, environment)
-    store = open_store(
-        project,
-        now,
-        wait_s=wait_s,
-        environment=environment,
-        trusted_roots=lambda: trust_roots(environment),
-        find_instruction=find_instruction,
-    )
+    store = open_store(project, now, wait_s=wait_s, environment=environment)
     return Runtime(project, found.settings, store, environment, now, found.warnings)
-
-
-def find_instruction(text: str) -> str | None:
-    from ademem.guard.injection import instruction_in  # for a database of ADE alone
-
-    return instruction_in(text)
 
 
 def branch_of(project: Project, settings: MirrorSettings) -> str | None:

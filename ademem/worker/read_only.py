@@ -9,11 +9,11 @@ from contextlib import suppress
 
 from ademem.core import confined, failure_log, shared_files
 from ademem.core.errors import LOCKED, READ_ONLY, UnusableStore
-from ademem.core.settings import load_configuration, trust_roots
+from ademem.core.settings import load_configuration
 from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.store import admission, open_store
-from ademem.store.runtime import Runtime, find_instruction
+from ademem.store.runtime import Runtime
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,14 +39,7 @@ def open_copy(
     has_database = os.path.lexists(project.database) and not admission.why_foreign(project)
     with shared_files.locked(os.path.join(folder, "lock"), root=folder):
         is_new = _refresh(project, copy, has_database)
-    store = open_store(
-        copy,
-        now,
-        environment=environment,
-        trusted_roots=lambda: trust_roots(environment),
-        find_instruction=find_instruction,
-        is_copy=True,
-    )
+    store = open_store(copy, now, environment=environment, is_copy=True)
     if is_new and not has_database:
         from ademem.sync.mirror import import_into_copy
 

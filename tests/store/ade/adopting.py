@@ -9,7 +9,6 @@ from typing import Any
 
 from ademem.core.clock import stamp
 from ademem.core.memory import Memory
-from ademem.guard.injection import instruction_in
 from ademem.store import Store, ade, database, memories
 from tests.builders import NOW
 from tests.store import ade_file
@@ -23,7 +22,7 @@ def adopted_store(ddl: str = CODE, **rows: list[dict[str, Any]]) -> Store:
     db.execute("pragma foreign_keys = off")
     with closing(source), database.Transaction(db):
         database.run_schema(db)
-        ade.adopt(source, db, stamp(NOW), instruction_in)
+        ade.adopt(source, db, stamp(NOW))
     db.execute("pragma foreign_keys = on")
     return Store(db, db.execute("select id from projects order by rowid").fetchone()[0])
 
