@@ -13,6 +13,7 @@ from ademem.core.settings import load_configuration
 from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.store import admission, open_store
+from ademem.store.database import SIDECARS
 from ademem.store.runtime import Runtime
 
 TYPE_CHECKING = False
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 LINE = "ademem reads a copy of this project's memory: its `.ade/` cannot be written"
 LOCKED_LINE = "ademem reads a copy of this project's memory: another program holds the database"
-ATTEMPTS = 3
-"""Most copies that are made of a database that changes meanwhile."""
 _COPIED = ("", "-wal")
 
 
@@ -61,23 +60,21 @@ def _refresh(project: Project, copy: Project, has_database: bool) -> bool:
     state = _state(project, has_database)
     if shared_files.read_text(noted) == state and os.path.exists(copy.database):
         return False
-    for _ in range(0 if os.path.lexists(f"{project.database}-journal") else ATTEMPTS):
-        for suffix in ("", "-wal", "-shm", "-journal"):
-            shared_files.remove(copy.database + suffix)
-        for suffix in _COPIED if has_database else ():
-            if os.path.exists(project.database + suffix):
-                confined.check_database(project.database, project.home_root)
-                shutil.copyfile(
-                    project.database + suffix, copy.database + suffix, follow_symlinks=False
-                )
-        if _state(project, has_database) == state:
-            shared_files.write_atomic(noted, state)
-            return True
-        state = _state(project, has_database)
-    raise UnusableStore(
-        f"{project.database} is locked, and changes while it is copied",
-        "another program holds it; try again",
-    )
+    for suffix in ("", *SIDECARS):
+        shared_files.remove(copy.database + suffix)
+    for suffix in _COPIED if has_database else ():
+        if os.path.exists(project.database + suffix):
+            confined.check_database(project.database, project.home_root)
+            shutil.copyfile(
+                project.database + suffix, copy.database + suffix, follow_symlinks=False
+            )
+    if os.path.lexists(f"{project.database}-journal") or _state(project, has_database) != state:
+        raise UnusableStore(
+            f"{project.database} is locked, and changes while it is copied",
+            "another program holds it; try again",
+        )
+    shared_files.write_atomic(noted, state)
+    return True
 
 
 def _state(project: Project, has_database: bool) -> str:
