@@ -35,7 +35,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.capture.gate import RuleEffect
     from ademem.store.hints import Site
-    from ademem.store.logs import Use
     from ademem.synthesis.anchor_verification import Excerpt
 
 FILE_BYTES = 64_000_000
@@ -55,7 +54,7 @@ class Similar(Value):
     """With the cosines, nearest first; None without a vector."""
 
 
-def list_uses(runtime: Runtime, id: str) -> list[Use]:
+def list_uses(runtime: Runtime, id: str) -> list[dict[str, Any]]:
     runtime = runtime.holding(id)
     return logs.list_uses(runtime.store, memories.get(runtime.store, id).id, USES)
 

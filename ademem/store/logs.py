@@ -50,18 +50,6 @@ class Shown(Value):
     score: float | None = None
 
 
-class Use(Value):
-    created_at: str
-    session_id: str | None
-    agent_id: str
-    place: str
-    query: str
-    rank: int
-    score: float | None
-    used: bool
-    evidence: str
-
-
 class Seen(Value):
     in_turn: bool
     """Not in the briefing of the session or subagent."""
@@ -269,14 +257,13 @@ def log_use(store: Store, session_id: str, found: Mapping[str, str], now: dateti
     return len(fresh)
 
 
-def list_uses(store: Store, memory_id: str, limit: int) -> list[Use]:
-    rows = store.db.execute(
+def list_uses(store: Store, memory_id: str, limit: int) -> list[dict[str, Any]]:
+    return store.dicts(
         "select created_at, session_id, agent_id, place, ifnull(query, '') as query, rank, score,"
         " used, ifnull(evidence, '') as evidence from recall_log"
         " where memory_id = ? order by id desc limit ?",
         (memory_id, limit),
     )
-    return [Use(**dict(row) | {"used": bool(row["used"])}) for row in rows]
 
 
 def has_searched(store: Store, key: TurnKey) -> bool:
