@@ -6,6 +6,7 @@ import os
 
 from ademem.core.client import TurnKey
 from ademem.core.clock import timedelta
+from ademem.core.value import as_dict
 from ademem.guard.policy import SEARCHES, SHELL_TOOLS, WRITING_TOOLS, own_tool
 from ademem.session import flags
 from ademem.store import ledger, logs, sessions, turns
@@ -28,13 +29,14 @@ def log_decision(
 ) -> None:
     logs.log_decision(
         runtime.store,
-        key,
+        "guard",
+        runtime.now,
+        **as_dict(key),
         tool_use_id=call.tool_use_id,
-        tool=call.tool,
-        target=call.target,
+        kind=call.tool,
+        subject=call.target,
         decision=decision,
         reason=reason,
-        now=runtime.now,
     )
 
 
@@ -123,13 +125,14 @@ def note_search(payload: Payload, runtime: Runtime) -> None:
         turns.note_search(runtime.store, key, runtime.now)
         logs.log_decision(
             runtime.store,
-            key,
+            "guard",
+            runtime.now,
+            **as_dict(key),
             tool_use_id=payload.tool_use_id,
-            tool=payload.tool_name,
-            target=turn.hint,
+            kind=payload.tool_name,
+            subject=turn.hint,
             decision="lift",
             reason=f"memory was searched {'by MCP tool' if by_mcp else 'on the command line'}",
-            now=runtime.now,
         )
     flags.set_quiet(runtime.project, key, True)
 

@@ -33,16 +33,6 @@ _ONE_MORE = "min(max(cast({} as integer), 0), 999999) + 1"
 """SQL for a counter after one more, also where it holds an impossible value."""
 
 
-class Refusal(Value):
-    rule: str
-    reason: str
-    category: str
-    text_hash: str
-    preview: str
-    source_type: str
-    session_id: str | None
-
-
 class Shown(Value):
     """A memory that was shown, or None for a search without results."""
 
@@ -75,35 +65,11 @@ group by memory_id
 """
 
 
-def log_refusal(store: Store, refusal: Refusal, now: datetime) -> None:
-    store.db.execute(
-        "insert into decision_log (project_id, part, decision, reason, kind, text_hash, subject,"
-        " source_type, session_id, created_at) values (:project, 'gate', :rule, :reason, :category,"
-        " :text_hash, :preview, :source_type, :session_id, :now)",
-        as_dict(refusal) | {"project": store.project_id, "now": stamp(now)},
-    )
-
-
-def log_decision(
-    store: Store,
-    key: TurnKey,
-    *,
-    tool_use_id: str,
-    tool: str,
-    target: str,
-    decision: str,
-    reason: str,
-    now: datetime,
-) -> None:
-    store.db.execute(
-        "insert into decision_log (project_id, part, session_id, agent_id, prompt_id, tool_use_id,"
-        " kind, subject, decision, reason, created_at)"
-        " values (:project, 'guard', :session_id, :agent_id, :prompt_id, :call, :tool, :target,"
-        " :decision, :reason, :now)",
-        as_dict(key)
-        | {"project": store.project_id, "call": tool_use_id, "tool": tool, "target": target}
-        | {"decision": decision, "reason": reason, "now": stamp(now)},
-    )
+def log_decision(store: Store, part: str, now: datetime, **columns: str | None) -> None:
+    """Log a decision of the write `gate`, or of the `guard`."""
+    row = {"project_id": store.project_id, "part": part, "created_at": stamp(now)} | columns
+    marks = ", ".join(f":{name}" for name in row)
+    store.db.execute(f"insert into decision_log ({', '.join(row)}) values ({marks})", row)
 
 
 def log_shown(

@@ -7,36 +7,29 @@ from datetime import timedelta
 import pytest
 
 from ademem.core.client import TurnKey
+from ademem.core.value import as_dict
 from ademem.store import logs
-from ademem.store.logs import Refusal, Shown
+from ademem.store.logs import Shown
 from tests.builders import NOW
 
 KEY = TurnKey(session_id="s", prompt_id="p")
 
 
 def refuse(store, rule):
-    refusal = Refusal(
-        rule=rule,
-        reason="why",
-        category="fact",
-        text_hash="h",
-        preview="text",
-        source_type="agent",
-        session_id="s",
-    )
-    logs.log_refusal(store, refusal, NOW)
+    logs.log_decision(store, "gate", NOW, decision=rule, reason="why", kind="fact", subject="text")
 
 
 def decide(store, reason):
     logs.log_decision(
         store,
-        KEY,
+        "guard",
+        NOW,
+        **as_dict(KEY),
         tool_use_id="t",
-        tool="Edit",
-        target="a.py",
+        kind="Edit",
+        subject="a.py",
         decision="deny",
         reason=reason,
-        now=NOW,
     )
 
 

@@ -246,16 +246,18 @@ def _log_refusal(draft: Reviewed, rule: str, why: str, store: Store, now: dateti
     from ademem.store import logs
 
     text = redact(clean(draft.content)).text
-    refusal = logs.Refusal(
-        rule=rule,
+    logs.log_decision(
+        store,
+        "gate",
+        now,
+        decision=rule,
         reason=why,
-        category=preview(redact(clean(draft.category)).text, 40),
+        kind=preview(redact(clean(draft.category)).text, 40),
         text_hash=sha256_hex(fold(text)),
-        preview=preview(text, PREVIEW),
+        subject=preview(text, PREVIEW),
         source_type=draft.origin.source_type,
         session_id=draft.origin.session_id,
     )
-    logs.log_refusal(store, refusal, now)
     return Written(
         accepted=False, durability="rejected", memory=None, rule=rule, reason=why, notes=draft.notes
     )
