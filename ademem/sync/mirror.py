@@ -143,7 +143,7 @@ def refresh(
         provenance = provenance_of(runtime)
         project_brief.refresh_agents(store, project, provenance.of_brief)
         waits = watched_refs(recorded_state(project))
-        is_idle = not force and is_rendered(project, store, settings.mirror, place, lazily=lazily)
+        is_idle = not force and is_rendered(project, store, settings.mirror, place)
         if is_idle and not (waits and follow_branches(place, store, now)):
             progress.end()
             return Refreshed(written=(), removed=(), kept=(), bytes=0)
@@ -153,8 +153,7 @@ def refresh(
         found = survey(project, store, settings.mirror, texts, place, report.refused)
         stale = [file for file in found if not file.is_current]
         due = [file for file in stale if file.ours or (force and file.is_replaceable)]
-        waits_only = lazily and bool(due) and all(file.can_wait for file in due)
-        if waits_only:
+        if lazily and all(file.can_wait for file in due):
             due = []
         refused = refused_lines(texts, report.refused)  # of the files as they were read
         _write_files(project, found, due)
@@ -167,10 +166,10 @@ def refresh(
         if due or report.count:
             ledger.renew(store, ledger.READ, project.root, now)
         progress.end()
-        is_whole = all(file in due or (waits_only and file.can_wait) for file in stale)
+        is_whole = all(file in due for file in stale)
         # Of the store that was rendered: another process may have written since.
         state = _rendered_state(project, surveyed, settings.mirror, place) if is_whole else ""
-        save_rendered(project, state + WAITING if state and waits_only else state)
+        save_rendered(project, state)
     return Refreshed(
         written=tuple(file.path for file in due if file.wanted is not None),
         removed=tuple(file.path for file in due if file.wanted is None),
@@ -180,17 +179,10 @@ def refresh(
     )
 
 
-WAITING = " waiting"
-"""Mark behind the state that a lazy refresh left, where files can wait."""
-
-
-def is_rendered(
-    project: Project, store: Store, settings: MirrorSettings, place: Place, *, lazily: bool = False
-) -> bool:
-    """Return True if nothing changed since a refresh left nothing, or *lazily* what can wait."""
+def is_rendered(project: Project, store: Store, settings: MirrorSettings, place: Place) -> bool:
+    """Return True if nothing changed since a refresh left nothing to do."""
     state = _rendered_state(project, _store_state(store), settings, place)
-    last = read_rendered(project)
-    return bool(state) and state == (last.removesuffix(WAITING) if lazily else last)
+    return bool(state) and state == read_rendered(project)
 
 
 def _rendered_state(
