@@ -134,11 +134,6 @@ def save_base(project: Project, base: MergeBase) -> None:
     recorded: dict[str, Any] = {name: getattr(base, name) for name in names}
     recorded["refused"] = sorted(base.refused)
     digests = base.texts.digests
-    with suppress(*_UNREADABLE):
-        there = _read_base(project)
-        digests_then = {name: place[0] for name, place in there.pop("files").items()}
-        if there == recorded and digests_then == digests:
-            return
     at = 0
     files = recorded["files"] = {}
     temporary = f"{base_path(project)}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
