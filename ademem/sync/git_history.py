@@ -52,10 +52,11 @@ class GitHistory(Value):
     """The range of these commits; empty when history diverged."""
     agreed: str | None = None
     """The commit of the merge base."""
-    commits_of: Mapping[str, tuple[str, ...]] = {}
-    """By the id of a memory, the commits that changed it; none when history diverged."""
-    balances: Mapping[str, Mapping[str, int]] = {}
-    """By the id of a memory, the items and lines that each commit added, newest first."""
+    commits_of: Mapping[str, Mapping[str, int]] = {}
+    """By the id of a memory, the commits that changed it, newest first; none when history diverged.
+
+    Each with how many items and lines of the memory it added, without tombstones.
+    """
     authors: Mapping[str, str] = {}
     """By the id of a memory, the author of the last of these commits."""
     last_author: str = ""
@@ -73,15 +74,16 @@ class GitHistory(Value):
 
     def commit_of(self, id: str) -> Commit | None:
         """Return the last commit that changed the memory; None for an edit in this work tree."""
-        commits = self.commits_of.get(id, ())
-        found = commits[0] if commits and not self.by_hand else ""
-        return Commit(id=found, at=self.times[found]) if found in self.times else None
+        return self._commit(next(iter(self.commits_of.get(id, ())), ""))
 
     def commit_with(self, text: str) -> Commit | None:
         """Return the commit that wrote the text into a page, if it is the only one."""
         commits = self.commits_writing(text)
-        found = next(iter(commits)) if len(commits) == 1 and not self.by_hand else ""
-        return Commit(id=found, at=self.times[found]) if found in self.times else None
+        return self._commit(*commits) if len(commits) == 1 else None
+
+    def _commit(self, sha: str) -> Commit | None:
+        is_known = sha in self.times and not self.by_hand
+        return Commit(id=sha, at=self.times[sha]) if is_known else None
 
     def has_left(self, lines: Iterable[str]) -> bool:
         """Return True if one of these lines was removed or changed here, or by a commit."""
@@ -122,7 +124,7 @@ class GitHistory(Value):
         if self.by_hand:
             return frozenset()
         is_known = bool(self.since) and self.agreed is not None
-        named = self.commits_of.get(id, ()) if id is not None else ()
+        named = self.commits_of.get(id or "", ())
         if named or not states:
             return frozenset(named) if is_known and id is not None else None
         head = commit(self.root)
@@ -161,7 +163,7 @@ class GitHistory(Value):
 
     def is_reverted(self, id: str) -> bool:
         """Return True if the last commit that added or removed the memory reverts another."""
-        last = next((sha for sha, count in self.balances.get(id, {}).items() if count), "")
+        last = next((sha for sha, count in self.commits_of.get(id, {}).items() if count), "")
         asked = ("log", "--format=%H", "--extended-regexp", f"--grep={_REVERTS}", self.since)
         return bool(last and self.since) and last in git.text(self.root, *asked).split()
 
@@ -171,7 +173,7 @@ class GitHistory(Value):
 
     def _signs(self, id: str) -> list[bool]:
         """Return True for each commit, newest first, that added the memory, False for removals."""
-        return [count > 0 for count in self.balances.get(id, {}).values() if count]
+        return [count > 0 for count in self.commits_of.get(id, {}).values() if count]
 
     def _log(self, option: str, format: str, commits: str, path: str) -> str:
         options = (option, f"--format={format}") if option else (f"--format={format}",)
@@ -190,7 +192,7 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
     if now == base.commit:
         if base.branch not in (None, redact_branch(branch(root) or "")):
             here = (read_trees(root, ["HEAD"]) or {}).get("HEAD")
-            ids = dict.fromkeys(here.ids if here else (), ())
+            ids: dict[str, dict[str, int]] = {id: {} for id in (here.ids if here else ())}
             return GitHistory(root=root, by_hand=False, commits_of=ids, outdated=outdated)
         return GitHistory(root=root, by_hand=is_edited, outdated=outdated)
     earlier = base.commit
@@ -203,8 +205,7 @@ def read_history(project: Project, base: MergeBase) -> GitHistory:
 def _read_patches(root: str, commits: str) -> GitHistory:
     shown = ("--patch", "--text", "--unified=0", "--format=%x00%H%x00%an%x00%ct%x00%P")
     patches = git.text(root, "log", *shown, commits, "--", FOLDER)
-    commits_of: dict[str, dict[str, None]] = defaultdict(dict)
-    balances: dict[str, Counter[str]] = defaultdict(Counter)
+    commits_of: dict[str, Counter[str]] = defaultdict(Counter)
     written: dict[int, Counter[str]] = defaultdict(Counter)
     removed: set[int] = set()
     authors: dict[str, str] = {}
@@ -224,10 +225,8 @@ def _read_patches(root: str, commits: str) -> GitHistory:
         if (sign := {"+": 1, "-": -1}.get(line[:1])) is None:
             continue
         if id := _id_in(line[1:]):
-            commits_of[id][sha] = None
             authors.setdefault(id, author)
-            if f'"{knowledge.TOMBSTONE}"' not in line:
-                balances[id][sha] += sign
+            commits_of[id][sha] += 0 if f'"{knowledge.TOMBSTONE}"' in line else sign
             if sign < 0:
                 removed.add(number(clean_line(line[1:])))
         if line[1:2] != "{":
@@ -238,8 +237,7 @@ def _read_patches(root: str, commits: str) -> GitHistory:
         removed=frozenset(removed),
         written=written,
         since=commits,
-        commits_of={id: tuple(commits) for id, commits in commits_of.items()},
-        balances=balances,
+        commits_of=commits_of,
         authors=authors,
         last_author=last_author,
         times=times,
