@@ -221,10 +221,11 @@ def import_foreign(
         store=runtime.store,
         settings=runtime.settings.gate,
         now=runtime.clock(),
-        event=new_event(),
+        event_id=new_event(),
         personal=personal,
         project=project,
         on_progress=on_progress or (lambda count: None),
+        cuts=[],
     )
     reader = readers.find_reader(format, path)
     if follow and reader.files is None:
@@ -235,7 +236,7 @@ def import_foreign(
     if follow and reader.files is not None and not dry_run:
         place = os.path.realpath(path)
         ledger.follow(runtime.store, reader.name, place, reader.files(place))
-    return _with_event(report, job.event, runtime)
+    return _with_event(report, job.event_id, runtime)
 
 
 def compare_foreign(
@@ -253,7 +254,7 @@ def compare_foreign(
         return format, compared
     reader = readers.find_reader(format, path)
     store, settings = runtime.store, runtime.settings.gate
-    job = readers.Job(store=store, settings=settings, now=runtime.now, event="", project=project)
+    job = readers.Job(store=store, settings=settings, now=runtime.now, project=project, cuts=[])
     return reader.name, readers.compare(reader, path, job)
 
 

@@ -34,7 +34,6 @@ from ademem.sync import folder
 from ademem.sync.folder import BYTES, MIB, MOST_BYTES, SUFFIX, BadChunk, Folder, decompress
 
 if TYPE_CHECKING:
-    from ademem.core.memory import Memory
     from ademem.core.project import Project
     from ademem.files.engram import Document, Job, Report, Row
     from ademem.store import Store
@@ -350,7 +349,9 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
         before = fields.get(SENT, "")
         row = engram.observation_of(memory, fields, project)
         if not memory.shareable:
-            if before and (anew or before != GONE) and not _is_hidden(store, memory):
+            record = replication.read(store, memory.id)
+            is_hidden = record and record.life == registers.LIVE  # behind an elder one of its text
+            if before and (anew or before != GONE) and not is_hidden:
                 at = engram.format_time(memory.deleted_at or memory.updated_at + SECOND)
                 deletes.append(_deletion(row["sync_id"], at, project))
                 states.append((foreign.MEMORY, memory.id, GONE))
@@ -361,10 +362,11 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
         else:
             states.append((foreign.MEMORY, memory.id, state_of(row)))
             (edits if before and not anew else rows).append(row)
-    for record in written["memory"]:
-        if record.get("life") == registers.REMOVED:
-            at = engram.format_time(parse(record["updated_at"]))
-            deletes.append(_deletion(record["sync_id"] or record["id"], at, project))
+    for gone_for_good in written["memory"]:
+        if gone_for_good.get("life") == registers.REMOVED:
+            at = engram.format_time(parse(gone_for_good["updated_at"]))
+            sync_id = gone_for_good["sync_id"] or gone_for_good["id"]
+            deletes.append(_deletion(sync_id, at, project))
     new_sessions, session_edits = _sessions(store, project, (*rows, *edits), states)
     since = journal.last_written(store, TARGET)
     gone = sessions.list_deleted(store, since) if since else []
@@ -397,12 +399,6 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
 
 
 SECOND = timedelta(seconds=1)
-
-
-def _is_hidden(store: Store, memory: Memory) -> bool:
-    """Return True for a duplicate, which lives on behind the elder memory of its text."""
-    record = replication.read(store, memory.id)
-    return record is not None and record.life == registers.LIVE
 
 
 def _sessions(

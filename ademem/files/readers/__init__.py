@@ -6,13 +6,11 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
 from typing import Any
 
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Memory, Origin, Scope, Status, Trust
 from ademem.core.redaction import redact
-from ademem.core.settings import GateSettings
 from ademem.core.text import sha256_hex, unique
 from ademem.core.value import Value, replace
 from ademem.files import project_brief, records
@@ -21,7 +19,6 @@ from ademem.files.readers.items import Item, Prompt, Reader, Skipped
 from ademem.files.records import Import, Outcome
 from ademem.guard.injection import instruction_in, instruction_in_titled
 from ademem.store import (
-    Store,
     briefs,
     ledger,
     memory_queries,
@@ -41,12 +38,9 @@ AS_ORDER = "it reads as an order to a model, and its author is unknown"
 NAMES = tuple(dict.fromkeys(reader.name for reader in READERS))
 
 
-class Job(Value):
-    store: Store
-    settings: GateSettings
-    now: datetime
-    event: str
+class Job(Import):
     """The act, which can be undone; each of the person's own memories is one for itself."""
+
     personal: bool = False
     """All items are the person's own, for every project."""
     project: str = ""
@@ -146,7 +140,7 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
             _relate(reader, item, made, job)
     return Report(
         format=reader.name,
-        event=job.event,
+        event=job.event_id,
         **counts,
         skipped=tuple(skipped),
         cut=tuple(cut),
@@ -211,8 +205,8 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
         ),
     )
     status = Status.ARCHIVED if item.archived else None
-    event = new_event() if is_own and not draft.owner else job.event
-    importing = Import(store=job.store, settings=job.settings, now=job.now, event_id=event, cuts=[])
+    if is_own and not draft.owner:
+        job = replace(job, event_id=new_event())
     before = (
         text
         for text in item.earlier
@@ -220,7 +214,7 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
     )
     texts = unique((*before, item.content))
     while True:  # until the gate inserts one of the texts that it had
-        outcome = records.write_once(key, replace(draft, content=texts[0]), status, importing)
+        outcome = records.write_once(key, replace(draft, content=texts[0]), status, job)
         texts = texts[1:]
         if outcome is Outcome.INSERTED or not texts:
             break
@@ -228,7 +222,7 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
     id = ledger.memory_of(job.store, records.SOURCE, key) or ""
     for text in texts:
         with suppress(CannotDo):  # another memory says the same
-            transitions.edit(id, importing, job.settings, content=text)
+            transitions.edit(id, job, job.settings, content=text)
     return str(outcome)
 
 

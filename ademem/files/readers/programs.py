@@ -90,10 +90,6 @@ def _fits(path: str, endings: str, holds: str) -> bool:
 # claude-mem
 
 
-def _fits_claude_mem(path: str) -> bool:
-    return _has_table(path, CLAUDE_MEM, "observations", "memory_session_id", "project")
-
-
 def _claude_mem_projects(path: str) -> list[str]:
     names = ("project", "merged_into_project")
     with open_foreign(_file(path, CLAUDE_MEM)) as db:
@@ -163,10 +159,6 @@ def _project(row: dict[str, Any]) -> str:
 
 
 # mcp-memory-service
-
-
-def _fits_memory_service(path: str) -> bool:
-    return _has_table(path, MEMORY_SERVICE, "memories", "content_hash", "memory_type")
 
 
 _EDGES = {"contradicts": "conflicts_with", "supersedes": "supersedes"}
@@ -360,7 +352,9 @@ READERS = (
     Reader(
         name="claude-mem",
         place="`claude-mem.db` or its folder",
-        fits=_fits_claude_mem,
+        fits=lambda path: _has_table(
+            path, CLAUDE_MEM, "observations", "memory_session_id", "project"
+        ),
         read=_read_claude_mem,
         projects=_claude_mem_projects,
         dropped="subtitles, counts of tokens, files that were read",
@@ -368,7 +362,9 @@ READERS = (
     Reader(
         name="mcp-memory-service",
         place="`sqlite_vec.db` or its folder",
-        fits=_fits_memory_service,
+        fits=lambda path: _has_table(
+            path, MEMORY_SERVICE, "memories", "content_hash", "memory_type"
+        ),
         read=_read_memory_service,
         dropped="vectors, other edges of its graph, deleted memories",
     ),
