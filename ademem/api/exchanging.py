@@ -162,7 +162,7 @@ def receive_from_engram(runtime: Runtime, *, dry_run: bool = False) -> Received:
         admit=make_admission_rule(
             runtime.store, runtime.settings.gate, now, None if is_ours else ""
         ),
-        event=new_event(),
+        event_id=new_event(),
         is_shared=True,
     )
     received = engram_chunks.receive(runtime.project, job, dry_run=dry_run)

@@ -274,20 +274,21 @@ def import_engram(
             f"it has the projects {', '.join(projects)}", "name one with `--from-project`"
         )
     now = runtime.clock()
+    by = provenance.trust_of_caller(runtime.environment, runtime.store)
     job = engram.Job(
         store=runtime.store,
         settings=runtime.settings.gate,
         now=now,
         admit=record_import.make_admission_rule(runtime.store, runtime.settings.gate, now, None),
-        event=new_event(),
+        event_id=new_event(),
         project=project,
-        by_agent=provenance.trust_of_caller(runtime.environment, runtime.store) is not Trust.USER,
+        asked_by_agent=by is not Trust.USER,
         on_progress=on_progress or (lambda count: None),
     )
     with _rolled_back(runtime) if dry_run else nullcontext():
         report = engram.import_document(document, job)
     move_personal(runtime)
-    return _with_event(report, job.event, runtime)
+    return _with_event(report, job.event_id, runtime)
 
 
 def export_engram(runtime: Runtime) -> dict[str, Any]:

@@ -48,7 +48,7 @@ from ademem.store import (
     verdicts,
 )
 from ademem.store.foreign import columns, open_foreign, rows
-from ademem.store.memories import Change
+from ademem.store.transitions import Act
 
 if TYPE_CHECKING:
     from ademem.core.settings import GateSettings
@@ -82,16 +82,14 @@ Row = dict[str, Any]
 Document = dict[str, Any]
 
 
-class Job(Value):
-    store: Store
+class Job(Act):
     settings: GateSettings
-    now: datetime
+    actor: str = Trust.IMPORT
     admit: Admit
     """The rule for rows that come from elsewhere."""
-    event: str
     project: str = ""
     """Only rows of this project of Engram; empty for all of them."""
-    by_agent: bool = False
+    asked_by_agent: bool = False
     """An agent asked for it: what a person confirmed stays, too."""
     on_progress: Callable[[int], None] = lambda count: None
     """Gets the number of observations read, now and then."""
@@ -308,7 +306,7 @@ def import_document(document: Document, job: Job) -> Report:
                 counts["relations"] += _add_relation(row, job)
         for entity, key in document.get("removed", ()):
             counts["deleted"] += _remove(entity, key, job)
-    event = job.event if revisions.has_event(job.store, job.event) else ""
+    event = job.event_id if revisions.has_event(job.store, job.event_id) else ""
     return Report(event=event, **counts, skipped=tuple(skipped))
 
 
@@ -350,7 +348,7 @@ def _import_observation(row: Row, earlier: Iterable[Row], job: Job) -> str | Ski
     changed = _moment(row, "deleted_at", "updated_at", "created_at")
     if changed is None or not _is_newer(row, changed, current, job):
         return "known"
-    is_confirmed = job.by_agent and memories.find_confirmed(job.store, [current.id])
+    is_confirmed = job.asked_by_agent and memories.find_confirmed(job.store, [current.id])
     if current.trust is Trust.USER or is_confirmed:
         return "known" if row.get("deleted_at") else _propose(row, sync_id, job)
     if current.quarantine_reason or current.scope is not Scope.PROJECT:
@@ -430,9 +428,8 @@ def _apply(
             memory = replace(memory, **names)
         return job.admit(memory, before)
 
-    change = Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event)
     target = TARGET if job.is_shared else None
-    applied = replication.apply(job.store, record, change, admit, target)
+    applied = replication.apply(job.store, record, job.change("import"), admit, target)
     if applied.memory is None or not applied.changed:
         return "known"
     if not is_copy:
@@ -555,8 +552,7 @@ def _add_relation(row: Row, job: Job) -> bool:
     for name in ("created_at", "updated_at"):
         values[name] = stamp(_moment(row, name, "updated_at", "created_at") or job.now)
     values |= {"confidence": values.get("confidence", 1.0), "reason": values.get("reason", "")}
-    change = Change(operation="import", actor=Trust.IMPORT, at=job.now, event_id=job.event)
-    target = TARGET if job.is_shared else None
+    change, target = job.change("import"), TARGET if job.is_shared else None
     return replication.receive(job.store, "relation", values, change, job.admit, target)
 
 

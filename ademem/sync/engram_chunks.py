@@ -191,7 +191,7 @@ def receive(project: Project, job: Job, *, dry_run: bool = False) -> Received:
             problems += [f"chunk {id}: {one.where}: {one.why}" for one in reports[-1].skipped]
             read.append(id)
     return Received(
-        read=tuple(read), reports=tuple(reports), event=job.event, problems=tuple(problems)
+        read=tuple(read), reports=tuple(reports), event=job.event_id, problems=tuple(problems)
     )
 
 

@@ -478,7 +478,7 @@ def bring(found, store):
     given = {"store": store, "settings": GateSettings(), "now": NOW, "admit": admit}
     return engram.import_document(
         {name: found.get(name, []) for name in ("sessions", "observations", "prompts")},
-        engram.Job(**given, event="e1"),
+        engram.Job(**given, event_id="e1"),
     )
 
 

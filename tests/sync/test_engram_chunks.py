@@ -61,7 +61,7 @@ def job_of(store, minute, **options):
     now = NOON + timedelta(minutes=minute)
     admit = make_admission_rule(store, GateSettings(), now, None)
     made = {"store": store, "settings": GateSettings(), "now": now, "admit": admit}
-    return engram.Job(**made, event=f"e{minute}", is_shared=True, **options)
+    return engram.Job(**made, event_id=f"e{minute}", is_shared=True, **options)
 
 
 class Machine:
