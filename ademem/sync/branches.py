@@ -77,7 +77,7 @@ class Place:
     """The branch of a worktree, and the other branches, read from git once."""
 
     def __init__(self, project: Project, settings: MirrorSettings) -> None:
-        self.root = project.root
+        self.project, self.settings, self.root = project, settings, project.root
         self.branch = branch_of(project, settings)
         """The branch that new memories wait on."""
         self.commit = commit(project.root)

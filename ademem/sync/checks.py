@@ -102,8 +102,8 @@ def check(
     place = Place(project, settings)
     files: tuple[File, ...] = ()
     paths = {*load_fingerprints(project), SHEET, BRIEF}
-    if read is not None or not is_rendered(project, store, settings, place):
-        files = survey(project, store, settings, place=place)
+    if read is not None or not is_rendered(store, place):
+        files = survey(store, place)
         paths = {file.path for file in files}
     readable = present_text(project)
     readable = readable.only(sorted(paths & readable.digests.keys()))

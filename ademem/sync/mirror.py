@@ -20,7 +20,7 @@ from ademem.core.project import (
     watched_refs,
 )
 from ademem.core.repository import under_way
-from ademem.core.settings import MirrorSettings, Settings
+from ademem.core.settings import Settings
 from ademem.core.shared_files import locked
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, as_dict, replace
@@ -143,14 +143,14 @@ def refresh(
         provenance = provenance_of(runtime)
         project_brief.refresh_agents(store, project, provenance.of_brief)
         waits = watched_refs(recorded_state(project))
-        is_idle = not force and is_rendered(project, store, settings.mirror, place)
+        is_idle = not force and is_rendered(store, place)
         if is_idle and not (waits and follow_branches(place, store, now)):
             progress.end()
             return Refreshed(written=(), removed=(), kept=(), bytes=0)
         report, texts = update_store(runtime, place, provenance, force=force, progress=progress)
         relate_report(report, runtime)
         surveyed = _store_state(store)
-        found = survey(project, store, settings.mirror, texts, place, report.refused)
+        found = survey(store, place, texts, report.refused)
         stale = [file for file in found if not file.is_current]
         due = [file for file in stale if file.ours or (force and file.is_replaceable)]
         if lazily and all(file.can_wait for file in due):
@@ -168,7 +168,7 @@ def refresh(
         progress.end()
         is_whole = all(file in due for file in stale)
         # Of the store that was rendered: another process may have written since.
-        state = _rendered_state(project, surveyed, settings.mirror, place) if is_whole else ""
+        state = _rendered_state(surveyed, place) if is_whole else ""
         save_rendered(project, state)
     return Refreshed(
         written=tuple(file.path for file in due if file.wanted is not None),
@@ -179,21 +179,20 @@ def refresh(
     )
 
 
-def is_rendered(project: Project, store: Store, settings: MirrorSettings, place: Place) -> bool:
+def is_rendered(store: Store, place: Place) -> bool:
     """Return True if nothing changed since a refresh left nothing to do."""
-    state = _rendered_state(project, _store_state(store), settings, place)
-    return bool(state) and state == read_rendered(project)
+    state = _rendered_state(_store_state(store), place)
+    return bool(state) and state == read_rendered(place.project)
 
 
-def _rendered_state(
-    project: Project, database: list[object], settings: MirrorSettings, place: Place
-) -> str:
+def _rendered_state(database: list[object], place: Place) -> str:
     """Digest everything that a refresh depends on; empty where the files were changed since."""
+    project = place.project
     if import_waits(project) or under_way(project.root) or files_changed(project):
         return ""
     records = (BRIEF_PAGE, base_path(project), fingerprints_path(project))
     state = (
-        *(database, as_dict(settings), place.branch, place.commit, recorded_state(project)),
+        *(database, as_dict(place.settings), place.branch, place.commit, recorded_state(project)),
         *(_file_state(project, path) for path in records),
         source_state(),
     )
@@ -221,15 +220,15 @@ def preview(runtime: Runtime, *, force: bool = False) -> Preview:
     place = Place(project, settings.mirror)
     with suppress(DryRun), store.transaction():
         report, texts = update_store(runtime, place, provenance_of(runtime), force=force)
-        found = survey(project, store, settings.mirror, texts, place, report.refused)
+        found = survey(store, place, texts, report.refused)
         raise DryRun
     return Preview(taken=report, files=tuple(file for file in found if not file.is_current))
 
 
 def compare_with_copy(runtime: Runtime) -> Preview:
     """Compare the files with a store that was made from them."""
-    project = runtime.project
-    found = survey(project, runtime.store, runtime.settings.mirror, present_text(project))
+    place = Place(runtime.project, runtime.settings.mirror)
+    found = survey(runtime.store, place, present_text(runtime.project))
     return Preview(taken=ImportReport(), files=tuple(file for file in found if not file.is_current))
 
 
@@ -247,20 +246,15 @@ def import_into_copy(
 
 
 def survey(
-    project: Project,
-    store: Store,
-    settings: MirrorSettings,
-    imported: Texts | None = None,
-    place: Place | None = None,
-    refused: Sequence[Problem] = (),
+    store: Store, place: Place, imported: Texts | None = None, refused: Sequence[Problem] = ()
 ) -> tuple[File, ...]:
     """Return each file that is wanted or was written by ademem, by path; change nothing.
 
     *imported* are texts, by path, whose changes are in the store: they count as ours. Lines that
     the import *refused*, now or before, stay.
     """
-    place = place or Place(project, settings)
     imported = imported or Texts()
+    project = place.project
     texts = present(project)
     document, brief_file = _survey_brief(project, store, texts.get(BRIEF))
     readable = only_text(texts)
@@ -275,8 +269,10 @@ def survey(
         return git.text(project.root, *listing).split("\0")
 
     later = rendering.find_later(store)
-    wanted = rendering.render(lines, document, readable, settings, kept_lines, committed, later)
-    if sheet := _render_candidates(store, settings, readable.get(SHEET), place):
+    wanted = rendering.render(
+        lines, document, readable, place.settings, kept_lines, committed, later
+    )
+    if sheet := _render_candidates(store, readable.get(SHEET), place):
         wanted[SHEET] = sheet
     before = load_fingerprints(project)
     found = [brief_file]
@@ -374,10 +370,9 @@ def _survey_brief(
     return document, File(path=BRIEF, wanted=wanted, present=present, ours=ours)
 
 
-def _render_candidates(
-    store: Store, settings: MirrorSettings, there: str | None, place: Place
-) -> str | None:
+def _render_candidates(store: Store, there: str | None, place: Place) -> str | None:
     """Render the sheet; where it is turned off, only what the one that is *there* still offers."""
+    settings = place.settings
     if not settings.candidates and there is None:
         return None
     if there and OVERSIZE in there:
