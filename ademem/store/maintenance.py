@@ -91,13 +91,6 @@ class LoggedRun(Value):
     duration_ms: int | None = None
 
 
-class ComparableMemory(Value):
-    memory: Memory
-    vector: bytes
-    taken_back: bool
-    """A person undid a merge that it was part of."""
-
-
 def rows(store: Store) -> Iterator[sqlite3.Row]:
     """Yield live memories that age, as skills do not, oldest first, with what it depends on."""
     return iter(store.db.execute(_LIVE_ROWS, {"project": store.project_id}))
@@ -123,20 +116,21 @@ def decay(store: Store, scores: Iterable[tuple[float, int, str]]) -> None:
     )
 
 
-def comparable(store: Store, model: str) -> Iterator[ComparableMemory]:
+def comparable(store: Store, model: str) -> Iterator[tuple[Memory, bytes]]:
+    """Yield confirmed memories that may be merged, with their vectors, the oldest first."""
     rows = store.db.execute(
-        f"select memory.*, vector.embedding_blob as vector, {_TAKEN_BACK} as taken_back"
+        "select memory.*, vector.embedding_blob as vector"
         " from unified_memories as memory join unified_memory_embeddings as vector"
         " on vector.memory_id = memory.id and vector.embedding_model = :model"
-        f" where {_COMPARABLE} and status in ('promoted', 'candidate') order by memory.seq",
+        f" where {_COMPARABLE} and status = 'promoted' and not {_TAKEN_BACK} order by memory.seq",
         {"project": store.project_id, "model": model},
     )
     for row in rows:
         values = columns(row)
-        vector, taken_back = values.pop("vector"), bool(values.pop("taken_back"))
+        vector = values.pop("vector")
         memory = database.read_row(values, from_values)
         if memory:
-            yield ComparableMemory(memory=memory, vector=vector, taken_back=taken_back)
+            yield memory, vector
 
 
 def any_comparable(store: Store) -> bool:

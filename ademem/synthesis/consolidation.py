@@ -14,7 +14,7 @@ from ademem.capture.gate.rows import free_sync_id, id_of, least_trusted
 from ademem.core.anchor import merge_anchors
 from ademem.core.clock import stamp
 from ademem.core.failure_log import describe
-from ademem.core.memory import Memory, Status, Trust
+from ademem.core.memory import Memory, Trust
 from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings, Settings
 from ademem.core.shared_files import locked
@@ -23,7 +23,7 @@ from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in, instruction_in_memory
 from ademem.search import opposition
 from ademem.store import Store, embeddings, jobs, maintenance, memories, memory_queries, transitions
-from ademem.store.maintenance import ADEMEM, CONSOLIDATION, UNAVAILABLE, ComparableMemory, LoggedRun
+from ademem.store.maintenance import ADEMEM, CONSOLIDATION, UNAVAILABLE, LoggedRun
 from ademem.store.memories import Change
 from ademem.store.memory_queries import Home
 from ademem.store.runtime import Runtime
@@ -311,72 +311,58 @@ class Plan(Value):
 
 
 def _plan(run: ConsolidationRun) -> Plan | None:
-    """Compare memories of the same scope, owner, category, branch and files.
+    """Compare promoted memories of the same scope, owner, category, branch and files.
 
-    Only promoted memories are merged; a text that names more, only where texts are rewritten. None
-    when there are memories to compare but no vectors.
+    A text that names more is merged only where texts are rewritten. None when there are memories
+    to compare but no vectors.
     """
     store = run.store
     if not embeddings.has_any(store, run.model) and maintenance.any_comparable(store):
         return None
     from ademem.search.dense import find_neighbours
 
-    groups: dict[tuple[str | None, ...], list[ComparableMemory]] = {}
-    for each in maintenance.comparable(store, run.model):
-        memory = each.memory
+    groups: dict[tuple[str | None, ...], list[tuple[Memory, bytes]]] = {}
+    for memory, vector in maintenance.comparable(store, run.model):
         place = (memory.source_branch, memory.file_scope_pattern)
         home = (memory.scope, memory.scope_owner_id, memory.category, *place)
-        groups.setdefault(home, []).append(each)
+        groups.setdefault(home, []).append((memory, vector))
     clusters = 0
     merges: list[PlannedMerge] = []
     for whole in groups.values():
         group = whole[-COMPARED:]
         if len(group) < 2:
             continue
-        near = find_neighbours([each.vector for each in group], MERGE_COSINE)
-        promoted = [
-            {at: cosine for at, cosine in others.items() if _is_promoted(group[at])}
-            if _is_promoted(each)
-            else {}
-            for each, others in zip(group, near, strict=True)
-        ]
-        left = {at for at, others in enumerate(promoted) if others}
-        found = 0
-        for at in sorted(left, key=lambda at: (-len(promoted[at]), at)):
-            if at in left and left & promoted[at].keys():
-                found += 1
-                left -= {at, *promoted[at]}
-        clusters += found
-        merges += _merges(group, promoted, rewritten=run.write is not None)
+        near = find_neighbours([vector for _, vector in group], MERGE_COSINE)
+        left = {at for at, others in enumerate(near) if others}
+        for at in sorted(left, key=lambda at: (-len(near[at]), at)):
+            if at in left and left & near[at].keys():
+                clusters += 1
+                left -= {at, *near[at]}
+        merges += _merges([one for one, _ in group], near, rewritten=run.write is not None)
     return Plan(clusters=clusters, merges=tuple(merges))
 
 
-def _is_promoted(each: ComparableMemory) -> bool:
-    return each.memory.status is Status.PROMOTED
-
-
 def _merges(
-    group: list[ComparableMemory], near: Sequence[Mapping[int, float]], *, rewritten: bool
+    group: Sequence[Memory], near: Sequence[Mapping[int, float]], *, rewritten: bool
 ) -> Iterator[PlannedMerge]:
     """Yield the largest merge first, each around the memory that covers what its members say.
 
     *near* has by position the positions of near memories, with the cosine.
     """
     wanted = (Relation.SAME, Relation.MORE) if rewritten else (Relation.SAME,)
-    free = {at for at, each in enumerate(group) if _is_promoted(each) and not each.taken_back}
+    free = set(range(len(group)))
     relations: dict[int, dict[int, Relation]] = {}
-    for at in sorted(free):
-        found = {
-            other: relate(group[at].memory.whole_text, group[other].memory.whole_text)
-            for other in sorted(near[at].keys() & free)
+    for at in free:
+        related = {
+            other: relate(group[at].whole_text, group[other].whole_text) for other in near[at]
         }
-        relations[at] = {other: how for other, how in found.items() if how in wanted}
+        relations[at] = {other: how for other, how in related.items() if how in wanted}
 
     def fitness(at: int) -> tuple[float, ...]:
         others = [other for other in relations[at] if other in free]
         same = [other for other in others if relations[at][other] is Relation.SAME]
         likeness = sum(near[at][other] for other in same)
-        return len(others), len(same), likeness, group[at].memory.confidence, -at
+        return len(others), len(same), likeness, group[at].confidence, -at
 
     while free:
         centre = max(free, key=fitness)
@@ -386,8 +372,8 @@ def _merges(
         same = [at for at, how in members if how is Relation.SAME]
         more = [at for at, how in members if how is Relation.MORE]
         yield PlannedMerge(
-            members=tuple(group[at].memory for at in (centre, *same)),
-            lesser=tuple(group[at].memory for at in more),
+            members=tuple(group[at] for at in (centre, *same)),
+            lesser=tuple(group[at] for at in more),
         )
         free -= {centre, *same, *more}
 
