@@ -122,14 +122,8 @@ def find_names(text: str) -> set[str]:
 
 def contains_name(text: str, name: str) -> bool:
     """Tell whether the name stands in the text, and not as part of a longer one."""
-    at = text.find(name)
-    while at >= 0:
-        behind = at + len(name)
-        before = re.match(r"\w\w", text[at - 1 : at + 1]) if at else None
-        if not before and not re.match(r"\w", text[behind : behind + 1]):
-            return True
-        at = text.find(name, at + 1)
-    return False
+    before = r"(?<!\w)" if re.match(r"\w", name) else ""
+    return name in text and bool(re.search(rf"{before}{re.escape(name)}(?!\w)", text))
 
 
 def _texts(value: object) -> Iterator[str]:
