@@ -121,15 +121,11 @@ def why(_text: str, payload: Payload, runtime: Runtime) -> str:
         for part in sent.parts:
             if not part.left_out and part.section != injections.SAVED:
                 shown.setdefault(part.memory_id, (sent.reason, part.memory))
-    lines: list[str] = []
-    last = ""
+    by_reason: dict[str, list[str]] = {}
     for reason, memory in list(shown.values())[:LISTED]:
-        if memory is None or memory.quarantine_reason:
-            continue
-        if reason != last:
-            lines.append(preview(visible(reason), CHARS))
-        last = reason
-        lines.append(_line(memory))
+        if memory and not memory.quarantine_reason:
+            by_reason.setdefault(preview(visible(reason), CHARS), []).append(_line(memory))
+    lines = [line for reason, listed in by_reason.items() for line in (reason, *listed)]
     if not lines:
         return client.block("ademem: this session was shown no memory yet")
     more = len(shown) - LISTED
