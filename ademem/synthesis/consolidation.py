@@ -330,8 +330,6 @@ def _plan(run: ConsolidationRun) -> Plan | None:
     merges: list[PlannedMerge] = []
     for whole in groups.values():
         group = whole[-COMPARED:]
-        if len(group) < 2:
-            continue
         near = find_neighbours([vector for _, vector in group], MERGE_COSINE)
         left = {at for at, others in enumerate(near) if others}
         for at in sorted(left, key=lambda at: (-len(near[at]), at)):

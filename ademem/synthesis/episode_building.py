@@ -280,20 +280,19 @@ def _write(
     """
     store = runtime.store
     text, confidence = _rules_text(episode), RULES_CONFIDENCE
-    if ai.is_available(runtime):
-        prompt = PROMPT + "\n".join([*text.splitlines(), *context])
-        if answer := ai.ask(runtime, PURPOSE, prompt, SCHEMA):
-            call = maintenance.last_call(store)
-            # what tests showed stays: the AI only decides an unknown outcome
-            outcome = answer["outcome"] if episode.outcome == "unknown" else episode.outcome
-            episode = replace(
-                episode,
-                task=answer["task"],
-                outcome=outcome,
-                decisions=unique(filter(None, (*episode.decisions, *answer["decisions"]))),
-                summarised_by=(call["model"] if call else "") or "model",
-            )
-            text, confidence = _rules_text(episode, answer["summary"]), MODEL_CONFIDENCE
+    prompt = PROMPT + "\n".join([*text.splitlines(), *context])
+    if answer := ai.ask(runtime, PURPOSE, prompt, SCHEMA):
+        call = maintenance.last_call(store)
+        # what tests showed stays: the AI only decides an unknown outcome
+        outcome = answer["outcome"] if episode.outcome == "unknown" else episode.outcome
+        episode = replace(
+            episode,
+            task=answer["task"],
+            outcome=outcome,
+            decisions=unique(filter(None, (*episode.decisions, *answer["decisions"]))),
+            summarised_by=(call["model"] if call else "") or "model",
+        )
+        text, confidence = _rules_text(episode, answer["summary"]), MODEL_CONFIDENCE
     source = f"{episode.session_id or 'mission'} {episode.mission_id}".strip()
     draft = Draft(
         content=text,

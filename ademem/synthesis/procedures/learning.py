@@ -270,8 +270,6 @@ def _is_distinctive(steps: tuple[Step, ...], cluster: Sequence[Work], run: Learn
 
 def reword(wording: Wording, cluster: Sequence[Work], runtime: Runtime) -> Wording:
     """Return an AI's wording of the same steps, else the given one."""
-    if not ai.is_available(runtime):
-        return wording
     tasks = "\n".join(f"- {work.task[:PROMPT_TASK_CHARS]}" for work in cluster[-PROMPT_TASKS:])
     answer = ai.ask(runtime, PURPOSE, PROMPT.format(tasks=tasks, steps=wording.markdown), SCHEMA)
     if answer is None:
