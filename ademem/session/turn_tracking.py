@@ -114,9 +114,9 @@ def note_search(payload: Payload, runtime: Runtime) -> None:
     if by_command and payload.agent_id:
         began = runtime.now - timedelta(milliseconds=payload.duration_ms + START_MS)
         logs.assign_searches(runtime.store, key, began)
-    # a search leaves a row, but in a shell without a session
-    has_row = payload.error or runtime.environment.get("CLAUDE_CODE_SESSION_ID")
-    if by_command and has_row and not logs.has_searched(runtime.store, key):
+    # a search that succeeds leaves a row, but in a shell without a session
+    needs_row = payload.error or runtime.environment.get("CLAUDE_CODE_SESSION_ID")
+    if by_command and needs_row and not logs.has_searched(runtime.store, key):
         return
     with runtime.store.transaction():
         turn = turns.get(runtime.store, key)
