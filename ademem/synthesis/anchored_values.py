@@ -378,7 +378,8 @@ def _missing_token(
     middle = sum(region) / 2 if region else 0
     closest = min(bindings, key=lambda each: abs(code.count("\n", 0, each.at) - middle))
     bound = closest.bound  # of it, the part that stands where the token was
-    alike = [each for each, *_ in _tokens(bound) if _looks(each) == _looks(value.token)]
+    is_number = value.token[:1].isdigit()
+    alike = [each for each, *_ in _tokens(bound) if each[:1].isdigit() is is_number]
     if len(alike) == 1:
         return Finding(value=value, now=alike[0])
     is_short = len(bound) <= TOKEN_CHARS and "\n" not in bound
@@ -387,10 +388,6 @@ def _missing_token(
 
 def _count(bindings: Iterable[Binding], token: str) -> int:
     return sum(contains(each.bound, token) for each in bindings)
-
-
-def _looks(token: str) -> str:
-    return re.sub(r"\d+", "0", token)[:1] if token[:1].isdigit() else "a"
 
 
 def _has_name(name: str, code: str, near: str, earlier: Earlier | None) -> bool:

@@ -90,7 +90,7 @@ def ask(
     lists the call under *purpose*.
     """
     settings = runtime.settings.ai
-    if not _has_provider(runtime):
+    if not is_available(runtime):
         return None
     call = maintenance.begin_call(
         runtime.store, purpose, settings.provider, runtime.now, daily_calls=settings.daily_calls
@@ -119,10 +119,12 @@ def ask(
 
 
 def is_available(runtime: Runtime) -> bool:
-    left = runtime.settings.ai.daily_calls - maintenance.count_calls_today(
-        runtime.store, runtime.now
+    """An AI that ademem started asks no other one: ADEMEM_ASKED marks its processes."""
+    settings = runtime.settings.ai
+    has_provider = settings.provider in PROVIDERS and "ADEMEM_ASKED" not in runtime.environment
+    return has_provider and (
+        maintenance.count_calls_today(runtime.store, runtime.now) < settings.daily_calls
     )
-    return _has_provider(runtime) and left > 0
 
 
 def problem(settings: AISettings, environment: Mapping[str, str]) -> str:
@@ -134,11 +136,6 @@ def problem(settings: AISettings, environment: Mapping[str, str]) -> str:
     question = Question(settings=settings, environment=environment)
     found: str = _provider(settings.provider).problem(question)
     return found
-
-
-def _has_provider(runtime: Runtime) -> bool:
-    """An AI that ademem started asks no other one: ADEMEM_ASKED marks its processes."""
-    return runtime.settings.ai.provider in PROVIDERS and "ADEMEM_ASKED" not in runtime.environment
 
 
 def _clean(text: str) -> str:
