@@ -101,34 +101,28 @@ def explain_machine_error(error: Exception) -> UnusableStore | None:
 
     rights = "`.ade/` and what is in it have to be yours to write"
     room = "make room on that disk"
+    busy = "another program holds it; try again"
     if isinstance(error, sqlite3.Error):
         if str(error) == READ_ONLY:
-            return UnusableStore(
-                READ_ONLY, f"copy the project to where it can be written; {rights}"
-            )
+            hint = f"copy the project to where it can be written; {rights}"
+            return UnusableStore(READ_ONLY, hint)
         if str(error) == LOCKED:
-            return UnusableStore(
-                "the database cannot be used: database is locked",
-                "another program holds it; try again",
-            )
-        hint = {
+            return UnusableStore("the database cannot be used: database is locked", busy)
+        found = {
             sqlite3.SQLITE_READONLY: rights,
             sqlite3.SQLITE_CANTOPEN: rights,
             sqlite3.SQLITE_PERM: rights,
-            sqlite3.SQLITE_BUSY: "another program holds it; try again",
+            sqlite3.SQLITE_BUSY: busy,
             sqlite3.SQLITE_FULL: room,
             sqlite3.SQLITE_IOERR: f"{room}, if it is full, or check it",
             sqlite3.SQLITE_CORRUPT: REBUILD,
             sqlite3.SQLITE_NOTADB: REBUILD,
         }.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
-        return UnusableStore(f"the database cannot be used: {error}", hint) if hint else None
+        return UnusableStore(f"the database cannot be used: {error}", found) if found else None
     if not isinstance(error, OSError):
         return None
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        hint = "it has to be yours to use"
-    elif error.errno in (errno.ENOSPC, errno.EDQUOT):
-        hint = room
-    else:
-        return None
+    hints = dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "it has to be yours to use")
+    hints |= dict.fromkeys((errno.ENOSPC, errno.EDQUOT), room)
     where = f"{error.filename}: " if error.filename else ""
-    return UnusableStore(f"{where}{error.strerror}", hint)
+    found = hints.get(error.errno or 0)
+    return UnusableStore(f"{where}{error.strerror}", found) if found else None
