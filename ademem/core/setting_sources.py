@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.core import confined, settings, shared_files, trust
+from ademem.core.errors import suppress
 from ademem.core.json_text import loads
 from ademem.core.text import bytes_hex, sha256_hex
 from ademem.core.value import Value, replace
@@ -121,28 +122,22 @@ def _file(
         found = _parse_toml(raw, digest, path, environment)
         return replace(_check(found, path, of_project=bool(root)), digest=digest)
     except settings.BadSetting as error:
-        return SourceValues(
-            warnings=(SettingWarning(source=path, reason=str(error)),), digest=digest
-        )
+        warning = SettingWarning(source=path, reason=f"{error}, so none of it counts")
+        return SourceValues(warnings=(warning,), digest=digest)
 
 
 def _bytes(path: str, root: str) -> bytes:
     try:
         if root:
-            raw = confined.read_bytes(root, path, MAX_BYTES)
-            if raw is None:
-                raise settings.BadSetting("is gone")
-            return raw
+            return confined.read_bytes(root, path, MAX_BYTES) or b""
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except confined.Refused as error:
-        raise settings.BadSetting(f"{error.reason}, so none of it counts") from error
+        raise settings.BadSetting(error.reason) from error
     except OSError as error:
-        raise settings.BadSetting(
-            f"cannot be read ({error.strerror}), so none of it counts"
-        ) from error
+        raise settings.BadSetting(f"cannot be read ({error.strerror})") from error
     if len(raw) > MAX_BYTES:
-        raise settings.BadSetting(f"has more than {MAX_BYTES:,} bytes, so none of it counts")
+        raise settings.BadSetting(f"has more than {MAX_BYTES:,} bytes")
     return raw
 
 
@@ -155,37 +150,32 @@ def _parse_toml(
     as long as an ordinary hook.
     """
     cache = trust.cache_path(path, environment)
-    try:
+    # It may be missing, or of another content.
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         cached = loads(shared_files.read_text(cache) or "")
         if cached["sha256"] == digest and isinstance(cached["values"], dict):
             return cached["values"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        pass  # missing, or of another content
     import json
     import tomllib
 
     if max(line.count(b".") for line in raw.split(b"\n")) > MAX_DOTS:
-        raise settings.BadSetting(
-            f"has a line with more than {MAX_DOTS} dots, so none of it counts"
-        )
+        raise settings.BadSetting(f"has a line with more than {MAX_DOTS} dots")
     try:
         found = tomllib.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise settings.BadSetting("is not UTF-8, so none of it counts") from error
+        raise settings.BadSetting("is not UTF-8") from error
     except (ValueError, RecursionError) as error:
         why = str(error)[:SHOWN_CHARS]
-        raise settings.BadSetting(f"is no valid TOML, so none of it counts ({why})") from error
+        raise settings.BadSetting(f"is no valid TOML ({why})") from error
     values: dict[str, Any] = {}
     for section, keys in found.items():
         if isinstance(keys, dict) and section in settings.Settings._names:
             values |= {f"{section}.{key}": _plain(value) for key, value in keys.items()}
         else:
             values[section] = None
-    try:
+    with suppress(OSError):  # a home that cannot be written: each process parses for itself
         text = json.dumps({"sha256": digest, "values": values})
         shared_files.write_atomic(cache, text, mode=0o600)
-    except OSError:  # a home that cannot be written: each process parses for itself
-        pass
     return values
 
 
