@@ -31,18 +31,15 @@ def log(
 ) -> None:
     from traceback import extract_tb
 
-    frames = extract_tb(error.__traceback__)
-    line = json.dumps(
-        {
-            "at": clock.stamp(now),
-            "project": found.root if found else "",
-            "event": event,
-            "error": describe(error)[:ERROR_CHARS],
-            "where": [
-                f"{os.path.basename(frame.filename)}:{frame.lineno}" for frame in frames[-6:]
-            ],
-        }
-    )
+    frames = extract_tb(error.__traceback__)[-6:]
+    failure = {
+        "at": clock.stamp(now),
+        "project": found.root if found else "",
+        "event": event,
+        "error": describe(error)[:ERROR_CHARS],
+        "where": [f"{os.path.basename(frame.filename)}:{frame.lineno}" for frame in frames],
+    }
+    line = json.dumps(failure)
     if found:
         with suppress(OSError):
             _append(found.root, found.log, line)

@@ -9,11 +9,9 @@ from ademem.core.errors import suppress
 
 
 def read_text(path: str) -> str | None:
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
-    except FileNotFoundError:
-        return None
+    with suppress(FileNotFoundError), open(path, encoding="utf-8", newline="") as file:
+        return file.read()
+    return None
 
 
 def write_atomic(path: str, text: str, *, mode: int = 0o666) -> bool:
@@ -43,11 +41,10 @@ def write_bytes(path: str, wanted: bytes, *, mode: int = 0o666) -> bool:
 
 
 def remove(path: str) -> bool:
-    try:
+    with suppress(FileNotFoundError):
         os.unlink(path)
-    except FileNotFoundError:
-        return False
-    return True
+        return True
+    return False
 
 
 class locked:

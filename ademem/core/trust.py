@@ -124,13 +124,11 @@ def claim_notice(about: str, database: str, environment: Mapping[str, str]) -> b
     """Return True the first time a notice *about* a database is due, and where no file can say."""
     path = _path(environment, "notices", database)
     line = sha256_hex(about)[:32]
-    try:
+    with suppress(OSError, ValueError):
         noted = shared_files.read_text(path) or ""
         if line in noted.splitlines():
             return False
         shared_files.write_atomic(path, f"{noted}{line}\n", mode=0o600)
-    except (OSError, ValueError):
-        return True
     return True
 
 
@@ -205,10 +203,9 @@ def cache_path(config: str, environment: Mapping[str, str]) -> str:
 
 
 def _read(path: str) -> str:
-    try:
+    with suppress(OSError, ValueError):
         return shared_files.read_text(path) or ""
-    except (OSError, ValueError):
-        return ""
+    return ""
 
 
 def _path(environment: Mapping[str, str], kind: str, about: str) -> str:

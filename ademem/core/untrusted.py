@@ -82,17 +82,14 @@ def without_recalled(text: str) -> str:
     for line in text.splitlines(keepends=True):
         if inside or OPEN in line:
             inside = CLOSE not in line
-        elif not _is_ours(line):
+        elif "[" in line:
+            import re
+
+            if not re.search(_OURS, line):
+                visible.append(line)
+        else:
             visible.append(line)
     return "".join(visible)
-
-
-def _is_ours(line: str) -> bool:
-    if "[" not in line:
-        return False
-    import re
-
-    return re.search(_OURS, line) is not None
 
 
 _LATIN = "aceijopsuvxyhdqwkmntb"
