@@ -102,28 +102,24 @@ def is_current(package: str) -> bool:
 
 
 def write(package: str) -> None:
+    """Compile without docstrings and assertions, save commands, whose help is made of them."""
     from ademem.core import shared_files
 
     index: dict[str, Entry] = {}
     compiled: list[bytes] = []
     end = 0
     for name, source in _sources(package):
-        code = _compile(package, source[0])
+        origin = os.path.join(package, source[0])
+        level = 0 if source[0].startswith(f"doors{os.sep}") else 2
+        with open(origin, "rb") as file:
+            made = compile(file.read(), origin, "exec", dont_inherit=True, optimize=level)
+        code = marshal.dumps(made)
         index[name] = (*source, end, len(code))
         compiled.append(code)
         end += len(code)
     head = marshal.dumps(index)
     length = len(head).to_bytes(LENGTH_BYTES, "little")
     shared_files.write_bytes(path(package), b"".join((length, head, *compiled)))
-
-
-def _compile(package: str, below: str) -> bytes:
-    """Compile without docstrings and assertions, save commands, whose help is made of them."""
-    path = os.path.join(package, below)
-    with open(path, "rb") as file:
-        source = file.read()
-    level = 0 if below.startswith(f"doors{os.sep}") else 2
-    return marshal.dumps(compile(source, path, "exec", dont_inherit=True, optimize=level))
 
 
 _state: list[Source] = []

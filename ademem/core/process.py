@@ -82,7 +82,11 @@ def run(
                         parts[handle].append(os.read(handle, _PART_BYTES))
                         is_over = not parts[handle][-1]
                     else:
-                        unwritten = unwritten[_write(handle, unwritten[: select.PIPE_BUF]) :]
+                        try:
+                            written = os.write(handle, unwritten[: select.PIPE_BUF])
+                        except BrokenPipeError:  # what no process reads counts as written
+                            written = len(unwritten)
+                        unwritten = unwritten[written:]
                         is_over = not unwritten
                     if is_over:
                         waiting.unregister(handle)
@@ -105,14 +109,6 @@ def run(
         raise
     code = os.waitstatus_to_exitcode(status)
     return Finished(code=code, output=b"".join(parts[printed]), errors=b"".join(parts[failed]))
-
-
-def _write(handle: int, data: memoryview) -> int:
-    """Write to a pipe; bytes that no process reads count as written."""
-    try:
-        return os.write(handle, data) if data else 0
-    except BrokenPipeError:
-        return len(data)
 
 
 def run_in_terminal(command: Sequence[str]) -> int:

@@ -74,19 +74,16 @@ class locked:
             except BaseException:
                 os.close(self._handle)
                 raise
-            if self._is_current():
-                return True
+            with suppress(FileNotFoundError):
+                there = (
+                    confined.status(self._root, self._path) if self._root else os.stat(self._path)
+                )
+                if there and os.path.samestat(there, os.fstat(self._handle)):
+                    return True
             os.close(self._handle)
 
     def __exit__(self, *_error: object) -> None:
         os.close(self._handle)
-
-    def _is_current(self) -> bool:
-        try:
-            there = confined.status(self._root, self._path) if self._root else os.stat(self._path)
-        except FileNotFoundError:
-            return False
-        return there is not None and os.path.samestat(there, os.fstat(self._handle))
 
 
 def is_held(path: str, *, root: str = "") -> bool:
