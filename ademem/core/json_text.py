@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
+from _json import encode_basestring, make_encoder, make_scanner
+from _json import encode_basestring_ascii as quoted
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
-
-try:
-    from _json import encode_basestring as _quoted
-    from _json import encode_basestring_ascii as quoted
-    from _json import make_encoder as _make_encoder
-    from _json import make_scanner as _make_scanner
-except ImportError:
-    from json.encoder import py_encode_basestring_ascii as quoted
-
-    _make_scanner = _make_encoder = _quoted = None  # type: ignore[assignment, misc]
 
 __all__ = ["quoted"]
 
@@ -29,30 +22,22 @@ class _Context:
     parse_constant = float
 
 
-_scan: Any = _make_scanner(_Context()) if _make_scanner is not None else None  # type: ignore[arg-type]
-_encode: Any = _make_encoder and _make_encoder(  # type: ignore[truthy-function]
-    None, str, _quoted, None, ": ", ", ", True, False, True
-)
+_scan: Any = make_scanner(_Context())  # type: ignore[arg-type]
+_encode: Any = make_encoder(None, str, encode_basestring, None, ": ", ", ", True, False, True)
 
 
 def loads(text: str) -> Any:
     """Parse a JSON text; raises ValueError or RecursionError."""
-    if _scan is None:
-        return _slowly(text)
     text = text.strip(" \t\r\n")
     try:
         value, end = _scan(text, 0)
     except (StopIteration, SystemError):  # without `json`, 3.11 cannot say what is wrong
-        return _slowly(text)
+        import json
+
+        return json.loads(text)
     if end != len(text):
         raise ValueError(f"more than one JSON value, the second at {end}")
     return value
-
-
-def _slowly(text: str) -> Any:
-    import json
-
-    return json.loads(text)
 
 
 def array(items: Iterable[str | int]) -> str:
@@ -63,8 +48,4 @@ def array(items: Iterable[str | int]) -> str:
 
 def flat(items: Mapping[str, str | float | None]) -> str:
     """Write an object of texts, numbers and nulls, with sorted names."""
-    if _encode is None:
-        import json
-
-        return json.dumps(items, ensure_ascii=False, sort_keys=True)
     return "".join(_encode(items, 0))
