@@ -14,12 +14,12 @@ def read_text(path: str) -> str | None:
     return None
 
 
-def write_atomic(path: str, text: str, *, mode: int = 0o666) -> bool:
+def write_atomic(path: str, text: str, *, mode: int = 0o666, sync: bool = True) -> bool:
     """Replace the target unless it has the text; return True then. *mode* is for a new file."""
-    return write_bytes(path, text.encode("utf-8"), mode=mode)
+    return write_bytes(path, text.encode("utf-8"), mode=mode, sync=sync)
 
 
-def write_bytes(path: str, wanted: bytes, *, mode: int = 0o666) -> bool:
+def write_bytes(path: str, wanted: bytes, *, mode: int = 0o666, sync: bool = True) -> bool:
     target = os.path.realpath(path)
     with suppress(FileNotFoundError), open(target, "rb") as file:
         if file.read() == wanted:
@@ -30,7 +30,8 @@ def write_bytes(path: str, wanted: bytes, *, mode: int = 0o666) -> bool:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.write(wanted)
             file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                os.fsync(file.fileno())
         if os.path.exists(target):
             os.chmod(temporary, os.stat(target).st_mode & 0o7777)
         os.replace(temporary, target)

@@ -96,11 +96,7 @@ def note_own_records(digests: Collection[str], environment: Mapping[str, str]) -
 def note_inspection(database: str, state: str, environment: Mapping[str, str]) -> None:
     """Record the state, unflushed, as a lost note costs one more inspection."""
     path = _path(environment, "databases", database)
-    temporary = f"{path}.{os.getpid()}.tmp"
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    with open(temporary, "w", encoding="utf-8") as file:
-        file.write(state)
-    os.replace(temporary, path)
+    shared_files.write_atomic(path, state, mode=0o600, sync=False)
 
 
 def last_inspection(database: str, environment: Mapping[str, str]) -> str:
