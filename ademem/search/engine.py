@@ -153,8 +153,6 @@ class Explained(Value):
     """A search with the memories that each of its stages had."""
 
     results: Results
-    relevance_weights: dict[str, float]
-    score_weights: dict[str, float]
     left_out: tuple[tuple[Hit, str], ...]
     """Candidates for the answer that are not in it, best first, with the reason."""
     prompted: frozenset[str]
@@ -182,8 +180,6 @@ def explain_search(
     by_words, by_meaning = ranking.find_rows(asked, statuses, limit)
     return Explained(
         results=results,
-        relevance_weights=ranking.relevance_weights(DEFAULTS),
-        score_weights=ranking.score_weights(DEFAULTS),
         left_out=tuple(
             (hit, BEYOND if hit.memory.seq in live else UNNEEDED)
             for hit in _read_memories(rest, store)

@@ -90,6 +90,16 @@ class Parameters(Value):
     answer_share: float = 0.8
     """Share of a question from which a confirmed memory makes candidates unnecessary."""
 
+    @property
+    def relevance_weights(self) -> dict[str, float]:
+        names = ("words", "meaning", "near_words", "near_meaning")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def score_weights(self) -> dict[str, float]:
+        names = ("relevance", "recency", "importance", "confidence", "access")
+        return {name: getattr(self, name) for name in names}
+
 
 DEFAULTS = Parameters()
 UNASKED = Parameters(widen=False, postings=1000)
@@ -107,9 +117,6 @@ NAMED = ("exact",)
 """Signals of hits that go first: a memory asked for by its id or key."""
 COMPLETE = (*NAMED, "whole")
 """The same where words alone decide: then a memory that has all of them."""
-
-_WEIGHTED = ("relevance", "recency", "importance", "confidence", "access")
-_RELEVANT = ("words", "meaning", "near_words", "near_meaning")
 
 
 class Ranked(Value):
@@ -167,7 +174,12 @@ def rank_live(search: Search) -> list[Ranked]:
     hits = rank(search, filters.statuses or UNARCHIVED)
     if filters.statuses:
         return hits
-    answers = [hit for hit in hits if _answers(hit, parameters)]
+    answers = [  # states so much of the query that candidates are not needed
+        hit
+        for hit in hits
+        if hit.signals["exact"]
+        or ("steps" not in hit.signals and hit.signals["share"] >= parameters.answer_share)
+    ]
     confirmed = [h.memory.created_at for h in answers if h.memory.status is Status.PROMOTED]
     if confirmed:
         news = {h.memory.seq for h in answers if h.memory.created_at > max(confirmed)}
@@ -207,7 +219,7 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
 
         turns = {seq: neighbours.get(seq, ()) for seq, is_turn in rows.items() if is_turn}
         dialogue.add_neighbours(signals, turns, matches, whitened)
-    weights = relevance_weights(parameters)
+    weights = parameters.relevance_weights
     asked, background = sum(matches.weights), evidence.background(plain.values())
     for mine in signals.values():
         mine["relevance"] = weighted_mean(mine, weights)
@@ -241,14 +253,6 @@ def find_rows(
     if search.cosines is None:
         return by_words, {}
     return by_words, _first_visible(search.cosines.nearest, pool, search, statuses)
-
-
-def relevance_weights(parameters: Parameters) -> dict[str, float]:
-    return {name: getattr(parameters, name) for name in _RELEVANT}
-
-
-def score_weights(parameters: Parameters) -> dict[str, float]:
-    return {name: getattr(parameters, name) for name in _WEIGHTED}
 
 
 def compute_signals(
@@ -326,7 +330,7 @@ def weigh(memory: Entry, signals: Signals, parameters: Parameters, now: datetime
         "access": decayed(memory.used, idle_days=idle, half_life_days=half_life),
         "tier": _tier_bonus(memory, parameters),
     }
-    score = weighted_mean(weighed, score_weights(parameters)) + weighed["tier"]
+    score = weighted_mean(weighed, parameters.score_weights) + weighed["tier"]
     if memory.status is Status.CANDIDATE:
         score *= parameters.candidate_discount
     weighed["composite"] = score
@@ -421,12 +425,6 @@ def _weigh(
         signals=hit.signals | discounts,
         weak=not signals["exact"] and signals["evidence"] < evidence.ANSWER,
     )
-
-
-def _answers(hit: Ranked, parameters: Parameters) -> bool:
-    """True if the hit states so much of the query that candidates are not needed."""
-    states = "steps" not in hit.signals and hit.signals["share"] >= parameters.answer_share
-    return bool(hit.signals["exact"]) or states
 
 
 def order_pairs(hits: Sequence[Ranked], search: Search) -> list[Ranked]:

@@ -26,6 +26,7 @@ from ademem.doors.views import to_row
 from ademem.doors.views.practice import cut
 from ademem.doors.web import PATTERN, Act, Page, PageRequest, Shown, row_number
 from ademem.search.engine import ORDERS, UNARCHIVED, Explained, Filters, Hit
+from ademem.search.ranking import DEFAULTS
 from ademem.search.vector_map import Area
 from ademem.store.filters import CONCERNS
 from ademem.store.injections import ABOUT, PLACES
@@ -257,7 +258,7 @@ def read_moment(text: str) -> datetime:
 def _to_stages(found: Explained) -> dict[str, Any]:
     hits = found.results.hits
     return {
-        "weights": {"relevance": found.relevance_weights, "score": found.score_weights},
+        "weights": {"relevance": DEFAULTS.relevance_weights, "score": DEFAULTS.score_weights},
         "left_out": found.left_out,
         "unprompted": {
             hit.memory.id: views.why_unprompted(hit, hits)
