@@ -83,12 +83,30 @@ def log_shown(runtime: Runtime, place: str, shown: list[Shown], turn: TurnKey) -
 def explain_search(
     runtime: Runtime, query: str, filters: Filters | None = None, limit: int | None = None
 ) -> Explained:
-    return engine.explain_search(
-        query,
-        runtime,
-        complete_filters(runtime, filters),
-        runtime.settings.search.limit if limit is None else limit,
-        load_embedder(runtime),
+    """Search, and keep what each stage had; nothing is recorded."""
+    from ademem.search import ranking
+    from ademem.store import full_text
+
+    filters, store = complete_filters(runtime, filters), runtime.store
+    limit = runtime.settings.search.limit if limit is None else limit
+    embedder, statuses = load_embedder(runtime), filters.statuses or UNARCHIVED
+    asked = engine.ask(query, store, filters, runtime.clock(), limit, embedder)
+    results = engine.read_whole(engine.answer(query, asked), store)
+    shown = {hit.memory.seq for hit in results.hits}
+    live = {hit.memory.seq for hit in ranking.rank_live(asked)}
+    ranked = [hit for hit in ranking.rank(asked, statuses) if hit.memory.seq not in shown]
+    rest = engine.read_memories(ranking.choose_best(ranked, len(ranked)), store)
+    by_words, by_meaning = ranking.find_rows(asked, statuses, limit)
+    prompted = engine.suggest_for(query, runtime, embedder=embedder)
+    return engine.Explained(
+        results=results,
+        left_out=tuple(
+            (hit, engine.BEYOND if hit.memory.seq in live else engine.UNNEEDED) for hit in rest
+        ),
+        prompted=frozenset(hit.memory.id for hit in prompted),
+        by_words=tuple(memories.list_by_number(store, by_words)),
+        by_meaning=tuple(memories.list_by_number(store, by_meaning)),
+        matched=full_text.find_matched_words(store, asked.query.terms, shown),
     )
 
 

@@ -74,8 +74,8 @@ def search(
 
     Hits that answer nothing follow, marked as weak, unless a *floor* of `evidence` is given.
     """
-    return _read_whole(
-        _answer(query, ask(query, store, filters, now, limit, embedder, parameters, floor)), store
+    return read_whole(
+        answer(query, ask(query, store, filters, now, limit, embedder, parameters, floor)), store
     )
 
 
@@ -83,7 +83,7 @@ def rank(
     query: str, store: Store, filters: Filters, now: datetime, limit: int, embedder: Embedder | None
 ) -> Ranking:
     """`search` for a reader of few of many hits."""
-    return _answer(query, ask(query, store, filters, now, limit, embedder))
+    return answer(query, ask(query, store, filters, now, limit, embedder))
 
 
 def ask(
@@ -134,7 +134,7 @@ def ask(
     )
 
 
-def _answer(query: str, asked: Search) -> Ranking:
+def answer(query: str, asked: Search) -> Ranking:
     hits: Sequence[Ranked] = ranking.rank_live(asked)
     if asked.cosines is not None:
         from ademem.search.newer import put_newer_first
@@ -161,34 +161,6 @@ class Explained(Value):
     by_meaning: tuple[Memory, ...]
     matched: frozenset[str]
     """Words of the hits that the question's words match, in small letters."""
-
-
-def explain_search(
-    query: str, runtime: Runtime, filters: Filters, limit: int, embedder: Embedder | None
-) -> Explained:
-    """Search, and keep what each stage had; nothing is recorded."""
-    from ademem.store import full_text, memories
-
-    store, now = runtime.store, runtime.clock()
-    asked = ask(query, store, filters, now, limit, embedder)
-    results = _read_whole(_answer(query, asked), store)
-    shown = {hit.memory.seq for hit in results.hits}
-    statuses = filters.statuses or UNARCHIVED
-    live = {hit.memory.seq for hit in ranking.rank_live(asked)}
-    ranked = [hit for hit in ranking.rank(asked, statuses) if hit.memory.seq not in shown]
-    rest = ranking.choose_best(ranked, len(ranked))
-    by_words, by_meaning = ranking.find_rows(asked, statuses, limit)
-    return Explained(
-        results=results,
-        left_out=tuple(
-            (hit, BEYOND if hit.memory.seq in live else UNNEEDED)
-            for hit in _read_memories(rest, store)
-        ),
-        prompted=frozenset(hit.memory.id for hit in suggest_for(query, runtime, embedder=embedder)),
-        by_words=tuple(memories.list_by_number(store, by_words)),
-        by_meaning=tuple(memories.list_by_number(store, by_meaning)),
-        matched=full_text.find_matched_words(store, asked.query.terms, shown),
-    )
 
 
 BEYOND = "others score higher"
@@ -271,13 +243,11 @@ def explain(hit: Hit) -> str:
     return f"{hit.memory.id} {hit.score:.3f}: {signals}"
 
 
-def _read_whole(found: Ranking, store: Store) -> Results:
-    return Results(
-        query=found.query, mode=found.mode, hits=tuple(_read_memories(found.hits, store))
-    )
+def read_whole(found: Ranking, store: Store) -> Results:
+    return Results(query=found.query, mode=found.mode, hits=tuple(read_memories(found.hits, store)))
 
 
-def _read_memories(ranked: Iterable[Ranked], store: Store) -> list[Hit]:
+def read_memories(ranked: Iterable[Ranked], store: Store) -> list[Hit]:
     from ademem.store import memories
 
     known = {one.memory.seq: as_dict(one) for one in ranked}

@@ -208,11 +208,8 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
         neighbours, beside = _read_neighbours(search, statuses, by_words, by_meaning)
         rows = by_words | by_meaning | beside
 
-    whitened: dict[int, float] = {}
-    plain: dict[int, float] = {}
-    if cosines is not None:
-        near = {seq for some in neighbours.values() for far in some for seq in far}
-        whitened, plain = cosines.compare(near.union(rows))
+    near = {seq for some in neighbours.values() for far in some for seq in far}
+    whitened, plain = cosines.compare(near.union(rows)) if cosines is not None else ({}, {})
     signals = compute_signals(matches, rows, whitened, plain)
     if has_turns:
         from ademem.search import dialogue
