@@ -254,16 +254,11 @@ def get_hub_status(runtime: Runtime) -> HubStatus | None:
     if state is None:
         return None
     retry_at = max(state.retry_at, state.push_at)
+    same = ("url", "person", "role", "lifecycle", "position", "pulled_at", "reason")
     return HubStatus(
-        url=state.url,
+        **{name: getattr(state, name) for name in same},
         project=state.slug,
-        person=state.person,
-        role=state.role,
-        lifecycle=state.lifecycle,
-        position=state.position,
-        pulled_at=state.pulled_at,
         waiting=len(journal.rows_since(runtime.store, state.target)),
         retry_at=retry_at if retry_at > stamp(runtime.clock()) else "",
-        reason=state.reason,
         parked=tuple(hub_state.list_parked(runtime.store)),
     )

@@ -525,14 +525,9 @@ def scan(
     """Look for memories that contradict each other."""
     found, rest = api.scan_relations(memories, apply=apply, limit=limit, cursor=cursor)
     rows = [
-        {
-            "earlier": pair.earlier.id,
-            "later": pair.later.id,
-            "relation": pair.relation,
-            "score": pair.score,
-            "why": pair.why,
-        }
-        for pair in found
+        {"earlier": each.earlier.id, "later": each.later.id}
+        | {name: getattr(each, name) for name in ("relation", "score", "why")}
+        for each in found
     ]
     lines = (f"{row['earlier']}  {row['relation']}  {row['later']}: {row['why']}" for row in rows)
     end = f"; `--cursor {rest}` goes on" if rest else ""
