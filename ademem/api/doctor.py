@@ -106,7 +106,6 @@ def database_is_sound(patient: Patient) -> Finding:
         lost = full_text.find_broken(runtime.store)
         parked = jobs.list_parked(runtime.store)
         ahead = stamps.far_ahead(runtime.store, patient.now)
-        deferred = journal.find_deferred(runtime.store)
     if damage:
         return _bad("database", damage, _rebuild_hint(patient))
     if bad:
@@ -124,11 +123,7 @@ def database_is_sound(patient: Patient) -> Finding:
         )
         hint = "set the clock of that machine; its memories are used, and this clock is left alone"
         return _bad("database", f"a clock is more than a day ahead: {named}", hint)
-    sound = f"sound ({os.path.getsize(patient.project.database):,} bytes)"
-    if deferred.count:
-        records, since = counted(deferred.count, "record"), deferred.oldest[:10]
-        sound += f"; {records} of other databases waiting since {since}"
-    return _good("database", sound)
+    return _good("database", f"sound ({os.path.getsize(patient.project.database):,} bytes)")
 
 
 def sessions_are_whole(patient: Patient) -> Finding:
