@@ -3,56 +3,50 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from ademem.api.install import json_text
 from ademem.api.install.json_text import Keys
-from ademem.core.value import Value, replace
 
 Settings = dict[str, Any]
 
 
-class Event(Value):
+class Event(NamedTuple):
     name: str
-    hook: str
     status: str
-    """Line that the client shows while the hook runs, in place of its command."""
+    """What the client shows while the hook runs, in place of its command."""
     matcher: str | None = None
     timeout: int = 10
     """Seconds after which the client stops waiting."""
+    agent: str = ""
+
+    @property
+    def hook(self) -> str:
+        """The script below `hooks/`, without its suffix."""
+        own = re.sub(r"\B([A-Z])", r"_\1", self.name).lower()
+        return f"agents/{self.agent}" if self.agent else own
 
 
 _SHELLS = "Bash|PowerShell|Monitor"
 
 EVENTS = (
-    Event(name="SessionStart", hook="session_start", status="ademem: briefing"),
-    Event(name="UserPromptSubmit", hook="user_prompt_submit", status="ademem: recalling"),
+    Event("SessionStart", "briefing"),
+    Event("UserPromptSubmit", "recalling"),
     Event(
-        name="PreToolUse",
-        hook="pre_tool_use",
-        status="ademem: checking memory",
-        matcher=f"^(Write|Edit|MultiEdit|NotebookEdit|{_SHELLS}|mcp__.*)$",
+        *("PreToolUse", "checking memory"),
+        f"^(Write|Edit|MultiEdit|NotebookEdit|{_SHELLS}|mcp__.*)$",
     ),
-    Event(
-        name="PostToolUse",
-        hook="post_tool_use",
-        status="ademem: noting lessons",
-        matcher=f"^({_SHELLS}|WebFetch|WebSearch|mcp__.*)$",
-    ),
-    Event(
-        name="PostToolUseFailure",
-        hook="post_tool_use_failure",
-        status="ademem: looking up the error",
-        matcher=f"^({_SHELLS}|mcp__.*)$",
-    ),
-    Event(name="PostToolBatch", hook="post_tool_batch", status="ademem: ending the calls"),
-    Event(name="PreCompact", hook="pre_compact", status="ademem: preparing the summary"),
-    Event(name="Stop", hook="stop", status="ademem: ending the turn"),
-    Event(name="SubagentStart", hook="subagent_start", status="ademem: briefing the agent"),
-    Event(name="SubagentStop", hook="subagent_stop", status="ademem: noting lessons"),
-    Event(name="SessionEnd", hook="session_end", status="ademem: closing the session", timeout=5),
+    Event("PostToolUse", "noting lessons", f"^({_SHELLS}|WebFetch|WebSearch|mcp__.*)$"),
+    Event("PostToolUseFailure", "looking up the error", f"^({_SHELLS}|mcp__.*)$"),
+    Event("PostToolBatch", "ending the calls"),
+    Event("PreCompact", "preparing the summary"),
+    Event("Stop", "ending the turn"),
+    Event("SubagentStart", "briefing the agent"),
+    Event("SubagentStop", "noting lessons"),
+    Event("SessionEnd", "closing the session", timeout=5),
 )
 """Names known to the oldest supported client, where an unknown one can disable the file."""
 
@@ -63,44 +57,32 @@ PERMISSIONS = (
 """Commands and reading tools that Claude may run without asking."""
 
 
-def _adapt(agent: str, names: Mapping[str, str], matchers: Mapping[str, str]) -> tuple[Event, ...]:
-    """Return our events by the agent's *names*; Codex waits 3 seconds at the end of a session."""
-    ours = {event.name: event for event in EVENTS}
-    return tuple(
-        replace(
-            ours[name],
-            name=theirs,
-            hook=f"agents/{agent}",
-            matcher=matchers.get(name),
-            timeout=3 if name == "SessionEnd" else 10,
-        )
-        for name, theirs in names.items()
-    )
+def _adapt(agent: str, names: str, before: str, after: str) -> Iterator[Event]:
+    """Yield our events by the agent's *names*; *before* and *after* match the tools of calls.
+
+    Codex waits 3 seconds at the end of a session.
+    """
+    statuses = {event.name: event.status for event in EVENTS}
+    matchers = {"PreToolUse": before, "PostToolUse": after}
+    for pair in names.split():
+        name, _, theirs = pair.partition("=")
+        timeout = 3 if name == "SessionEnd" else 10
+        yield Event(theirs or name, statuses[name], matchers.get(name), timeout, agent)
 
 
-_CODEX = "SessionStart UserPromptSubmit PreToolUse PostToolUse Stop SubagentStart SubagentStop"
-_GEMINI = "run_shell_command|write_file|replace|mcp_.*"
+_CODEX = """
+    SessionStart UserPromptSubmit PreToolUse PostToolUse Stop SubagentStart SubagentStop SessionEnd
+"""
+_GEMINI = """
+    SessionStart UserPromptSubmit=BeforeAgent PreToolUse=BeforeTool PostToolUse=AfterTool
+    Stop=AfterAgent SessionEnd
+"""
+_TOOLS = "run_shell_command|write_file|replace|mcp_.*"
 
 AGENTS = {
-    "codex": _adapt(
-        "codex",
-        {name: name for name in (*_CODEX.split(), "SessionEnd")},
-        {"PreToolUse": "^(Bash|apply_patch|mcp__.*)$", "PostToolUse": "^(Bash|mcp__.*)$"},
-    ),
-    "gemini": _adapt(
-        "gemini",
-        {
-            "SessionStart": "SessionStart",
-            "UserPromptSubmit": "BeforeAgent",
-            "PreToolUse": "BeforeTool",
-            "PostToolUse": "AfterTool",
-            "Stop": "AfterAgent",
-            "SessionEnd": "SessionEnd",
-        },
-        {
-            "PreToolUse": f"^({_GEMINI})$",
-            "PostToolUse": f"^({_GEMINI}|web_fetch|google_web_search)$",
-        },
+    "codex": tuple(_adapt("codex", _CODEX, "^(Bash|apply_patch|mcp__.*)$", "^(Bash|mcp__.*)$")),
+    "gemini": tuple(
+        _adapt("gemini", _GEMINI, f"^({_TOOLS})$", f"^({_TOOLS}|web_fetch|google_web_search)$")
     ),
 }
 """Events of other coding agents, whose hooks are registered in the form of Claude Code's."""
@@ -114,6 +96,7 @@ def make_groups(*, python: str, hooks: str, agent: str = "") -> dict[str, Settin
     """Return the entry of each event; *python* and *hooks* are quoted for the shell."""
     groups = {}
     for event in AGENTS[agent] if agent else EVENTS:
+        status = f"ademem: {event.status}"
         if event.hook == "pre_compact":
             # The shortest command, as no setting hides it; `hooks/ademem` finds its own Python.
             prefix, home = hooks.removesuffix("/share/ademem/hooks"), os.path.expanduser("~/")
@@ -127,9 +110,9 @@ def make_groups(*, python: str, hooks: str, agent: str = "") -> dict[str, Settin
             command = f"trap 'exit 0' 0; hook={event.hook} python={python} hooks={hooks}; {_START}"
         handler: Settings = {"type": "command", "command": command}
         if agent == "gemini":  # which has milliseconds, and a name for the status line
-            handler |= {"timeout": event.timeout * 1000, "name": event.status}
+            handler |= {"timeout": event.timeout * 1000, "name": status}
         else:
-            handler |= {"timeout": event.timeout, "statusMessage": event.status}
+            handler |= {"timeout": event.timeout, "statusMessage": status}
         matcher = {"matcher": event.matcher} if event.matcher else {}
         groups[event.name] = matcher | {"hooks": [handler]}
     return groups
