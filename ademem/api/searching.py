@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 from ademem.core import client
 from ademem.core.client import TurnKey
+from ademem.core.errors import suppress
 from ademem.core.text import preview
 from ademem.core.value import replace
 from ademem.search import engine
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from ademem.store.relations import Later
     from ademem.store.runtime import Runtime
     from ademem.synthesis.anchor_verification import Checked
-
-_models: WeakKeyDictionary[Runtime, Embedder] = WeakKeyDictionary()
 
 SIMILAR_CHARS = 300
 
@@ -298,12 +295,10 @@ def load_embedder(runtime: Runtime) -> Embedder | None:
     settings = runtime.settings.embed
     if not embeddings.has_any(runtime.store, embedding.model_id(settings)):
         return None
-    if runtime not in _models:
-        try:
-            model = embedding.load_pair(settings, runtime.environment, in_background=True)
-        except embedding.DamagedModel:  # `doctor` reports it
-            return None
-        if model is None:
-            return None
-        _models[runtime] = model
-    return _models[runtime]
+    if runtime.embedder is None:
+        with suppress(embedding.DamagedModel):  # `doctor` reports it
+            runtime.embedder = embedding.load_pair(
+                settings, runtime.environment, in_background=True
+            )
+    found: Embedder | None = runtime.embedder
+    return found

@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
-    from typing import Concatenate, ParamSpec, Self, TypeVar
+    from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
     from ademem.core.memory import Draft
     from ademem.core.setting_sources import SettingWarning
@@ -55,6 +55,8 @@ class Runtime:
         self.with_personal = True
         """False where the person's own memories are left out."""
         self._personal: Runtime | None = None
+        self.embedder: Any = None
+        """The model, once it was loaded for this project."""
         self.copy_notice = copy_notice
 
     @property
