@@ -36,14 +36,13 @@ if TYPE_CHECKING:
 
 FUNCTIONS = {
     "searching": """
-        recall search explain_search get_search_mode find_similar list_memories count_memories get
-        find_related verify verify_change list_doubtful find_drifted find_later list_candidates
-        list_best list_embedded
+        recall search explain_search get_search_mode find_similar list_memories count_memories
+        get find_related find_drifted find_later list_candidates list_best
     """,
     "browsing": "find read_part timeline get_context read_brief get_numbered",
     "inspecting": """
-        list_uses compare compare_anchors renew_anchor list_sites find_lines preview_edit
-        explain_selection
+        list_embedded list_uses compare compare_anchors renew_anchor verify verify_change
+        list_doubtful list_sites find_lines preview_edit explain_selection
     """,
     "projects": """
         list_projects forget_project find_registered open_others find_groups merge_projects

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -29,7 +29,8 @@ from ademem.session.briefing import Reader
 from ademem.store import embeddings, injections, ledger, logs, memories, relations, sessions
 from ademem.store.filters import UNARCHIVED, Filters, of_session, visible
 from ademem.store.runtime import Runtime, program
-from ademem.synthesis import anchor_verification
+from ademem.synthesis import anchor_verification, change_verification
+from ademem.synthesis.anchor_verification import Checked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,6 +102,28 @@ def renew_anchor(runtime: Runtime, id: str, anchor: str, *, revision: int | None
             anchors = anchor_verification.anchor_anew(found, text, runtime.project.root)
             return edit(runtime, id, revision=revision, anchors=anchors)
     raise UsageError(f"{memory.id} has no such anchor", "load the page again")
+
+
+def list_embedded(runtime: Runtime, ids: Iterable[str]) -> frozenset[str]:
+    return frozenset(embeddings.blobs(runtime.store, model_id(runtime.settings.embed), ids))
+
+
+def verify(runtime: Runtime, *, fix: bool = False) -> list[Checked]:
+    """Check anchors of live memories; *fix* updates those whose text moved."""
+    found = anchor_verification.verify(runtime.project, runtime.store, runtime.clock())
+    if not fix:
+        return found
+    return anchor_verification.fix(found, runtime.store, runtime.clock(), get_speaker(runtime))
+
+
+def verify_change(runtime: Runtime, commits: str) -> list[Checked]:
+    """Return the memories that the commits of `BASE..HEAD` make false; raises CannotCompare."""
+    return change_verification.verify_change(runtime.project.root, runtime.store, commits)
+
+
+def list_doubtful(runtime: Runtime) -> list[Checked]:
+    """List anchors of which the code lost a value, as far as `verify` saw it."""
+    return anchor_verification.find_doubtful(runtime.project, runtime.store)
 
 
 def list_sites(runtime: Runtime, id: str) -> list[Site]:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ademem.store.logs import Shown
     from ademem.store.relations import Later
     from ademem.store.runtime import Runtime
-    from ademem.synthesis.anchor_verification import Checked
 
 SIMILAR_CHARS = 300
 
@@ -191,13 +190,6 @@ def list_best(runtime: Runtime, scope: str, owner: str | None, limit: int) -> li
     return memory_queries.best_of_scope(runtime.store, scope=scope, owner=owner, limit=limit)
 
 
-def list_embedded(runtime: Runtime, ids: Iterable[str]) -> frozenset[str]:
-    from ademem.search.embedding import model_id
-    from ademem.store import embeddings
-
-    return frozenset(embeddings.blobs(runtime.store, model_id(runtime.settings.embed), ids))
-
-
 def get(runtime: Runtime, id: str) -> Memory:
     return memories.get(runtime.holding(id).store, id)
 
@@ -227,31 +219,6 @@ def find_later(runtime: Runtime, found: Iterable[Memory]) -> dict[str, Later]:
     ids = {memory.seq: memory.id for memory in found}
     later = relations.find_later(runtime.store, sorted(ids))
     return {ids[seq]: each for seq, each in later.items()}
-
-
-def verify(runtime: Runtime, *, fix: bool = False) -> list[Checked]:
-    """Check anchors of live memories; *fix* updates those whose text moved."""
-    from ademem.api.curation import act
-    from ademem.synthesis import anchor_verification
-
-    found = anchor_verification.verify(runtime.project, runtime.store, runtime.clock())
-    if not fix:
-        return found
-    return anchor_verification.fix(found, runtime.store, runtime.clock(), act(runtime).actor)
-
-
-def verify_change(runtime: Runtime, commits: str) -> list[Checked]:
-    """Return the memories that the commits of `BASE..HEAD` make false; raises CannotCompare."""
-    from ademem.synthesis import change_verification
-
-    return change_verification.verify_change(runtime.project.root, runtime.store, commits)
-
-
-def list_doubtful(runtime: Runtime) -> list[Checked]:
-    """List anchors of which the code lost a value, as far as `verify` saw it."""
-    from ademem.synthesis import anchor_verification
-
-    return anchor_verification.find_doubtful(runtime.project, runtime.store)
 
 
 def find_drifted(runtime: Runtime, found: Iterable[Memory]) -> dict[str, str]:
