@@ -11,6 +11,7 @@ import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import timedelta
 
+from ademem.api import searching
 from ademem.core import client
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import NoSuchMemory, UsageError
@@ -76,8 +77,6 @@ def find(
     did not change. In a session the page is recorded as shown at *place*. *model* is that of
     `searching.rank`.
     """
-    from ademem.api import searching
-
     filters = searching.complete_filters(runtime, filters)
     sources = {**{str(at): each for at, each in enumerate(runtime.with_own())}, **others}
     asked = sha256_hex(query, repr(filters), *sources)[:16]
