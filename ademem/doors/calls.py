@@ -47,7 +47,6 @@ TYPES: dict[str, type | tuple[type, ...]] = {
 CLIENT_CHARS = 80
 WINDOW_S = 60.0
 PARENT_S = 2.0
-"""Seconds between looks at the parent."""
 
 
 class TooManyWrites(AdememError):

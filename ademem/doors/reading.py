@@ -23,12 +23,10 @@ from ademem.store.transitions import waits_for
 
 BEST = 10
 COUNTED = 1000
-NEARLY_FULL = 0.8
-"""Share of a scope's limit from which it is marked."""
+"""Memories of the week that are counted."""
 QUEUE_ROWS = 100
 PROMPTS, DECISIONS = 500, 500
 """Most rows of each that are read of a session."""
-NAME_CHARS = 120
 
 
 class Item(Value):
@@ -116,7 +114,7 @@ def read_overview(memories: Runtime) -> dict[str, Any]:
     status = api.get_status(memories)
     scopes = []
     for name, scope in status["scopes"].items():
-        full = NEARLY_FULL * (scope["limit"] or math.inf)
+        full = 0.8 * (scope["limit"] or math.inf)
         scopes.append(scope | {"name": name, "nearly_full": scope["fullest_owner"] >= full})
     return {
         "status": status,
@@ -177,7 +175,7 @@ def read_session(
     first = prompts[-1]["text"] if prompts else ""
     return {
         "session": session,
-        "name": preview(session.get("summary") or first, NAME_CHARS),
+        "name": preview(session.get("summary") or first, 120),
         "moments": sorted(moments, key=lambda moment: str(moment["at"])),
         "texts": sum(sent.id is not None for sent in texts),
         **session_view.measure(sum(sent.characters or 0 for sent in texts)),

@@ -54,9 +54,6 @@ PROJECT_REQUESTS = 256
 """Those of one project."""
 LONGEST_WAIT_S = 10
 """Time after which a push that waits holds off further ones; clients wait twice as long."""
-PROJECT_CONNECTIONS = CONNECTIONS // 2
-"""Connections to the database that one project may occupy."""
-MOST_CONNECTIONS = 2 * MOST_REQUESTS
 RETRY_S = 2
 """Seconds after which to ask again, in each answer 503."""
 FULL_RETRY_S = 3600
@@ -65,10 +62,6 @@ DAY_S = 86_400
 OPTIONS = "-c lock_timeout=10s -c statement_timeout=30s"
 LEAST_FREE_BYTES = 1 << 28
 """Free bytes on the disk of the database below which the server is not ready."""
-AUDITED = 100
-"""Last acts that the page shows."""
-METHODS = ("GET", "HEAD", "POST")
-"""Methods by which requests are counted; a stranger may send any other word."""
 OPEN = ("/health", "/ready", "/metrics")
 """Paths without a token; they name no project and no person."""
 
@@ -115,7 +108,7 @@ class Share:
     """The bounds of one project, whose many clients leave room for those of the others."""
 
     def __init__(self) -> None:
-        self.connections = asyncio.Semaphore(PROJECT_CONNECTIONS)
+        self.connections = asyncio.Semaphore(CONNECTIONS // 2)
         self._turn = asyncio.Lock()
         """Held by the one push that is written."""
         self._since: dict[object, float] = {}
@@ -220,7 +213,9 @@ class Hub:
                 del self.under_way_in[project]
             route = getattr(scope.get("route"), "path", "-")
             seconds = time.perf_counter() - started
-            method = scope["method"] if scope["method"] in METHODS else "other"
+            method = scope["method"]
+            if method not in ("GET", "HEAD", "POST"):  # a stranger may send any other word
+                method = "other"
             name = f'method="{method}",route="{route}"'
             self.figures[f'hub_requests_total{{{name},status="{status}"}}'] += 1
             self.figures[f"hub_request_seconds_sum{{{name}}}"] += seconds  # type: ignore[assignment]
@@ -355,9 +350,8 @@ class Hub:
         for why in refused:
             verdict = "refused" if why else next(verdicts)
             rule = why.rule if why else "role" if verdict == "refused" else ""
-            answers.append(
-                {"verdict": verdict, "rule": rule, "why": why.why if why else _ROLE if rule else ""}
-            )
+            role = "a writer changes what is theirs, and a reviewer anything" if rule else ""
+            answers.append({"verdict": verdict, "rule": rule, "why": why.why if why else role})
             self.figures[f'hub_verdicts_total{{verdict="{verdict}",rule="{rule}"}}'] += 1
             self.verdicts[project][verdict, rule] += 1
         return JSONResponse({"verdicts": answers, "epoch": found.epoch})
@@ -412,7 +406,7 @@ class Hub:
                 "members": members,
                 "person": next(each["name"] for each in members if each["id"] == caller.person),
                 "devices": await requests.list_devices(db, visit.project),
-                "audit": await requests.list_audit(db, visit.project, AUDITED),
+                "audit": await requests.list_audit(db, visit.project, 100),
                 "verdicts": sorted(self.verdicts[visit.project].items()),
             }
 
@@ -436,9 +430,6 @@ class Hub:
                 found |= await requests.read_figures(db)
         lines = [f"{name} {value:.12g}" for name, value in sorted(found.items())]
         return PlainTextResponse("\n".join(lines) + "\n")
-
-
-_ROLE = "a writer changes what is theirs, and a reviewer anything"
 
 
 def _word(error: Refused) -> JSONResponse:
@@ -474,9 +465,13 @@ async def _read(request: Request, most: int) -> bytes:
     raise Refused("slow", "the body comes too slowly", "send it in parts", 408)
 
 
+def _parse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
 def _parse(body: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(body, parse_constant=_no_number)
+        found = json.loads(body, parse_constant=_parse_constant)
     except (ValueError, RecursionError) as error:
         raise Refused("argument", "the body is no JSON", "send an object") from error
     if not isinstance(found, dict):
@@ -495,10 +490,6 @@ def _judge(
     return batch, [mutations.refuse(one, project) for one in batch]
 
 
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
-
-
 def _digest(text: object) -> bytes:
     try:
         found = bytes.fromhex(text) if isinstance(text, str) else b""
@@ -513,7 +504,7 @@ class Server(http.Server):
     """Tells its address once it listens, and lets requests end before it does."""
 
     def __init__(self, hub: Hub, on_ready: Callable[[str], None], **options: Any) -> None:
-        bounds = {"limit_concurrency": MOST_CONNECTIONS, "timeout_graceful_shutdown": DRAIN_S}
+        bounds = {"limit_concurrency": 2 * MOST_REQUESTS, "timeout_graceful_shutdown": DRAIN_S}
         super().__init__(hub, **bounds, **options)
         self.hub, self.on_ready = hub, on_ready
 

@@ -40,8 +40,6 @@ class NoCertainProject(AdememError):
 
 
 class Caller:
-    """The client at the other end of this process."""
-
     def __init__(
         self, root: str | None, environment: Mapping[str, str], cwd: str, door: str = "mcp"
     ) -> None:
@@ -95,7 +93,6 @@ class Caller:
         ]
 
     def admit_write(self, found: Project, count: int = 1) -> None:
-        """Count writes; raise TooManyWrites where the last minute had too many."""
         with self.lock:
             if self.rate is None:
                 settings = load_configuration(found, self.environment).settings

@@ -18,14 +18,13 @@ from ademem.store.runtime import Runtime
 if TYPE_CHECKING:
     from ademem.synthesis.procedures.records import Procedure
 
-Params = dict[str, Any]
 Notify = Callable[[str, dict[str, Any]], None]
 """Sends a notification to the caller: method and parameters."""
 
 
 class Call(Value):
     runtime: Runtime
-    params: Params
+    params: dict[str, Any]
     by_person: bool
     """The door was opened with `--trust user`."""
     notify: Notify

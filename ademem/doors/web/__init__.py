@@ -107,14 +107,11 @@ class Act:
 
 
 PATTERN = "file_scope_pattern"
-LARGEST = 2**63 - 1
-"""The largest number of a row in SQLite."""
-DIGITS = len(str(LARGEST))
 
 
 def row_number(text: str) -> int | None:
-    """Return the number of a row; None for any other text."""
-    return min(int(text), LARGEST) if text.isdecimal() and len(text) <= DIGITS else None
+    """Return the number of a row, at most that of SQLite's last one; None for any other text."""
+    return min(int(text), 2**63 - 1) if text.isdecimal() and len(text) <= 19 else None
 
 
 def revision_of(given: str) -> int | None:

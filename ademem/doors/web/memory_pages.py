@@ -189,7 +189,6 @@ def _read_map_points(memories: Runtime, _: PageRequest) -> dict[str, Any]:
 
 
 PAGE = 50
-"""Rows of one page of a list."""
 EXPLAINED = 10
 """Rows of a page that explains the ranking, each of them with the parts of its score."""
 LONGEST = 36_500
@@ -334,7 +333,6 @@ def _add(memories: Runtime, request: PageRequest) -> Done:
 
 
 def _export(memories: Runtime, request: PageRequest) -> Response:
-    """Return the selected memories as `ademem export` writes them."""
     ids = [given.partition(":")[0] for given in request.lists.get("id", [])]
     if not ids:
         raise UsageError("no memory is selected", "tick some first")
@@ -345,7 +343,6 @@ def _export(memories: Runtime, request: PageRequest) -> Response:
 
 
 def _add_golden(memories: Runtime, request: PageRequest) -> Done:
-    """Record that a question has to find a memory."""
     from ademem.api.evaluation import golden
 
     query = request.form.get("query", "")

@@ -25,8 +25,6 @@ from ademem.store.runtime import Runtime, program
 from ademem.store.statistics import Change, Position
 
 Now = Callable[[], datetime]
-LONGEST_S = 900
-EVENT = "check"
 
 
 class Check:
@@ -61,7 +59,7 @@ class Check:
         while self._take_order():
             command = [program(self._environment), "doctor", "--json", "--project", self._root]
             try:
-                ran = process.run(command, timeout_s=LONGEST_S, environment=self._environment)
+                ran = process.run(command, timeout_s=900, environment=self._environment)
                 found = json.loads(ran.output or b"null")
             except (OSError, ValueError) as error:
                 found, self.failure = None, str(error)
@@ -70,10 +68,9 @@ class Check:
             if found:
                 self.findings = [Finding(**each) for each in found["findings"]]
                 self.at = self._now()
-        self._announce(EVENT)
+        self._announce("check")
 
 
-POLL_S = 0.25
 SELDOM_S = 10.0
 """Seconds between two looks where a look is dear, as at a copy, or failed."""
 MOST = 1000
@@ -149,7 +146,7 @@ class Live:
 
     def _look_once(self, memories: Runtime) -> float:
         self.look(memories)
-        return SELDOM_S if memories.is_read_only else POLL_S
+        return SELDOM_S if memories.is_read_only else 0.25
 
     async def _look_often(self) -> None:
         """Look until the last window is closed; each look lets all windows go on."""

@@ -107,7 +107,6 @@ def _why(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 def _read_sent_text(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    """Return one text as it was sent, byte for byte."""
     texts = api.list_sent(memories, request.path["id"])[1]
     number = row_number(request.path["number"])
     if number is None or number >= len(texts):
