@@ -18,8 +18,6 @@ MAX_PLACES = 500
 """Limits of candidates and of their characters; a text with more is quarantined."""
 SENTENCE_CHARS = 1500
 """Longest command where nothing marks its end."""
-STARTS = 8
-"""Most starts of commands in one sentence; a text with many more is quarantined."""
 
 TOO_MANY = "has more commands than can be read"
 
@@ -56,8 +54,7 @@ def command_in(text: str) -> str | None:
         found = effect(place.command, marked=place.marked)
         if found and not is_prohibited(text, place):
             return found
-    is_crowded = any(len(starts) > 3 * STARTS for _, starts in _sentences(text))
-    return TOO_MANY if is_crowded else None
+    return None
 
 
 def places(text: str) -> Iterator[Place]:
@@ -80,7 +77,7 @@ def places(text: str) -> Iterator[Place]:
             yield Place(start=found.start(), end=found.end(), command=code, marked=True)
             blank[found.start() : found.end()] = "\x00" * (found.end() - found.start())
     for end, starts in _sentences("".join(blank)):
-        for start in starts[:STARTS]:
+        for start in starts:
             line = text[start : min(end, start + SENTENCE_CHARS)]
             yield Place(start=start, end=end, command=line, marked=False)
 
