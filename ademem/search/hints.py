@@ -8,6 +8,7 @@ is rather than less; one that is stale or missing costs time, or a hint.
 
 from __future__ import annotations
 
+import math
 import os
 
 from ademem.core import confined
@@ -68,10 +69,7 @@ def refresh(runtime: Runtime) -> None:
 
 def write_lists(project: Project, store: Store) -> None:
     if _write(project, "", table.list_all(store)):
-        with suppress(OSError):
-            for name in confined.names(project.root, _folder(project)):
-                if "." in name:
-                    _remove(project, name)
+        prune_lists(project)
 
 
 def write_rest(project: Project, store: Store, key: TurnKey, shown: Iterable[str]) -> None:
@@ -89,12 +87,15 @@ def lacks_lists(project: Project, key: TurnKey) -> bool:
 
 def remove_lists(project: Project, key: TurnKey) -> None:
     for kind in KINDS:
-        _remove(project, f"{_reader(key)}.{kind}")
+        with suppress(OSError):
+            confined.remove(project.root, f"{_folder(project)}/{_reader(key)}.{kind}")
 
 
-def prune_lists(project: Project, now: datetime) -> None:
+def prune_lists(project: Project, now: datetime | None = None) -> None:
+    """Delete the lists of readers, where *now* is given those of long ago."""
+    before = now.timestamp() - MAX_AGE_S if now else math.inf
     with suppress(OSError):
-        confined.prune(project.root, _folder(project), now.timestamp() - MAX_AGE_S, having=".")
+        confined.prune(project.root, _folder(project), before, having=".")
 
 
 def list_lines(sites: Iterable[Site], kind: str) -> list[str]:
@@ -126,11 +127,6 @@ def _write(project: Project, prefix: str, sites: list[Site]) -> bool:
         except OSError:
             continue
     return changed
-
-
-def _remove(project: Project, name: str) -> None:
-    with suppress(OSError):
-        confined.remove(project.root, os.path.join(_folder(project), name))
 
 
 def _reader(key: TurnKey) -> str:
