@@ -99,11 +99,10 @@ def find_groups(environment: Mapping[str, str]) -> list[tuple[RegisteredProject,
     projects = enrolment.list_projects(environment)
     groups: list[list[RegisteredProject]] = []
     for one, other in combinations(projects, 2):
-        if not (_is_variant(one, other) or _distance(one.name, other.name) <= NEAR):
+        if not (_is_variant(one, other) or _is_near(one.name, other.name)):
             continue
-        group = next((each for each in groups if one in each or other in each), None)
-        if group is None:
-            group = []
+        group = next((each for each in groups if one in each or other in each), [])
+        if not group:
             groups.append(group)
         group += [each for each in (one, other) if each not in group]
     return [tuple(group) for group in groups]
@@ -173,14 +172,11 @@ def _is_variant(one: RegisteredProject, other: RegisteredProject) -> bool:
     return name == its
 
 
-def _distance(one: str, other: str) -> int:
-    """Return the number of letters to insert, delete or replace."""
-    row = list(range(len(other) + 1))
-    for at, mine in enumerate(one, 1):
-        before, row[0] = row[0], at
-        for place, theirs in enumerate(other, 1):
-            before, row[place] = (
-                row[place],
-                min(row[place] + 1, row[place - 1] + 1, before + (mine != theirs)),
-            )
-    return row[-1]
+def _is_near(one: str, other: str, most: int = NEAR) -> bool:
+    """Tell whether *most* letters, inserted, deleted or replaced, make the names equal."""
+    if not (one and other):
+        return len(one) + len(other) <= most
+    if one[0] == other[0]:
+        return _is_near(one[1:], other[1:], most)
+    rests = ((one[1:], other), (one, other[1:]), (one[1:], other[1:]))
+    return most > 0 and any(_is_near(mine, its, most - 1) for mine, its in rests)
