@@ -135,10 +135,7 @@ def _nearest(name: str, allowed: list[str]) -> str:
 
 
 def describe_refusal(error: Exception) -> dict[str, str]:
-    """Return the facts of a refusal: rule, why, next, and id where there is one.
-
-    An error that nobody foresaw is logged; `next` names the log.
-    """
+    """Return rule, why, next, and id where there is one; an unforeseen error is logged."""
     explained = error if isinstance(error, AdememError) else explain_machine_error(error)
     if explained is None:
         from ademem.doors.cli import log_crash
@@ -170,10 +167,7 @@ class WriteRate:
         self._writes: deque[float] = deque()
 
     def admit(self, now_s: float, count: int = 1) -> None:
-        """Count *count* writes, which are done as a whole.
-
-        Raises TooManyWrites where the minute had as many as it may before.
-        """
+        """Count writes that are done as a whole; raises TooManyWrites if the minute was full."""
         while self._writes and self._writes[0] <= now_s - WINDOW_S:
             self._writes.popleft()
         if len(self._writes) >= self._per_minute:

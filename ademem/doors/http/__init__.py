@@ -235,10 +235,7 @@ def bind_file(project: Project, name: str) -> Iterator[sockets.socket]:
 
 
 class Server(uvicorn.Server):
-    """A server that logs and names itself nowhere.
-
-    It ends with code 0 by a signal, and when no request came for *idle_s* (0: any time).
-    """
+    """A silent server. It ends with code 0, also where *idle_s* (0: any time) had no request."""
 
     def __init__(self, app: Any, idle_s: float = 0, **options: Any) -> None:
         usual = {

@@ -1,7 +1,6 @@
 """The server of the hub: requests of clients, answered from PostgreSQL for the person of a token.
 
-It knows rights, limits and numbers. What two versions of a memory come to is decided by its
-clients.
+It knows rights, limits and numbers; its clients decide what two versions of a memory come to.
 """
 
 from __future__ import annotations
@@ -226,10 +225,7 @@ class Hub:
     async def _entered(
         self, request: Request, least: str, token: bytes = b"", *, is_counted: bool = False
     ) -> AsyncIterator[tuple[Any, Caller]]:
-        """Begin a transaction of the caller, if they have at least this role.
-
-        *is_counted* is for the second one of a request, which counts once.
-        """
+        """Begin a transaction of a caller with at least this role; a request *is_counted* once."""
         token = token or self._check(request)
         project = str(request.path_params["project"])
         share = self._share(project)

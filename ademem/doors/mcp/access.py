@@ -59,10 +59,7 @@ class Caller:
         return bool(self.root or any(self.environment.get(name) for name in VARIABLES))
 
     def find(self) -> tuple[tuple[Project, ...], str]:
-        """Return the projects that a call may reach, and the source that named them.
-
-        The first source in the documented order that names any decides.
-        """
+        """Return the projects that a call may reach, and the first source that names any."""
         named = {"--project": self.root, **{name: self.environment.get(name) for name in VARIABLES}}
         for how, folder in named.items():
             if folder:

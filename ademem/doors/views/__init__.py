@@ -106,10 +106,7 @@ STATES = {
 def compare_revisions(
     revisions: Sequence[Mapping[str, Any]], first: str, second: str
 ) -> dict[str, Any] | None:
-    """Return the words that differ between two revisions; None where none are asked for.
-
-    Raises UsageError for a revision that there is not.
-    """
+    """Return the words that differ between two revisions, None without both; raises UsageError."""
     if not (first and second):
         return None
     texts = {str(row["revision"]): row["snapshot"].get("content") or "" for row in revisions}

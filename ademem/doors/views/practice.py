@@ -30,10 +30,7 @@ STATES = {
 
 
 def cut(rows: Sequence[Row], key: str, after: str) -> tuple[list[Row], str]:
-    """Return the page of rows behind the one with that key, and the key of its last row.
-
-    The key is empty on the last page.
-    """
+    """Return the page of rows behind that key, and the key of its last row if there are more."""
     keys = [str(row[key]) for row in rows]
     start = keys.index(after) + 1 if after in keys else 0
     shown = list(rows[start : start + PAGE])
