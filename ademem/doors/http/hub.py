@@ -110,21 +110,21 @@ class Share:
         self.connections = asyncio.Semaphore(CONNECTIONS // 2)
         self._turn = asyncio.Lock()
         """Held by the one push that is written."""
-        self._since: dict[object, float] = {}
+        self._since: list[float] = []
         """When each push arrived that is written or waits, the first one first."""
 
     @asynccontextmanager
     async def take_turn(self) -> AsyncIterator[None]:
         """Wait until no other push is written; raises Refused where clients would not wait."""
-        now, push = time.monotonic(), object()
-        if now - next(iter(self._since.values()), now) > LONGEST_WAIT_S:
+        now = time.monotonic()
+        if self._since and now - self._since[0] > LONGEST_WAIT_S:
             raise Refused("busy", "pushes to the project wait for long", "try again", 503)
-        self._since[push] = now
+        self._since.append(now)
         try:
             async with self._turn:
                 yield
         finally:
-            del self._since[push]
+            self._since.remove(now)
 
 
 class Hub:
@@ -136,8 +136,7 @@ class Hub:
         self.bytes = Rate("bytes a day", DAY_S)
         self.figures = Counter[str]()
         self.is_ending = False
-        self.under_way = 0
-        self.under_way_in = Counter[str]()
+        self.under_way = Counter[str]()
         self.shares: WeakValueDictionary[str, Share] = WeakValueDictionary()
         self.log: Callable[[str], object] = lambda line: print(line, file=sys.stderr, flush=True)
         self.pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
@@ -184,9 +183,9 @@ class Hub:
         started, status = time.perf_counter(), 500
         failure: dict[str, str] = {}
         project = scope["path"].removeprefix("/v1/projects/").partition("/")[0]
-        self.under_way += 1
-        self.under_way_in[project] += 1
-        is_free = self.under_way <= MOST_REQUESTS and self.under_way_in[project] <= PROJECT_REQUESTS
+        self.under_way[project] += 1
+        is_free = self.under_way[project] <= PROJECT_REQUESTS
+        is_free = is_free and self.under_way.total() <= MOST_REQUESTS
         app = self.app if is_free or scope["path"] in OPEN else _refuse_busy
 
         async def note(message: Message) -> None:
@@ -206,10 +205,8 @@ class Hub:
             where = f"{os.path.basename(frame.filename)}:{frame.lineno}"
             failure = {"error": type(error).__name__, "where": where}
         finally:
-            self.under_way -= 1
-            self.under_way_in[project] -= 1
-            if not self.under_way_in[project]:
-                del self.under_way_in[project]
+            self.under_way[project] -= 1
+            self.under_way = +self.under_way  # without those of no request
             route = getattr(scope.get("route"), "path", "-")
             seconds = time.perf_counter() - started
             method = scope["method"]

@@ -157,29 +157,26 @@ def discover() -> dict[str, Any]:
     from ademem import __version__
     from ademem.doors.rpc.views import ENTRY_SCHEMA
 
-    def described(
-        name: str, summary: str, params: dict[str, Any], result: dict[str, Any]
-    ) -> dict[str, Any]:
-        required = params.get("required", ())
-        return {
+    listed = [
+        *((each.name, each.summary, each.params, each.result) for each in METHODS),
+        *((name, it.description, it.input_schema, it.output_schema) for name, it in TOOLS.items()),
+    ]
+    methods = [
+        {
             "name": name,
             "summary": summary,
             "paramStructure": "by-name",
             "params": [
-                {"name": each, "required": each in required, "schema": schema}
+                {"name": each, "required": each in params.get("required", ()), "schema": schema}
                 for each, schema in params["properties"].items()
             ],
             "result": {"name": "result", "schema": result},
         }
-
-    methods = [described(each.name, each.summary, each.params, each.result) for each in METHODS]
-    tools = [
-        described(name, tool.description, tool.input_schema, tool.output_schema)
-        for name, tool in TOOLS.items()
+        for name, summary, params, result in listed
     ]
     return {
         "openrpc": "1.3.2",
         "info": {"title": "ademem", "version": __version__},
-        "methods": [*methods, *tools],
+        "methods": methods,
         "components": {"schemas": {"Entry": ENTRY_SCHEMA}},
     }

@@ -440,7 +440,7 @@ def crowd(hub, request):
         db.execute(LOCKS[request.param])
         for each in waiting:
             each.start()
-        wait_until(lambda: hub.hub.under_way == len(waiting))
+        wait_until(lambda: hub.hub.under_way.total() == len(waiting))
         yield
     for each in waiting:
         each.join()
