@@ -69,13 +69,11 @@ def _mission(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     episodes = api.list_episodes(memories, None, mission_id=mission.id)
     worked: list[str | None] = [each.session_id for each in episodes[::-1]]
     worked += [memory.source_session_id for memory in entries]
-    page = _page("entries", list(map(to_row, entries)), "id", request)
-    shown = as_dict(mission) | {
-        "entries": page.pop("entries"),
+    return _page("entries", list(map(to_row, entries)), "id", request) | {
+        "mission": mission,
         "sessions": list(dict.fromkeys(filter(None, worked))),
         "episode": next((each for each in episodes if not each.session_id), None),
     }
-    return {"mission": shown} | page
 
 
 def _agents(memories: Runtime, request: PageRequest) -> dict[str, Any]:
