@@ -91,19 +91,14 @@ class Page:
     """Kinds of events after which there is more to show, separated by one blank."""
 
 
-class Shown(Value):
-    """A page that answers a form and changes nothing."""
-
-    template: str
-    values: dict[str, Any]
-
-
 @dataclass(frozen=True)
 class Act:
     path: str
-    do: Callable[[Runtime, PageRequest], Done | Response | Shown | None]
+    do: Callable[[Runtime, PageRequest], Done | Response | dict[str, Any] | None]
     decides: bool = True
     """It changes something, so a read-only page refuses it."""
+    template: str = ""
+    """That of the page which shows the values that it returns."""
 
 
 PATTERN = "file_scope_pattern"

@@ -24,7 +24,7 @@ from ademem.doors.reading import find_memory, read_related
 from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
 from ademem.doors.views import to_row
 from ademem.doors.views.practice import cut
-from ademem.doors.web import PATTERN, Act, Page, PageRequest, Shown, row_number
+from ademem.doors.web import PATTERN, Act, Page, PageRequest, row_number
 from ademem.search.engine import ORDERS, UNARCHIVED, Explained, Filters, Hit
 from ademem.search.ranking import DEFAULTS
 from ademem.search.vector_map import Area
@@ -413,24 +413,20 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     }
 
 
-def _preview(memories: Runtime, request: PageRequest) -> Shown:
+def _preview(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     """Show the verdict of each rule of the gate on a text before it is saved."""
-    memory = api.get(memories, request.path["id"])
-    changes = request.changes
+    memory, changes = api.get(memories, request.path["id"]), request.changes
     content = changes.get("content", memory.content)
-    return Shown(
-        template="preview.html",
-        values={
-            "memory": memory,
-            "revision": request.form.get("revision", ""),
-            "title": changes.get("title", memory.title),
-            "content": content,
-            "tags": " ".join(changes.get("tags", memory.tags)),
-            "rules": api.preview_edit(memories, memory.id, **changes),
-            "changed": list(views.diff_words(memory.content, content)),
-            "here": f"/memory/{memory.id}",
-        },
-    )
+    return {
+        "memory": memory,
+        "revision": request.form.get("revision", ""),
+        "title": changes.get("title", memory.title),
+        "content": content,
+        "tags": " ".join(changes.get("tags", memory.tags)),
+        "rules": api.preview_edit(memories, memory.id, **changes),
+        "changed": list(views.diff_words(memory.content, content)),
+        "here": f"/memory/{memory.id}",
+    }
 
 
 def _renew_anchor(memories: Runtime, request: PageRequest) -> Done:
@@ -463,7 +459,7 @@ ACTS = (
     Act("/memories/add", _add),
     Act("/memories/export", _export, decides=False),
     Act("/memories/golden", _add_golden),
-    Act("/memory/{id}/preview", _preview, decides=False),
+    Act("/memory/{id}/preview", _preview, decides=False, template="preview.html"),
     Act("/memory/{id}/bind", _bind),
     Act("/memory/{id}/renew-anchor", _renew_anchor),
     Act("/map/compute", lambda memories, _: api.request_map(memories)),

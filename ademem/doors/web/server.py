@@ -37,7 +37,7 @@ from ademem.doors.undoable import (
     refused,
     reverse,
 )
-from ademem.doors.web import CODE_S, Act, Entry, Page, PageRequest, Shown, row_number
+from ademem.doors.web import CODE_S, Act, Entry, Page, PageRequest, row_number
 from ademem.doors.web.memory_threads import OpenProject
 from ademem.doors.web.pages import ACTS, PAGES, head_of
 from ademem.doors.web.rendering import POLICY, answer_file, render
@@ -114,19 +114,23 @@ async def _let_in(site: Site, handler: Handler, request: Request) -> Response:
     token = site.entry.token_of(request.cookies.get(site.cookie, ""))
     if not token:
         return _page(site, request, "enter.html", {"closed": site.entry.is_closed}, 401)
-    request.state.token = token
-    request.state.form, request.state.lists = {}, {}
-    given = request.headers.get("x-csrf", "")
-    if request.method not in ("GET", "HEAD"):
-        fields = QueryParams((await request.body()).decode("utf-8", "replace"))
-        request.state.form = dict(fields)
-        request.state.lists = {name: fields.getlist(name) for name in fields}
-        given = request.state.form.get("csrf") or given
+    acts = request.method not in ("GET", "HEAD")
+    fields = QueryParams((await request.body()).decode("utf-8", "replace") if acts else "")
+    request.state.token, request.state.form = token, dict(fields)
+    given = request.state.form.get("csrf") or request.headers.get("x-csrf", "")
     known, _, number = given.rpartition(".")
     if known == token:
         request.state.shown = number
-    elif request.method not in ("GET", "HEAD"):
+    elif acts:
         raise HTTPException(403, "the form is of an older page: load it again")
+    request.state.parsed = PageRequest(
+        path=dict(request.path_params),
+        query=dict(request.query_params),
+        form=request.state.form,
+        lists={name: fields.getlist(name) for name in fields},
+        site=site,
+        project=_choose_project(site, request),
+    )
     return await handler(site, request)
 
 
@@ -159,7 +163,7 @@ async def _project(site: Site, request: Request) -> Response:
 
 async def _show(page: Page, site: Site, request: Request) -> Response:
     """Answer with a page, read in the project's thread."""
-    parsed = _parse(site, request)
+    parsed: PageRequest = request.state.parsed
     project = parsed.project
     stacks = project.done, project.undone
     labels: dict[int, str] = {}
@@ -204,21 +208,21 @@ async def _events(site: Site, request: Request) -> Response:
 
 async def _do(act: Act, site: Site, request: Request) -> Response:
     """Do one act in the thread of acts, and show the page it was done on."""
-    parsed = _parse(site, request)
+    parsed: PageRequest = request.state.parsed
     project = parsed.project
     if site.read_only and act.decides:
         raise NotAllowed(f"this page decides nothing: {site.read_only}")
 
-    def do(memories: Runtime) -> Done | Response | Shown | None:
+    def do(memories: Runtime) -> Done | Response | dict[str, Any] | None:
         done = act.do(memories, parsed)
         return record(memories, done) if isinstance(done, Done) else done
 
     done = await project.acts.call(do)
     if isinstance(done, Response):
         return done
-    if isinstance(done, Shown):
+    if isinstance(done, dict):
         head = await project.reads.call(head_of)
-        return _page(site, request, done.template, {"head": head, **done.values})
+        return _page(site, request, act.template, {"head": head, **done})
     if done:
         project.done.append(done)
         project.undone.clear()
@@ -267,17 +271,6 @@ def _back(site: Site, request: Request) -> Response:
 def _keep_project(site: Site, response: Response, number: int) -> None:
     name = f"{site.cookie}_project"
     response.set_cookie(name, str(number), httponly=True, samesite="strict")
-
-
-def _parse(site: Site, request: Request) -> PageRequest:
-    return PageRequest(
-        path=dict(request.path_params),
-        query=dict(request.query_params),
-        form=request.state.form,
-        lists=request.state.lists,
-        site=site,
-        project=_choose_project(site, request),
-    )
 
 
 def _choose_project(site: Site, request: Request) -> OpenProject:
