@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array
@@ -60,9 +61,10 @@ class StoredWhitening(Value):
     learned_from: int
 
 
-def list_new(store: Store, model: str, *, limit: int) -> list[Memory]:
-    """Return memories to embed, newest first, without those that failed."""
-    return _memories(store, f"not exists ({_FAILURE})", {"model": model, "limit": limit})
+def list_new(store: Store, model: str, *, limit: int, below: int = sys.maxsize) -> list[Memory]:
+    """Return memories to embed below a row, newest first, without those that failed."""
+    where = f"memory.seq < :below and not exists ({_FAILURE})"
+    return _memories(store, where, {"model": model, "below": below, "limit": limit})
 
 
 def list_retries(store: Store, model: str, now: datetime, *, limit: int) -> list[Memory]:

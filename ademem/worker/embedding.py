@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain
@@ -98,11 +99,17 @@ def _embed_missing(model: Model, context: JobContext) -> bool:
 
 def _batches(model: str, context: JobContext) -> Iterator[list[Memory]]:
     """Yield batches from the newest row to the oldest until none is left, then each failure."""
+    below = sys.maxsize
     while True:
         limit = BATCH_ACTIVE if sessions.is_active(context.store, context.now()) else BATCH_IDLE
-        if not (batch := embeddings.list_new(context.store, model, limit=limit)):
+        batch = embeddings.list_new(context.store, model, limit=limit, below=below)
+        if batch:
+            below = batch[-1].seq
+            yield batch
+        elif below < sys.maxsize:
+            below = sys.maxsize
+        else:
             break
-        yield batch
     if jobs.exists(context.store, FAILURES):
         while batch := embeddings.list_retries(context.store, model, context.now(), limit=1):
             yield batch
