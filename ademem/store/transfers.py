@@ -22,24 +22,13 @@ from ademem.store import (
 )
 from ademem.store.memories import Change
 
-MOVED = {
-    "sessions": "",
-    "user_prompts": "seq",
-    "memory_procedure_details": "",
-    "memory_procedure_history": "",
-    "memory_missions": "",
-    "episodes": "",
-    "memory_capture_ledger": "",
-    "cto_core_memory_state": "",
-    "agent_identities": "",
-    "turns": "",
-    "recall_log": "id",
-    "decision_log": "id",
-    "ai_calls": "id",
-    "maintenance_log": "",
-    "tombstones": "",
-}
-"""Tables besides those of memories that another project takes over, and their row numbers."""
+MOVED = (
+    *("sessions", "user_prompts", "memory_procedure_details", "memory_procedure_history"),
+    *("memory_missions", "episodes", "memory_capture_ledger", "cto_core_memory_state"),
+    *("agent_identities", "turns", "recall_log", "decision_log", "ai_calls"),
+    *("maintenance_log", "tombstones"),
+)
+"""Tables besides those of memories that another project takes over."""
 REFERENCES = {
     "memory_procedure_details": "memory_id",
     "memory_procedure_history": "procedure_memory_id",
@@ -83,7 +72,7 @@ def copy_memories(source: Store, target: Store, ids: str, now: datetime) -> dict
             else:
                 # With its history and vectors; the targets of the exchange get it, too.
                 new = {"id": names[row["id"]], "sync_id": names[row["sync_id"]]}
-                _insert(target, "unified_memories", _rename_ids(row, names) | new, drop="seq")
+                _insert(target, "unified_memories", _rename_ids(row, names) | new)
                 for table in ("memory_revisions", *_OWN):
                     query = f"select * from {table} where memory_id = ?"
                     for each in source.dicts(query, (row["id"],)):
@@ -91,7 +80,7 @@ def copy_memories(source: Store, target: Store, ids: str, now: datetime) -> dict
                             each["snapshot"] = flat(
                                 _rename_ids(loads(each["snapshot"]), names) | new
                             )
-                        _insert(target, table, _rename_ids(each, names), drop="seq")
+                        _insert(target, table, _rename_ids(each, names))
                 change = Change(operation=MERGE, actor="ademem", at=now)
                 stamps.follow_up(target, None, memories.raw_row(target.db, new["id"]), change)
     return names
@@ -116,12 +105,12 @@ def merge_all(source: Store, target: Store, now: datetime) -> dict[str, int]:
         names = copy_memories(source, target, "select id from main.unified_memories", now)
         counts["unified_memories"] = target.number(query) - before
         counts["memory_relations"] = _copy_relations(source, target, names, now)
-        for table, number in MOVED.items():
+        for table in MOVED:
             rows = [_rename_ids(row, names) for row in source.dicts(f"select * from {table}")]
             if reference := REFERENCES.get(table):
                 there = "select 1 from main.unified_memories where id = ?"
                 rows = [row for row in rows if target.has_row(there, (row[reference],))]
-            counts[table] = sum(_insert(target, table, row, drop=number) for row in rows)
+            counts[table] = sum(_insert(target, table, row) for row in rows)
     return counts
 
 
@@ -189,9 +178,10 @@ def _join(mine: Memory, theirs: Memory, target: Store, now: datetime) -> None:
         memories.update(target, replace(counted, **fields), change)
 
 
-def _insert(target: Store, table: str, row: dict[str, Any], drop: str = "") -> bool:
+def _insert(target: Store, table: str, row: dict[str, Any]) -> bool:
     """Insert a row of another database as one of this project; False where it has it."""
-    row = {name: value for name, value in row.items() if name != drop}
+    numbers = [name for name in ("seq", "id") if isinstance(row.get(name), int)]
+    row = {name: value for name, value in row.items() if name not in numbers}
     if "project_id" in row:
         row["project_id"] = target.project_id
     names = ", ".join(row)
