@@ -139,9 +139,8 @@ class MemoryLines:
     @property
     def texts(self) -> frozenset[str]:
         """The texts, also those that wait for a decision, as items of pages are compared."""
-        return frozenset(
-            " ".join(text.split()) for record in self.records for text, _ in record.texts.values()
-        )
+        texts = (text for record in self.records for text, _ in record.texts.values())
+        return frozenset(" ".join(text.split()) for text in texts)
 
     @property
     def losing_texts(self) -> frozenset[str]:

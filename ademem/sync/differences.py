@@ -37,12 +37,15 @@ if TYPE_CHECKING:
     from ademem.sync.provenance import Provenance, Source
     from ademem.sync.tracked_files import MergeBase
 
+    Changes = Mapping[str, Any]
+    Position = tuple[str, int]
+
 SOURCE = "file"
 AT_WORK = "as an agent was at work"
 
 
 class Difference(Value):
-    position: tuple[str, int]
+    position: Position
     """The file and the line where a problem is reported."""
     apply: Callable[[ImportContext], None]
 
@@ -106,9 +109,7 @@ class ImportContext:
         made = self.history.commit_of(id)
         return replace(self.act, actor=source.trust, claimed_author=source.author, made=made)
 
-    def edit(
-        self, current: Memory, changes: Mapping[str, Any], source: Source, position: tuple[str, int]
-    ) -> None:
+    def edit(self, current: Memory, changes: Changes, source: Source, position: Position) -> None:
         """Edit the memory; raises CannotDo for instructions, which need a person's command.
 
         What a person said or confirmed stays, and an agent's text is a candidate beside it.
@@ -131,7 +132,7 @@ class ImportContext:
         return self.note("edited", current.id)
 
     def propose(
-        self, current: Memory, changes: Mapping[str, Any], source: Source, position: tuple[str, int]
+        self, current: Memory, changes: Changes, source: Source, position: Position
     ) -> None:
         """Write an agent's text as a candidate; the memory stays as a person wants it."""
         if not changes.keys() & {"title", "content"}:
@@ -154,11 +155,11 @@ class ImportContext:
         """Return True where an agent changes what a person said or confirmed."""
         return source.by_agent and memories.is_of_person(self.act.store, current)
 
-    def keep(self, current: Memory, position: tuple[str, int], verb: str) -> None:
+    def keep(self, current: Memory, position: Position, verb: str) -> None:
         """Report an agent's change that has no effect; the files are written as they were."""
         self.ignore(position, f"{current.id} stays, {AT_WORK}", f"ademem {verb} {current.id}")
 
-    def ignore(self, position: tuple[str, int], message: str, hint: str = "") -> None:
+    def ignore(self, position: Position, message: str, hint: str = "") -> None:
         path, line = position
         self.ignored.append(Problem(path=path, line=line, message=message, hint=hint))
 
@@ -344,7 +345,7 @@ def _edit_item(context: ImportContext, id: str, now: PlacedItem, before: PlacedI
 
 
 def _archive(
-    context: ImportContext, id: str, position: tuple[str, int], versions: Container[Values]
+    context: ImportContext, id: str, position: Position, versions: Container[Values]
 ) -> None:
     """Archive the memory, unless it was changed after the *versions* that were removed."""
     current = context.find(id)

@@ -385,9 +385,8 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
             at = times["updated_at"]
             mutations.append(_mutation("relation", row["sync_id"], row, at, project))
     mutations += sorted(deletes, key=lambda one: str(one["entity_key"]))
-    mutations += [
-        _mutation("session", id, {"id": id}, since[:19], project, op="delete") for id in gone
-    ]
+    for id in gone:
+        mutations.append(_mutation("session", id, {"id": id}, since[:19], project, op="delete"))
     numbered = ({"seq": seq} | one for seq, one in enumerate(mutations, 1))
     return Outgoing(
         sessions=tuple(new_sessions),

@@ -130,9 +130,7 @@ def find_combined(*versions: str) -> dict[ListItem, Variants]:
     }
 
 
-def _exchange_changes(
-    before: ListItem, ours: ListItem, theirs: ListItem
-) -> tuple[ListItem, ListItem]:
+def _exchange_changes(before: ListItem, ours: ListItem, theirs: ListItem) -> Variants:
     """Return ours with the fields only they changed, and theirs with the fields only we changed."""
     mine, yours = {}, {}
     for name in (*_FIELDS, *_DECISIONS):

@@ -292,7 +292,7 @@ def survey(
             )
         )
         found.append(File(path=path, wanted=want, present=there, ours=ours))
-    if _are_removed(project, texts, before, lines):
+    if before and _are_removed(project, texts, lines):
         waiting = {file.path for file in found}
     else:
         waiting = _find_waiting(project, found, place)
@@ -300,11 +300,9 @@ def survey(
     return tuple(sorted(marked, key=lambda file: file.path))
 
 
-def _are_removed(
-    project: Project, texts: Texts, rendered: Collection[str], lines: Iterable[Memory]
-) -> bool:
+def _are_removed(project: Project, texts: Texts, lines: Iterable[Memory]) -> bool:
     """Return True if all files were removed by `git rm`, and nothing was learned since."""
-    if not rendered or any(path.startswith(FOLDER) for path in texts):
+    if any(path.startswith(FOLDER) for path in texts):
         return False
     if git.text(project.root, "ls-files", "--", FOLDER):
         return False

@@ -26,7 +26,6 @@ from ademem.files.records import Import, Outcome
 from ademem.files.snapshot import join_records
 from ademem.files.texts import BadLine
 from ademem.store import memories, replication, stamps, transitions
-from ademem.store.memories import Change
 from ademem.store.transitions import CannotDo
 from ademem.sync.merging import has_stamps, restamp, write_over
 
@@ -155,10 +154,7 @@ def import_record(
 
     lives = current is None or current.life == LIVE, joined.life == LIVE
     operation = {(False, True): "restore", (True, False): "archive"}.get(lives, "import")
-    change = Change(
-        operation=operation, actor=Trust.IMPORT, at=context.act.now, event_id=context.act.event_id
-    )
-    now = replication.apply(store, found, change, admit).memory
+    now = replication.apply(store, found, context.act.change(operation), admit).memory
     was_live, is_live = memory is not None and memory.live, now is not None and now.live
     if was_live and is_live and now != memory:
         context.note("edited", id)

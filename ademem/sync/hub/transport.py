@@ -89,9 +89,8 @@ class Client:
     def __init__(self, url: str, token: str = "") -> None:
         self.url, self.token = url, token
         parts = urlsplit(url)
-        kind = (
-            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        )
+        is_tls = parts.scheme == "https"
+        kind = http.client.HTTPSConnection if is_tls else http.client.HTTPConnection
         self._folder = parts.path
         self._connection = kind(parts.hostname or "", parts.port, timeout=TIMEOUT_S)
 
