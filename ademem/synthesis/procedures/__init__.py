@@ -7,8 +7,11 @@ import re
 from collections import Counter
 from itertools import groupby
 
+from ademem.capture.checks import is_check
+from ademem.core.settings import GuardSettings
 from ademem.core.value import Value, replace
 from ademem.guard import shell
+from ademem.guard.mutation import judge_part, look_up
 from ademem.guard.shell import edits_by_command
 
 TYPE_CHECKING = False
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
+    from ademem.guard.mutation import CommandPart
     from ademem.guard.shell import Command
     from ademem.store.episodes import Action
 
@@ -29,17 +33,8 @@ MOST_STEPS = 200
 
 _SHELLS = frozenset({"Bash", "PowerShell"})
 _READING_KINDS = frozenset({"read", "search", "web"})
-_READERS = frozenset(
-    """
-    ademem awk basename bat bd cal cat cd clear cut date df diff dirname du echo env export fd file
-    find grep head help hostname jq less ll ls man more printenv printf ps pwd readlink realpath rg
-    seq sleep sort stat tail tee test [ top tr tree true type uname uniq wait wc which who whoami
-    """.split()
-)
-"""Programs that only look around: their arguments differ from one time to the next."""
-_GIT_READERS = frozenset(
-    "blame branch describe diff fetch log ls-files rev-parse show status".split()
-)
+_BOOKKEEPING = frozenset({"ademem", "bd", "export"})
+_OPTIONS_WITH_VALUE = frozenset({"-C", "-c", "-f", "-n"})
 _INTERPRETERS = frozenset(
     "bash bun deno node perl php python python3 ruby sh ts-node tsx zsh".split()
 )
@@ -47,17 +42,6 @@ _GENERAL = frozenset(
     "chmod chown cp curl install ln mkdir mv patch rm rmdir rsync sed tar touch wget".split()
 )
 """Programs that work on any files: without the names of these they say nothing."""
-_NESTED_SUBCOMMANDS = frozenset(
-    """
-    cargo-make docker-compose gh-issue gh-pr gh-release gh-workflow go-mod npm-run npm-exec pnpm-run
-    pnpm-exec poetry-run uv-pip uv-run yarn-run yarn-workspace
-    """.split()
-)
-"""Program and word that are followed by one more word of the subcommand."""
-_OPTIONS_WITH_VALUE = frozenset(
-    "-C -H -c -f -n -w --context --git-dir --namespace --prefix --work-tree --workspace".split()
-)
-"""Options before the subcommand of `git`, `kubectl`, `make` and others that take a word."""
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
 _HEREDOC = re.compile(
     r"""<<-?\s*(['"]?)(\w+)\1([^;\n]*)(?:; |\n).*?(?:; |\n)\2(?:; |\n|$)""", re.DOTALL
@@ -137,33 +121,34 @@ def command_steps(command: str) -> list[Step]:
 
 
 def _command_step(command: Command) -> Step | None:
-    """Words that depend on the output of another command are masked."""
+    """Return None for a command that only reads; a check is no reading.
+
+    Words that depend on the output of another command are masked.
+    """
     words = tuple(
         "…" if word.expands and _UNCLOSED.search(word.text) else word.text for word in command.words
     )
-    program = command.name
-    if not words or not program or program in _READERS:
+    if not words or not command.name or command.name in _BOOKKEEPING:
         return None
-    name = _subcommand_of(program, words)
-    if program == "git" and name[len("git ") :] in _GIT_READERS:
+    inner = next(shell.unwrap(replace(command, redirects=())), command)
+    part = look_up(inner, GuardSettings())
+    if not judge_part(part).mutates and not is_check(command.line):
         return None
-    return Step(signature=f"{RUN} {name}", words=(program, *words[1:]))
+    return Step(signature=f"{RUN} {_name(part)}", words=(command.name, *words[1:]))
 
 
-def _subcommand_of(program: str, words: tuple[str, ...]) -> str:
+def _name(part: CommandPart) -> str:
     """Return the program with its subcommand, such as `npm run build` or `git tag`."""
-    rest = words[1:]
-    while rest[:1] and rest[0] in _OPTIONS_WITH_VALUE and program not in _INTERPRETERS:
+    rest = [word.text for word in part.command.words[1:]]
+    if part.key in _INTERPRETERS:
+        named = rest[:2] if rest[:1] == ["-m"] else [word for word in rest if word[:1] != "-"][:1]
+        return " ".join([part.key, *named])
+    if " " in part.key:
+        return part.key
+    while rest and rest[0] in _OPTIONS_WITH_VALUE:
         rest = rest[2:]
-    if program in _INTERPRETERS:
-        named = rest[:2] if rest[:1] == ("-m",) else [word for word in rest if word[0] != "-"][:1]
-        return " ".join([program, *named])
-    plain = [word for word in rest if not word.startswith("-")]
-    if not plain or not _SUBCOMMAND.fullmatch(plain[0]):
-        return program
-    if f"{program}-{plain[0]}" in _NESTED_SUBCOMMANDS and len(plain) > 1:
-        return f"{program} {plain[0]} {plain[1]}"
-    return f"{program} {plain[0]}"
+    plain = next((word for word in rest if word[:1] != "-"), "")
+    return f"{part.key} {plain}" if _SUBCOMMAND.fullmatch(plain) else part.key
 
 
 def edit_step(path: str) -> Step:

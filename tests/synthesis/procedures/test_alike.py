@@ -79,7 +79,7 @@ def day(number, kind):
         pytest.param("python -m build", ["run python -m build"], id="a module"),
         pytest.param("git status; ls -la | head", [], id="looking around"),
         pytest.param("cd app && make && ademem recall x", ["run make"], id="one step among looks"),
-        pytest.param("sudo systemctl restart x", ["run sudo systemctl"], id="a wrapper"),
+        pytest.param("sudo systemctl restart x", ["run systemctl restart"], id="a wrapper"),
         pytest.param("echo 'unclosed", [], id="no command at all"),
         pytest.param("git -C app push", ["run git push"], id="an option with a word"),
         pytest.param("kubectl -n prod apply -f x", ["run kubectl apply"], id="a namespace"),
