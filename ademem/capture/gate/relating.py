@@ -10,6 +10,7 @@ from ademem.core.memory import Trust, are_about_one_place
 from ademem.core.text import jaccard, preview, unique
 from ademem.core.value import Value, replace
 from ademem.search import contradiction
+from ademem.search.lexical import choose_terms
 from ademem.store import full_text, memories, memory_queries, relations, transitions
 from ademem.store.memory_queries import Home
 from ademem.store.relations import CONFLICT, SUPERSEDES
@@ -212,12 +213,8 @@ def find_alike(memory: Memory, store: Store, counts: dict[str, int] | None = Non
     counts = {} if counts is None else counts
     new = dict.fromkeys((term for term in terms if term not in counts), full_text.Index.WORDS)
     counts |= full_text.count_rows(store, new, WIDESPREAD)
-    telling = []
-    matches = 0
-    for term in sorted(terms, key=lambda term: counts[term]):
-        matches += counts[term]
-        if counts[term] < WIDESPREAD and matches <= MATCHES:
-            telling.append(term)
+    rare = {term: counts[term] for term in terms if counts[term] < WIDESPREAD}
+    telling = choose_terms(rare, MATCHES, 0)
     home = Home(store, memory.scope, memory.scope_owner_id)
     return home.sharing_words(" OR ".join(telling), NEIGHBOURS)
 
