@@ -9,6 +9,7 @@ from ademem.core.clock import parse
 from ademem.core.memory import Memory
 from ademem.core.text import counted, preview
 from ademem.doors.views import WITHHELD, mark_words, to_row
+from ademem.doors.views.session import estimate_tokens
 
 ROW_CHARS = 200
 
@@ -112,11 +113,11 @@ def moment(moment: Mapping[str, Any]) -> Iterator[str]:
     elif moment["kind"] == "prompt":
         yield moment["text"]
     elif moment["kind"] == "sent":
-        size = counted(moment["characters"] or 0, "character")
-        yield f"{size}, about {counted(moment['tokens'], 'token')}"
-        yield f"SHA-256 {moment['sha256']}" if moment["sha256"] else ""
-        missing = moment["missing"]
-        yield from (f"text {missing}",) if missing else moment["text"].split("\n")
+        sent, missing = moment["sent"], moment["missing"]
+        size, tokens = sent.characters or 0, estimate_tokens(sent.characters or 0)
+        yield f"{counted(size, 'character')}, about {counted(tokens, 'token')}"
+        yield f"SHA-256 {sent.sha256}" if sent.sha256 else ""
+        yield from (f"text {missing}",) if missing else sent.text.split("\n")
 
 
 def parts(moment: Mapping[str, Any]) -> Iterator[str]:

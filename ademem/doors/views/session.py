@@ -25,22 +25,15 @@ def to_text(sent: Sent, number: int, is_withheld: Callable[[Memory], bool]) -> d
     shown = [part for part in sent.parts if not part.left_out]
     if sent.id is None:  # a memory that several looks found stands there once
         shown = [*{part.memory_id: part for part in shown}.values()]
-    missing = missing_text(sent, is_withheld)
     sizes: Counter[str] = Counter()
     for part in shown:
         sizes[part.section] += part.characters or 0
-    reason = sent.reason.removesuffix(":")
     return {
         "number": number,
-        "reason": reason,
-        "heading": f"{reason[:1].upper()}{reason[1:]}" if sent.id is None else f"Sent {reason}",
-        "agent": sent.agent_id,
-        "characters": sent.characters,
-        "tokens": estimate_tokens(sent.characters or 0),
-        "sha256": sent.sha256,
-        "missing": missing,
-        "text": None if missing else sent.text,
-        "sections": [{"name": name, **measure(size)} for name, size in sizes.items() if name],
+        "sent": sent,
+        "reason": sent.reason.removesuffix(":"),
+        "missing": missing_text(sent, is_withheld),
+        "sections": [(name, size) for name, size in sizes.items() if name],
         "parts": [_part(part, is_withheld) for part in shown],
         "left_out": [_part(part, is_withheld) for part in sent.parts if part.left_out],
     }
