@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ademem.core.client import TurnKey
     from ademem.core.memory import Memory
     from ademem.search.engine import Filters
-    from ademem.search.ranking import Ranked
+    from ademem.search.ranking import Hit
     from ademem.store.runtime import Runtime
 
     Row = dict[str, Any]
@@ -80,7 +80,7 @@ def find(
     filters = searching.complete_filters(runtime, filters)
     sources = {**{str(at): each for at, each in enumerate(runtime.with_own())}, **others}
     asked = sha256_hex(query, repr(filters), *sources)[:16]
-    hits: list[tuple[int, Ranked]] = []
+    hits: list[tuple[int, Hit]] = []
     if cursor:
         head, ranked = _read_cursor(cursor, asked, runtime)
     else:
@@ -302,7 +302,7 @@ def _sections_of(runtime: Runtime, chars: int, session: str) -> Iterator[Section
     yield "Prompts", lines, row["prompts"]
 
 
-def _marks(hit: Ranked) -> list[str]:
+def _marks(hit: Hit) -> list[str]:
     weak = ["weak"] if hit.weak else []
     return weak + ([hit.later.flag] if hit.later else [])
 

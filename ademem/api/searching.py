@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
-    from ademem.search.engine import Explained, Ranking, Results
+    from ademem.search.engine import Explained, Results
     from ademem.store.logs import Shown
     from ademem.store.relations import Later
     from ademem.store.runtime import Runtime
@@ -87,11 +87,11 @@ def explain_search(
     limit = runtime.settings.search.limit if limit is None else limit
     embedder, statuses = load_embedder(runtime), filters.statuses or UNARCHIVED
     asked = engine.ask(query, store, filters, runtime.clock(), limit, embedder)
-    results = engine.read_whole(engine.answer(query, asked), store)
+    results = engine.answer(query, asked)
     shown = {hit.memory.seq for hit in results.hits}
     live = {hit.memory.seq for hit in ranking.rank_live(asked)}
     ranked = [hit for hit in ranking.rank(asked, statuses) if hit.memory.seq not in shown]
-    rest = engine.read_memories(ranking.choose_best(ranked, len(ranked)), store)
+    rest = ranking.choose_best(ranked, len(ranked))
     by_words, by_meaning = ranking.find_rows(asked, statuses, limit)
     prompted = engine.suggest_for(query, runtime, embedder=embedder)
     return engine.Explained(
@@ -106,7 +106,7 @@ def explain_search(
     )
 
 
-def rank(runtime: Runtime, query: str, filters: Filters, limit: int, model: str) -> Ranking:
+def rank(runtime: Runtime, query: str, filters: Filters, limit: int, model: str) -> Results:
     """Rank with the *model* of this process (own), of another (shared), or with none (off).
 
     Where no other process has it loaded, one is started, and words decide until it answers.
@@ -114,12 +114,12 @@ def rank(runtime: Runtime, query: str, filters: Filters, limit: int, model: str)
     if model == "shared" and (found := _rank_elsewhere(runtime, query, filters, limit)):
         return found
     embedder = load_embedder(runtime) if model == "own" else None
-    return engine.rank(query, runtime.store, filters, runtime.clock(), limit, embedder)
+    return engine.search(query, runtime.store, filters, runtime.clock(), limit, embedder)
 
 
-def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) -> Ranking | None:
+def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) -> Results | None:
     from ademem import worker
-    from ademem.search.ranking import Ranked
+    from ademem.search.ranking import Hit
     from ademem.store import relations
     from ademem.worker import warm
 
@@ -132,11 +132,11 @@ def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) 
     ranked = {seq: (score, whole, weak) for seq, score, whole, weak in answer["hits"]}
     later = relations.find_later(runtime.store, list(ranked))
     hits = []
-    for memory in memories.entries(runtime.store, ranked):
+    for memory in memories.list_by_number(runtime.store, ranked):
         score, whole, weak = ranked[memory.seq]
         other = later.get(memory.seq)
         hits.append(
-            Ranked(
+            Hit(
                 memory=memory,
                 score=score,
                 relevance=score,
@@ -145,7 +145,7 @@ def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) 
                 later=other if other and other.seq in ranked else None,
             )
         )
-    return engine.Ranking(query=query, mode=answer["mode"], hits=tuple(hits))
+    return engine.Results(query=query, mode=answer["mode"], hits=tuple(hits))
 
 
 def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memory]:

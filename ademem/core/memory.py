@@ -157,7 +157,7 @@ LOST_BRANCH = "its branch was deleted before it was merged"
 UNSEEN_BRANCH = "waits on a branch that was not fetched here"
 
 
-class Entry(Value):
+class Memory(Value):
     seq: int = 0
     id: str
     tier: Tier
@@ -180,25 +180,6 @@ class Entry(Value):
     created_at: datetime
     updated_at: datetime
     last_accessed_at: datetime
-
-    @property
-    def whole_text(self) -> str:
-        return with_title(self.title, self.content)
-
-    @property
-    def used(self) -> float:
-        return self.access_score if self.base_score is None else self.base_score
-
-    @property
-    def is_pinned(self) -> bool:
-        return self.pinned and self.claimed_author is None
-
-    @property
-    def speaker(self) -> str | None:
-        return self.title if DIALOGUE in self.tags else None
-
-
-class Memory(Entry):
     sync_id: str
     project_id: str
     scope: Scope
@@ -224,6 +205,22 @@ class Memory(Entry):
     rejected_at: datetime | None = None
     review_after: datetime | None = None
     deleted_at: datetime | None = None
+
+    @property
+    def whole_text(self) -> str:
+        return with_title(self.title, self.content)
+
+    @property
+    def used(self) -> float:
+        return self.access_score if self.base_score is None else self.base_score
+
+    @property
+    def is_pinned(self) -> bool:
+        return self.pinned and self.claimed_author is None
+
+    @property
+    def speaker(self) -> str | None:
+        return self.title if DIALOGUE in self.tags else None
 
     @property
     def shown_scope(self) -> str:

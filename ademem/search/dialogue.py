@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ademem.core.memory import Entry
+    from ademem.core.memory import Memory
     from ademem.search.lexical import Matches
     from ademem.search.ranking import Parameters
 
@@ -124,7 +124,7 @@ def _months(tokens: Sequence[str]) -> Iterator[int]:
             yield MONTHS.index(word) + 1
 
 
-def bonus(features: Features, memory: Entry, parameters: Parameters) -> dict[str, float]:
+def bonus(features: Features, memory: Memory, parameters: Parameters) -> dict[str, float]:
     """Return the addition to the relevance of a turn for each feature that holds.
 
     The question names its speaker, or the month or year in which it was learned, or asks for a

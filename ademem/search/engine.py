@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.errors import suppress
 from ademem.core.settings import SearchSettings
-from ademem.core.value import Value, as_dict, replace
+from ademem.core.value import Value, replace
 from ademem.search import evidence, ranking
 from ademem.search.query import parse
 from ademem.search.ranking import DEFAULTS, UNASKED, Hit, order_pairs
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ademem.core.client import TurnKey
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
-    from ademem.search.ranking import Parameters, Ranked, Search
+    from ademem.search.ranking import Parameters, Search
     from ademem.store import Store
     from ademem.store.runtime import Runtime
 
@@ -28,13 +28,11 @@ __all__ = ["ORDERS", "UNARCHIVED", "Filters", "Hit", "list_filtered"]
 LOGGED_CHARS = 500
 
 
-class Ranking(Value):
-    """Hits with the fields that their ranks depend on."""
-
+class Results(Value):
     query: str
     mode: str
     """`hybrid` when vectors were compared, `lexical` when words alone decided."""
-    hits: tuple[Ranked, ...]
+    hits: tuple[Hit, ...]
 
     @property
     def relaxed(self) -> bool:
@@ -56,10 +54,6 @@ class Ranking(Value):
         return ""
 
 
-class Results(Ranking):
-    hits: tuple[Hit, ...]
-
-
 def search(
     query: str,
     store: Store,
@@ -74,16 +68,7 @@ def search(
 
     Hits that answer nothing follow, marked as weak, unless a *floor* of `evidence` is given.
     """
-    return read_whole(
-        answer(query, ask(query, store, filters, now, limit, embedder, parameters, floor)), store
-    )
-
-
-def rank(
-    query: str, store: Store, filters: Filters, now: datetime, limit: int, embedder: Embedder | None
-) -> Ranking:
-    """`search` for a reader of few of many hits."""
-    return answer(query, ask(query, store, filters, now, limit, embedder))
+    return answer(query, ask(query, store, filters, now, limit, embedder, parameters, floor))
 
 
 def ask(
@@ -134,8 +119,8 @@ def ask(
     )
 
 
-def answer(query: str, asked: Search) -> Ranking:
-    hits: Sequence[Ranked] = ranking.rank_live(asked)
+def answer(query: str, asked: Search) -> Results:
+    hits: Sequence[Hit] = ranking.rank_live(asked)
     if asked.cosines is not None:
         from ademem.search.newer import put_newer_first
 
@@ -146,7 +131,7 @@ def answer(query: str, asked: Search) -> Ranking:
             held = matches.terms.get(hit.memory.seq, ())
             missing = (word for place, word in enumerate(matches.words) if place not in held)
             ranked[at] = replace(hit, missing=tuple(missing))
-    return Ranking(query=query, mode=asked.mode, hits=tuple(order_pairs(ranked, asked)))
+    return Results(query=query, mode=asked.mode, hits=tuple(order_pairs(ranked, asked)))
 
 
 class Explained(Value):
@@ -241,16 +226,3 @@ def as_shown(hits: Iterable[Hit]) -> list[Shown]:
 def explain(hit: Hit) -> str:
     signals = " ".join(f"{name} {value:.2f}" for name, value in hit.signals.items())
     return f"{hit.memory.id} {hit.score:.3f}: {signals}"
-
-
-def read_whole(found: Ranking, store: Store) -> Results:
-    return Results(query=found.query, mode=found.mode, hits=tuple(read_memories(found.hits, store)))
-
-
-def read_memories(ranked: Iterable[Ranked], store: Store) -> list[Hit]:
-    from ademem.store import memories
-
-    known = {one.memory.seq: as_dict(one) for one in ranked}
-    return [
-        Hit(**known[one.seq] | {"memory": one}) for one in memories.list_by_number(store, known)
-    ]

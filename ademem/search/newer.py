@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ademem.core.memory import Memory
-    from ademem.search.ranking import Ranked, Search
+    from ademem.search.ranking import Hit, Search
     from ademem.store import Store
 
 EQUAL = 0.65
@@ -39,7 +39,7 @@ MOST_WORK = 1
 """Of these, how many may tell of work done: a record of work adds to what was done before."""
 
 
-def put_newer_first(hits: Sequence[Ranked], asked: Search) -> Sequence[Ranked]:
+def put_newer_first(hits: Sequence[Hit], asked: Search) -> Sequence[Hit]:
     """Give the newer twin of the hit that leads the first place.
 
     Nothing changes where words alone decide, where the question has a number that only the first
@@ -61,11 +61,10 @@ def put_newer_first(hits: Sequence[Ranked], asked: Search) -> Sequence[Ranked]:
     if names_earlier(asked.query.text, first.memory, rivals[twin.row].memory):
         return hits
     around = [row for row in twin.cosines.nearest(COMPANY + 1) if row != first.memory.seq]
-    company = memories.entries(store, around[:COMPANY])
+    company = memories.list_by_number(store, around[:COMPANY])
     if sum(tells_work(memory.whole_text) for memory in company) > MOST_WORK:
         return hits
-    found = {one.seq: one for one in memories.list_by_number(store, [first.memory.seq, twin.row])}
-    if not _may_replace(found[twin.row], found[first.memory.seq], store):
+    if not _may_replace(rivals[twin.row].memory, first.memory, store):
         return hits
     leader = raise_to(rivals[twin.row], first)
     score, signals = math.nextafter(leader.score, math.inf), leader.signals | {"newer": 1.0}

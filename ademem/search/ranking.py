@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from ademem.core.memory import Entry, Memory
+    from ademem.core.memory import Memory
     from ademem.search.dense import Cosines
     from ademem.search.dialogue import Features, Neighbours
     from ademem.search.lexical import Matches
@@ -119,10 +119,10 @@ COMPLETE = (*NAMED, "whole")
 """The same where words alone decide: then a memory that has all of them."""
 
 
-class Ranked(Value):
+class Hit(Value):
     """A candidate with its score and the signals behind it."""
 
-    memory: Entry
+    memory: Memory
     score: float
     relevance: float
     signals: dict[str, float]
@@ -136,10 +136,6 @@ class Ranked(Value):
     @property
     def mark(self) -> str:
         return self.later.mark if self.later else ""
-
-
-class Hit(Ranked):
-    memory: Memory
 
 
 class Search(Value):
@@ -164,7 +160,7 @@ class Search(Value):
         return COMPLETE if self.cosines is None else NAMED
 
 
-def rank_live(search: Search) -> list[Ranked]:
+def rank_live(search: Search) -> list[Hit]:
     """The hits among live memories, and the best faded one if the filters ask for it.
 
     Beside confirmed memories that answer in full, candidates are left out unless they do so too and
@@ -194,7 +190,7 @@ def rank_live(search: Search) -> list[Ranked]:
     return hits
 
 
-def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
+def rank(search: Search, statuses: tuple[str, ...]) -> list[Hit]:
     parameters, cosines, matches = search.parameters, search.cosines, search.matches
 
     pool = max(search.limit, parameters.pool)
@@ -232,7 +228,7 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Ranked]:
         return (*map(mine.__getitem__, search.first), mine["relevance"], seq)
 
     kept.sort(key=order, reverse=True)
-    found = memories.entries(search.store, kept[:pool])
+    found = memories.list_by_number(search.store, kept[:pool])
     features = dialogue.read_features(search.query.text) if has_turns else None
     drifted: set[int] = set()
     if anchored := [memory.seq for memory in found if memory.anchors]:
@@ -316,7 +312,7 @@ def weighted_mean(signals: Mapping[str, float], weights: Mapping[str, float]) ->
     return total / (divisor or 1.0)
 
 
-def weigh(memory: Entry, signals: Signals, parameters: Parameters, now: datetime) -> Ranked:
+def weigh(memory: Memory, signals: Signals, parameters: Parameters, now: datetime) -> Hit:
     age, idle = (days_between(at, now) for at in (memory.updated_at, memory.last_accessed_at))
     half_life = parameters.half_life_days
     weighed = {
@@ -331,16 +327,16 @@ def weigh(memory: Entry, signals: Signals, parameters: Parameters, now: datetime
     if memory.status is Status.CANDIDATE:
         score *= parameters.candidate_discount
     weighed["composite"] = score
-    return Ranked(memory=memory, score=score, relevance=weighed["relevance"], signals=weighed)
+    return Hit(memory=memory, score=score, relevance=weighed["relevance"], signals=weighed)
 
 
-def choose_best(hits: Iterable[Ranked], limit: int, first: Sequence[str] = NAMED) -> list[Ranked]:
+def choose_best(hits: Iterable[Hit], limit: int, first: Sequence[str] = NAMED) -> list[Hit]:
     """The *limit* hits of the highest signals in *first*, then score, newest first.
 
     A turn of a dialogue often repeats the question, so all of its words prove little.
     """
 
-    def order(hit: Ranked) -> tuple[float, ...]:
+    def order(hit: Hit) -> tuple[float, ...]:
         names = NAMED if DIALOGUE in hit.memory.tags else first
         precedence = (hit.signals[name] if name in names else 0.0 for name in first)
         return (*precedence, hit.score, hit.memory.seq)
@@ -348,7 +344,7 @@ def choose_best(hits: Iterable[Ranked], limit: int, first: Sequence[str] = NAMED
     return sorted(hits, key=order, reverse=True)[:limit]
 
 
-def _tier_bonus(memory: Entry, parameters: Parameters) -> float:
+def _tier_bonus(memory: Memory, parameters: Parameters) -> float:
     """A candidate loses nothing by its tier: its status has the same reason, no confirmation."""
     tier = Tier.PINNED if memory.pinned else memory.tier
     if tier is Tier.PINNED and memory.claimed_author is not None:
@@ -395,12 +391,12 @@ def _read_neighbours(
 
 
 def _weigh(
-    memory: Entry,
+    memory: Memory,
     signals: Signals,
     features: Features | None,
     drifted: Collection[int],
     search: Search,
-) -> Ranked:
+) -> Hit:
     parameters = search.parameters
     bonus: dict[str, float] = {}
     if features is not None and DIALOGUE in memory.tags:
@@ -424,7 +420,7 @@ def _weigh(
     )
 
 
-def order_pairs(hits: Sequence[Ranked], search: Search) -> list[Ranked]:
+def order_pairs(hits: Sequence[Hit], search: Search) -> list[Hit]:
     """Put the latest memory about a matter before the first hit that it outdates.
 
     However it is worded: a later memory that was not found is added, unless the query has a number
@@ -437,8 +433,8 @@ def order_pairs(hits: Sequence[Ranked], search: Search) -> list[Ranked]:
     wanted = sorted({each.seq for each in later.values()} - found.keys())
     seen = visible_rows(wanted, store, filters, filters.statuses or UNARCHIVED, len(wanted))
     known = {seq: hit.memory for seq, hit in found.items()}
-    known |= {memory.seq: memory for memory in memories.entries(store, seen)}
-    placed: dict[int, Ranked] = {}
+    known |= {memory.seq: memory for memory in memories.list_by_number(store, seen)}
+    placed: dict[int, Hit] = {}
     for hit in hits:
         other = later.get(hit.memory.seq)
         if other and other.seq in known:
@@ -453,7 +449,7 @@ def order_pairs(hits: Sequence[Ranked], search: Search) -> list[Ranked]:
     return list(placed.values())[: search.limit]
 
 
-def names_earlier(query: str, earlier: Entry, later: Entry) -> bool:
+def names_earlier(query: str, earlier: Memory, later: Memory) -> bool:
     asked = _numbers(query)
     return not asked.isdisjoint(_numbers(earlier.content) - _numbers(later.content))
 
@@ -462,7 +458,7 @@ def _numbers(text: str) -> set[str]:
     return set(re.findall(r"\d+(?:\.\d+)*", text))
 
 
-def raise_to(hit: Ranked, other: Ranked) -> Ranked:
+def raise_to(hit: Hit, other: Hit) -> Hit:
     evidence = max(each.signals.get("evidence", 0.0) for each in (hit, other))
     return replace(
         hit,

@@ -11,7 +11,6 @@ from ademem.core.memory import (
     DIALOGUE,
     EPISODE,
     Category,
-    Entry,
     Importance,
     Memory,
     Scope,
@@ -28,13 +27,12 @@ from ademem.store import Store, database
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any, TypeVar
+    from collections.abc import Callable, Iterable
+    from typing import Any
 
     from ademem.core.registers import Commit
 
     Find = Callable[..., list[Memory]]
-    Made = TypeVar("Made", bound=Entry)
 
 TABLE = "unified_memories"
 COLUMNS = Memory._fields
@@ -77,8 +75,6 @@ _UPDATE = (
     f"{', '.join(f'{name} = :{name}' for name in _GIVEN if name != 'id')}"
     " where id = :id returning *"
 )
-
-_ENTRY = ", ".join(f"memory.{name}" for name in Entry._fields)
 
 
 class UnreadableMemory(UnusableStore):
@@ -318,35 +314,19 @@ def list_by_number(store: Store, seqs: Iterable[int]) -> list[Memory]:
     return from_rows(store.db.execute(query, (array(seqs),)))
 
 
-def entries(store: Store, seqs: Iterable[int]) -> list[Entry]:
-    query = (
-        f"select {_ENTRY} from json_each(?) as asked"
-        " cross join unified_memories as memory on memory.seq = asked.value"
-    )
-    found = store.db.execute(query, (array(seqs),))
-    found.row_factory = None  # plain tuples, as they are many
-    return list(_each(Entry, Entry._fields, found))
-
-
 def from_row(row: sqlite3.Row) -> Memory:
-    values = columns(row)
     try:
-        return of(Memory, _read(values))
+        return _read_row(row)
     except database.MISREAD as error:
         raise UnreadableMemory(str(row["id"]), error) from error
 
 
-def from_rows(found: sqlite3.Cursor) -> list[Memory]:
-    return list(_each(Memory, [column[0] for column in found.description], found))
+def from_rows(rows: Iterable[sqlite3.Row]) -> list[Memory]:
+    return database.read_rows(rows, _read_row)
 
 
-def _each(kind: type[Made], names: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator[Made]:
-    for row in rows:
-        values = dict(zip(names, row, strict=True))
-        try:
-            yield of(kind, _read(values))
-        except database.MISREAD:
-            continue
+def _read_row(row: sqlite3.Row) -> Memory:
+    return of(Memory, _read(columns(row)))
 
 
 def columns(row: sqlite3.Row) -> dict[str, Any]:
@@ -373,9 +353,8 @@ def _read(values: dict[str, Any]) -> dict[str, Any]:
     # Sums of unlike kinds raise TypeError.
     values["id"] + values["content"] + values["source_type"]
     values["confidence"] + values["access_score"]
-    if "composite_score" in values:
-        values["composite_score"] + values["access_count"]
-        values["observation_count"] + values["revision_count"]
+    values["composite_score"] + values["access_count"]
+    values["observation_count"] + values["revision_count"]
     if not 0 <= values["confidence"] <= 1:
         raise ValueError(f"confidence is {values['confidence']}")
     for name, kind, members in _MEMBERS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core import text as text_
 from ademem.core.json_text import array
-from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL, Entry, Memory
+from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL, Memory
 from ademem.core.value import Value
 from ademem.store import BROWSED, CURRENT, LIVE, Store, is_in_hub, memories
 from ademem.store.memories import Query, find_by_key
@@ -275,7 +275,7 @@ def is_id_used(store: Store, id: str, sync_id: str) -> bool:
     )
 
 
-def list_shown(store: Store, session_id: str | None, most: int) -> list[Entry]:
+def list_shown(store: Store, session_id: str | None, most: int) -> list[Memory]:
     rows = store.db.execute(
         "select memory.seq from (select distinct memory_id from (select memory_id from recall_log"
         " where session_id = :session and memory_id is not null order by id desc limit :most))"
@@ -283,7 +283,7 @@ def list_shown(store: Store, session_id: str | None, most: int) -> list[Entry]:
         " where memory.project_id = :project order by memory.seq",
         {"session": session_id, "most": most, "project": store.project_id},
     )
-    return memories.entries(store, [row[0] for row in rows])
+    return memories.list_by_number(store, [row[0] for row in rows])
 
 
 def tombstones(store: Store) -> list[tuple[str, str]]:

@@ -170,7 +170,7 @@ def search(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str
     }
     for name in ("since", "until"):
         values[name] = clock.parse(values[name]) if values[name] else None
-    found = engine.rank(
+    found = engine.search(
         params["query"][:CHARS],
         runtime.store,
         engine.Filters(**values),

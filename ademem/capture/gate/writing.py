@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.capture.gate.form import RuleEffect
-    from ademem.core.memory import Entry, Memory
+    from ademem.core.memory import Memory
     from ademem.core.registers import Commit
     from ademem.core.settings import GateSettings
     from ademem.store import Store
@@ -299,7 +299,7 @@ class StoreLookup:
             same += home.rejected_by("knowledge_key", draft.knowledge_key)
         return [*same, *self.near(draft, NEAR_DUPLICATE, rejected=True)]
 
-    def shown(self, draft: Reviewed) -> list[Entry]:
+    def shown(self, draft: Reviewed) -> list[Memory]:
         """Return memories that the draft's session was shown, of any owner."""
         return memory_queries.list_shown(self._store, draft.origin.session_id, SHOWN)
 
