@@ -24,7 +24,6 @@ from ademem.core.value import Value
 from ademem.search.embedding import DamagedModel, Pair
 from ademem.search.embedding.language import is_english
 from ademem.store import embeddings
-from ademem.store.embeddings import StoredWhitening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -370,23 +369,22 @@ def learn_whitening(vectors: Floats) -> Whitening:
 def load_whitening(store: Store, model: str, dimensions: int) -> Whitening | None:
     """None when there is none for vectors of so many dimensions, or a damaged one."""
     stored = embeddings.whitening(store, model)
-    if stored is None or (len(stored.mean), len(stored.axes)) != (
-        4 * dimensions,
-        4 * dimensions * dimensions,
-    ):
+    sizes = [len(stored.get(name, b"")) for name in ("mean", "axes")]
+    if sizes != [4 * dimensions, 4 * dimensions * dimensions]:
         return None
-    mean = np.frombuffer(stored.mean, "<f4").astype(np.float32)
-    axes = np.frombuffer(stored.axes, "<f4").astype(np.float32).reshape(dimensions, dimensions)
+    mean = np.frombuffer(stored["mean"], "<f4").astype(np.float32)
+    axes = np.frombuffer(stored["axes"], "<f4").astype(np.float32).reshape(dimensions, dimensions)
     if not (np.isfinite(mean).all() and np.isfinite(axes).all()):
         return None
-    return Whitening(mean=mean, axes=axes, learned_from=stored.learned_from)
+    return Whitening(mean=mean, axes=axes, learned_from=stored["vectors"])
 
 
 def update_whitening(store: Store, model: str, dimensions: int) -> bool:
     """Estimate the whitening from the vectors of today if enough of them are new."""
     stored = embeddings.whitening(store, model)
     count = embeddings.count(store, model)
-    is_current = stored and stored.learned_from / GROWTH <= count <= stored.learned_from * GROWTH
+    earlier = stored.get("vectors", 0)
+    is_current = earlier / GROWTH <= count <= earlier * GROWTH
     if not count or is_current:
         return False
     matrix = read_vectors(store, model, dimensions).matrix
@@ -394,11 +392,9 @@ def update_whitening(store: Store, model: str, dimensions: int) -> bool:
     embeddings.save_whitening(
         store,
         model,
-        StoredWhitening(
-            mean=learned.mean.astype("<f4").tobytes(),
-            axes=learned.axes.astype("<f4").tobytes(),
-            learned_from=count,
-        ),
+        mean=learned.mean.astype("<f4").tobytes(),
+        axes=learned.axes.astype("<f4").tobytes(),
+        vectors=count,
     )
     return True
 

@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from ademem.core.memory import Memory
 
@@ -51,14 +52,6 @@ class Counts(Value):
     """Without a vector, those that failed and will be tried again among them."""
     parked: int
     """Failed too often; `work --retry` tries them again."""
-
-
-class StoredWhitening(Value):
-    """The whitening of the vectors of one model, as little-endian float32."""
-
-    mean: bytes
-    axes: bytes
-    learned_from: int
 
 
 def list_new(store: Store, model: str, *, limit: int, below: int = sys.maxsize) -> list[Memory]:
@@ -226,18 +219,16 @@ def _database_path(store: Store) -> str:
     return str(path)
 
 
-def whitening(store: Store, model: str) -> StoredWhitening | None:
-    values = store.pairs("select name, value from store_values where name glob 'whitening_*'")
-    names = (f"whitening_{name} {model}" for name in ("mean", "axes", "vectors"))
-    mean, axes, vectors = map(values.get, names)
-    if mean is None or axes is None or vectors is None:
-        return None
-    return StoredWhitening(mean=mean, axes=axes, learned_from=vectors)
+def whitening(store: Store, model: str) -> dict[str, Any]:
+    """Return `mean` and `axes`, little-endian float32, and the number of `vectors`, or nothing."""
+    return store.pairs(
+        "select substr(name, 11, instr(name, ' ') - 11), value from store_values"
+        " where name glob 'whitening_*' and substr(name, instr(name, ' ') + 1) = ?",
+        (model,),
+    )
 
 
-def save_whitening(store: Store, model: str, whitening: StoredWhitening) -> None:
-    """Replace the whitening of this model, which has the model in its names."""
-    values = {"mean": whitening.mean, "axes": whitening.axes, "vectors": whitening.learned_from}
+def save_whitening(store: Store, model: str, **values: bytes | int) -> None:
     with store.transaction() as db:
         db.executemany(
             "insert or replace into store_values values ('whitening_' || ?, ?)",

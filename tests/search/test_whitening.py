@@ -7,7 +7,6 @@ import pytest
 
 from ademem.search import dense
 from ademem.store import embeddings
-from ademem.store.embeddings import StoredWhitening
 from tests.search.spelling import SIZE, Spelling, embed
 
 
@@ -28,10 +27,9 @@ def whitened(learned: dense.Whitening, vectors: np.ndarray) -> np.ndarray:
 
 
 def save(store, model: str, learned: dense.Whitening) -> None:
-    stored = StoredWhitening(
-        mean=learned.mean.tobytes(), axes=learned.axes.tobytes(), learned_from=learned.learned_from
-    )
-    embeddings.save_whitening(store, model, stored)
+    mean, axes = learned.mean.tobytes(), learned.axes.tobytes()
+    values = {"mean": mean, "axes": axes, "vectors": learned.learned_from}
+    embeddings.save_whitening(store, model, **values)
 
 
 def test_what_all_vectors_have_in_common_fades():
