@@ -32,7 +32,6 @@ from ademem.core.settings import (
 from ademem.core.value import Value
 from ademem.files import enrolment, ignore
 from ademem.store import memory_queries
-from ademem.store.memory_queries import DatabaseClaims
 from ademem.sync.provenance import provenance_of
 
 
@@ -72,7 +71,7 @@ class UntrustedParts(Value):
     authors: tuple[str, ...]
     trusts_files: bool
     """The person trusts the files, and what later pulls bring."""
-    database: DatabaseClaims | None
+    database: dict[str, int] | None
     """Claims of a database that was not made here."""
 
 

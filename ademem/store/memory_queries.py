@@ -5,7 +5,6 @@ from __future__ import annotations
 from ademem.core import text as text_
 from ademem.core.json_text import array
 from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL, Memory
-from ademem.core.value import Value
 from ademem.store import BROWSED, CURRENT, LIVE, Store, is_in_hub, memories
 from ademem.store.memories import Query, find_by_key
 
@@ -360,17 +359,12 @@ def any_procedure(store: Store, *, export: bool) -> bool:
     return any(store.db.execute(query, project).fetchone() for query in queries)
 
 
-class DatabaseClaims(Value):
-    user: int
-    pinned: int
-
-
-def find_database_claims(store: Store) -> DatabaseClaims | None:
+def find_database_claims(store: Store) -> dict[str, int] | None:
     """Count claims of the tables themselves; None for this person's own database."""
     if store.is_trusted:
         return None
-    row = store.db.execute(
+    (found,) = store.dicts(
         "select ifnull(sum(trust = 'user'), 0) as user, ifnull(sum(pinned), 0) as pinned"
         f" from main.unified_memories where {LIVE}"
-    ).fetchone()
-    return DatabaseClaims(user=row["user"], pinned=row["pinned"])
+    )
+    return found

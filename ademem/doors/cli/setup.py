@@ -341,8 +341,8 @@ def _database_lines(arrived: UntrustedParts) -> Iterator[str]:
     if arrived.database:
         yield (
             "the database was not made here. It attributes"
-            f" {counted(arrived.database.user, 'memory')} to a person and has"
-            f" {counted(arrived.database.pinned, 'memory')} pinned."
+            f" {counted(arrived.database['user'], 'memory')} to a person and has"
+            f" {counted(arrived.database['pinned'], 'memory')} pinned."
         )
 
 
