@@ -130,26 +130,20 @@ def _restore_memories(db: sqlite3.Connection) -> list[BadRow]:
         "  (select max(revision) from memory_revisions where memory_id = memory.id)"
     )
     for row in db.execute(query).fetchall():
-        fits = dedupe_key(row["content"], row["topic_key"]) == row["dedupe_key"]
-        if fits and not row["is_lost"]:
-            continue
-        before = loads(row["snapshot"])
-        key = dedupe_key(before["content"], row["topic_key"])
-        for column, wrong in (
-            ("content", not fits and key == row["dedupe_key"]),
-            ("superseded_by", row["is_lost"] and row["superseded_by"] != before["superseded_by"]),
-        ):
-            if wrong:
-                update = f"update unified_memories set {column} = ? where seq = ?"
-                db.execute(update, (before[column], row["seq"]))
-                done.append(
-                    BadRow(
-                        table=memories.TABLE,
-                        key=(row["seq"],),
-                        columns=(column,),
-                        original={"seq": row["seq"], column: row[column]},
-                    )
-                )
+        before, right = loads(row["snapshot"]), {}
+        now, then = (dedupe_key(each["content"], row["topic_key"]) for each in (row, before))
+        if now != row["dedupe_key"] == then:
+            right["content"] = before["content"]
+        if row["is_lost"] and row["superseded_by"] != before["superseded_by"]:
+            right["superseded_by"] = before["superseded_by"]
+        if right:
+            key, columns = row["seq"], tuple(right)
+            changes = ", ".join(f"{name} = :{name}" for name in right)
+            update = f"update unified_memories set {changes} where seq = :seq"
+            db.execute(update, right | {"seq": key})
+            original = {name: row[name] for name in ("seq", *columns)}
+            bad = BadRow(table=memories.TABLE, key=(key,), columns=columns, original=original)
+            done.append(bad)
     return done
 
 
