@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from ademem.sync.git_history import GitHistory
     from ademem.sync.merging import Variants
     from ademem.sync.provenance import Provenance, Source
-    from ademem.sync.tracked_files import MergeBase
 
     Changes = Mapping[str, Any]
     Position = tuple[str, int]
@@ -54,12 +53,7 @@ class ImportContext:
     """One import: its target, its sources, and its results so far."""
 
     def __init__(
-        self,
-        base: MergeBase,
-        settings: GateSettings,
-        now: datetime,
-        place: Place | None,
-        provenance: Provenance,
+        self, settings: GateSettings, now: datetime, place: Place | None, provenance: Provenance
     ) -> None:
         branch, by, store = place.branch if place else None, Trust.IMPORT, provenance.store
         self.act = Act(store=store, now=now, actor=by, branch=branch, event_id=new_event())
@@ -67,7 +61,7 @@ class ImportContext:
         self.history = provenance.history
         self.provenance = provenance
         self.place = place
-        self.before = base.texts.digests
+        self.before = provenance.base.texts.digests
         self.done: dict[str, list[str]] = {}
         self.problems: list[Problem] = []
         self.ignored: list[Problem] = []

@@ -32,7 +32,7 @@ from ademem.files.snapshot import (
     unchanged_pages,
 )
 from ademem.files.texts import BadLine, Problem, Texts, split_lines
-from ademem.store import creation_time, ledger
+from ademem.store import ledger
 from ademem.store.runtime import redact_branch
 from ademem.store.transitions import CannotDo
 from ademem.sync.branches import Place, follow_branches
@@ -42,7 +42,6 @@ from ademem.sync.provenance import provenance_of
 from ademem.sync.tracked_files import (
     MergeBase,
     base_path,
-    load_base,
     paths_of,
     present_text,
     refused_lines,
@@ -164,7 +163,7 @@ def _import_changes(
     provenance = provenance_of(runtime)
     project_brief.refresh_agents(store, project, provenance.of_brief)
     report, texts = update_store(runtime, place, provenance, progress=progress, deadline=deadline)
-    base = load_base(project, creation_time(store))
+    base = provenance.base
     read = texts.only(set(filter(is_imported, texts)).difference(report.outdated))
     agreed = replace(base, texts=combine_texts(base.texts, read))
     save_agreement(project, agreed, refused_lines(texts, report.refused))
@@ -219,8 +218,7 @@ def update_store(
         follow_branches(place, store, now)
         return ImportReport(), Texts()
     there = present_text(project)
-    paths = set(filter(is_imported, there))
-    base = load_base(project, creation_time(store))
+    paths, base = set(filter(is_imported, there)), provenance.base
     if commit(project.root) != base.commit:  # files that a teammate's ademem wrote are ours, too
         paths |= set(list_committed(project, there))
     texts = there.only(path for path in there if path in paths)
@@ -233,7 +231,7 @@ def update_store(
             agreed = base.texts.only(history.outdated & base.texts.digests.keys())
             read = combine_texts(current, agreed)
         report = import_files(
-            *(base, read, runtime.settings.gate, now, place),
+            *(read, runtime.settings.gate, now, place),
             provenance=provenance,
             deadline=deadline,
             progress=progress,
@@ -265,7 +263,6 @@ def combine_texts(*given: Texts) -> Texts:
 
 
 def import_files(
-    base: MergeBase,
     texts: Texts,
     settings: GateSettings,
     now: datetime,
@@ -275,15 +272,16 @@ def import_files(
     deadline: Deadline | None = None,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Import the differences between the files and the *base*.
+    """Import the differences between the files and the merge base.
 
     In one transaction, which is rolled back if the *deadline* passes (TooLate); with *progress*, an
     import of more than one batch continues an interrupted one, in a transaction for each batch.
     """
     known_lines: dict[str, KnowledgeLine] = {}
+    base = provenance.base
     same = unchanged_pages(texts, base.texts)
     present, before = (snapshot(side, same, known_lines) for side in (texts, base.texts))
-    context, history = ImportContext(base, settings, now, place, provenance), provenance.history
+    context, history = ImportContext(settings, now, place, provenance), provenance.history
     context.waits_on(None, None)  # git runs before others have to wait for the database
 
     def plan() -> Iterator[Difference]:

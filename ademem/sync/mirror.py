@@ -157,7 +157,7 @@ def refresh(
             due = []
         refused = refused_lines(texts, report.refused)  # of the files as they were read
         _write_files(project, found, due)
-        base = load_base(project, creation_time(store))
+        base = provenance.base
         agreed = _agreed_texts(found, due, base, texts)
         save_agreement(project, replace(base, texts=agreed), refused)
         if runtime.environment and store.is_trusted:
@@ -240,9 +240,9 @@ def import_into_copy(
         project_brief.reconcile(store, project)
     there = present_text(project)
     texts = there.only(filter(is_imported, there))
-    elsewhere = GitHistory(root=project.root, by_hand=False)  # nothing was written here
-    provenance = Provenance(project, store, lambda: elsewhere, {}, agreed_before=False)
-    return import_files(MergeBase(), texts, settings.gate, now, provenance=provenance)
+    provenance = Provenance(project, store, MergeBase(), {})
+    provenance.history = GitHistory(root=project.root, by_hand=False)  # nothing was written here
+    return import_files(texts, settings.gate, now, provenance=provenance)
 
 
 def survey(

@@ -27,13 +27,14 @@ from ademem.sync.tracked_files import load_base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
     from ademem.core.project import Project
     from ademem.store import Store
     from ademem.store.runtime import Runtime
     from ademem.sync.git_history import GitHistory
+    from ademem.sync.tracked_files import MergeBase
 
 NAME_CHARS = 40
 NAME_WORDS = 6
@@ -72,25 +73,20 @@ class Provenance:
     """Finds the source of each change of an import; reads git and transcripts when needed."""
 
     def __init__(
-        self,
-        project: Project,
-        store: Store,
-        read_history: Callable[[], GitHistory],
-        environment: Mapping[str, str],
-        *,
-        agreed_before: bool,
+        self, project: Project, store: Store, base: MergeBase, environment: Mapping[str, str]
     ) -> None:
-        self._project = project
-        self.store = store
-        self._read_history = read_history
+        self._project, self.store, self.base = project, store, base
         self._environment = environment
-        self._agreed_before = agreed_before
-        """True after the first agreement of files and store: before it, nothing was edited here."""
+        self._agreed_before = base.branch is not None and store.is_trusted
+        """True after the first agreement of files and store: before it, nothing was edited here.
+
+        A base that is not trusted may be another person's.
+        """
         self._writers: dict[str, Trust] = {}
 
     @cached_property
     def history(self) -> GitHistory:
-        return self._read_history()
+        return read_history(self._project, self.base)
 
     def of(
         self, path: str, id: str | None = None, states: Collection[object] = (), text: str = ""
@@ -184,12 +180,8 @@ class Provenance:
 
 def provenance_of(runtime: Runtime) -> Provenance:
     """Return the provenance of changes since store and files agreed."""
-    project, store, environment = runtime.project, runtime.store, runtime.environment
-    base = load_base(project, creation_time(store))
-    is_ours = base.branch is not None and store.is_trusted  # else it may be another person's base
-    return Provenance(
-        project, store, lambda: read_history(project, base), environment, agreed_before=is_ours
-    )
+    project, store = runtime.project, runtime.store
+    return Provenance(project, store, load_base(project, creation_time(store)), runtime.environment)
 
 
 def record_digest(record: Mapping[str, Any]) -> str:

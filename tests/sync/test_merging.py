@@ -44,11 +44,10 @@ class Branch:
             self.take(texts)
 
     def take(self, texts):
-        history = GitHistory(root="", by_hand=False)
         nowhere = Project(root="", home="")
-        provenance = Provenance(nowhere, self.store, lambda: history, None, agreed_before=False)
+        provenance = Provenance(nowhere, self.store, MergeBase(), None)
+        provenance.history = GitHistory(root="", by_hand=False)
         importer.import_files(
-            MergeBase(),
             Texts.of(texts),
             SETTINGS.gate,
             self.now,
