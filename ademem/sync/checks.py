@@ -60,8 +60,6 @@ PUT = "put a regular file or folder of your own there, or remove it"
 
 
 class Subject(Value):
-    project: Project
-    settings: MirrorSettings
     store: Store
     place: Place
     texts: Texts
@@ -84,7 +82,7 @@ class Subject(Value):
 
     def is_refused(self, path: str) -> bool:
         """Return True if `refused_files` reports the path."""
-        return confined.refusal(self.project.root, path) is not None
+        return confined.refusal(self.place.root, path) is not None
 
 
 def check(
@@ -108,8 +106,6 @@ def check(
     readable = present_text(project)
     readable = readable.only(sorted(paths & readable.digests.keys()))
     subject = Subject(
-        project=project,
-        settings=settings,
         store=store,
         place=place,
         texts=readable,
@@ -135,8 +131,8 @@ def check(
 
 
 def refused_files(subject: Subject) -> Iterator[Problem]:
-    for refused in confined.refusals(subject.project.root, subject.project.ade):
-        path = confined.printable(os.path.relpath(refused.path, subject.project.root))
+    for refused in confined.refusals(subject.place.root, subject.place.project.ade):
+        path = confined.printable(os.path.relpath(refused.path, subject.place.root))
         yield Problem(path=path, line=None, message=f"{refused.reason}; {PUT}")
 
 
@@ -180,8 +176,8 @@ def _first_difference(left: str, right: str) -> int:
 
 
 def machine_files(subject: Subject) -> Iterator[Problem]:
-    for path in admission.list_tracked(subject.project):
-        inside = os.path.relpath(path, subject.project.root)
+    for path in admission.list_tracked(subject.place.project):
+        inside = os.path.relpath(path, subject.place.root)
         recursive = "-r " if path.endswith("/") else ""
         message = f"is tracked by git; `git rm {recursive}--cached {inside}` takes it out"
         yield Problem(path=inside, line=None, message=message)
@@ -189,7 +185,7 @@ def machine_files(subject: Subject) -> Iterator[Problem]:
 
 def untracked_lines(subject: Subject) -> Iterator[Problem]:
     """Report lines that git ignores but not the pages, as for a `*.jsonl` of the team."""
-    ignored = git.text(subject.project.root, "check-ignore", "--", INDEX, KNOWLEDGE)
+    ignored = git.text(subject.place.root, "check-ignore", "--", INDEX, KNOWLEDGE)
     if ignored.split() == [KNOWLEDGE]:
         message = "is ignored by git, so that others get the pages alone;"
         way = "`!.ade/memory/*.jsonl` at the end of .gitignore tracks it"
@@ -200,13 +196,13 @@ def unreadable_brief(subject: Subject) -> Iterator[Problem]:
     if subject.is_refused(BRIEF):
         return
     try:
-        project_brief.read_file(subject.project)
+        project_brief.read_file(subject.place.project)
     except BadCore as error:
         yield Problem(path=BRIEF, line=None, message=f"{error}; {error.hint}")
 
 
 def conflict_markers(subject: Subject) -> Iterator[Problem]:
-    project = subject.project
+    project = subject.place.project
     by_driver = subject.conflicts and under_way(project.root) and enrolment.lacks_driver(project)
     for found in subject.conflicts:
         what = found.message.partition(";")[0]
@@ -330,7 +326,7 @@ def _line_blocks(texts: Texts, path: str) -> Iterator[tuple[int, str]]:
 
 def ignored_files(subject: Subject) -> Iterator[Problem]:
     """Report tracked files that `.ade/.gitignore` excludes; none without git."""
-    root, options = subject.project.root, ("-z", "--cached", "--ignored", "--exclude-standard")
+    root, options = subject.place.root, ("-z", "--cached", "--ignored", "--exclude-standard")
     listed = git.text(root, "ls-files", *options, "--", ".ade", timeout_s=git.LONG_S)
     for path in filter(None, listed.split("\0")):
         if path.startswith(FOLDER):  # which the project excludes, and which belongs in git
@@ -342,7 +338,7 @@ def ignored_files(subject: Subject) -> Iterator[Problem]:
 def index_bounds(subject: Subject) -> Iterator[Problem]:
     text = subject.texts.get(INDEX) or ""
     lines, size = text.count("\n"), len(text.encode())
-    bounds = subject.settings
+    bounds = subject.place.settings
     if lines > bounds.max_lines or size > bounds.max_bytes:
         message = (
             f"has {lines} lines and {size} bytes; {bounds.max_lines} and {bounds.max_bytes} are the"
