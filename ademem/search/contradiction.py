@@ -575,35 +575,22 @@ def _find_exchange(left: Facts, right: Facts) -> str:
     steps = SequenceMatcher(None, left.tokens, right.tokens, autojunk=False).get_opcodes()
     kept = sum(step[2] - step[1] for step in steps if step[0] == "equal")
     replaced = [
-        step[1:]
-        for step in steps
-        if step[0] == "replace"
-        and _is_telling(left, left.tokens[step[1] : step[2]])
-        and _is_telling(right, right.tokens[step[3] : step[4]])
+        (set(left.tokens[start:end]), set(right.tokens[since:to]), start, since)
+        for kind, start, end, since, to in steps
+        if kind == "replace"
+        and _is_telling(left, left.tokens[start:end])
+        and _is_telling(right, right.tokens[since:to])
     ]
+    values = [each for each in replaced if left.parts & each[0] and right.parts & each[1]]
     if kept >= SHORTEST_FRAME and not (left.changes or right.changes):
-        measures, their_measures = _measures(left), _measures(right)
-        values = [
-            not (measures.isdisjoint(mine) or their_measures.isdisjoint(theirs))
-            for mine, theirs in (
-                (left.tokens[start:end], right.tokens[since:to])
-                for start, end, since, to in replaced
-            )
-            if not (left.parts.isdisjoint(mine) or right.parts.isdisjoint(theirs))
-        ]
-        if any(values) and not all(values):
+        measures, others = _measures(left), _measures(right)
+        are_measures = {bool(measures & mine and others & its) for mine, its, *_ in values}
+        if len(are_measures) > 1:
             return TWO_THINGS
-    exchanged = [
-        (start, end, since, to)
-        for start, end, since, to in replaced
-        if left.parts.isdisjoint(left.tokens[start:end])
-        or right.parts.isdisjoint(right.tokens[since:to])
-    ]
+    exchanged = [each for each in replaced if each not in values]
     if not exchanged:
         return ""
-    places = [
-        (facts, at) for each in exchanged for facts, at in ((left, each[0]), (right, each[2]))
-    ]
+    places = [place for *_, at, since in exchanged for place in ((left, at), (right, since))]
     if len(replaced) > 1 or any(
         # nothing before says what the text is about, or `of` or `that` leads to the place
         set(facts.subject).isdisjoint(facts.tokens[:at]) or facts.words[at - 1] in _BEFORE_SUBJECTS
