@@ -9,37 +9,32 @@ from __future__ import annotations
 import json
 import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from typing import Any
 
 from ademem.api import searching
 from ademem.core import client
+from ademem.core.client import TurnKey
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import NoSuchMemory, UsageError
-from ademem.core.memory import Scope, Status, flags
+from ademem.core.memory import Memory, Scope, Status, flags
 from ademem.core.redaction import redact
 from ademem.core.text import join_counts, preview, sha256_hex
 from ademem.core.untrusted import entry, escape
 from ademem.core.value import replace
 from ademem.files import project_brief
+from ademem.search.engine import Filters
+from ademem.search.ranking import Hit
 from ademem.store import filters as rows
 from ademem.store import logs, memories, memory_queries, sessions, statistics, verdicts
+from ademem.store.runtime import Runtime
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    from ademem.core.client import TurnKey
-    from ademem.core.memory import Memory
-    from ademem.search.engine import Filters
-    from ademem.search.ranking import Hit
-    from ademem.store.runtime import Runtime
-
-    Row = dict[str, Any]
-    Position = tuple[int, int, float]
-    """Number of the source, row and score."""
-    Section = tuple[str, list[str], int]
-    """Name, entries, and how many there are in all."""
+Row = dict[str, Any]
+Position = tuple[int, int, float]
+"""Number of the source, row and score."""
+Section = tuple[str, list[str], int]
+"""Name, entries, and how many there are in all."""
 
 PREVIEW_CHARS, NEIGHBOUR_CHARS, FOCUS_CHARS = 240, 150, 500
 SEARCH_CHARS, TIMELINE_CHARS, PART_CHARS = 6000, 4000, 9000

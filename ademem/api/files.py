@@ -6,7 +6,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from ademem.capture import provenance
 from ademem.capture.feedback import FeedbackReport, capture_comments
@@ -40,12 +40,7 @@ from ademem.sync.importer import ImportReport
 from ademem.sync.mirror import Preview
 from ademem.sync.provenance import provenance_of
 
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    from ademem.core.value import Value
-
-    Result = TypeVar("Result", bound=Value)
+Result = TypeVar("Result", bound=Value)
 
 
 class Inspection(Value):

@@ -10,7 +10,7 @@ from typing import Any
 
 from ademem.api.curation import edit, get_speaker
 from ademem.api.searching import explain_search, find_similar, load_embedder
-from ademem.capture.gate import writing
+from ademem.capture.gate import RuleEffect, writing
 from ademem.core import client, confined
 from ademem.core.client import mission_of
 from ademem.core.clock import parse, stamp
@@ -28,15 +28,10 @@ from ademem.session import briefing, hint_events
 from ademem.session.briefing import Reader
 from ademem.store import embeddings, injections, ledger, logs, memories, relations, sessions
 from ademem.store.filters import UNARCHIVED, Filters, of_session, visible
+from ademem.store.hints import Site
 from ademem.store.runtime import Runtime, program
 from ademem.synthesis import anchor_verification, change_verification
-from ademem.synthesis.anchor_verification import Checked
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ademem.capture.gate import RuleEffect
-    from ademem.store.hints import Site
-    from ademem.synthesis.anchor_verification import Excerpt
+from ademem.synthesis.anchor_verification import Checked, Excerpt
 
 FILE_BYTES = 64_000_000
 """Largest file in which lines of a memory are looked for."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ademem import worker
 from ademem.api.curation import act
 from ademem.capture.gate import relating
+from ademem.capture.gate.relating import Pair
 from ademem.capture.gate.rows import RANK
 from ademem.core import anchor
 from ademem.core.errors import NotFound, UsageError
@@ -18,7 +18,7 @@ from ademem.core.text import clean
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
 from ademem.search.embedding import model_id
-from ademem.search.vector_map import read_map
+from ademem.search.vector_map import Area, Map, read_map
 from ademem.store import (
     embeddings,
     filters,
@@ -36,10 +36,6 @@ from ademem.store.transitions import CannotDo
 from ademem.store.verdicts import VERBS, Verdict
 from ademem.sync.provenance import provenance_of
 from ademem.sync.record_import import make_admission_rule
-
-if TYPE_CHECKING:
-    from ademem.capture.gate.relating import Pair
-    from ademem.search.vector_map import Area, Map
 
 SURE = 0.7
 """Confidence from which a verdict of an agent takes effect."""
