@@ -118,14 +118,13 @@ def consolidate(run: ConsolidationRun, now: Callable[[], datetime]) -> Consolida
                 accept_text(run.write(members), members, run.settings.gate) if run.write else None
                 for members in groups
             ]
-            merges: list[Merged] = []
             at = now()
             with run.store.transaction():
-                for planned, text in zip(plan.merges, texts, strict=True):
-                    if text is None and len(planned.members) < MERGED:
-                        continue
-                    if made := merge(planned, text, id, run.store, at):
-                        merges.append(made)
+                tried = (
+                    merge(planned, text, id, run.store, at)
+                    for planned, text in zip(plan.merges, texts, strict=True)
+                )
+                merges = [made for made in tried if made]
                 if merges:
                     jobs.follow(run.store, at)
             done = _result(id if merges else "", plan, merges)
@@ -200,7 +199,8 @@ def merge(
 ) -> Merged | None:
     """Replace the members by a new memory; None when one of them changed.
 
-    Without a *text*, the first member's text is used and the lesser ones stay as they are.
+    Without a *text* that is new, the first member's text is used, the lesser ones stay as they
+    are, and fewer than MERGED are not merged.
     """
     members = (*planned.members, *planned.lesser)
     if text is not None:
@@ -210,6 +210,8 @@ def merge(
             text = None
     if text is None:
         members = planned.members
+        if len(members) < MERGED:
+            return None
     for memory in members:
         today = memory_queries.by_id(store, memory.id)
         if today is None or today.pinned or today.revision_count != memory.revision_count:

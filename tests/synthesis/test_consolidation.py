@@ -326,6 +326,16 @@ class TestATextThatSomebodyWrote:
         assert run(store, write=lambda members: text).merged == 3
         assert live(store) == {text}
 
+    def test_that_another_memory_has_merges_no_fewer_than_three(self, store):
+        first, second, third = group(MIGRATIONS)
+        second = second._replace(text=f"{second.text} on db/main")
+        third = third._replace(text=f"{third.text} with ./migrate.sh")
+        text = "Run the database migrations of db/main with ./migrate.sh before the deploy"
+        put(store, [first, second, third])
+        insert(store, memory(text, category="decision"))
+
+        assert run(store, write=lambda members: text).merged == 0
+
 
 def test_what_names_most_speaks_for_all(store):
     first, second, third = group(MIGRATIONS)
