@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ademem.api import writing
 from ademem.capture import gate, provenance
@@ -42,12 +42,11 @@ from ademem.store.relations import Conflict as Pair
 from ademem.store.revisions import Revision
 from ademem.store.runtime import Runtime, on_store
 from ademem.store.transitions import BY_PERSON, Act, CannotDo, OfPerson
+from ademem.sync import proposal
+from ademem.sync.proposal import Proposal
 from ademem.synthesis import anchor_verification
 from ademem.synthesis.anchor_verification import Checked
 from ademem.synthesis.procedures.records import undo_details
-
-if TYPE_CHECKING:
-    from ademem.sync.proposal import Proposal
 
 
 def act(runtime: Runtime) -> Act:
@@ -442,8 +441,6 @@ def correct(runtime: Runtime, found: Checked, text: str) -> Memory:
 
 def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = False) -> Proposal:
     """Commit the sheet of candidates to a new branch; raises CannotPropose."""
-    from ademem.sync import proposal  # which other decisions do not need
-
     return proposal.propose(runtime, branch or "", dry_run=dry_run)
 
 
