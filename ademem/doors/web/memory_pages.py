@@ -43,7 +43,7 @@ LISTED = 100
 
 
 def to_graph(graph: Graph, after: str = "") -> dict[str, Any]:
-    """Return the size of the graph and a page of its tree, from the node after that of a key."""
+    """Return a page of the graph's tree, from the node after that of a key."""
     nodes, children = graph.nodes, _children(graph)
     order, waiting = [], [0]
     while waiting:  # each before those below it
@@ -52,15 +52,13 @@ def to_graph(graph: Graph, after: str = "") -> dict[str, Any]:
     keys = [f"{nodes[at].kind} {nodes[at].name}" for at in order]
     start = keys.index(after) + 1 if after in keys else 0
     listed = {0, *order[start : start + LISTED]}
-    for at in sorted(listed, reverse=True):  # with the branch that an earlier page began
+    for at in [*listed]:  # the branch that an earlier page began
         while (parent := nodes[at].parent) is not None:
-            listed.add(at := parent)
-
+            listed.add(parent)
+            at = parent
     return {
-        "nodes": nodes,
+        "graph": graph,
         "children": [[each for each in below if each in listed] for below in children],
-        "lines": len(graph.edges),
-        "is_cut": graph.is_cut,
         "next": keys[start + LISTED - 1] if start + LISTED < len(keys) else "",
     }
 
@@ -127,7 +125,7 @@ def _read_graph(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "kinds": KINDS,
         "chosen": chosen,
         "name": name,
-        "graph": to_graph(found, request.query.get("after", "")) if found else None,
+        **(to_graph(found, request.query.get("after", "")) if found else {"graph": None}),
         "label": label,
         "pairs": [] if found else _list_pairs(memories),
     }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ademem import api
 from ademem.api import configuring, doctor, reports
@@ -17,9 +18,6 @@ from ademem.doors.views.practice import cut
 from ademem.doors.web import Act, Page, PageRequest
 from ademem.doors.web.memory_pages import golden_set, load_golden
 from ademem.store.runtime import Runtime
-
-if TYPE_CHECKING:
-    from datetime import timedelta
 
 
 def to_age(since: timedelta) -> str:
