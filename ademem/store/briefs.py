@@ -8,7 +8,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex
 from ademem.store import BROWSED, CURRENT, LIVE, Store, database, memories
 from ademem.store.logs import SINKING
-from ademem.store.memories import Query, find_by_key
+from ademem.store.memories import Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,9 +112,9 @@ procedures = Query(
     "order by updated_at desc limit :limit",
 )
 among = Query(
-    f"status <> 'archived' and {_LISTED} and {_VISIBLE}", "order by seq desc", find_by_key
+    f"status <> 'archived' and {_LISTED} and {_VISIBLE}", "order by seq desc", by_key=True
 )
-established = Query(f"{_ESTABLISHED} and {_LISTED} and {_VISIBLE}", find=find_by_key)
+established = Query(f"{_ESTABLISHED} and {_LISTED} and {_VISIBLE}", by_key=True)
 of_agent = Query(f"scope = 'agent' and {_ESTABLISHED} and {_VISIBLE}")
 of_project = Query(
     f"scope = 'project' and importance = :importance and {_ESTABLISHED} and {_VISIBLE}"

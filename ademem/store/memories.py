@@ -27,12 +27,11 @@ from ademem.store import Store, database
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from typing import Any
 
     from ademem.core.registers import Commit
 
-    Find = Callable[..., list[Memory]]
 
 TABLE = "unified_memories"
 COLUMNS = Memory._fields
@@ -235,29 +234,23 @@ def any_vector(store: Store) -> bool:
     return store.has_row(query)
 
 
-def find(store: Store, where: str, tail: str = "", **values: Any) -> list[Memory]:
-    """Memories of this project for which the SQL condition *where* (named parameters) holds."""
-    query = f"select * from unified_memories where project_id = :project and ({where}) {tail}"
-    return from_rows(store.db.execute(query, values | {"project": store.project_id}))
-
-
-def find_by_key(store: Store, where: str, tail: str = "", **values: Any) -> list[Memory]:
-    """Find by the index of *where*: without the plus SQLite reads all rows of the project."""
-    query = f"select * from unified_memories where +project_id = :project and ({where}) {tail}"
-    return from_rows(store.db.execute(query, values | {"project": store.project_id}))
-
-
 class Query:
-    """A query for whole memories of the project; its parameters are given by name.
+    """A query for whole memories of this project; values for its parameters are given by name.
 
-    *find* is `find_by_key` where all of the project are more than the condition finds.
+    With *by_key* SQLite uses the index of the condition, else it may read all of the project.
     """
 
-    def __init__(self, where: str, tail: str = "", find: Find = find) -> None:
-        self._where, self._tail, self._find = where, tail, find
+    def __init__(self, where: str, tail: str = "", *, by_key: bool = False) -> None:
+        project = "+project_id" if by_key else "project_id"
+        self.sql = f"select * from unified_memories where {project} = :project and ({where}) {tail}"
 
     def __call__(self, store: Store, **values: str | float | None) -> list[Memory]:
-        return self._find(store, self._where, self._tail, **values)
+        return from_rows(store.db.execute(self.sql, values | {"project": store.project_id}))
+
+
+def find(store: Store, where: str, tail: str = "", **values: Any) -> list[Memory]:
+    """Memories of this project for which the SQL condition *where* (named parameters) holds."""
+    return Query(where, tail)(store, **values)
 
 
 def any_of(store: Store, statuses: Iterable[str]) -> bool:
@@ -277,9 +270,6 @@ def revisions(store: Store, id: str) -> list[dict[str, Any]]:
 
 def find_confirmed(store: Store, ids: Iterable[str]) -> set[str]:
     """Return promoted ones, and archived ones that can return, whose text a person confirmed."""
-    wanted = array(ids)
-    if wanted == "[]":
-        return set()
     rows = store.column(
         "select distinct memory_id from memory_revisions"
         " join unified_memories as memory on memory.id = memory_id"
@@ -288,7 +278,7 @@ def find_confirmed(store: Store, ids: Iterable[str]) -> set[str]:
         " and operation in ('promote', 'pin', 'edit', 'revise', 'merge', 'restore')"
         " and json_extract(snapshot, '$.content') = memory.content"
         " and json_extract(snapshot, '$.title') is memory.title",
-        (wanted,),
+        (array(ids),),
     )
     return set(rows)
 

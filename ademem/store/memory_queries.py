@@ -6,7 +6,7 @@ from ademem.core import text as text_
 from ademem.core.json_text import array
 from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL, Memory
 from ademem.store import BROWSED, CURRENT, LIVE, Store, is_in_hub, memories
-from ademem.store.memories import Query, find_by_key
+from ademem.store.memories import Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,9 +63,11 @@ def by_sync_id(store: Store, sync_id: str | None) -> Memory | None:
     return _first(memories.find(store, "sync_id = :id", id=sync_id)) if sync_id else None
 
 
+_BY_IDS = Query("id in (select value from json_each(:ids))", "order by seq", by_key=True)
+
+
 def by_ids(store: Store, ids: Iterable[str]) -> list[Memory]:
-    where = "id in (select value from json_each(:ids))"
-    return find_by_key(store, where, "order by seq", ids=array(ids))
+    return _BY_IDS(store, ids=array(ids))
 
 
 def find_sharing(store: Store, kind: str, name: str) -> list[int]:
@@ -82,7 +84,7 @@ page = Query("seq > :after", "order by seq limit :limit")
 in_review = Query(
     f"seq in (select seq from unified_memories where {_WAITING} {_WAITING_ORDER})",
     _WAITING_ORDER,
-    find_by_key,
+    by_key=True,
 )
 list_claimed = Query(CLAIMED, _WAITING_ORDER)
 with_files_and_not_quarantined = Query(f"{_WITH_FILES} and quarantine_reason is null")
@@ -113,7 +115,7 @@ of_session = Query("source_session_id = :id", "order by seq")
 learned_in_session = Query(
     f"source_session_id = :id and {BROWSED} and {_UNQUARANTINED}", "order by seq desc limit :limit"
 )
-merged_into = Query("superseded_by = :id", "order by seq", find_by_key)
+merged_into = Query("superseded_by = :id", "order by seq", by_key=True)
 promoted_errors = Query(
     f"source_id = :fingerprint and status = 'promoted' and {CURRENT} and {BROWSED}"
     " and (scope = 'project' or scope = 'agent' and scope_owner_id is :owner)"
@@ -124,9 +126,9 @@ feedback = Query(
     "order by seq desc limit :limit",
 )
 skills = Query(f"source_type = '{SKILL}' and {LIVE}")
-with_skill_file = Query("id in (select memory_id from memory_skill_index)", find=find_by_key)
+with_skill_file = Query("id in (select memory_id from memory_skill_index)", by_key=True)
 with_procedure_details = Query(
-    "id in (select memory_id from memory_procedure_details)", find=find_by_key
+    "id in (select memory_id from memory_procedure_details)", by_key=True
 )
 procedures_without_details = Query(f"{ARRIVED} and {LIVE}")
 
@@ -301,6 +303,13 @@ def is_dead_by_id(store: Store, id: str) -> bool:
     return store.has_row(query, (id, id + "~"))
 
 
+_SHARING_WORDS = Query(
+    "seq in (select rowid from unified_memories_fts where unified_memories_fts match :match"
+    f"  order by rank limit :limit) and {_HOME} and {_UNQUARANTINED}",
+    by_key=True,
+)
+
+
 class Home:
     def __init__(self, store: Store, scope: str, owner: str | None) -> None:
         self._store = store
@@ -334,11 +343,7 @@ class Home:
     def sharing_words(self, match: str, limit: int) -> list[Memory]:
         if not match:
             return []
-        where = (
-            "seq in (select rowid from unified_memories_fts where unified_memories_fts match :match"
-            f"  order by rank limit :limit) and {_HOME} and {_UNQUARANTINED}"
-        )
-        return find_by_key(self._store, where, match=match, limit=limit, **self._values)
+        return _SHARING_WORDS(self._store, match=match, limit=limit, **self._values)
 
     def _find(self, where: str, tail: str = "", **values: Any) -> list[Memory]:
         return memories.find(self._store, where, tail, **values, **self._values)
