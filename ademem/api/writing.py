@@ -183,9 +183,8 @@ def place_draft(
 ) -> Draft:
     """Set the scope, by default the mission of this process; raises UsageError without its id."""
     if scope is None:
-        if not start_mission:
-            return missions.place_in_mission(draft, runtime.environment)
-        return missions.assign_mission(draft, runtime.environment, runtime.store, runtime.clock())
+        store = runtime.store if start_mission else None
+        return missions.assign_mission(draft, runtime.environment, store, runtime.clock())
     if Scope.is_mission(scope):
         owner = owner or client.mission_of(runtime.environment)
         if not owner:

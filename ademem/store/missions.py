@@ -73,24 +73,16 @@ def list_all(store: Store, *, running: bool = False) -> list[Mission]:
     return [Mission(**row) for row in rows]
 
 
-def place_in_mission(draft: Draft, environment: Mapping[str, str]) -> Draft:
-    mission = mission_of(environment)
-    if mission is None:
-        return draft
-    from ademem.core.memory import Scope  # most processes work for no mission
-
-    if draft.scope != Scope.PROJECT:
-        return draft
-    return replace(draft, scope=Scope.MISSION, owner=mission)
-
-
 def assign_mission(
-    draft: Draft, environment: Mapping[str, str], store: Store, now: datetime
+    draft: Draft, environment: Mapping[str, str], store: Store | None, now: datetime
 ) -> Draft:
-    home = place_in_mission(draft, environment)
-    if home is not draft and home.owner:
-        start(store, home.owner, "", now)
-    return home
+    """Place a draft of the project in the mission of the process, which starts in a *store*."""
+    mission = mission_of(environment)
+    if not mission or draft.scope != "project":
+        return draft
+    if store:
+        start(store, mission, "", now)
+    return replace(draft, scope="mission", owner=mission)
 
 
 NO_BRANCH = "-"
