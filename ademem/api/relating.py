@@ -97,7 +97,7 @@ def judge(
     store, now = runtime.store, runtime.clock()
     with store.transaction():
         source, target = _find_pair(runtime, judgment_id, id, other)
-        before = verdicts.of_pair(store, source, target)
+        before = verdicts.find(store, relations.id_of(source, target))
         sure = kind is Trust.USER or confidence >= SURE
         affected = (target,) if relation == relations.SUPERSEDES else (source, target)
         may = sure and all(RANK[kind] >= RANK[memory.trust] for memory in affected)

@@ -230,8 +230,8 @@ def _make_room(store: Store, memory: Memory, change: Change) -> Memory:
                 alike.append(other)
     for other in alike:
         if _age(other) < _age(memory):
-            return replace(memory, **transitions.hidden_behind(other.id))
-        _show(store, other, replace(other, **transitions.hidden_behind(memory.id)), change)
+            return replace(memory, superseded_by=other.id)
+        _show(store, other, replace(other, superseded_by=memory.id), change)
     for other in _live(store, "topic_key = ?", memory.topic_key, memory.id):
         if _age(other) < _age(memory):
             return _make_room(store, _without_topic(memory), change)
@@ -337,7 +337,7 @@ def _reveal(store: Store, key: str, topic: str | None, change: Change) -> None:
     if hidden := memories.from_rows(rows):
         eldest = min(hidden, key=_age)
         if not _live(store, "dedupe_key = ?", key, eldest.id):
-            shown = replace(eldest, **transitions.hidden_behind(None))
+            shown = replace(eldest, superseded_by=None)
             _show(store, eldest, _make_room(store, shown, change), change)
     lost = _live(store, _LOST_TOPIC, topic) if topic else []
     if lost and not _live(store, "topic_key = ?", topic):

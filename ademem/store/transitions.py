@@ -128,11 +128,6 @@ def undecided() -> dict[str, Any]:
     return initial(promoted=False) | {"pinned": False} | dict.fromkeys(ends)
 
 
-def hidden_behind(id: str | None) -> dict[str, Any]:
-    """The fields of a memory whose text an elder one has; None: it is shown again."""
-    return {"superseded_by": id}
-
-
 def as_recorded(
     memory: Memory, life: str, status: Status, at: datetime, *, pinned: bool
 ) -> dict[str, Any]:

@@ -77,10 +77,6 @@ def find(store: Store, id: str) -> Verdict | None:
     return next(iter(_read(store, "where relation.sync_id = :id", id=id)), None)
 
 
-def of_pair(store: Store, one: Memory, other: Memory) -> Verdict | None:
-    return find(store, relations.id_of(one, other))
-
-
 def list_all(
     store: Store, memory: Memory | None = None, status: str | None = None, limit: int = 100
 ) -> list[Verdict]:

@@ -233,7 +233,7 @@ def _relate(reader: Reader, item: Item, others: Mapping[str, Item], job: Job) ->
         source, target = _memory_of(reader, item, job), _memory_of(reader, others.get(id), job)
         if source is None or target is None or source.id == target.id:
             continue
-        if verdicts.of_pair(store, source, target) is not None:
+        if relations.find(store, source, target):
             continue
         reason, actor = f"{reader.name} relates them", records.SOURCE
         by: dict[str, Any] = {"reason": reason, "actor": actor, "now": job.now}
