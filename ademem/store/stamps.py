@@ -184,21 +184,17 @@ def is_shared(row: Row, target: str = "") -> bool:
 
 
 def follow_up(store: Store, before: Row | None, after: Row | None, change: Change) -> None:
-    frees_text = before and _is_live(before)
-    if frees_text and before and after and _is_live(after):
-        frees_text = before["dedupe_key"] != after["dedupe_key"]
-    if before and frees_text and not before["topic_key"]:
-        query = "select 1 from unified_memories where dedupe_key = ? and superseded_by is not null"
-        frees_text = store.db.execute(query, (before["dedupe_key"],)).fetchone()
+    frees_text = False
+    if before and _life(before) == registers.LIVE:
+        key = before["dedupe_key"]
+        if not (after and _life(after) == registers.LIVE and after["dedupe_key"] == key):
+            query = "select 1 from unified_memories where dedupe_key = ? and superseded_by notnull"
+            frees_text = bool(before["topic_key"]) or store.has_row(query, (key,))
     ends_conflict = before and ('"heads":' in before["stamps"] or '"seen":' in before["stamps"])
     if frees_text or ends_conflict or targets(store.db):
         from ademem.store import replication
 
         replication.follow_up(store, before, after, change)
-
-
-def _is_live(row: Row) -> bool:
-    return _life(row) == registers.LIVE
 
 
 def targets(db: sqlite3.Connection) -> list[str]:
