@@ -215,9 +215,14 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
             own = db.execute("select value from store_values where name = 'secret'").fetchone()
             # Memories first: triggers on them write to other tables, whose own rows replace that.
             for table in sorted(tables, key=lambda name: name != memories.TABLE):
-                db.execute(f"savepoint {table}")
-                copied += _copy_table(source, db, table, plain.get(table, []))
-                db.execute(f"release {table}")
+                if table != "projects":
+                    db.execute(f"delete from {table}")
+                info = db.execute(f"pragma table_info({table})").fetchall()
+                names = [row[1] for row in info if row[1] in plain.get(table, ())]
+                listed, marks = ", ".join(names), ", ".join("?" * len(names))
+                insert = f"insert or ignore into {table} ({listed}) values ({marks})"
+                found = _read_rows(source, table, listed) if names else ()
+                copied += sum(db.execute(insert, row).rowcount for row in found)
             # The new database speaks for the project that most of the memories name.
             owner = db.execute(
                 "select project_id from unified_memories"
@@ -236,20 +241,6 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
         db.execute("pragma ignore_check_constraints = off")
         db.execute("pragma foreign_keys = on")
     return copied
-
-
-def _copy_table(
-    source: sqlite3.Connection, db: sqlite3.Connection, table: str, there: list[str]
-) -> int:
-    if table != "projects":
-        db.execute(f"delete from {table}")
-    if not there:
-        return 0
-    names = [row[1] for row in db.execute(f"pragma table_info({table})")]
-    listed = ", ".join(name for name in names if name in there)
-    marks = ", ".join("?" for name in names if name in there)
-    insert = f"insert or ignore into {table} ({listed}) values ({marks})"
-    return sum(db.execute(insert, row).rowcount for row in _read_rows(source, table, listed))
 
 
 def _read_rows(source: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
