@@ -36,7 +36,7 @@ FIRST_WITH_VALUES = 26
 _STEP = 64
 """Pages that are written at once; every database of ours has more."""
 _UNFINISHED = ".new"
-_NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)-([a-z]+)\.db")
+_NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d-\d\d-\d\d\.\d{3}Z)-([a-z]+)\.db")
 _LIST = "`ademem backup --list` shows the backups"
 
 
@@ -84,11 +84,10 @@ def list_all(project: Project, environment: Mapping[str, str]) -> list[Backup]:
     place, found = folder(project, environment), []
     for name in sorted(os.listdir(place), reverse=True) if os.path.isdir(place) else ():
         if match := _NAME.fullmatch(name):
-            day, hour, minute, second, kind = match.groups()
+            day, time, kind = match.groups()
             with suppress(OSError, ValueError):
-                path = os.path.join(place, name)
+                path, at = os.path.join(place, name), day + time.replace("-", ":")
                 size = os.lstat(path).st_size
-                at = f"{day}{hour}:{minute}:{second}"
                 found.append(Backup(path=path, at=at, kind=Kind(kind), bytes=size))
     return found
 

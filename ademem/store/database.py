@@ -192,16 +192,12 @@ def write_list(db: sqlite3.Connection, name: str, items: Sequence[object]) -> No
 
 def values(db: sqlite3.Connection, prefix: str) -> dict[str, str]:
     """Return the values whose names begin with *prefix*, by the rest of their names in order."""
-    query = "select name, value from store_values where name >= ? and name < ? order by name"
-    return {name.removeprefix(prefix): text for name, text in db.execute(query, _range(prefix))}
+    query = "select name, value from store_values where name glob ? || '*' order by name"
+    return {name.removeprefix(prefix): text for name, text in db.execute(query, (prefix,))}
 
 
 def delete_values(db: sqlite3.Connection, prefix: str) -> None:
-    db.execute("delete from store_values where name >= ? and name < ?", _range(prefix))
-
-
-def _range(prefix: str) -> tuple[str, str]:
-    return prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)
+    db.execute("delete from store_values where name glob ? || '*'", (prefix,))
 
 
 def upsert(

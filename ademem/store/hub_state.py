@@ -10,6 +10,7 @@ from ademem.store import HUB, database, journal, stamps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
     from typing import Any
 
@@ -140,11 +141,13 @@ def park(store: Store, entity: str, id: str, rule: str, why: str) -> None:
 
 
 def list_parked(store: Store) -> list[Parked]:
-    found = []
-    for name, value in database.values(store.db, PARKED).items():
+    return [Parked(entity=entity, id=id, **why) for entity, id, why in _list(store, PARKED)]
+
+
+def _list(store: Store, prefix: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for name, value in database.values(store.db, prefix).items():
         entity, _, id = name.partition("/")
-        found.append(Parked(entity=entity, id=id, **loads(value)))
-    return found
+        yield entity, id, loads(value)
 
 
 def last_sent(store: Store, entity: str, id: str) -> str:
@@ -165,12 +168,8 @@ def add_received(store: Store, entity: str, id: str, fields: dict[str, Any], per
 
 
 def list_received(store: Store) -> list[tuple[str, str, tuple[dict[str, Any], str]]]:
-    found = []
-    for name, value in database.values(store.db, RECEIVED).items():
-        entity, _, id = name.partition("/")
-        document = loads(value)
-        found.append((entity, id, (document["fields"], document["person"])))
-    return found
+    found = _list(store, RECEIVED)
+    return [(entity, id, (each["fields"], each["person"])) for entity, id, each in found]
 
 
 def drop(store: Store, kind: str, entity: str, id: str) -> None:
