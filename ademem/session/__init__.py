@@ -77,7 +77,7 @@ def answer(
                 logs.count_output(runtime.store, event, len(text), runtime.now)
             return text
         finally:
-            runtime.leave() if leaving else runtime.close()
+            runtime.store.leave() if leaving else runtime.close()
     except NotEnrolled:
         if event != "session_start" or not environment.get("CLAUDE_PLUGIN_ROOT"):
             return ""

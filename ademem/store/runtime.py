@@ -80,9 +80,6 @@ class Runtime:
             self._personal.close()
         self.store.close()
 
-    def leave(self) -> None:
-        self.store.leave()
-
     def open_personal(self, *, create: bool = False) -> Runtime | None:
         """Return the person's memories, or None without; raises sqlite3.Error or OSError."""
         if self._personal is None:
