@@ -133,14 +133,9 @@ def _read_lines(path: str, root: str) -> Iterator[Line]:
     except OSError as error:
         fault = f"cannot read {path}: {error.strerror or error}"
         raise UsageError(fault, "name a file or a folder") from error
-    *whole, last = raw.split(b"\n")
-    for number, one in enumerate(whole, 1):
+    for number, one in enumerate(raw.split(b"\n"), 1):
         if one.strip():
             yield _parse_line(path, number, one)
-    if last.strip():
-        found = _parse_line(path, len(whole) + 1, last)
-        cut = "ends in the middle; when it is whole, another import brings it"
-        yield replace(found, fault=cut) if found.record is None else found
 
 
 def _parse_line(path: str, number: int, raw: bytes) -> Line:

@@ -68,7 +68,7 @@ def test_every_key_comes_in_once_and_every_bad_line_is_reported(store, bring):
         (LIVE, 20, "marks a conflict of a merge; the lines of both sides are read"),
         (LIVE, 21, "is no JSON object"),
         (LIVE, 22, "has no content"),
-        (LIVE, 23, "ends in the middle; when it is whole, another import brings it"),
+        (LIVE, 23, "is no JSON"),
     ]
 
 
