@@ -64,13 +64,9 @@ class Lines:
     def others(self, present: Texts) -> Iterator[Record]:
         """Yield records for the archive: duplicates, archived ones, those of *present* files."""
         alive = {memory.id for memory in self}
-        archived = []
-        for record in self._dead(present):
-            if record.id not in alive and record.life == LIVE:
-                yield record
-            elif record.id not in alive:
-                archived.append(record)
-        yield from knowledge.newest_dead(archived)
+        dead = [record for record in self._dead(present) if record.id not in alive]
+        yield from (record for record in dead if record.life == LIVE)
+        yield from knowledge.newest_dead(record for record in dead if record.life != LIVE)
 
     def _each(self) -> Iterator[tuple[Memory, dict[str, Any]]]:
         place = self._place
