@@ -70,7 +70,6 @@ class ListItem(Value):
 class FreeText(Value):
     """A person's lines: everything on the page that is no item."""
 
-    line: int
     text: str
     after: str | None = None
     """The id of the item before it."""
@@ -141,9 +140,7 @@ def parse_page(lines: Iterable[str], *, is_sheet: bool = False) -> Iterator[List
             after = item.id
             yield item
         elif any(block):
-            first = next(at for at, line in enumerate(block) if line)
-            text = "\n".join(block[first:]).rstrip("\n")
-            yield FreeText(line=start + first, text=text, after=after)
+            yield FreeText(text="\n".join(block).strip("\n"), after=after)
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:

@@ -99,7 +99,7 @@ def _merge_each(versions: Iterable[Iterable[ListItem]]) -> Iterator[tuple[Hashab
 
 
 def _merge_free_texts(versions: Iterable[Iterable[FreeText]]) -> list[FreeText]:
-    merged = three_way(*({replace(part, line=0) for part in side} for side in versions))
+    merged = three_way(*map(set, versions))
     return sorted(merged, key=lambda part: str((part.after, part.text)))
 
 
