@@ -11,7 +11,6 @@ from ademem.store import episodes, memory_queries, procedures
 from ademem.store import missions as stored_missions
 from ademem.store.missions import Mission
 from ademem.store.runtime import Runtime, on_store
-from ademem.sync.provenance import skill_authors
 from ademem.synthesis import missions, skill_registry
 from ademem.synthesis.missions import Ended
 from ademem.synthesis.procedures import export, records
@@ -28,7 +27,7 @@ get_mission = on_store(missions.get_mission)
 
 
 def reindex_skills(runtime: Runtime, *, dry_run: bool = False) -> Scanned:
-    return skill_registry.scan(runtime, runtime.clock(), skill_authors, dry_run=dry_run)
+    return skill_registry.scan(runtime, runtime.clock(), dry_run=dry_run)
 
 
 def get_procedure_history(runtime: Runtime, id: str) -> dict[str, list[Any]]:
@@ -58,7 +57,6 @@ def export_procedures(
     job = export.Export(
         runtime=runtime,
         now=runtime.clock(),
-        find_authors=skill_authors,
         publish=runtime.settings.skills.publish if publish is None else publish,
         dry_run=dry_run,
         name=name,

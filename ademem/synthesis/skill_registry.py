@@ -18,8 +18,8 @@ from ademem.store import Store, jobs, memories, memory_queries, procedures, tran
 from ademem.store.procedures import IndexedSkill
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import Act
+from ademem.sync.provenance import skill_authors
 from ademem.synthesis.procedures import export
-from ademem.synthesis.procedures.export import FindAuthors
 
 KINDS = ("added", "changed", "restored", "archived", "unchanged")
 ADDED, CHANGED, RESTORED, ARCHIVED, UNCHANGED = KINDS
@@ -67,9 +67,7 @@ class Scan(Value):
     """Untrusted author in git by path of a file with new content; None: here or trusted."""
 
 
-def scan(
-    runtime: Runtime, now: datetime, find_authors: FindAuthors, *, dry_run: bool = False
-) -> Scanned:
+def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
     store, root = runtime.store, skill_files.root(runtime.project)
     listing = skill_files.listing(root)
     read = list(skill_files.read_all(root))
@@ -77,7 +75,7 @@ def scan(
     kinds = _compare(read, _entries(store))
     if not dry_run:
         new = {path: skill.digest for path, skill in skills.items() if kinds[path] != UNCHANGED}
-        authors = find_authors(new, runtime)  # before the transaction, as git is slow
+        authors = skill_authors(new, runtime)  # before the transaction, as git is slow
         act = Act(store=store, now=now, actor=Trust.IMPORT, event_id=memories.new_event())
         job = Scan(runtime=runtime, act=act, authors=authors)
         with store.transaction():

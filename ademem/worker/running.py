@@ -180,21 +180,19 @@ def anchors(context: JobContext, _job: Job) -> None:
 
 
 def skills(context: JobContext, _job: Job) -> None:
-    from ademem.sync.provenance import skill_authors
     from ademem.synthesis import skill_registry
 
-    scanned = skill_registry.scan(context.runtime, context.now(), skill_authors)
+    scanned = skill_registry.scan(context.runtime, context.now())
     context.figures |= {name: len(found) for name, found in as_dict(scanned).items()}
 
 
 def procedures(context: JobContext, _job: Job) -> None:
-    from ademem.sync.provenance import skill_authors
     from ademem.synthesis.procedures import export, learning
 
     model = context.model.id if context.model else None
     context.figures |= learning.learn(context.runtime, context.now(), model)
     if context.runtime.settings.skills.export:
-        exported = export.export_all(context.runtime, context.now(), skill_authors)
+        exported = export.export_all(context.runtime, context.now())
         context.figures["written"] = sum(each.outcome == export.WRITTEN for each in exported)
 
 

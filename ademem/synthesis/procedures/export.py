@@ -6,7 +6,7 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ from ademem.store import procedures as table
 from ademem.store.procedures import IndexedSkill
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import Act
+from ademem.sync.provenance import skill_authors
 from ademem.synthesis.procedures import records
 from ademem.synthesis.procedures.records import Procedure, Wording
 
@@ -34,8 +35,6 @@ WRITTEN, UNCHANGED, REMOVED, EDIT_IMPORTED, DELETED, FOREIGN, REFUSED = (
     "left alone: people wrote it",
     "left alone: not a regular file",
 )
-FindAuthors = Callable[[Mapping[str, str], Runtime], dict[str, str | None]]
-"""Returns the untrusted author in git of each file, of digests by path; None: here, or trusted."""
 MOST_NAMES = 99
 SKILL_NAME_CHARS = 64
 DESCRIPTION_CHARS = 1024
@@ -64,7 +63,6 @@ class Exported(Value):
 class Export(Value):
     runtime: Runtime
     now: datetime
-    find_authors: FindAuthors
     publish: bool
     """Write the file of Claude Code as well."""
     asked: bool = False
@@ -89,10 +87,10 @@ def export_command(id: str | None, job: Export, act: Act) -> list[Exported]:
     return export(procedure, replace(job, asked=True))
 
 
-def export_all(runtime: Runtime, now: datetime, find_authors: FindAuthors) -> list[Exported]:
+def export_all(runtime: Runtime, now: datetime) -> list[Exported]:
     """Update the files of promoted procedures, and remove those of archived ones."""
     publish = runtime.settings.skills.publish
-    job = Export(runtime=runtime, now=now, find_authors=find_authors, publish=publish)
+    job = Export(runtime=runtime, now=now, publish=publish)
     return _export_promoted(job) + [
         each for procedure in records.find_all(runtime.store) for each in _remove(procedure, job)
     ]
@@ -200,7 +198,7 @@ def _update(procedure: Procedure, path: str, name: str, job: Export) -> str:
             return FOREIGN
         if file.edited and file.digest != (entry.content_hash if entry else None):
             if not job.dry_run:
-                author = job.find_authors({path: file.digest}, runtime)[path]
+                author = skill_authors({path: file.digest}, runtime)[path]
                 edited = import_edit(procedure, file, runtime, job.now, author)
                 index_file(edited, path, file.digest, runtime, job.now)
             return EDIT_IMPORTED
