@@ -60,13 +60,6 @@ class Scanned(Value):
     problems: tuple[SkillProblem, ...] = ()
 
 
-class Scan(Value):
-    runtime: Runtime
-    act: Act
-    authors: dict[str, str | None]
-    """Untrusted author in git by path of a file with new content; None: here or trusted."""
-
-
 def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
     store, root = runtime.store, skill_files.root(runtime.project)
     listing = skill_files.listing(root)
@@ -77,7 +70,6 @@ def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
         new = {path: skill.digest for path, skill in skills.items() if kinds[path] != UNCHANGED}
         authors = skill_authors(new, runtime)  # before the transaction, as git is slow
         act = Act(store=store, now=now, actor=Trust.IMPORT, event_id=memories.new_event())
-        job = Scan(runtime=runtime, act=act, authors=authors)
         with store.transaction():
             entries = _entries(store)
             kinds = _compare(read, entries)
@@ -92,7 +84,7 @@ def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
                         change = replace(act.change("archive"), reason=path)
                         memories.update(store, archived, change)
                 elif kind != UNCHANGED:
-                    _update(skills[path], entries.get(path), job)
+                    _update(skills[path], entries.get(path), authors.get(path), act, runtime)
             if set(kinds.values()) - {UNCHANGED}:
                 jobs.follow(store, now)
         skill_files.note_scanned(runtime.project, listing)
@@ -122,17 +114,21 @@ def _compare(
     return kinds | {path: ARCHIVED for path in gone if entries[path].archived_at is None}
 
 
-def _update(skill: Skill, entry: IndexedSkill | None, job: Scan) -> None:
-    """Store the file; one exported from a procedure is an edit of that memory."""
-    store, now = job.act.store, job.act.now
+def _update(
+    skill: Skill, entry: IndexedSkill | None, author: str | None, act: Act, runtime: Runtime
+) -> None:
+    """Store the file; one exported from a procedure is an edit of that memory.
+
+    *author* is who wrote it by git, if not trusted; None: here, or trusted.
+    """
+    store, now = act.store, act.now
     found = export.parse_skill_file(skill.raw)
-    procedure = export.find_owner(found.sync_id, job.runtime, now)
+    procedure = export.find_owner(found.sync_id, runtime, now)
     is_users = entry is not None and entry.source == procedures.USER and not entry.archived_at
     if procedure and not is_users:
         if found.edited and (entry is None or entry.content_hash != skill.digest):
-            author = job.authors.get(skill.path)
-            procedure = export.import_edit(procedure, found, job.runtime, now, author)
-        export.index_file(procedure, skill.path, skill.digest, job.runtime, now)
+            procedure = export.import_edit(procedure, found, runtime, now, author)
+        export.index_file(procedure, skill.path, skill.digest, runtime, now)
         return
     memory = memory_queries.by_id(store, entry.memory_id if entry else None)
     if memory is None:
@@ -145,16 +141,16 @@ def _update(skill: Skill, entry: IndexedSkill | None, job: Scan) -> None:
             origin=Origin(trust=Trust.IMPORT, source_type=SKILL),
         )
         sync_id = free_sync_id(store, SKILL, skill.path)
-        memory = build_row(draft, sync_id, store.project_id, job.runtime.settings.gate, now)
-        memory = replace(memory, **_fields(skill, memory, job))
-        change = replace(job.act.change("insert"), reason=skill.path)
+        memory = build_row(draft, sync_id, store.project_id, runtime.settings.gate, now)
+        memory = replace(memory, **_fields(skill, memory, author, now))
+        change = replace(act.change("insert"), reason=skill.path)
         memory = memories.insert(store, memory, change)
     else:
         is_archived = memory.status is Status.ARCHIVED
         live = replace(memory, **transitions.restored(memory)) if is_archived else memory
-        revised = replace(live, **_fields(skill, live, job))
+        revised = replace(live, **_fields(skill, live, author, now))
         if revised != memory:
-            change = job.act.change("restore" if is_archived else "edit")
+            change = act.change("restore" if is_archived else "edit")
             memory = memories.update(store, revised, replace(change, reason=skill.path))
     procedures.put_skill(
         store,
@@ -172,7 +168,7 @@ def _update(skill: Skill, entry: IndexedSkill | None, job: Scan) -> None:
     )
 
 
-def _fields(skill: Skill, memory: Memory, job: Scan) -> dict[str, Any]:
+def _fields(skill: Skill, memory: Memory, author: str | None, now: datetime) -> dict[str, Any]:
     """Return the fields that follow from the file; an instruction to a model is quarantined."""
     topic = f"{SKILL}:{skill.path}"
     lead = "" if skill.description in skill.text else f"{skill.description}\n\n"
@@ -186,9 +182,9 @@ def _fields(skill: Skill, memory: Memory, job: Scan) -> dict[str, Any]:
     }
     if (memory.title, memory.content) == (skill.name, content):
         return fields
-    fields["claimed_author"] = job.authors.get(skill.path)
+    fields["claimed_author"] = author
     if order := instruction_in(f"{skill.name}\n{content}"):
         fields |= transitions.quarantined(order)
     elif memory.quarantine_reason:  # the instruction is no longer in the file
-        fields |= transitions.promoted(memory, job.act.now) | {"quarantine_reason": None}
+        fields |= transitions.promoted(memory, now) | {"quarantine_reason": None}
     return fields
