@@ -350,15 +350,15 @@ def named_path(text: str, old: str, new: str) -> tuple[Finding, ...]:
 
 def find_in_lines(lines: list[bytes], place: Place) -> Place | None:
     """Return the lines that are nearest to the place and have its hash."""
-    bytes = sum(map(len, lines))
-    if not place.hash or bytes > SEARCH_BYTES:
+    length = sum(map(len, lines))
+    if not place.hash or length > SEARCH_BYTES:
         return None
     if not place.first:
         hash = blob_hash(b"".join(lines))
         return replace(place, hash=hash) if hash.startswith(place.hash) else None
     size = place.last - place.first
     starts = range(1, len(lines) - size + 1)
-    if bytes * (size + 1) > HASHED_BYTES:
+    if length * (size + 1) > HASHED_BYTES:
         starts = starts[max(0, place.first - SHIFT) : place.first + SHIFT]
     for first in sorted(starts, key=lambda at: abs(at - place.first)):
         hash = hash_of_lines(lines, first, first + size)

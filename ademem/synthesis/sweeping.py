@@ -277,8 +277,8 @@ Pair = tuple[AgingMemory, AgingMemory]
 def preview_sweep(
     store: Store, settings: LifecycleSettings, now: datetime, *, shared: bool = False
 ) -> Swept:
-    decayed, moving = _run_passes(store, settings, now, shared)
-    return _summarize("", len(decayed), moving, settings)
+    rescored, moving = _run_passes(store, settings, now, shared)
+    return _summarize("", len(rescored), moving, settings)
 
 
 def sweep_locked(runtime: Runtime, now: datetime, *, trigger: str = "manual") -> Swept:
@@ -315,8 +315,8 @@ def sweep(
     """
     id = maintenance.begin_sweep(store, memories.new_event(), trigger, now)
     try:
-        decayed, moving = _run_passes(store, settings, now, shared)
-        for chunk in _chunks(decayed):
+        rescored, moving = _run_passes(store, settings, now, shared)
+        for chunk in _chunks(rescored):
             scores = [(each.access_score, each.seq, each.last_accessed_at) for each in chunk]
             with store.transaction():
                 maintenance.decay(store, scores)
@@ -333,7 +333,7 @@ def sweep(
         maintenance.end_sweep(store, id, "failed", describe(error)[: jobs.ERROR_CHARS], now)
         raise
     maintenance.end_sweep(store, id, "ok", None, now)
-    return _summarize(id if done else "", len(decayed), done, settings)
+    return _summarize(id if done else "", len(rescored), done, settings)
 
 
 def _run_passes(
@@ -350,10 +350,10 @@ def _run_passes(
             memory = step(memory, settings)
         after.append(memory)
     pairs = list(zip(before, enforce_limits(after, settings), strict=True))
-    decayed = [
+    rescored = [
         new for old, new in pairs if abs(old.access_score - new.access_score) > SCORE_TOLERANCE
     ]
-    return decayed, [pair for pair in pairs if pair[1].transition]
+    return rescored, [pair for pair in pairs if pair[1].transition]
 
 
 def _write(old: AgingMemory, new: AgingMemory, id: str, store: Store, now: datetime) -> bool:
