@@ -40,19 +40,9 @@ LIMITS = (
 )
 """Most bytes that are read at once, by the first pattern that matches; `open_file` has no limit."""
 
-REMOVABLE = (
-    "run/*",
-    "log/*",
-    "memory/*.md",
-    "memory/*.jsonl",
-    "cto/*.md",
-    "skills/*.md",
-    "*.jsonl.gz",
-    "ade.db*",
-    "*.sock",
-    "*.index",
-    "*.new",
-    "*.tmp",
+REMOVABLE = tuple(
+    "run/* log/* memory/*.md memory/*.jsonl cto/*.md skills/*.md *.jsonl.gz ade.db* *.sock *.index"
+    " *.new *.tmp".split()
 )
 """Paths below `.ade/`, or a folder in its place, that ademem makes and may delete."""
 
@@ -175,8 +165,7 @@ def open_lock(root: str, path: str, *, make: bool = True) -> int:
 
 
 def open_folder(root: str, path: str) -> int:
-    with _walk(root, _parts(root, path)) as folder:
-        return os.dup(folder.fd)
+    return _walk(root, _parts(root, path)).fd
 
 
 def make_folder(root: str, path: str, mode: int = 0o777) -> None:

@@ -45,9 +45,8 @@ LIVES = (DELETED, REJECTED, ARCHIVED, SUPERSEDED, LIVE)
 """From the least to the most alive, which counts of two written at one moment."""
 SETS = ("tags", "anchors")
 """Lists whose elements are registers, `tags/api`, with place and text as value; None if removed."""
-FIELDS = (
-    *("category", "status", "importance", "confidence", "pinned", "trust"),
-    *("path", "topic_key", "key", "source", "bead"),
+FIELDS = tuple(
+    "category status importance confidence pinned trust path topic_key key source bead".split()
 )
 """Registers of one value each, beside life."""
 

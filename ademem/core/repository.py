@@ -15,13 +15,8 @@ MOST = 65_536
 """Bytes read of one of git's small files."""
 
 _DIGITS = frozenset("0123456789abcdef")
-_UNDER_WAY = (
-    "MERGE_HEAD",
-    "CHERRY_PICK_HEAD",
-    "REVERT_HEAD",
-    "BISECT_START",
-    "rebase-merge",
-    "rebase-apply",
+_UNDER_WAY = tuple(
+    "MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD BISECT_START rebase-merge rebase-apply".split()
 )
 """Entries in git's folder during a merge, a rebase and the like."""
 

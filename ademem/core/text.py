@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Literal
 
-MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july"),
-    *("august", "september", "october", "november", "december"),
+MONTHS = tuple(
+    "january february march april may june july august september october november december".split()
 )
 RECENT = 16
 """Texts whose forms are cached, as many rules read the same draft."""
