@@ -157,22 +157,19 @@ def _login(program: str, flag: str) -> str:
 
 
 _COMMANDS = (
-    (("mysql", "mariadb"), _login(r"(?:mysql|mariadb)[\w-]*", "-p")),
-    (("sshpass",), _login("sshpass", r"-p\s*")),
-    (
-        ("docker login", "podman login"),
-        _login(r"(?:docker|podman)\s+login", r"(?:-p|--password)[ =]"),
-    ),
-    (("redis-cli",), _login("redis-cli", r"-a\s+")),
-    (("mongo",), _login(r"mongo(?:sh|dump|restore|export|import)?", r"-p\s*")),
-    (("ldap",), _login(r"ldap\w+", r"-w\s*")),
-    (("smbclient", "rpcclient"), _login(r"(?:smb|rpc)client", r"-U\s*[^\s%]{1,64}%")),
-    (("openssl",), _login("openssl", r"-pass(?:in|out)?\s+pass:")),
-    (("htpasswd",), _login("htpasswd", r"-\w*b\w*\s+\S{1,200}\s+\S{1,100}\s+")),
-    (("ssh-keygen",), _login("ssh-keygen", r"-N\s*")),
-    (("zip -p",), _login(r"(?:un)?zip", r"-P\s+")),
-    (("az login",), _login(r"az\s+login", r"-p\s+")),
-    (("sudo -s",), rf"\becho\s+{_ARGUMENT}\s*\|\s*sudo\s+-S"),
+    ("mysql|mariadb", _login(r"(?:mysql|mariadb)[\w-]*", "-p")),
+    ("sshpass", _login("sshpass", r"-p\s*")),
+    ("docker login|podman login", _login(r"(?:docker|podman)\s+login", r"(?:-p|--password)[ =]")),
+    ("redis-cli", _login("redis-cli", r"-a\s+")),
+    ("mongo", _login(r"mongo(?:sh|dump|restore|export|import)?", r"-p\s*")),
+    ("ldap", _login(r"ldap\w+", r"-w\s*")),
+    ("smbclient|rpcclient", _login(r"(?:smb|rpc)client", r"-U\s*[^\s%]{1,64}%")),
+    ("openssl", _login("openssl", r"-pass(?:in|out)?\s+pass:")),
+    ("htpasswd", _login("htpasswd", r"-\w*b\w*\s+\S{1,200}\s+\S{1,100}\s+")),
+    ("ssh-keygen", _login("ssh-keygen", r"-N\s*")),
+    ("zip -p", _login(r"(?:un)?zip", r"-P\s+")),
+    ("az login", _login(r"az\s+login", r"-p\s+")),
+    ("sudo -s", rf"\becho\s+{_ARGUMENT}\s*\|\s*sudo\s+-S"),
 )
 
 
@@ -251,11 +248,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     _key("twilio-key", "AC|SK", r"[0-9a-f]{32}" + _END),
     _key("mailgun-key", "key-", r"[0-9a-z]{32}" + _END, _EDGE),
     ("mailchimp-key", ("-us",), _START + r"[0-9a-f]{32}-us\d{1,2}" + _END),
-    (
-        "azure-key",
-        ("accountkey=", "sharedaccesskey="),
-        r"(?i)(?:Account|SharedAccess)Key=([A-Za-z0-9+/]{40,}={0,2})",
-    ),
+    _key("azure-key", "accountkey=|sharedaccesskey=", r"([A-Za-z0-9+/]{40,}={0,2})", "(?i)"),
     ("azure-sas", ("sig=",), r"(?i)\bsig=([\w%+/-]{30,}=*)"),
     ("azure-client-secret", ("Q~",), _START + r"[\w.~]{3}\dQ~[\w.~-]{31,34}"),
     ("digitalocean-token", ("_v1_",), r"do[opr]_v1_[0-9a-f]{64}"),
@@ -378,7 +371,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         rf"(?: are| is|:)\s+[\w.@+-]{{2,60}} ?[:/] ?(?!/)(?:{_DIGIT}{_LETTER}|{_SYMBOL})"
         rf"(?![\w.-]+[/(])({_BARE}{{5,}})",
     ),
-    *(("password", hints, pattern) for hints, pattern in _COMMANDS),
+    *(("password", tuple(hints.split("|")), pattern) for hints, pattern in _COMMANDS),
     (
         "netrc",
         ("login",),

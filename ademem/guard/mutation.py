@@ -326,10 +326,7 @@ def _is_irreversible(part: CommandPart) -> bool:
     arguments = [word.text for word in part.arguments if not is_option(word.text)]
     operands = [*part.key.split()[1:], *arguments][:LOOKED_AT]
     program = part.program.rpartition("/")[2]
-    if (
-        program in IRREVERSIBLE_COMMANDS
-        or " ".join([program, *operands[:1]]) in IRREVERSIBLE_COMMANDS
-    ):
+    if not IRREVERSIBLE_COMMANDS.isdisjoint((program, " ".join([program, *operands[:1]]))):
         return True
     if part.key.startswith(HARMLESS) or program in PRINTERS:
         return False
