@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 CACHED = 4096
 """Texts that are kept as they were read: a batch compares each with many."""
+MOST_FRAME_TOKENS = 25
+"""Tokens of a text above which it is no plain sentence."""
+SHARED_FRAME = 0.4
+"""Share of the shorter sentence that keeps its place around what is exchanged."""
 SHORTEST_FRAME = 3
 """Tokens that two sentences share at least, of which one says something else."""
 SUBJECT, COMPLEMENT, TWO_THINGS = "subject", "complement", "two things"
@@ -572,6 +576,8 @@ def compare_subjects(left: Facts, right: Facts) -> tuple[set[str], set[str], set
 
 def _find_exchange(left: Facts, right: Facts) -> str:
     """Name the role of the words that are exchanged in one sentence; "" where it is not one."""
+    if max(len(left.tokens), len(right.tokens)) > MOST_FRAME_TOKENS:
+        return ""
     steps = SequenceMatcher(None, left.tokens, right.tokens, autojunk=False).get_opcodes()
     kept = sum(step[2] - step[1] for step in steps if step[0] == "equal")
     replaced = [
@@ -588,7 +594,7 @@ def _find_exchange(left: Facts, right: Facts) -> str:
         if len(are_measures) > 1:
             return TWO_THINGS
     exchanged = [each for each in replaced if each not in values]
-    if not exchanged:
+    if not exchanged or kept < SHARED_FRAME * min(len(left.tokens), len(right.tokens)):
         return ""
     places = [place for *_, at, since in exchanged for place in ((left, at), (right, since))]
     if len(replaced) > 1 or any(
