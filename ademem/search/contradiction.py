@@ -316,7 +316,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         or (exchange == SUBJECT and differing and not ended)
         or _number_two_things(left, right)
         or (crews and _SHARED_BY_CREWS.intersection(left.words, right.words))
-        or ((_have_two_owners(left, right) or _name_two_options(left, right)) and not ended)
+        or (_have_two_owners(left, right) and not ended)
     ):
         return {}
     common = min(shared, 3) / 3
@@ -352,7 +352,6 @@ def name_two_things(one: str, other: str) -> bool:
         _find_exchange(left, right) in (SUBJECT, TWO_THINGS)
         or _number_two_things(left, right)
         or _have_two_owners(left, right)
-        or _name_two_options(left, right)
     )
 
 
@@ -645,18 +644,16 @@ def _number_two_things(left: Facts, right: Facts) -> bool:
 
 
 def _have_two_owners(left: Facts, right: Facts) -> bool:
-    """True if each is about a thing that the other does not name: one of them belongs to it.
+    """True if each is about an option or a thing that the other does not name.
 
     "The timeout of search is 5 s" and "Requests from billing time out after 9 s" both hold.
     """
+    if left.option and right.option and left.option != right.option:
+        return True
     if not (left.owners or right.owners):
         return False
     mine, theirs = (facts.owners or {*facts.subject[:1]} for facts in (left, right))
     return bool(mine and theirs and mine.isdisjoint(right.stems) and theirs.isdisjoint(left.stems))
-
-
-def _name_two_options(left: Facts, right: Facts) -> bool:
-    return bool(left.option and right.option and left.option != right.option)
 
 
 def find_differing(left: Facts, right: Facts) -> set[str]:

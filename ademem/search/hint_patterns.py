@@ -84,10 +84,8 @@ def find_commands(text: str) -> list[str]:
     """The commands that stand in backticks in a text; one word alone is more likely a name."""
     import re  # which a hook need not load
 
-    candidates = [found for found in re.findall(_BACKTICKED, text) if len(found) <= LONGEST_COMMAND]
-    return [
-        line for found in candidates if " " in found.strip() and (line := command_words(found, 2))
-    ]
+    found = (each.strip() for each in re.findall(_BACKTICKED, text) if len(each) <= LONGEST_COMMAND)
+    return list(filter(None, (command_words(each, 2) for each in found if " " in each)))
 
 
 def check_command(command: str) -> str:
@@ -102,12 +100,9 @@ def command_words(command: str, least: int = 1) -> str:
     What only stands for something (`<branch>`, `"$file"`, `…`) and all after it is left out.
     """
     import re
+    from itertools import takewhile
 
-    given: list[str] = []
-    for word in command.split():
-        if not re.fullmatch(_WORD, word):
-            break
-        given.append(word)
+    given = list(takewhile(re.compile(_WORD).fullmatch, command.split()))
     if len(given) < least or not re.fullmatch(_PROGRAM, given[0]):
         return ""
     from ademem.guard import shell
