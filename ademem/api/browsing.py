@@ -224,7 +224,7 @@ def get_context(
     """Return the best of the project as Markdown of at most *limit*, and what was left out.
 
     Entries are whole; *measure* tells the size of a text, in bytes unless given. With a *session*
-    they are its own; raises NoSuchSession. Another *scope* has memories alone: those of the person,
+    they are its own; raises NotFound. Another *scope* has memories alone: those of the person,
     or of the mission that this process works for.
     """
     limit, chars = min(limit, MOST_CONTEXT_BYTES), COMPACT_CHARS if compact else ENTRY_CHARS

@@ -56,10 +56,6 @@ class Changed(Value):
     source: str
 
 
-class Unnoted(AdememError):
-    hint = "`ademem trust --settings` shows it and asks"
-
-
 class UntrustedParts(Value):
     settings: dict[str, Any]
     """Values of `config.toml` that the person did not agree to."""
@@ -116,7 +112,7 @@ def set_value(
     root: str | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Changed:
-    """Write one value; raises BadSetting, Unnoted, or NotByPerson where no person typed it."""
+    """Write one value; raises BadSetting, AdememError, or NotByPerson."""
     yours = not key_of(key).is_shared
     value = as_value(key, text)
     if yours:
@@ -137,7 +133,8 @@ def set_value(
         else:
             path = here.local_config
             if _find_unnoted(here, environment):
-                raise Unnoted(f"{path} was not written by `ademem config set` here")
+                why = f"{path} was not written by `ademem config set` here"
+                raise AdememError(why, "`ademem trust --settings` shows it and asks")
             ignore(here)
             _write(here.home_root, path, key, value)
             trust.agree(here.main, environment, local=local_file(here, environment).digest)

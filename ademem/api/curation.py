@@ -468,10 +468,6 @@ put_acts = on_store(revisions.put_acts)
 """Keep the acts of people that changed no memory, with their inverses."""
 
 
-class NoSuchEvent(NotFound):
-    hint = "`ademem log` shows the events"
-
-
 class Event(Value):
     id: str
     at: datetime
@@ -583,7 +579,7 @@ def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]
 def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
     """Restore every memory that the event changed to its state before, last change first.
 
-    Raises NoSuchEvent, or CannotDo when one of them was changed since or is deleted for good, and
+    Raises NotFound, or CannotDo when one of them was changed since or is deleted for good, and
     for an agent where a person did it, or said or confirmed one of them.
     """
     reason = f"{revisions.UNDOES}{event}"
@@ -591,7 +587,7 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
     with act.store.transaction():
         changed = revisions.of_events(act.store, [event])
         if not changed:
-            raise NoSuchEvent(f"no event has the id {event!r}")
+            raise NotFound(f"no event has the id {event!r}", "`ademem log` shows the events")
         for each in changed if act.by_agent else ():
             if each.actor == Trust.USER or memories.is_of_person(act.store, each.memory()):
                 raise CannotDo(

@@ -189,10 +189,6 @@ class Reconsidered(Value):
     stages: tuple[Stage, ...]
 
 
-class NoSuchMoment(NotFound):
-    hint = "the page of the session shows its moments"
-
-
 def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Reconsidered:
     """Run the selection of the stamp *at* again, on the memories of now; record nothing."""
     memory, sent = memories.get(runtime.store, id), injections.list_sent(runtime.store, session)
@@ -201,7 +197,8 @@ def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Recon
     text = next((each for each in there if each.event), there[0] if there else None)
     prompt = next((row["content"] for row in prompts if row["created_at"] == at), "")
     if text is None and not prompt:
-        raise NoSuchMoment(f"the session {session!r} has no selection at {at}")
+        why = f"the session {session!r} has no selection at {at}"
+        raise NotFound(why, "the page of the session shows its moments")
     rows = sessions.list_sessions(runtime.store, 1, session)
     branch = rows[0].get("branch") if rows else runtime.branch
     seen: set[str] = set()  # by the session or subagent, since its last compaction

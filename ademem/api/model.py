@@ -57,14 +57,6 @@ def _settings(root: str | None, dtype: str) -> EmbedSettings:
 ANSWER_S = 2.0
 
 
-class NoModel(AdememError):
-    hint = "`ademem model install` gets it"
-
-
-class AlreadyServed(AdememError):
-    hint = "`ademem serve --stop` ends it"
-
-
 def serve(
     root: str | None = None,
     *,
@@ -74,17 +66,19 @@ def serve(
 ) -> None:
     """Answer hooks until a signal, `stop_server`, or *idle_s* seconds without a request.
 
-    Raises NoModel, AlreadyServed, DamagedModel, or AdememError where no socket can be made.
+    Raises DamagedModel, or AdememError without a model or socket, or for another such process.
     """
     found = project.find(root, environment, os.getcwd())
     other = find_server(found.root, environment=environment)
     if other and other["role"] == "serve":
-        raise AlreadyServed(f"process {other['pid']} serves this project already")
+        why = f"process {other['pid']} serves this project already"
+        raise AdememError(why, "`ademem serve --stop` ends it")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
     settings = load_configuration(found, environment).settings.embed
     embedder = embedding.load_pair(settings, environment)
     if embedder is None:
-        raise NoModel("no model is installed that could be kept loaded")
+        why = "no model is installed that could be kept loaded"
+        raise AdememError(why, "`ademem model install` gets it")
     server = Server(found, environment, embedder, "serve")
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: server.stop())

@@ -175,7 +175,7 @@ COSTLY = 20
 
 
 def get_ledger(runtime: Runtime, days: int = 30, session: str = "") -> Ledger:
-    """Sum what texts for models cost, of all sessions or of one; raises NoSuchSession."""
+    """Sum what texts for models cost, of all sessions or of one; raises NotFound."""
     store, since = runtime.store, runtime.now - timedelta(days=days - 1)
     if session:
         since = datetime.fromtimestamp(0, UTC)

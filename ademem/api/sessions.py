@@ -27,10 +27,6 @@ MOST_READ = 2_000
 """Characters of a prompt that its session's name is made from."""
 
 
-class NoSuchSession(NotFound):
-    hint = "`ademem session list` shows the ids"
-
-
 class SessionEnded(AdememError):
     rule = "session"
 
@@ -132,7 +128,7 @@ def list_sessions(
 def get_session(runtime: Runtime, id: str) -> Row:
     found = sessions.list_sessions(runtime.store, 1, id)
     if not found:
-        raise NoSuchSession(f"no session has the id {id!r}")
+        raise NotFound(f"no session has the id {id!r}", "`ademem session list` shows the ids")
     return found[0]
 
 
@@ -190,15 +186,12 @@ def add_prompt(runtime: Runtime, text: str, session: str) -> bool:
     return sessions.add_prompt(runtime.store, _check_id(session), "", content, runtime.clock())
 
 
-class NoSuchPrompt(NotFound):
-    hint = "`ademem prompts search` shows the ids"
-
-
 def delete_prompt(runtime: Runtime, id: str, *, dry_run: bool = False) -> str:
     """Delete a prompt by the beginning of its id, which is returned; no import brings it back."""
     found = sessions.find_prompts(runtime.store, id) if id else []
     if len(found) != 1:
-        raise NoSuchPrompt(f"{'several prompts' if found else 'no prompt'} with the id {id!r}")
+        why = f"{'several prompts' if found else 'no prompt'} with the id {id!r}"
+        raise NotFound(why, "`ademem prompts search` shows the ids")
     if not dry_run:
         sessions.delete_prompt(runtime.store, found[0], runtime.clock())
     return found[0]

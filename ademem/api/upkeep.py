@@ -96,12 +96,8 @@ class Scrubbed(Value):
         return sum(self.rows.values()) + sum(self.files.values())
 
 
-class Busy(UnusableStore):
-    hint = "end the sessions of this project, then run `ademem scrub` again"
-
-
 def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
-    """Redact database, copies, logs and files; raises Busy while others use the database."""
+    """Redact database, copies, logs and files; raises UnusableStore while others use them."""
     store, project = runtime.store, runtime.project
     rows, left = _database(store, runtime.now, dry_run=dry_run), []
     copies = {
@@ -155,7 +151,10 @@ def _database(store: Store, now: datetime, *, dry_run: bool) -> dict[str, int]:
     try:
         return texts.scrub(store, lambda text: redact(text).text, now, dry_run=dry_run)
     except texts.InUse as error:
-        raise Busy(f"{DATABASE} is in use, so that its free pages could not be cleaned") from error
+        raise UnusableStore(
+            f"{DATABASE} is in use, so that its free pages could not be cleaned",
+            "end the sessions of this project, then run `ademem scrub` again",
+        ) from error
 
 
 def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:

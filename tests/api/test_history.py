@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ademem.api import curation
-from ademem.api.curation import NoSuchEvent
 from ademem.capture import gate
+from ademem.core.errors import NotFound
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import GateSettings
 from ademem.files import records
@@ -241,7 +241,7 @@ def test_a_text_that_another_memory_has_by_now_does_not_come_back(past):
 
 
 def test_an_unknown_event_is_named(past):
-    with pytest.raises(NoSuchEvent, match="'nothing'"):
+    with pytest.raises(NotFound, match="no event has the id 'nothing'"):
         past.undo("nothing")
 
 

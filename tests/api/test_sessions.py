@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from ademem import api
-from ademem.api.sessions import NoSuchPrompt, NoSuchSession, SessionEnded
-from ademem.core.errors import UsageError
+from ademem.api.sessions import SessionEnded
+from ademem.core.errors import NotFound, UsageError
 from ademem.store import sessions
 from ademem.store.transitions import CannotDo
 from tests.world import World
@@ -89,7 +89,7 @@ def test_a_session_with_live_memories_is_not_deleted(world):
 
         assert api.list_sessions(memories) == []
         assert api.search_prompts(memories) == []
-        with pytest.raises(NoSuchSession):
+        with pytest.raises(NotFound, match="no session has the id"):
             api.get_session(memories, "s1")
 
 
@@ -152,7 +152,7 @@ def test_a_deleted_prompt_is_gone_and_comes_back_by_no_import(typed):
         assert prompts(memories, "rotate") == []
         assert not stored
         assert buried[0][0].startswith(id)
-        with pytest.raises(NoSuchPrompt):
+        with pytest.raises(NotFound, match="no prompt with the id"):
             api.delete_prompt(memories, id)
 
 

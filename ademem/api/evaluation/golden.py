@@ -39,10 +39,6 @@ CUT = 10
 """Hits within which a golden memory counts as found, for the reported recall."""
 
 
-class NoGolden(NotFound):
-    hint = '`ademem eval add "the question" ID` records one'
-
-
 class Golden(Value):
     """One question and the ranks its memories had when they were recorded."""
 
@@ -109,7 +105,8 @@ def load(project: Project) -> list[Golden]:
 def _load_some(memories: Runtime) -> list[Golden]:
     if found := load(memories.project):
         return found
-    raise NoGolden("this project has no golden recalls")
+    hint = '`ademem eval add "the question" ID` records one'
+    raise NotFound("this project has no golden recalls", hint)
 
 
 def save(project: Project, golden: Iterable[Golden]) -> None:
@@ -149,7 +146,7 @@ def update(memories: Runtime) -> Verdict:
 
 
 def check(memories: Runtime, *, slack: int = 0) -> Verdict:
-    """Ask every question again, with *slack* places to lose; raises NoGolden without any."""
+    """Ask every question again, with *slack* places to lose; raises NotFound without any."""
     golden, moved, found = _load_some(memories), [], 0.0
     for one in golden:
         ranks = _ranks(memories, one.query, one.ranks)
@@ -164,7 +161,7 @@ def check(memories: Runtime, *, slack: int = 0) -> Verdict:
 
 
 def measure(memories: Runtime) -> dict[str, Any]:
-    """Ask every question of each system, and record means and ranks; raises NoGolden."""
+    """Ask every question of each system, and record means and ranks; raises NotFound."""
     golden = _load_some(memories)
     embedder = load_embedder(memories)
     corpus = Corpus(memories, embedder)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 CRASH_CHARS = 20_000
 """Logged length of a traceback, from its end."""
 LARGEST_LIMIT = 1000
+FROM_A_PLUGIN = "git clone https://github.com/ademem/ademem && sh ademem/install.sh --project ."
+"""What installs the packages of the commands, which a plugin lacks."""
 
 
 def __getattr__(name: str) -> Any:
@@ -78,7 +80,10 @@ def main() -> NoReturn:
         if "ademem" in str(error.name):
             _fail(log_crash(error))
         is_hub = sys.argv[1:2] == ["hub"]
-        _fail(missing_package(error, "hub", "the hub") if is_hub else MissingPackage(error))
+        if is_hub:
+            _fail(missing_package(error, "hub", "the hub"))
+        why = f"this command needs the package {error.name}, which is not installed"
+        _fail(AdememError(why, FROM_A_PLUGIN))
     except Exception as error:
         if isinstance(error, UnicodeEncodeError) and not "".join(sys.argv).isprintable():
             _fail(UsageError("an argument is no UTF-8 text", "check the terminal's encoding"))
@@ -122,15 +127,6 @@ def _enrol_here() -> NoReturn:
     except AdememError as error:
         _fail(error)
     sys.exit(0)
-
-
-class MissingPackage(AdememError):
-    """A command runs without the packages that it needs, as those of a plugin do."""
-
-    hint = "git clone https://github.com/ademem/ademem && sh ademem/install.sh --project ."
-
-    def __init__(self, error: ModuleNotFoundError) -> None:
-        super().__init__(f"this command needs the package {error.name}, which is not installed")
 
 
 class Bug(AdememError):

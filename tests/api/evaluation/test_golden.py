@@ -8,7 +8,7 @@ import pytest
 
 from ademem import api
 from ademem.api.evaluation import golden
-from ademem.core.errors import AdememError, NoSuchMemory
+from ademem.core.errors import AdememError, NoSuchMemory, NotFound
 from ademem.core.memory import Draft, Scope
 from tests.builders import NOW
 
@@ -150,7 +150,7 @@ def test_old_runs_go(memories, tokens, monkeypatch):
 
 def test_without_golden_recalls_there_is_nothing_to_check(memories):
     for ask in (golden.check, golden.measure):
-        with pytest.raises(golden.NoGolden):
+        with pytest.raises(NotFound, match="no golden recalls"):
             ask(memories)
 
 
