@@ -63,8 +63,8 @@ def serve(
     idle_s: float = 0,
     on_ready: Callable[[str], None] = lambda model: None,
     environment: Mapping[str, str] = os.environ,
-) -> None:
-    """Answer hooks until a signal, `stop_server`, or *idle_s* seconds without a request.
+) -> str:
+    """Answer hooks until a signal, `stop_server`, or *idle_s* idle seconds; return the model.
 
     Raises DamagedModel, or AdememError without a model or socket, or for another such process.
     """
@@ -86,6 +86,7 @@ def serve(
         server.run(idle_s=idle_s, on_ready=lambda: on_ready(embedder.model_id))
     except OSError as error:
         raise AdememError(f"cannot listen at {server.path}: {error}") from error
+    return embedder.model_id
 
 
 def find_server(

@@ -150,12 +150,9 @@ def serve(
         found = api.find_server(project)
         notes = () if found else ("no process serves this project",)
         return show.report(found, show.table_lines(found or {}), notes, fails=not found)
-    loaded = ""
-
-    def on_ready(model: str) -> None:
-        nonlocal loaded
-        loaded = model
-        show.echo(f"{model} is loaded; Ctrl-C ends it", err=True)
-
-    api.serve(project, idle_s=idle * 60, on_ready=on_ready)
-    return show.report({"served": loaded}, ())
+    served = api.serve(
+        project,
+        idle_s=idle * 60,
+        on_ready=lambda model: show.echo(f"{model} is loaded; Ctrl-C ends it", err=True),
+    )
+    return show.report({"served": served}, ())
