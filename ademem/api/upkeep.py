@@ -132,10 +132,10 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
                 confined.write_text(root, path, redacted.text)
     arguments = ("log", "--all", "--format=commit %H", "-p", "--", ".ade")
     patches = git.text(project.root, *arguments, timeout_s=git.LONG_S).split("\ncommit ")
-    commits = [patch.removeprefix("commit ")[:12] for patch in patches if redact(patch).found]
-    if commits:
-        newest = ", ".join(commits[:3]) + (", …" if len(commits) > 3 else "")
-        what = f"{counted(len(commits), 'commit')} of git's history ({newest})"
+    leaking = [patch.removeprefix("commit ")[:12] for patch in patches if redact(patch).found]
+    if leaking:
+        newest = ", ".join(leaking[:3]) + (", …" if len(leaking) > 3 else "")
+        what = f"{counted(len(leaking), 'commit')} of git's history ({newest})"
         hint = (
             "give each key up where it was issued, whatever is cleaned here;"
             " `git filter-repo --replace-text` rewrites the history"
