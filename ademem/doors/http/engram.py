@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 from anyio import to_thread
@@ -22,7 +22,6 @@ from ademem.core.memory import Memory, flags
 from ademem.core.project import Project
 from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
-from ademem.core.value import Value
 from ademem.doors import calls
 from ademem.doors.http import ADDRESS, Loopback, Refused, Server, bind, bind_file, read_token
 from ademem.doors.mcp import core, engram
@@ -48,16 +47,29 @@ PROJECTS = {"project": TEXT, "expected_project": TEXT}
 """Names of a project that a request may give; it has to be the one that is served."""
 
 
-class Operation(Value):
+class Operation(NamedTuple):
     """A route. `run` gets the open project, the call and the arguments, and returns the answer."""
 
-    method: str
-    path: str
+    line: str
+    """Its method and its path."""
     run: Callable[..., Any]
-    names: str
+    names: str = ""
     """Names of its arguments, as `choose_schemas` reads them."""
-    status: int
-    writes: bool
+    status: int = 200
+    reads: bool = False
+    """It changes nothing, as any GET."""
+
+    @property
+    def method(self) -> str:
+        return self.line.partition(" ")[0]
+
+    @property
+    def path(self) -> str:
+        return self.line.partition(" ")[2]
+
+    @property
+    def writes(self) -> bool:
+        return self.method != "GET" and not self.reads
 
     @property
     def schema(self) -> Schema:
@@ -401,74 +413,60 @@ SCHEMAS: dict[str, Schema] = {
 """Schemas by name; any other argument is a text."""
 
 
-def _route(
-    line: str,
-    run: Callable[..., Any],
-    names: str = "",
-    *,
-    status: int = 200,
-    reads: bool = False,
-) -> Operation:
-    """Describe a route by its method and path, and the names of its arguments."""
-    method, _, path = line.partition(" ")
-    writes = method != "GET" and not reads
-    return Operation(method=method, path=path, run=run, names=names, status=status, writes=writes)
-
-
 start_session = _acknowledge("created", partial(api.start_session, source="http"))
 OPERATIONS = (
-    _route("POST /sessions", start_session, "id!=text directory", status=201),
-    _route("POST /sessions/{id}/end", _acknowledge("completed", api.end_session), "summary"),
-    _route("GET /sessions/recent", list_sessions, "limit=1-100:5"),
-    _route("GET /sessions/{id}", get_session),
-    _route("DELETE /sessions/{id}", _acknowledge("deleted", api.delete_session)),
-    _route(
+    Operation("POST /sessions", start_session, "id!=text directory", status=201),
+    Operation("POST /sessions/{id}/end", _acknowledge("completed", api.end_session), "summary"),
+    Operation("GET /sessions/recent", list_sessions, "limit=1-100:5"),
+    Operation("GET /sessions/{id}", get_session),
+    Operation("DELETE /sessions/{id}", _acknowledge("deleted", api.delete_session)),
+    Operation(
         "POST /observations",
         add_observation,
         "session_id! title! content! type scope topic_key",
         status=201,
     ),
-    _route("GET /observations", list_observations, "scope limit=1-100:20"),
-    _route("GET /observations/recent", list_observations, "scope limit=1-100:20"),
-    _route("POST /observations/passive", capture_passive, "session_id! content! source"),
-    _route("GET /observations/{id}", get_observation),
-    _route(
+    Operation("GET /observations", list_observations, "scope limit=1-100:20"),
+    Operation("GET /observations/recent", list_observations, "scope limit=1-100:20"),
+    Operation("POST /observations/passive", capture_passive, "session_id! content! source"),
+    Operation("GET /observations/{id}", get_observation),
+    Operation(
         "PATCH /observations/{id}",
         update_observation,
         "find replace type title content scope topic_key",
     ),
-    _route("DELETE /observations/{id}", delete_observation, "hard"),
-    _route("PUT /observations/{id}/pin", pin),
-    _route("DELETE /observations/{id}/pin", partial(pin, pinned=False)),
-    _route("GET /search", search, "q! type scope limit=1-20:10"),
-    _route("GET /timeline", timeline, "observation_id! before after"),
-    _route("GET /context", get_context, "compact max_bytes"),
-    _route("GET /context/compaction", get_context, "session_id! compact max_bytes"),
-    _route("GET /stats", get_stats),
-    _route("GET /doctor", examine, "check"),
-    _route("GET /review", list_due, "limit=1-100:10"),
-    _route("POST /review/mark_reviewed", mark_reviewed, "observation_id id"),
-    _route("GET /export", lambda memories, call: api.export_engram(memories)),
-    _route("POST /import", import_export, "version! exported_at sessions observations prompts"),
-    _route("GET /project/current", get_project, "cwd"),
-    _route("GET /sync/status", get_sync_status),
-    _route("POST /topic-keys/suggest", suggest_topic_key, "type title content", reads=True),
-    _route("POST /prompts", add_prompt, "session_id! content!", status=201),
-    _route("GET /prompts/recent", list_prompts, "limit=1-100:20"),
-    _route("GET /prompts/search", list_prompts, "q! limit=1-100:10"),
-    _route("DELETE /prompts/{id}", _acknowledge("deleted", api.delete_prompt)),
-    _route("GET /conflicts", list_conflicts, "status limit=1-500:50 offset"),
-    _route("GET /conflicts/stats", count_conflicts),
-    _route("GET /conflicts/deferred", list_deferred, "status limit=1-500:50 offset"),
-    _route("GET /conflicts/{id}", get_conflict),
-    _route("POST /conflicts/judge", judge, "judgment_id! relation! reason evidence confidence"),
-    _route(
+    Operation("DELETE /observations/{id}", delete_observation, "hard"),
+    Operation("PUT /observations/{id}/pin", pin),
+    Operation("DELETE /observations/{id}/pin", partial(pin, pinned=False)),
+    Operation("GET /search", search, "q! type scope limit=1-20:10"),
+    Operation("GET /timeline", timeline, "observation_id! before after"),
+    Operation("GET /context", get_context, "compact max_bytes"),
+    Operation("GET /context/compaction", get_context, "session_id! compact max_bytes"),
+    Operation("GET /stats", get_stats),
+    Operation("GET /doctor", examine, "check"),
+    Operation("GET /review", list_due, "limit=1-100:10"),
+    Operation("POST /review/mark_reviewed", mark_reviewed, "observation_id id"),
+    Operation("GET /export", lambda memories, call: api.export_engram(memories)),
+    Operation("POST /import", import_export, "version! exported_at sessions observations prompts"),
+    Operation("GET /project/current", get_project, "cwd"),
+    Operation("GET /sync/status", get_sync_status),
+    Operation("POST /topic-keys/suggest", suggest_topic_key, "type title content", reads=True),
+    Operation("POST /prompts", add_prompt, "session_id! content!", status=201),
+    Operation("GET /prompts/recent", list_prompts, "limit=1-100:20"),
+    Operation("GET /prompts/search", list_prompts, "q! limit=1-100:10"),
+    Operation("DELETE /prompts/{id}", _acknowledge("deleted", api.delete_prompt)),
+    Operation("GET /conflicts", list_conflicts, "status limit=1-500:50 offset"),
+    Operation("GET /conflicts/stats", count_conflicts),
+    Operation("GET /conflicts/deferred", list_deferred, "status limit=1-500:50 offset"),
+    Operation("GET /conflicts/{id}", get_conflict),
+    Operation("POST /conflicts/judge", judge, "judgment_id! relation! reason evidence confidence"),
+    Operation(
         "POST /conflicts/compare",
         compare,
         "memory_id_a! memory_id_b! relation! reasoning! confidence! model",
     ),
-    _route("POST /conflicts/scan", scan, "apply semantic limit=1-100:100 cursor"),
-    _route("POST /conflicts/deferred/replay", replay_deferred),
+    Operation("POST /conflicts/scan", scan, "apply semantic limit=1-100:100 cursor"),
+    Operation("POST /conflicts/deferred/replay", replay_deferred),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ademem import api
 from ademem.core.errors import AdememError, NoSuchMemory
@@ -33,17 +33,28 @@ class Call(Value):
         return self.params.get(name)
 
 
-class Method(Value):
-    name: str
+class Method(NamedTuple):
+    verb: str
     run: Callable[[Call], Any]
-    params: dict[str, Any]
+    names: str
+    """Names of its parameters, as `choose_schemas` reads them; it takes no others."""
     result: dict[str, Any]
     writes: bool = False
     """It changes a memory or a brief."""
 
     @property
+    def name(self) -> str:
+        return PREFIX + self.verb
+
+    @property
     def summary(self) -> str:
         return (self.run.__doc__ or "").partition("\n")[0]
+
+    @property
+    def params(self) -> dict[str, Any]:
+        properties, required = calls.choose_schemas(self.names, SCHEMAS)
+        schema = {"type": "object", "properties": properties, "required": list(required)}
+        return schema | {"additionalProperties": False}
 
 
 STATUSES = {
@@ -375,61 +386,42 @@ def or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-def method(
-    name: str,
-    run: Callable[[Call], Any],
-    names: str,
-    result: dict[str, Any],
-    *,
-    writes: bool = False,
-) -> Method:
-    """Describe a method that takes no other parameters than those *names*."""
-    properties, required = calls.choose_schemas(names, SCHEMAS)
-    params = {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-    return Method(name=PREFIX + name, run=run, params=params, result=result, writes=writes)
-
-
 METHODS: tuple[Method, ...] = (
-    method(
+    Method(
         "add",
         add,
         "content! category! scope scopeOwnerId importance sourceRunId projectId",
         OBJECT,
         writes=True,
     ),
-    method("pin", pin, "id!", NOTHING, writes=True),
-    method("updateCore", update_core, "patch! agentId version", OBJECT, writes=True),
-    method("getBudget", get_budget, "level scope scopeOwnerId", OBJECT),
-    method("getCandidates", get_candidates, "limit", ENTRIES),
-    method("promote", promote, "id!", NOTHING, writes=True),
-    method(
+    Method("pin", pin, "id!", NOTHING, writes=True),
+    Method("updateCore", update_core, "patch! agentId version", OBJECT, writes=True),
+    Method("getBudget", get_budget, "level scope scopeOwnerId", OBJECT),
+    Method("getCandidates", get_candidates, "limit", ENTRIES),
+    Method("promote", promote, "id!", NOTHING, writes=True),
+    Method(
         "promoteMissionEntry",
         promote_mission_entry,
         "id! missionId! runId",
         or_null(ENTRY),
         writes=True,
     ),
-    method("archive", archive, "id!", NOTHING, writes=True),
-    method("search", search, "query! scope scopeOwnerId limit=1-100 mode status", ENTRIES),
-    method("list", list_memories, "scope tier status limit", ENTRIES),
-    method("listMissionEntries", list_mission_entries, "missionId! runId status", ENTRIES),
-    method("listProcedures", list_procedures, "status scope query", OBJECTS),
-    method("getProcedureDetail", get_procedure_detail, "id!", or_null(OBJECT)),
-    method("exportProcedureSkill", export_procedure_skill, "id! name", or_null(OBJECT)),
-    method("listIndexedSkills", list_indexed_skills, "", OBJECTS),
-    method("reindexSkills", reindex_skills, "paths", OBJECTS),
-    method("syncKnowledge", sync_knowledge, "", or_null(OBJECT)),
-    method("getKnowledgeSyncStatus", get_knowledge_sync_status, "", OBJECT),
-    method("healthStats", health_stats, "", OBJECT),
-    method("downloadEmbeddingModel", download_embedding_model, "", OBJECT),
-    method("runSweep", run_sweep, "", or_null(OBJECT)),
-    method("sweepStatus", sweep_status, "", or_null(OBJECT)),
-    method("runConsolidation", run_consolidation, "", or_null(OBJECT)),
-    method("consolidationStatus", consolidation_status, "", or_null(OBJECT)),
+    Method("archive", archive, "id!", NOTHING, writes=True),
+    Method("search", search, "query! scope scopeOwnerId limit=1-100 mode status", ENTRIES),
+    Method("list", list_memories, "scope tier status limit", ENTRIES),
+    Method("listMissionEntries", list_mission_entries, "missionId! runId status", ENTRIES),
+    Method("listProcedures", list_procedures, "status scope query", OBJECTS),
+    Method("getProcedureDetail", get_procedure_detail, "id!", or_null(OBJECT)),
+    Method("exportProcedureSkill", export_procedure_skill, "id! name", or_null(OBJECT)),
+    Method("listIndexedSkills", list_indexed_skills, "", OBJECTS),
+    Method("reindexSkills", reindex_skills, "paths", OBJECTS),
+    Method("syncKnowledge", sync_knowledge, "", or_null(OBJECT)),
+    Method("getKnowledgeSyncStatus", get_knowledge_sync_status, "", OBJECT),
+    Method("healthStats", health_stats, "", OBJECT),
+    Method("downloadEmbeddingModel", download_embedding_model, "", OBJECT),
+    Method("runSweep", run_sweep, "", or_null(OBJECT)),
+    Method("sweepStatus", sweep_status, "", or_null(OBJECT)),
+    Method("runConsolidation", run_consolidation, "", or_null(OBJECT)),
+    Method("consolidationStatus", consolidation_status, "", or_null(OBJECT)),
 )
 """ADE's 24 methods, in the order of their table."""

@@ -434,11 +434,8 @@ def test_a_failure_names_the_log_and_shows_no_traceback(root, monkeypatch):
     def broken(call):
         raise ZeroDivisionError("of a test")
 
-    method = METHODS["list"]
-    monkeypatch.setattr(
-        "ademem.doors.rpc.server.METHODS",
-        (methods.Method(name=method.name, run=broken, params=method.params, result={}),),
-    )
+    failing = (METHODS["list"]._replace(run=broken),)
+    monkeypatch.setattr("ademem.doors.rpc.server.METHODS", failing)
     failed = error(root, "list")
 
     assert (failed["code"], failed["data"]["rule"]) == (-32603, "internal")
