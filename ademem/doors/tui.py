@@ -90,11 +90,10 @@ def _sessions(app: Terminal, _of: str) -> list[Row]:
 def _session(app: Terminal, id: str) -> list[Row]:
     rows = []
     page = reading.read_session(app.memories, id, app.is_withheld)
-    for number, each in enumerate(page["moments"]):
-        text, learned = lines.moment_row(each), each["kind"] == "learned"
+    for each in page["moments"]:
+        learned = each["kind"] == "learned"
         memory = api.get(app.memories, each["row"]["id"]) if learned else None
-        id = memory.id if memory else f"{number} {each['at']}"
-        rows.append(Row(id=id, text=text, moment=each, memory=memory))
+        rows.append(Row(id=each["key"], text=lines.moment_row(each), moment=each, memory=memory))
     return rows
 
 
@@ -357,8 +356,7 @@ class Terminal(App[None]):
             {row.id: row.memory and row.memory.revision_count for row in rows}
             for rows in (self.rows, found)
         )
-        new = len(after.keys() - before.keys())
-        changed = sum(after.get(id, -1) != revision for id, revision in before.items())
+        new, changed = len(after.keys() - before.keys()), len(before.items() - after.items())
         news = [f"{count} {name}" for count, name in ((new, "new"), (changed, "changed")) if count]
         return self.show_row(f"{', '.join(news)}: n shows it") if news else None
 
@@ -542,20 +540,17 @@ class Terminal(App[None]):
         item = self.row.item if self.row else None
         if not (item and item.other):
             return self.say("nothing contradicts it")
-        sides = {"left": (item.other, item.memory), "right": (item.memory, item.other)}
-        both = partial(undoable.settle, id=item.memory.id, other=item.other.id)
+        left, right = item.memory, item.other
 
         def settle(answer: str) -> None:
-            if answer == "both":
-                self.act(both)
-            else:
-                gone, remaining = sides[answer]
+            act = partial(undoable.settle, id=left.id, other=right.id)
+            if answer != "both":
+                by, gone = (left, right) if answer == "left" else (right, left)
                 revision = gone.revision_count
-                self.act(
-                    partial(undoable.supersede, id=gone.id, revision=revision, by=remaining.id)
-                )
+                act = partial(undoable.supersede, id=gone.id, revision=revision, by=by.id)
+            self.act(act)
 
-        texts = ("both are true", *(f"{name}  {kept.content}" for name, (_, kept) in sides.items()))
+        texts = ("both are true", f"left  {left.content}", f"right  {right.content}")
         return self.ask("Which is true?", OptionList(*map(visible, texts), markup=False), settle)
 
     def action_select(self) -> None:
