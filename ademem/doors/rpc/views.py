@@ -93,9 +93,9 @@ def procedure(runtime: Runtime, found: Procedure) -> dict[str, Any]:
     }
 
 
-def skill(found: Listed) -> dict[str, Any]:
+def skill(found: Listed) -> Any:
     fields = as_dict(found.entry)
-    return _camel_keys({k: time_of(v) if isinstance(v, datetime) else v for k, v in fields.items()})
+    return camel({k: time_of(v) if isinstance(v, datetime) else v for k, v in fields.items()})
 
 
 def brief(found: CoreMemory | None) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def brief(found: CoreMemory | None) -> dict[str, Any]:
     return {"version": found.version if found else 0, "updatedAt": time_of(moment), **texts}
 
 
-def run(kind: str, runtime: Runtime, row: Mapping[str, Any]) -> dict[str, Any]:
+def run(kind: str, runtime: Runtime, row: Mapping[str, Any]) -> Any:
     """Return the log row of a sweep or a consolidation."""
     counts = {ade: row["counts"][ours] for ours, ade in COUNTS[kind].items()}
     fields = {
@@ -121,7 +121,7 @@ def run(kind: str, runtime: Runtime, row: Mapping[str, Any]) -> dict[str, Any]:
     }
     if kind == "sweep":
         fields["half_life_days"] = runtime.settings.lifecycle.half_life_days
-    return _camel_keys(fields)
+    return camel(fields)
 
 
 def event(kind: str, runtime: Runtime, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,12 +134,8 @@ def event(kind: str, runtime: Runtime, row: Mapping[str, Any]) -> dict[str, Any]
 def camel(value: Any) -> Any:
     """Rename the keys of objects, and of those in them, from snake_case to camelCase."""
     if isinstance(value, Mapping):
-        return _camel_keys(value)
+        return {_camel_case(name): camel(each) for name, each in value.items()}
     return [camel(each) for each in value] if isinstance(value, list) else value
-
-
-def _camel_keys(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {_camel_case(name): camel(each) for name, each in fields.items()}
 
 
 def _camel_case(name: str) -> str:
