@@ -54,7 +54,7 @@ def _surface(runtime: Runtime, written: Written) -> Written:
         return written
     from ademem.capture.gate import relating  # which reading commands need not load
 
-    pairs = relating.relate([memory], runtime.store, now)
+    pairs = relating.relate_written(memory, runtime.store, now)
     notes = (relating.note(pair, memory) for pair in pairs)
     written = replace(written, notes=(*written.notes, *notes))
     surfaced = runtime.settings.relations

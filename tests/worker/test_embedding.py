@@ -169,7 +169,7 @@ def test_a_person_at_the_terminal_sees_the_progress(world):
 class TestAModel:
     def test_that_is_missing_makes_nothing_due_and_loses_nothing(self, world):
         world.keep("Tokens expire in UTC")
-        assert world.work(model=None) == ["mirror", "relate"]
+        assert world.work(model=None) == ["mirror"]
         assert world.due(model=None) == []
 
         assert world.due() == ["embed"]
@@ -228,7 +228,7 @@ class TestAModel:
     def test_that_went_away_before_it_was_loaded_is_tried_again(self, world):
         world.keep("Tokens expire in UTC")
         gone = running.Model(id=fake.ID, load=lambda: None)
-        assert world.work(model=gone) == ["mirror", "relate"]
+        assert world.work(model=gone) == ["mirror"]
 
         world.later(minutes=1)
         assert world.work() == ["embed"]
@@ -332,8 +332,8 @@ class TestASession:
     def test_that_is_active_is_left_alone_for_a_minute(self, world):
         world.prompt()
         world.keep("Tokens expire in UTC")
-        assert world.due(patient=True) == ["mirror", "relate"]
-        assert world.work(patient=True) == ["mirror", "relate"]
+        assert world.due(patient=True) == ["mirror"]
+        assert world.work(patient=True) == ["mirror"]
 
         world.later(seconds=60)
         assert world.work(patient=True) == ["embed"]
@@ -363,7 +363,7 @@ class TestASession:
         world.prompt()
         world.later(seconds=20)
 
-        assert world.due(patient=True) == ["mirror", "embed", "relate"]
+        assert world.due(patient=True) == ["mirror", "embed"]
 
 
 def test_status_tells_how_far_the_vectors_are(world, monkeypatch):

@@ -277,6 +277,15 @@ def relate_imported(store: Store, now: datetime) -> None:
         catch_up(store, now)
 
 
+def relate_written(memory: Memory, store: Store, now: datetime) -> list[Pair]:
+    """Relate a memory that was just written; what else changed is left to the worker."""
+    last, is_alone = relations.last_change(store), relations.list_changed(store) == [memory.id]
+    pairs = relate([memory], store, now)
+    if is_alone:
+        relations.save_cursor(store, last, now)
+    return pairs
+
+
 def read_batches(store: Store, ids: Sequence[str]) -> Iterator[list[Memory]]:
     """Read memories in batches, each oldest first."""
     for at in range(0, len(ids), BATCH):
