@@ -110,9 +110,8 @@ def judge(
         overruled = before is not None and before.status == "judged" and rank > RANK[kind]
         in_effect = may and not overruled
         if before is None and not in_effect:
-            system = relations.SYSTEM
             relations.add(
-                store, target, source, "related", score=0.0, reason="", actor=system, now=now
+                store, target, source, "related", score=0.0, reason="", actor="system", now=now
             )
         if in_effect:
             _apply(runtime, relation, source, target, before)

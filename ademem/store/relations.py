@@ -28,7 +28,6 @@ SUPERSEDES = "supersedes"
 NOT_CONFLICT = "not_conflict"
 RELATED = "related"
 """Both are about one subject; what they have to do with each other was not judged."""
-SYSTEM = "system"
 
 
 class Conflict(Value):

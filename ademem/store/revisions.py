@@ -171,12 +171,11 @@ def before(store: Store, revision: Revision) -> Revision | None:
     return row and _from_row(row)
 
 
-def operation_of(store: Store, memory_id: str, revision: int) -> tuple[str, str] | None:
-    row = store.db.execute(
-        "select operation, created_at from memory_revisions where memory_id = ? and revision = ?",
-        (memory_id, revision),
-    ).fetchone()
-    return (row[0], row[1]) if row else None
+def is_undo(store: Store, memory_id: str, revision: int, at: str) -> bool:
+    query = (
+        "select operation, created_at from memory_revisions where memory_id = ? and revision = ?"
+    )
+    return store.tuples(query, (memory_id, revision)) == [("undo", at)]
 
 
 def has_reason(store: Store, memory_id: str, beginning: str) -> bool:

@@ -97,8 +97,8 @@ class Lines:
             yield join(carried[id], there) if there else carried[id]
         for row in memory_queries.list_removed(store):
             record = database.read_row(row, stamps.record_of_row)
-            last = row["deleted_at"] and (row["id"], row["revision_count"])
-            undone = last and revisions.operation_of(store, *last) == ("undo", row["deleted_at"])
+            last = row["id"], row["revision_count"], row["deleted_at"]
+            undone = row["deleted_at"] and revisions.is_undo(store, *last)
             here = self._place.branch if self._place else None
             if record and not undone and row["source_branch"] in (None, here):
                 yield record
