@@ -48,7 +48,7 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
     """Return the line with the numbers of memories, which the status line shows, too."""
     from ademem.store import briefs, memory_queries  # few hooks count memories
 
-    waiting = memory_queries.count_in_review(runtime.store, MOST_WAITING)
+    waiting = len(memory_queries.list_waiting(runtime.store, MOST_WAITING))
     least = "at least " if confirmed == briefs.COUNTED else ""
     line, ask = f"ademem: {least}{counted(confirmed, 'memory')}", ""
     if waiting:

@@ -133,7 +133,7 @@ with_procedure_details = Query(
 procedures_without_details = Query(f"{ARRIVED} and {LIVE}")
 
 
-def list_waiting(store: Store) -> list[tuple[str, float, str, int, str]]:
+def list_waiting(store: Store, most: int | None = None) -> list[tuple[str, float, str, int, str]]:
     """List what `in_review` does: the reason why it waits, confidence, moment, seq, id."""
     # Each of the two reasons has an index; one query for both would walk through the texts.
     return store.db.execute(
@@ -141,8 +141,8 @@ def list_waiting(store: Store) -> list[tuple[str, float, str, int, str]]:
         f" (select seq from unified_memories where project_id = :project and {_QUARANTINED})"
         " union all select case write_gate_reason when :lost then 'its branch was deleted'"
         " else 'unconfirmed' end, confidence, created_at, seq, id from unified_memories"
-        f" where project_id = :project and {_UNCONFIRMED}",
-        {"project": store.project_id, "lost": LOST_BRANCH},
+        f" where project_id = :project and {_UNCONFIRMED} limit ifnull(:most, -1)",
+        {"project": store.project_id, "lost": LOST_BRANCH, "most": most},
     ).fetchall()
 
 
@@ -159,15 +159,6 @@ def count_pinned_by_agents(store: Store) -> int:
 def count_established(store: Store, **place: str | None) -> int:
     query = f"select count(*) from unified_memories where project_id = :project and {_ESTABLISHED}"
     return store.number(query, place | {"project": store.project_id})
-
-
-def count_in_review(store: Store, most: int) -> int:
-    return store.number(
-        "select count(*) from (select 1 from unified_memories where project_id = :project"
-        f" and status = 'candidate' and ({BROWSED} or quarantine_reason is not null)"
-        " and deleted_at is null and superseded_by is null limit :most)",
-        {"project": store.project_id, "most": most},
-    )
 
 
 def count_with_files(store: Store, *, quarantined: bool = True) -> int:
