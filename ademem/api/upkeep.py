@@ -7,13 +7,12 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import datetime
 from typing import Any
 
 from ademem import worker
 from ademem.capture import commits
 from ademem.core import confined, failure_log, git, process
-from ademem.core.errors import AdememError, UnusableStore
+from ademem.core.errors import AdememError
 from ademem.core.redaction import redact
 from ademem.core.text import counted
 from ademem.core.value import Value
@@ -99,7 +98,7 @@ class Scrubbed(Value):
 def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
     """Redact database, copies, logs and files; raises UnusableStore while others use them."""
     store, project = runtime.store, runtime.project
-    rows, left = _database(store, runtime.now, dry_run=dry_run), []
+    rows, left = texts.scrub(store, runtime.now, dry_run=dry_run), []
     copies = {
         os.path.join(project.home, name): project.home_root
         for name in confined.names(project.home_root, project.home)
@@ -115,7 +114,7 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
         try:
             confined.check_database(path, root)
             with closing(connect(path, WAIT_S)) as db:
-                found = _database(Store(db, ""), runtime.now, dry_run=dry_run)
+                found = texts.scrub(Store(db, ""), runtime.now, dry_run=dry_run)
         except (sqlite3.Error, AdememError):
             left.append(Left(what=f"{path}, which cannot be cleaned", hint="delete it"))
         else:
@@ -145,16 +144,6 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
         if redact(_read(root, path)).found:
             left.append(Left(what=path, hint="take the secret out by hand; it is your file"))
     return Scrubbed(rows=rows, files=cleaned, left=tuple(left))
-
-
-def _database(store: Store, now: datetime, *, dry_run: bool) -> dict[str, int]:
-    try:
-        return texts.scrub(store, lambda text: redact(text).text, now, dry_run=dry_run)
-    except texts.InUse as error:
-        raise UnusableStore(
-            f"{DATABASE} is in use, so that its free pages could not be cleaned",
-            "end the sessions of this project, then run `ademem scrub` again",
-        ) from error
 
 
 def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:

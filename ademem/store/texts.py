@@ -8,6 +8,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from ademem.core.errors import UnusableStore
+from ademem.core.redaction import redact
 from ademem.core.text import bytes_hex, dedupe_key, fold, sha256_hex
 from ademem.store import Store, database, full_text, replication
 from ademem.store.revisions import forget_acts
@@ -32,12 +34,19 @@ SAFE = frozenset(
 """Columns with ids, digests and moments, in any table; redaction visits all others of text."""
 
 
-class InUse(Exception):
-    """Another connection keeps the free pages from being cleaned."""
+class InUse(UnusableStore):
+    hint = "end the sessions of this project, then run `ademem scrub` again"
+
+    def __init__(self) -> None:
+        super().__init__("ade.db is in use, so that its free pages could not be cleaned")
 
 
-def scrub(store: Store, change: Change, now: datetime, *, dry_run: bool) -> dict[str, int]:
-    """Apply *change* to every text, in memories as a write like any other; raises InUse."""
+def scrub(store: Store, now: datetime, *, dry_run: bool) -> dict[str, int]:
+    """Redact every text, in memories as a write like any other; raises InUse."""
+
+    def change(text: str) -> str:
+        return redact(text).text
+
     store.db.execute("pragma secure_delete = on")
     try:
         with store.transaction():
