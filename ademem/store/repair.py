@@ -21,15 +21,8 @@ from ademem.store import Store, database, distrust, full_text, inspection, memor
 
 VALUES = ("CHECK constraint failed", "NULL value in")
 """Beginnings of lines of SQLite's check about a value; such rows are repaired in place."""
-HEADER = (
-    (0, b"SQLite format 3\x00\x10\x00"),
-    (20, b"\x00\x40\x20\x20"),
-    (44, b"\x00\x00\x00\x04"),
-    (56, b"\x00\x00\x00\x01"),
-    (60, database.SCHEMA_VERSION.to_bytes(4)),
-)
-"""Bytes at the beginning of each of our databases, by their place."""
-JOURNAL_MODES = (b"\x01\x01", b"\x02\x02")
+HEADER = ((0, 24), (44, 64))
+"""Places of what is the same at the beginning of each of our databases."""
 OTHERS = ("index", "trigger", "view")
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 
@@ -159,14 +152,14 @@ def salvage(store: Store, damaged: str) -> int:
         except UNREADABLE:
             found = 0
         if found not in range(1, database.SCHEMA_VERSION):
-            with open(temporary, "r+b") as file:
-                mode = file.read(20)[18:20]
-                for at, right in HEADER:
-                    file.seek(at)
-                    file.write(right)
-                if mode not in JOURNAL_MODES:
-                    file.seek(18)
-                    file.write(JOURNAL_MODES[1])
+            path = store.db.execute("pragma database_list").fetchone()["file"]
+            with open(path, "rb") as new, open(temporary, "r+b") as file:
+                header = new.read(100)
+                for start, end in HEADER:
+                    file.seek(start)
+                    file.write(header[start:end])
+                file.seek(28)
+                file.write(bytes(4))  # lets SQLite count the pages
             with suppress(*UNREADABLE):
                 _restore_schema(temporary)
         db = sqlite3.connect(temporary, isolation_level=None)

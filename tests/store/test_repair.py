@@ -252,6 +252,20 @@ def test_a_project_that_lost_its_name_gets_it_back(store):
     assert store.db.execute("select id from projects").fetchone()[0] == before
 
 
+@pytest.mark.parametrize("place", [*range(24), *range(28, 32), *range(44, 64)])
+def test_a_database_with_a_damaged_header_is_copied_whole(store, tmp_path, place):
+    insert(store, *(memory(f"fact number {number}", id=str(number)) for number in range(3)))
+    damaged = tmp_path / "damaged.db"
+    store.db.execute("vacuum into ?", (str(damaged),))
+    data = bytearray(damaged.read_bytes())
+    data[place] ^= 0x80
+    damaged.write_bytes(data)
+    with closing(open_project(tmp_path / "new")) as new:
+        repair.salvage(new, str(damaged))
+
+        assert new.number("select count(*) from unified_memories") == 3
+
+
 def test_every_constraint_of_the_schema_is_known_to_the_repair(store):
     (sql,) = store.db.execute("select group_concat(sql, ';') from sqlite_master").fetchone()
     with repair._raw(store.db):
