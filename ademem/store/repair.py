@@ -29,10 +29,10 @@ UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 Row = dict[str, Any]
 
 TYPES = {
-    "text": "('text', 'null')",
-    "integer": "('integer', 'null')",
-    "real": "('real', 'integer', 'null')",
-    "blob": "('blob', 'null')",
+    "text": "('text')",
+    "integer": "('integer')",
+    "real": "('real', 'integer')",
+    "blob": "('blob')",
     "": "('text', 'integer', 'real', 'blob')",
 }
 TEXTS = frozenset({"anchors", "files", "errors", "decisions", "corrections", "episode_ids"})
@@ -368,16 +368,13 @@ def _table(model: sqlite3.Connection, db: sqlite3.Connection, name: str, sql: st
         check = f"typeof({column}) in {TYPES[kind.lower()]}"
         if column in checks:
             check = f"{check} and ({checks[column]})"
-        if not needed and not primary:
-            check = f"{column} is null or {check}"
-        elif kind:
-            check = f"{column} is not null and {check}"
+        nullable = not needed and not primary
         columns.append(
             Column(
                 table=name,
                 name=column,
-                check=check,
-                nullable=not needed and not primary,
+                check=f"{column} is null or {check}" if nullable else check,
+                nullable=nullable,
                 default=default or "null",
                 is_moment=" glob '[0-9]" in check,
             )
