@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ademem.core.clock import stamp, timedelta
-from ademem.core.json_text import array, loads
+from ademem.core.json_text import array
 from ademem.core.redaction import redact
 from ademem.core.value import Value, as_dict
-from ademem.store import database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -296,18 +295,13 @@ def count_output(store: Store, event: str, characters: int, now: datetime) -> No
 
 
 def output(store: Store, since: datetime) -> list[dict[str, Any]]:
-    rows = store.db.execute(
-        "select substr(name, 13, 10) as day, substr(name, 24) as event, value from store_values"
-        " where name >= ? and name < ? order by day desc, event",
+    return store.dicts(
+        "select substr(name, 13, 10) as day, substr(name, 24) as event,"
+        " json_extract(value, '$[0]') as answers, json_extract(value, '$[1]') as characters"
+        " from store_values where name >= ? and name < ?"
+        " and iif(json_valid(value), json_type(value), '') = 'array' order by day desc, event",
         (f"{OUTPUT}{stamp(since)[:DAY_CHARS]}", f"{OUTPUT}~"),
     )
-    return database.read_rows(rows, _output)
-
-
-def _output(row: sqlite3.Row) -> dict[str, Any]:
-    answers, characters = loads(row["value"])
-    sums = {"answers": int(answers), "characters": int(characters)}
-    return {"day": row["day"], "event": row["event"]} | sums
 
 
 def discount(unused: int, patience: int = PATIENCE) -> float:
